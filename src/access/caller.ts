@@ -1,0 +1,24 @@
+/** Whom a request acts for. Everything after authentication sees a Caller and never a token. */
+export const bankRoles = ['ADMIN', 'EDITOR', 'VIEWER'] as const
+export const merchantRoles = ['admin_user', 'editor', 'viewer'] as const
+export const platformRoles = ['admin', 'viewer'] as const
+export const userTypes = ['gateway_user', 'portal_user'] as const
+export const accountTypes = ['bank', 'retailer', 'platform'] as const
+
+export type BankRole = (typeof bankRoles)[number]
+/** `gateway` is the role of a merchant's clientId and secret: it may do everything. */
+export type MerchantRole = (typeof merchantRoles)[number] | 'gateway'
+export type PlatformRole = (typeof platformRoles)[number]
+export type UserType = (typeof userTypes)[number]
+export type AccountType = (typeof accountTypes)[number]
+
+type Identity = {
+  userType: UserType
+  /** clientId of a gateway credential, userId of a portal user: what a revocation names. */
+  subject: string
+}
+
+export type BankCaller = Identity & { type: 'bank'; bankId: string; role: BankRole }
+export type MerchantCaller = Identity & { type: 'retailer'; merchantId: string; role: MerchantRole }
+export type PlatformCaller = Identity & { type: 'platform'; role: PlatformRole }
+export type Caller = BankCaller | MerchantCaller | PlatformCaller

@@ -1,0 +1,142 @@
+/** What is done with credentials and users: exchanging them for a token, and the operator's side of both. */
+import { randomUUID } from 'node:crypto'
+import type { Database } from '../db/database.ts'
+import { notify } from '../db/notifications.ts'
+import { DomainError } from '../errors.ts'
+import type { BankRole } from './caller.ts'
+import { bankRoles, merchantRoles, platformRoles } from './caller.ts'
+import { hashPassword, hashSecret, makeClientId, makeSecret, passwordMatches, secretMatches } from './secrets.ts'
+import type { PartnerReference } from './store.ts'
+import * as store from './store.ts'
+import type { Tokens } from './tokens.ts'
+
+export type AccessDeps = { database: Database; tokens: Tokens }
+
+/**
+ * Exchanges clientId and secret for a token (POST /getToken/auth).
+ *
+ * @returns null for an unknown clientId, a wrong secret, a revoked credential and a suspended partner alike, in the same time
+ */
+export async function issueGatewayToken(
+  deps: AccessDeps,
+  given: { clientId: string; secret: string },
+): Promise<string | null> {
+  const credential = await store.findCredential(deps.database, given.clientId)
+  const current = secretMatches(given.secret, credential?.secretHash ?? null)
+  const previous = secretMatches(given.secret, credential?.previousSecretHash ?? null)
+  if (!credential || credential.revoked || credential.suspended) return null
+  // Real time: the overlap is a matter of security, not of the sandbox's campaigns and reservations.
+  const overlap = credential.previousValidUntil !== null && credential.previousValidUntil.getTime() > Date.now()
+  if (!current && !(previous && overlap)) return null
+  return deps.tokens.issue({ ...credential.account, userType: 'gateway_user', subject: credential.clientId })
+}
+
+/**
+ * Exchanges login and password for a token (POST /auth/login).
+ *
+ * @returns null when anything does not fit, without telling what
+ */
+export async function logIn(
+  deps: AccessDeps,
+  given: { typeAccount: string; login: string; password: string },
+): Promise<string | null> {
+  const user = await store.findUser(deps.database, given.login)
+  const matches = await passwordMatches(given.password, user?.passwordHash ?? null)
+  if (!user || !matches || user.disabled || user.suspended || user.account.type !== given.typeAccount) return null
+  return deps.tokens.issue({ ...user.account, userType: 'portal_user', subject: user.userId })
+}
+
+/**
+ * Issues a credential for a bank (with a role) or a merchant.
+ *
+ * @returns the secret in plain, for this once
+ * @throws DomainError 'not-found' when no partner has that code
+ */
+export async function issueCredential(
+  deps: { database: Database },
+  given: { partner: PartnerReference; role: BankRole | 'gateway'; label: string },
+): Promise<{ clientId: string; secret: string }> {
+  const owner = await ownerOf(deps.database, given.partner)
+  const clientId = makeClientId()
+  const secret = makeSecret()
+  const { role, label } = given
+  await store.insertCredential(deps.database, {
+    clientId,
+    owner,
+    role,
+    label,
+    secretHash: hashSecret(secret),
+    now: new Date(),
+  })
+  return { clientId, secret }
+}
+
+/**
+ * Gives a credential a new secret; the one before works until the overlap ends, so that the partner can change over without a gap.
+ *
+ * @throws DomainError 'not-found' when there is no such live credential
+ */
+export async function rotateCredential(
+  deps: { database: Database },
+  given: { clientId: string; overlapMs: number },
+): Promise<{ clientId: string; secret: string; previousValidUntil: Date }> {
+  const secret = makeSecret()
+  const previousValidUntil = new Date(Date.now() + given.overlapMs)
+  const change = { clientId: given.clientId, secretHash: hashSecret(secret), previousValidUntil }
+  if (!(await store.replaceSecret(deps.database, change)))
+    throw new DomainError('not-found', `No live credential has the clientId ${given.clientId}`)
+  return { clientId: given.clientId, secret, previousValidUntil }
+}
+
+/** @throws DomainError 'not-found' when there is no such credential */
+export async function revokeCredential(deps: { database: Database }, clientId: string): Promise<void> {
+  await deps.database.transaction(async transaction => {
+    if (!(await store.markRevoked(transaction, clientId, new Date())))
+      throw new DomainError('not-found', `No credential has the clientId ${clientId}`)
+    await notify(transaction, 'access')
+  })
+}
+
+export type UserOwner = PartnerReference | 'platform'
+
+/**
+ * Adds a portal user.
+ *
+ * @throws DomainError 'invalid' for a role that this kind of account does not have, 'not-found' for an unknown partner,
+ *   'conflict' when the login is taken
+ */
+export async function addUser(
+  deps: { database: Database },
+  given: { owner: UserOwner; login: string; role: string; password: string },
+): Promise<{ userId: string }> {
+  const roles: readonly string[] = rolesFor(given.owner)
+  if (!roles.includes(given.role)) throw new DomainError('invalid', [`role must be one of ${roles.join(', ')}`])
+  const owner = given.owner === 'platform' ? 'platform' : await ownerOf(deps.database, given.owner)
+  const userId = randomUUID()
+  const { login, role } = given
+  const passwordHash = await hashPassword(given.password)
+  if (!(await store.insertUser(deps.database, { userId, owner, login, role, passwordHash, now: new Date() })))
+    throw new DomainError('conflict', `The login ${login} is taken`)
+  return { userId }
+}
+
+/** @throws DomainError 'not-found' when there is no such login */
+export async function disableUser(deps: { database: Database }, login: string): Promise<void> {
+  await deps.database.transaction(async transaction => {
+    if (!(await store.markDisabled(transaction, login, new Date())))
+      throw new DomainError('not-found', `No user has the login ${login}`)
+    await notify(transaction, 'access')
+  })
+}
+
+function rolesFor(owner: UserOwner): readonly string[] {
+  if (owner === 'platform') return platformRoles
+  return 'bank' in owner ? bankRoles : merchantRoles
+}
+
+async function ownerOf(database: Database, partner: PartnerReference): Promise<store.CredentialOwner> {
+  const owner = await store.findOwner(database, partner)
+  if (owner) return owner
+  const [kind, code] = 'bank' in partner ? ['bank', partner.bank] : ['merchant', partner.merchant]
+  throw new DomainError('not-found', `No ${kind} has the code ${code}`)
+}

@@ -1,0 +1,41 @@
+/**
+ * Who has lost access while holding a live token: revoked credentials, disabled users, suspended partners. Each process keeps the
+ * short list in memory and reads it anew when told of a change and every two seconds, so that a token check asks no database.
+ */
+import type { Queryable } from '../db/database.ts'
+import type { Caller } from './caller.ts'
+import { findRefused } from './store.ts'
+import { tokenLifetimeSeconds } from './tokens.ts'
+
+/** The promise of behaviour.md, section 2: access is lost within 10 seconds, in every process. */
+const staleAfterMs = 10_000
+
+export type Refusals = {
+  refresh(): Promise<void>
+  refused(caller: Caller): boolean
+  /** True when the list could not be read for so long that the promise would not hold. */
+  stale(): boolean
+}
+
+export function createRefusals(database: Queryable): Refusals {
+  let refused = new Set<string>()
+  let readAtMs = Number.NEGATIVE_INFINITY
+  return {
+    async refresh() {
+      const startedAtMs = performance.now()
+      // A margin of a minute covers clocks that differ between processes.
+      const since = new Date(Date.now() - (tokenLifetimeSeconds + 60) * 1000)
+      const found = new Set(await findRefused(database, since))
+      if (startedAtMs < readAtMs) return
+      refused = found
+      readAtMs = startedAtMs
+    },
+    refused(caller) {
+      if (refused.size === 0) return false
+      if (refused.has(caller.subject)) return true
+      if (caller.type === 'bank') return refused.has(caller.bankId)
+      return caller.type === 'retailer' && refused.has(caller.merchantId)
+    },
+    stale: () => performance.now() - readAtMs > staleAfterMs,
+  }
+}

@@ -1,0 +1,229 @@
+/** All SQL of credentials and portal users. */
+import type { Queryable, Statement } from '../db/database.ts'
+import type { BankRole, MerchantRole, PlatformRole } from './caller.ts'
+
+export type Account =
+  | { type: 'bank'; bankId: string; role: BankRole }
+  | { type: 'retailer'; merchantId: string; role: MerchantRole }
+  | { type: 'platform'; role: PlatformRole }
+
+export type Credential = {
+  clientId: string
+  account: Account
+  secretHash: Buffer
+  previousSecretHash: Buffer | null
+  previousValidUntil: Date | null
+  revoked: boolean
+  /** The bank or merchant that it belongs to is suspended. */
+  suspended: boolean
+}
+
+type AccountRow = { bank_id: string | null; merchant_id: string | null; role: string; suspended: boolean }
+
+function accountOf(row: AccountRow): Account {
+  if (row.bank_id !== null) return { type: 'bank', bankId: row.bank_id, role: row.role as BankRole }
+  if (row.merchant_id !== null) return { type: 'retailer', merchantId: row.merchant_id, role: row.role as MerchantRole }
+  return { type: 'platform', role: row.role as PlatformRole }
+}
+
+const findCredentialStatement: Statement = {
+  name: 'access.find-credential',
+  text: `
+    select c.bank_id, c.merchant_id, c.role, c.secret_hash, c.previous_secret_hash, c.previous_valid_until,
+           c.revoked_at is not null as revoked, coalesce(b.status, m.status) = 'suspended' as suspended
+    from credentials c left join banks b using (bank_id) left join merchants m using (merchant_id)
+    where c.client_id = $1`,
+}
+
+export async function findCredential(database: Queryable, clientId: string): Promise<Credential | null> {
+  type Row = AccountRow & {
+    secret_hash: Buffer
+    previous_secret_hash: Buffer | null
+    previous_valid_until: Date | null
+    revoked: boolean
+  }
+  const [row] = await database.query<Row>(findCredentialStatement, [clientId])
+  if (!row) return null
+  return {
+    clientId,
+    account: accountOf(row),
+    secretHash: row.secret_hash,
+    previousSecretHash: row.previous_secret_hash,
+    previousValidUntil: row.previous_valid_until,
+    revoked: row.revoked,
+    suspended: row.suspended,
+  }
+}
+
+export type CredentialOwner = { bankId: string } | { merchantId: string }
+
+export async function insertCredential(
+  database: Queryable,
+  credential: { clientId: string; owner: CredentialOwner; role: string; label: string; secretHash: Buffer; now: Date },
+): Promise<void> {
+  const { owner } = credential
+  await database.execute(
+    `insert into credentials (client_id, bank_id, merchant_id, role, label, secret_hash, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      credential.clientId,
+      'bankId' in owner ? owner.bankId : null,
+      'merchantId' in owner ? owner.merchantId : null,
+      credential.role,
+      credential.label,
+      credential.secretHash,
+      credential.now,
+    ],
+  )
+}
+
+/** @returns false when there is no such credential or it is revoked */
+export async function replaceSecret(
+  database: Queryable,
+  change: { clientId: string; secretHash: Buffer; previousValidUntil: Date },
+): Promise<boolean> {
+  const changed = await database.execute(
+    `update credentials set previous_secret_hash = secret_hash, previous_valid_until = $3, secret_hash = $2
+     where client_id = $1 and revoked_at is null`,
+    [change.clientId, change.secretHash, change.previousValidUntil],
+  )
+  return changed === 1
+}
+
+/** @returns false when there is no such credential; revoking again changes nothing */
+export async function markRevoked(database: Queryable, clientId: string, now: Date): Promise<boolean> {
+  const found = await database.execute(
+    'update credentials set revoked_at = coalesce(revoked_at, $2) where client_id = $1',
+    [clientId, now],
+  )
+  return found === 1
+}
+
+export type CredentialListing = {
+  clientId: string
+  bank: string | null
+  merchant: string | null
+  role: string
+  label: string
+  createdAt: Date
+  previousValidUntil: Date | null
+  revokedAt: Date | null
+}
+
+export function listCredentials(database: Queryable): Promise<CredentialListing[]> {
+  return database.query(
+    `select c.client_id as "clientId", b.code as bank, m.code as merchant, c.role, c.label, c.created_at as "createdAt",
+            c.previous_valid_until as "previousValidUntil", c.revoked_at as "revokedAt"
+     from credentials c left join banks b using (bank_id) left join merchants m using (merchant_id)
+     order by c.created_at, c.client_id`,
+  )
+}
+
+export type User = { userId: string; account: Account; passwordHash: string; disabled: boolean; suspended: boolean }
+
+export async function findUser(database: Queryable, login: string): Promise<User | null> {
+  type Row = AccountRow & { user_id: string; password_hash: string; disabled: boolean }
+  const [row] = await database.query<Row>(
+    `select u.user_id, u.bank_id, u.merchant_id, u.role, u.password_hash, u.disabled_at is not null as disabled,
+            coalesce(b.status, m.status, 'active') = 'suspended' as suspended
+     from portal_users u left join banks b using (bank_id) left join merchants m using (merchant_id)
+     where u.login = $1`,
+    [login],
+  )
+  if (!row) return null
+  return {
+    userId: row.user_id,
+    account: accountOf(row),
+    passwordHash: row.password_hash,
+    disabled: row.disabled,
+    suspended: row.suspended,
+  }
+}
+
+/** @returns false when the login is taken */
+export async function insertUser(
+  database: Queryable,
+  user: {
+    userId: string
+    owner: CredentialOwner | 'platform'
+    login: string
+    role: string
+    passwordHash: string
+    now: Date
+  },
+): Promise<boolean> {
+  const { owner } = user
+  const made = await database.execute(
+    `insert into portal_users (user_id, bank_id, merchant_id, login, role, password_hash, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7) on conflict (login) do nothing`,
+    [
+      user.userId,
+      owner !== 'platform' && 'bankId' in owner ? owner.bankId : null,
+      owner !== 'platform' && 'merchantId' in owner ? owner.merchantId : null,
+      user.login,
+      user.role,
+      user.passwordHash,
+      user.now,
+    ],
+  )
+  return made === 1
+}
+
+/** @returns false when there is no such login */
+export async function markDisabled(database: Queryable, login: string, now: Date): Promise<boolean> {
+  const found = await database.execute(
+    'update portal_users set disabled_at = coalesce(disabled_at, $2) where login = $1',
+    [login, now],
+  )
+  return found === 1
+}
+
+export type UserListing = {
+  userId: string
+  login: string
+  role: string
+  bank: string | null
+  merchant: string | null
+  createdAt: Date
+  disabledAt: Date | null
+}
+
+export function listUsers(database: Queryable): Promise<UserListing[]> {
+  return database.query(
+    `select u.user_id as "userId", u.login, u.role, b.code as bank, m.code as merchant, u.created_at as "createdAt",
+            u.disabled_at as "disabledAt"
+     from portal_users u left join banks b using (bank_id) left join merchants m using (merchant_id)
+     order by u.login`,
+  )
+}
+
+export type PartnerReference = { bank: string } | { merchant: string }
+
+/** @returns the partner's id, or null when no partner has that code */
+export async function findOwner(database: Queryable, partner: PartnerReference): Promise<CredentialOwner | null> {
+  if ('bank' in partner) {
+    const [row] = await database.query<{ id: string }>('select bank_id as id from banks where code = $1', [
+      partner.bank,
+    ])
+    return row ? { bankId: row.id } : null
+  }
+  const [row] = await database.query<{ id: string }>('select merchant_id as id from merchants where code = $1', [
+    partner.merchant,
+  ])
+  return row ? { merchantId: row.id } : null
+}
+
+/**
+ * Everyone whose live tokens are to be refused: credentials revoked and users disabled since `since` (older ones have no live
+ * token left), and partners that are suspended now.
+ */
+export async function findRefused(database: Queryable, since: Date): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    `select client_id as id from credentials where revoked_at >= $1
+     union all select user_id::text from portal_users where disabled_at >= $1
+     union all select bank_id::text from banks where status = 'suspended'
+     union all select merchant_id::text from merchants where status = 'suspended'`,
+    [since],
+  )
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,156 @@
+/**
+ * Bearer tokens (cashback document, "Authentication"; behaviour.md, section 2): signed with HMAC-SHA256 under a key derived from
+ * the master key, valid for 7200 s of real time, bound to one account, role and credential.
+ */
+import { randomBytes } from 'node:crypto'
+import { createSigner, createVerifier } from 'fast-jwt'
+import { deriveKeys } from '../keys.ts'
+import type { BankRole, Caller, MerchantRole, PlatformRole } from './caller.ts'
+import { bankRoles, merchantRoles, platformRoles, userTypes } from './caller.ts'
+
+export const tokenLifetimeSeconds = 7200
+
+const issuer = 'perkline'
+const audience = 'perkline-api'
+/** Verified tokens are remembered up to this number, so that a bank's next request costs a look into a map. */
+const rememberedTokens = 20_000
+
+export type Tokens = {
+  /** A fresh token for this caller. */
+  issue(caller: Caller): string
+  /** The caller of a valid token, or null for anything else; revocation is looked at elsewhere. */
+  verify(token: string): Caller | null
+}
+
+type Claims = {
+  iss: string
+  aud: string
+  sub: string
+  iat: number
+  exp: number
+  jti: string
+  accountType: string
+  accountId: string | null
+  role: string
+  userType: string
+}
+
+/**
+ * @param masterKeys the first signs, all verify
+ * @param nowMs real time; an argument so that expiry can be tested
+ */
+export function createTokens(masterKeys: readonly Buffer[], nowMs: () => number = Date.now): Tokens {
+  const keys = deriveKeys(masterKeys, 'tokens')
+  const sign = createSigner({ key: keys[0].key, algorithm: 'HS256', kid: keys[0].id, noTimestamp: true })
+  const verifiers = new Map(
+    keys.map(({ id, key }) => [
+      id,
+      createVerifier({
+        key,
+        algorithms: ['HS256'],
+        allowedIss: issuer,
+        allowedAud: audience,
+        cache: false,
+        ignoreExpiration: true,
+      }),
+    ]),
+  )
+  const remembered = new Map<string, { caller: Caller; exp: number }>()
+  let sequence = 0
+  const instance = randomBytes(9).toString('base64url')
+
+  const check = (token: string): { caller: Caller; exp: number } | null => {
+    const kid = keyIdOf(token)
+    const verifier = kid === null ? undefined : verifiers.get(kid)
+    if (!verifier) return null
+    try {
+      const claims: Claims = verifier(token)
+      if (!timesHold(claims, nowMs())) return null
+      const caller = callerOf(claims)
+      return caller && { caller, exp: claims.exp }
+    } catch {
+      // Whatever is wrong with it, it is no token of ours; the caller is told no more than that.
+      return null
+    }
+  }
+
+  return {
+    issue(caller) {
+      const iat = Math.floor(nowMs() / 1000)
+      sequence += 1
+      return sign({
+        iss: issuer,
+        aud: audience,
+        sub: caller.subject,
+        iat,
+        exp: iat + tokenLifetimeSeconds,
+        // Two tokens of the same second still differ: every call gives a fresh one.
+        jti: `${instance}${sequence.toString(36)}`,
+        accountType: caller.type,
+        accountId: accountId(caller),
+        role: caller.role,
+        userType: caller.userType,
+      } satisfies Claims)
+    },
+
+    verify(token) {
+      let known = remembered.get(token)
+      if (!known) {
+        const checked = check(token)
+        if (!checked) return null
+        known = checked
+        if (remembered.size >= rememberedTokens) remembered.delete(remembered.keys().next().value ?? '')
+        remembered.set(token, known)
+      }
+      if (known.exp * 1000 > nowMs()) return known.caller
+      remembered.delete(token)
+      return null
+    },
+  }
+}
+
+const accountId = (caller: Caller): string | null => {
+  if (caller.type === 'bank') return caller.bankId
+  return caller.type === 'retailer' ? caller.merchantId : null
+}
+
+/** The key id of a token in its one canonical spelling: padding, spare bits and other alphabets are refused before any cryptography. */
+function keyIdOf(token: string): string | null {
+  if (token.length > 2048) return null
+  const parts = token.split('.')
+  if (parts.length !== 3) return null
+  for (const part of parts) {
+    if (Buffer.from(part, 'base64url').toString('base64url') !== part || part === '') return null
+  }
+  try {
+    const header: unknown = JSON.parse(Buffer.from(parts[0] ?? '', 'base64url').toString())
+    if (typeof header !== 'object' || header === null) return null
+    const { alg, kid, typ, ...others } = header as Record<string, unknown>
+    const plain = alg === 'HS256' && typ === 'JWT' && Object.keys(others).length === 0
+    return plain && typeof kid === 'string' ? kid : null
+  } catch {
+    return null
+  }
+}
+
+const includes = <T extends string>(values: readonly T[], value: string): value is T =>
+  (values as readonly string[]).includes(value)
+
+/** A token that lives longer than ours do, or comes from the future (a minute of drifting clocks aside), was not made here. */
+function timesHold({ iat, exp }: Claims, nowMs: number): boolean {
+  const whole = Number.isInteger(iat) && Number.isInteger(exp)
+  return whole && exp > iat && exp - iat <= tokenLifetimeSeconds && iat * 1000 <= nowMs + 60_000
+}
+
+function callerOf(claims: Claims): Caller | null {
+  const { sub, role, userType, accountType, accountId } = claims
+  if (typeof sub !== 'string' || !includes(userTypes, userType)) return null
+  const identity = { userType, subject: sub }
+  if (accountType === 'bank' && typeof accountId === 'string' && includes(bankRoles, role))
+    return { ...identity, type: 'bank', bankId: accountId, role: role as BankRole }
+  if (accountType === 'retailer' && typeof accountId === 'string' && includes([...merchantRoles, 'gateway'], role))
+    return { ...identity, type: 'retailer', merchantId: accountId, role: role as MerchantRole }
+  if (accountType === 'platform' && accountId === null && includes(platformRoles, role))
+    return { ...identity, type: 'platform', role: role as PlatformRole }
+  return null
+}

@@ -1,0 +1,80 @@
+/**
+ * Requests that arrive together share one statement: under load a statement of up to 64 rows costs little more than one of a
+ * single row, and alone a request waits for nobody.
+ */
+export type Batcher<Item, Result> = (item: Item) => Promise<Result>
+
+/**
+ * @param options.run gives the results of `items` in their order, or throws: then each of them gets that error
+ * @param options.maxItems rows of one statement
+ * @param options.inFlight statements at the same time
+ * @param options.maxWaiting items that may queue; more are refused by `onFull`'s error, so that memory stays bounded
+ */
+export function createBatcher<Item, Result>(options: {
+  run(items: Item[]): Promise<Result[]>
+  maxItems: number
+  inFlight: number
+  maxWaiting: number
+  onFull(): Error
+}): Batcher<Item, Result> {
+  type Waiting = { item: Item; resolve(result: Result): void; reject(error: unknown): void }
+  let waiting: Waiting[] = []
+  let running = 0
+
+  const start = () => {
+    while (running < options.inFlight && waiting.length > 0) {
+      const batch = waiting.slice(0, options.maxItems)
+      waiting = waiting.slice(options.maxItems)
+      running++
+      void runBatch(batch).finally(() => {
+        running--
+        start()
+      })
+    }
+  }
+
+  const runBatch = async (batch: Waiting[]) => {
+    try {
+      const results = await options.run(batch.map(({ item }) => item))
+      batch.forEach(({ resolve, reject }, index) => {
+        if (index < results.length) resolve(results[index] as Result)
+        else reject(new Error('A batch gave fewer results than it had items'))
+      })
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+
+  return item =>
+    new Promise((resolve, reject) => {
+      if (waiting.length >= options.maxWaiting) return reject(options.onFull())
+      waiting.push({ item, resolve, reject })
+      // What arrives in the same turn of the event loop goes into the same statement.
+      if (waiting.length === 1) setImmediate(start)
+      else if (waiting.length >= options.maxItems) start()
+    })
+}
+
+/**
+ * Shares one running read among all who asked before it began: whoever asks later gets the next one, so an answer is never older
+ * than its question.
+ */
+export function createSharedRead<Result>(read: () => Promise<Result>): () => Promise<Result> {
+  let running: Promise<unknown> | null = null
+  let next: Promise<Result> | null = null
+  return () => {
+    next ??= (async () => {
+      if (running) await running.catch(() => {})
+      else await new Promise(resolve => setImmediate(resolve))
+      const mine = read()
+      running = mine
+      next = null
+      try {
+        return await mine
+      } finally {
+        if (running === mine) running = null
+      }
+    })()
+    return next
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The one interface over PostgreSQL, embedded or not. Rules elsewhere see rows and SQL; what a lost connection looks like is
+ * known here alone: it becomes `DomainError('unavailable')`, and the next call finds a new connection by itself.
+ */
+import pg from 'pg'
+import { DomainError } from '../errors.ts'
+
+/** A statement with a lasting name is parsed once for each connection. */
+export type Statement = { name: string; text: string }
+
+export type Queryable = {
+  /** Runs a statement and gives its rows; unnamed text is for SQL that runs seldom. */
+  query<Row extends object>(statement: Statement | string, values?: unknown[]): Promise<Row[]>
+  /** Runs a statement and gives the number of rows that it touched. */
+  execute(statement: Statement | string, values?: unknown[]): Promise<number>
+}
+
+export type Database = Queryable & {
+  /** Runs `work` in one transaction; deadlocks and serialisation failures are tried again up to three times. */
+  transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>
+  /** Runs `work` on a connection of its own, outside the pool and without time limits: for long streams and locks. */
+  dedicated<T>(work: (client: pg.Client) => Promise<T>): Promise<T>
+  /** A new, connected client of the caller's own, for one that stays open (notifications). */
+  connect(): Promise<pg.Client>
+  pool(): { total: number; idle: number; waiting: number }
+  close(): Promise<void>
+}
+
+export type Connection =
+  | { connectionString: string }
+  | { host: string; port: number; user: string; database: string; password?: string }
+
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    // bigint: our ids and counts stay far below 2^53.
+    if (oid === pg.types.builtins.INT8 && format !== 'binary') return Number
+    return pg.types.getTypeParser(oid, format as 'text')
+  },
+} as pg.CustomTypesConfig
+
+const connectTimeoutMs = 3_000
+const queryTimeoutMs = 10_000
+
+/**
+ * Opens the database lazily: no connection is made before the first statement.
+ *
+ * @param options.connection where it is
+ * @param options.poolSize connections that short statements share
+ * @param options.onLost told when an idle connection breaks (the pool replaces it)
+ */
+export function openDatabase(options: {
+  connection: Connection
+  poolSize: number
+  onLost?: (error: Error) => void
+}): Database {
+  const client = {
+    ...options.connection,
+    types,
+    application_name: 'perkline',
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
+    // Plans are made for the values and sizes of the moment: one made on an empty table stays bad until `analyze`.
+    options: '-c plan_cache_mode=force_custom_plan -c timezone=UTC -c idle_in_transaction_session_timeout=60000',
+  }
+  const pool = new pg.Pool({
+    ...client,
+    max: options.poolSize,
+    idleTimeoutMillis: 60_000,
+    query_timeout: queryTimeoutMs,
+    statement_timeout: queryTimeoutMs,
+  })
+  pool.on('error', error => options.onLost?.(error))
+
+  const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+    const client = await pool.connect().catch(mapError)
+    // A connection that breaks between two statements says so by an event; the statement itself fails as well.
+    const ignore = () => {}
+    client.on('error', ignore)
+    try {
+      const result = await work(client)
+      client.off('error', ignore)
+      client.release()
+      return result
+    } catch (error) {
+      client.off('error', ignore)
+      client.release(isLost(error))
+      return mapError(error)
+    }
+  }
+
+  const connect = async (): Promise<pg.Client> => {
+    const own = new pg.Client(client)
+    own.on('error', () => {})
+    await own.connect().catch(mapError)
+    return own
+  }
+
+  return {
+    query: (statement, values) => withClient(client => rows(client, statement, values)),
+    execute: (statement, values) => withClient(async client => (await run(client, statement, values)).rowCount ?? 0),
+
+    async transaction(work) {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await withClient(client => inTransaction(client, work))
+        } catch (error) {
+          if (attempt === 3 || !(error instanceof pg.DatabaseError) || !retryable.has(error.code ?? '')) throw error
+        }
+      }
+    },
+
+    async dedicated(work) {
+      const own = await connect()
+      try {
+        return await work(own).catch(mapError)
+      } finally {
+        await own.end().catch(() => {})
+      }
+    },
+
+    connect,
+    pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    close: () => pool.end(),
+  }
+}
+
+async function inTransaction<T>(client: pg.PoolClient, work: (transaction: Queryable) => Promise<T>): Promise<T> {
+  await client.query('begin')
+  try {
+    const result = await work(queryable(client))
+    await client.query('commit')
+    return result
+  } catch (error) {
+    // After a lost connection there is nothing to roll back, and the first error is the one to tell.
+    if (!isLost(error)) await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
+/** The query interface over a client that the caller holds. */
+export function queryable(client: pg.ClientBase): Queryable {
+  return {
+    query: (statement, values) => rows(client, statement, values),
+    execute: async (statement, values) => (await run(client, statement, values)).rowCount ?? 0,
+  }
+}
+
+const run = (client: pg.ClientBase, statement: Statement | string, values: unknown[] = []) =>
+  client.query(typeof statement === 'string' ? { text: statement, values } : { ...statement, values })
+
+async function rows<Row extends object>(client: pg.ClientBase, statement: Statement | string, values?: unknown[]) {
+  return (await run(client, statement, values)).rows as Row[]
+}
+
+const retryable = new Set(['40001', '40P01'])
+
+/** SQLSTATE classes and codes that mean "not now": connection, resources, operator intervention, a standby. */
+const unavailable = /^(08|53|57P|58|25006|55P03)/
+
+function isLost(error: unknown): boolean {
+  if (error instanceof DomainError) return false
+  if (error instanceof pg.DatabaseError) return unavailable.test(error.code ?? '')
+  if (!(error instanceof Error)) return false
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  return /^E[A-Z]+$/.test(code) || /timeout|terminated|not queryable|closed|Connection/i.test(error.message)
+}
+
+/** @throws DomainError 'unavailable' for every fault that passes by itself, else the error as it came */
+function mapError(error: unknown): never {
+  if (isLost(error))
+    throw new DomainError('unavailable', 'The database is away for a moment; try again', { retryAfterSeconds: 2 })
+  throw error
+}
+
+/** True when `error` is a violation of the named constraint or unique index. */
+export function violates(error: unknown, constraint: string): boolean {
+  return error instanceof pg.DatabaseError && error.constraint === constraint
+}

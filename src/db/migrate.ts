@@ -1,0 +1,107 @@
+/**
+ * Forward-only migrations: `migrations/NNNN_name.sql`, applied in order under a lock, each in a transaction of its own. What was
+ * applied is remembered with a checksum, so that a schema of a newer version, or another product's database, is refused.
+ */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import type pg from 'pg'
+import type { Database, Queryable } from './database.ts'
+import { queryable } from './database.ts'
+
+export type Migration = { version: number; name: string; sql: string; checksum: string }
+
+/** The database cannot be used as it is; the message says why and what to do. */
+export class SchemaError extends Error {
+  override name = 'SchemaError'
+}
+
+const migrationsFolder = new URL('../../migrations/', import.meta.url)
+const lockKey = 7_365_012
+const oldestServer = 150_000
+
+/** The migrations of this version of the program, in order. */
+export function readMigrations(folder: URL = migrationsFolder): Migration[] {
+  return readdirSync(folder)
+    .filter(file => /^\d{4}_[a-z0-9_]+\.sql$/.test(file))
+    .sort()
+    .map(file => {
+      const sql = readFileSync(new URL(file, folder), 'utf8')
+      const checksum = createHash('sha256').update(sql).digest('hex')
+      return { version: Number(file.slice(0, 4)), name: file.slice(5, -4), sql, checksum }
+    })
+}
+
+/**
+ * Brings the database to this version. Two processes at once: one works, the other waits and finds nothing to do.
+ *
+ * @returns the names of the migrations that were applied now
+ * @throws SchemaError when the database is not ours, newer, altered, or its server too old
+ */
+export function migrate(database: Database, migrations = readMigrations()): Promise<string[]> {
+  return database.dedicated(async client => {
+    await client.query('select pg_advisory_lock($1)', [lockKey])
+    try {
+      const pending = await pendingMigrations(queryable(client), migrations)
+      for (const migration of pending) await apply(client, migration)
+      return pending.map(migration => migration.name)
+    } finally {
+      await client.query('select pg_advisory_unlock($1)', [lockKey])
+    }
+  })
+}
+
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query('begin')
+  try {
+    await client.query(migration.sql)
+    await client.query(
+      `create table if not exists schema_migrations (
+         version int primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`,
+    )
+    await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
+      migration.version,
+      migration.name,
+      migration.checksum,
+    ])
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw new SchemaError(`Migration ${migration.version} (${migration.name}) failed: ${(error as Error).message}`)
+  }
+}
+
+/**
+ * Compares the database with the migrations of this program.
+ *
+ * @returns those that are still to be applied
+ * @throws SchemaError as `migrate` does
+ */
+export async function pendingMigrations(database: Queryable, migrations = readMigrations()): Promise<Migration[]> {
+  const [server] = await database.query<{ version: string }>(`select current_setting('server_version_num') as version`)
+  if (Number(server?.version) < oldestServer)
+    throw new SchemaError('The database server is too old: Perkline needs PostgreSQL 15 or newer')
+
+  const [found] = await database.query<{ ours: boolean; tables: number }>(
+    `select to_regclass('schema_migrations') is not null as ours,
+            (select count(*) from pg_tables where schemaname = current_schema())::int as tables`,
+  )
+  if (!found?.ours) {
+    if (found && found.tables > 0)
+      throw new SchemaError('This database holds tables that are not Perkline’s; give it an empty database of its own')
+    return migrations
+  }
+  const applied = await database.query<{ version: number; checksum: string }>(
+    'select version, checksum from schema_migrations order by version',
+  )
+  for (const { version, checksum } of applied) {
+    const known = migrations.find(migration => migration.version === version)
+    if (!known)
+      throw new SchemaError(
+        `The database is of a newer version of Perkline (it has migration ${version}, this program knows up to ` +
+          `${migrations.at(-1)?.version ?? 0}); start the newer program`,
+      )
+    if (known.checksum !== checksum)
+      throw new SchemaError(`Migration ${version} (${known.name}) was applied with another text than this program's`)
+  }
+  return migrations.filter(migration => !applied.some(done => done.version === migration.version))
+}

@@ -1,0 +1,67 @@
+/**
+ * Tells all processes at once that something changed (PostgreSQL's NOTIFY). Delivery is a courtesy: each topic is also looked at
+ * every `pollMs`, and after a lost connection, so that nothing depends on a message that went missing.
+ */
+import type pg from 'pg'
+import type { Database, Queryable } from './database.ts'
+
+export const topics = ['access', 'catalogue', 'clock', 'stock'] as const
+export type Topic = (typeof topics)[number]
+
+const channel = 'perkline'
+const reconnectMs = 1_000
+
+/** Sends at the end of the transaction, if it is one. */
+export async function notify(database: Queryable, topic: Topic): Promise<void> {
+  await database.execute('select pg_notify($1, $2)', [channel, topic])
+}
+
+/**
+ * Calls the handlers now, at each notification of their topic, and every `pollMs`.
+ *
+ * @param options.onFault told when a handler or the connection fails; the work goes on
+ * @returns stops it
+ */
+export async function listen(options: {
+  database: Database
+  handlers: Partial<Record<Topic, () => Promise<void>>>
+  pollMs: number
+  onFault(error: unknown): void
+}): Promise<{ stop(): Promise<void> }> {
+  const { database, handlers, onFault } = options
+  let client: pg.Client | null = null
+  let stopped = false
+  let reconnect: NodeJS.Timeout | undefined
+
+  const call = (topic: Topic) => handlers[topic]?.().catch(onFault)
+  const callAll = () => Promise.all(topics.map(call))
+
+  const connect = async (): Promise<void> => {
+    try {
+      const fresh = await database.connect()
+      if (stopped) return void fresh.end().catch(() => {})
+      client = fresh
+      fresh.on('notification', message => void call(message.payload as Topic))
+      fresh.once('end', () => {
+        client = null
+        if (!stopped) reconnect = setTimeout(() => void connect(), reconnectMs)
+      })
+      await fresh.query(`listen ${channel}`)
+      await callAll()
+    } catch (error) {
+      onFault(error)
+      if (!stopped && client === null) reconnect = setTimeout(() => void connect(), reconnectMs)
+    }
+  }
+
+  await connect()
+  const poll = setInterval(() => void callAll(), options.pollMs)
+  return {
+    async stop() {
+      stopped = true
+      clearInterval(poll)
+      clearTimeout(reconnect)
+      await client?.end().catch(() => {})
+    },
+  }
+}

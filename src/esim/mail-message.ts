@@ -1,0 +1,124 @@
+import addressparser from 'nodemailer/lib/addressparser'
+import MailComposer from 'nodemailer/lib/mail-composer'
+import { isEmailAddress } from './email-address.ts'
+import { mimeType } from './qr.ts'
+
+/** What the customer gets; `to` is one bare address, `qrPng` the picture of `activationCode`. */
+export type EsimMail = {
+  to: string
+  activationCode: string
+  qrPng: Buffer
+  operatorName: string
+  tariffName: string
+  bankName: string
+  orderId: string
+}
+
+/** Who the e-mail comes from; `name` is empty when there is none. */
+export type Sender = { name: string; address: string }
+
+/**
+ * Reads a sender as a setting gives it: `no-reply@bank.example` or `Name <no-reply@bank.example>`. Throws an Error when it
+ * is not exactly one ASCII address.
+ */
+export function readSender(from: string): Sender {
+  const [sender, ...others] = addressparser(from, { flatten: true })
+  if (!sender || others.length > 0 || !isEmailAddress(sender.address) || /[<>]/.test(sender.address)) {
+    throw new Error('The sender of e-mails must be one address, with or without a name')
+  }
+  return { name: sender.name, address: sender.address }
+}
+
+/**
+ * Composes the QR e-mail of one order (behaviour 4, "The picture travels as an inline attachment"): a text part and an HTML
+ * part, each in Ukrainian and English with the activation code, and the picture inline. Gives the whole message (RFC 5322,
+ * ASCII, CRLF). The Message-ID follows from the order alone, so that a mail program folds a doubled message into one.
+ */
+export function composeEsimMail(mail: EsimMail, sender: Sender): Promise<Buffer> {
+  const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
+  const pictureId = `qr.${mail.orderId}@${domain}`
+  const composer = new MailComposer({
+    from: sender,
+    // As an object the address is never parsed, so it cannot become several.
+    to: { name: '', address: mail.to },
+    subject: `Ваша eSIM від ${mail.operatorName} / Your eSIM from ${mail.operatorName}`,
+    messageId: `<esim.${mail.orderId}@${domain}>`,
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    text: textPart(mail),
+    html: htmlPart(mail, pictureId),
+    attachments: [
+      {
+        filename: 'esim-qr.png',
+        content: mail.qrPng,
+        contentType: mimeType,
+        contentDisposition: 'inline',
+        cid: pictureId,
+      },
+    ],
+    newline: '\r\n',
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return composer.compile().build()
+}
+
+function textPart({ activationCode, operatorName, tariffName, bankName, orderId }: EsimMail): string {
+  return `Вітаємо!
+
+Ваша eSIM готова до встановлення: ${operatorName}, тариф «${tariffName}». Її придбано через ${bankName}.
+
+У налаштуваннях телефону оберіть додавання eSIM і відскануйте QR-код із цього листа. Якщо відсканувати його не вдається, введіть код активації вручну:
+
+${activationCode}
+
+Не показуйте код стороннім: хто його має, той може встановити вашу eSIM.
+Номер замовлення: ${orderId}
+
+----------
+
+Hello!
+
+Your eSIM is ready to install: ${operatorName}, tariff "${tariffName}", bought through ${bankName}.
+
+In your phone's settings choose to add an eSIM and scan the QR code in this message. If you cannot scan it, enter the activation code by hand:
+
+${activationCode}
+
+Please keep the code to yourself: whoever has it can install your eSIM.
+Order number: ${orderId}
+`
+}
+
+function htmlPart(mail: EsimMail, pictureId: string): string {
+  const operatorName = escapeHtml(mail.operatorName)
+  const tariffName = escapeHtml(mail.tariffName)
+  const bankName = escapeHtml(mail.bankName)
+  const code = `<p><code style="font-size: 16px; word-break: break-all">${escapeHtml(mail.activationCode)}</code></p>`
+  const orderId = escapeHtml(mail.orderId)
+  return `<!doctype html>
+<html lang="uk">
+<head><meta charset="utf-8"><title>eSIM</title></head>
+<body style="font-family: sans-serif; font-size: 16px; line-height: 1.5">
+<p>Вітаємо!</p>
+<p>Ваша eSIM готова до встановлення: ${operatorName}, тариф «${tariffName}». Її придбано через ${bankName}.</p>
+<p>У налаштуваннях телефону оберіть додавання eSIM і відскануйте QR-код:</p>
+<p><img src="cid:${escapeHtml(pictureId)}" width="256" height="256" alt="QR-код / QR code"></p>
+<p>Якщо відсканувати його не вдається, введіть код активації вручну:</p>
+${code}
+<p>Не показуйте код стороннім: хто його має, той може встановити вашу eSIM.<br>Номер замовлення: ${orderId}</p>
+<hr>
+<div lang="en">
+<p>Hello!</p>
+<p>Your eSIM is ready to install: ${operatorName}, tariff “${tariffName}”, bought through ${bankName}.</p>
+<p>In your phone's settings choose to add an eSIM and scan the QR code above. If you cannot scan it, enter the activation code by hand:</p>
+${code}
+<p>Please keep the code to yourself: whoever has it can install your eSIM.<br>Order number: ${orderId}</p>
+</div>
+</body>
+</html>
+`
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+}

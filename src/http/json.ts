@@ -1,0 +1,99 @@
+/**
+ * Reads a JSON body strictly (reliability.md, facts 1 and 2): what JSON.parse would let pass in silence (a name given twice, half a
+ * surrogate pair, NUL, bytes that are no UTF-8) is a fault that names its field, because in a payment API two spellings of one
+ * request must never become two meanings.
+ */
+import { DomainError } from '../errors.ts'
+
+const deepest = 32
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * @returns the value; undefined for an empty body
+ * @throws DomainError 'invalid'
+ */
+export function readJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined
+  const text = decode(bytes)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new DomainError('invalid', 'The body must be valid JSON')
+  }
+  checkNames(text)
+  // Text that was valid UTF-8 can only become ill-formed through an escape.
+  if (text.includes('\\u')) {
+    const faults: string[] = []
+    checkTexts(value, '', faults)
+    if (faults.length > 0) throw new DomainError('invalid', faults)
+  }
+  return value
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw new DomainError('invalid', 'The body must be valid UTF-8')
+  }
+}
+
+type Level = { names: Set<string> | null; path: string; index: number; name: string }
+
+/** Walks over text that JSON.parse has accepted, so that only strings and brackets need a look. */
+function checkNames(text: string): void {
+  const levels: Level[] = []
+  let nameNext = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at)
+    const level = levels.at(-1)
+    if (char === 0x22 /* " */) {
+      const end = endOfString(text, at)
+      if (nameNext && level?.names) {
+        level.name = JSON.parse(text.slice(at, end + 1)) as string
+        checkName(level)
+        nameNext = false
+      }
+      at = end
+    } else if (char === 0x7b /* { */ || char === 0x5b /* [ */) {
+      if (levels.length === deepest)
+        throw new DomainError('invalid', `The body must be nested at most ${deepest} levels deep`)
+      const inObject = char === 0x7b
+      levels.push({ names: inObject ? new Set() : null, path: level ? pathOf(level) : '', index: 0, name: '' })
+      nameNext = inObject
+    } else if (char === 0x7d /* } */ || char === 0x5d /* ] */) {
+      levels.pop()
+      nameNext = false
+    } else if (char === 0x2c /* , */ && level) {
+      level.index++
+      nameNext = level.names !== null
+    }
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1
+  while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c /* \ */ ? 2 : 1
+  return at
+}
+
+const pathOf = (level: Level): string => `${level.path}${level.names ? level.name : level.index}.`
+
+function checkName(level: Level): void {
+  const shown = `${level.path}${level.name}`.toWellFormed().replaceAll('\0', '\\u0000').slice(0, 200)
+  if (level.name === '__proto__') throw new DomainError('invalid', [`${shown} must be omitted`])
+  if (level.names?.has(level.name)) throw new DomainError('invalid', [`${shown} must be given once only`])
+  level.names?.add(level.name)
+}
+
+function checkTexts(value: unknown, path: string, faults: string[]): void {
+  if (typeof value === 'string') {
+    if (!isText(value)) faults.push(`${path || 'The body'} must be well-formed text without NUL`)
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, inner] of Object.entries(value)) checkTexts(inner, path ? `${path}.${name}` : name, faults)
+  }
+}
+
+/** True for text that the database can keep and give back unchanged. */
+export const isText = (text: string): boolean => text.isWellFormed() && !text.includes('\0')

@@ -1,0 +1,103 @@
+/**
+ * Checks what partners send against the same schemas that types, answers and OpenAPI come from. All faults are told at once, each
+ * in the contract's form `<field> must be ...` with the full path of a nested field.
+ */
+import AjvFormats from 'ajv-formats'
+import type { ErrorObject } from 'ajv/dist/2020.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { FastifySchemaCompiler } from 'fastify'
+import type { TSchema } from 'typebox'
+
+/** More faults than anybody reads are not listed. */
+const mostFaults = 100
+
+function createAjv(coerce: boolean): Ajv2020 {
+  const ajv = new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    coerceTypes: coerce,
+    removeAdditional: false,
+    useDefaults: true,
+    strict: true,
+    strictTypes: false,
+    allowUnionTypes: true,
+  })
+  AjvFormats.default(ajv, ['uuid', 'date-time', 'date', 'uri'])
+  // 'x-must-be' completes "<field> must be ..." where a pattern or format would say too little.
+  ajv.addVocabulary(['x-must-be', 'example', 'examples'])
+  return ajv
+}
+
+const bodies = createAjv(false)
+// Query and path hold nothing but text, so a number there is the text of a number.
+const texts = createAjv(true)
+
+export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =>
+  (httpPart === 'body' ? bodies : texts).compile(schema)
+
+/** The faults as the contract words them, without repetitions. */
+export function faultMessages(errors: readonly ErrorObject[]): string[] {
+  const messages = new Set(errors.map(faultMessage).filter(message => message !== null))
+  return [...messages].slice(0, mostFaults)
+}
+
+function faultMessage(error: ErrorObject): string | null {
+  const path = error.instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+  const inner = (name: string) => printable(path ? `${path}.${name}` : name)
+  const { params, keyword } = error
+  if (keyword === 'required') return `${inner(params.missingProperty)} must be given`
+  if (keyword === 'additionalProperties') return `${inner(params.additionalProperty)} must be omitted`
+  // These only repeat that one of their branches failed, which is told already.
+  if (keyword === 'if' || keyword === 'anyOf' || keyword === 'oneOf') return null
+  return `${printable(path) || 'The body'} must be ${requirement(error)}`
+}
+
+/** A field's name is the caller's own text: it is shown bounded and without control characters. */
+const printable = (name: string): string => name.replace(/\p{C}/gu, '?').slice(0, 200)
+
+const characters = (limit: number): string => `${limit} character${limit === 1 ? '' : 's'}`
+
+function requirement({ keyword, params, parentSchema }: ErrorObject): string {
+  const mustBe: unknown = parentSchema?.['x-must-be']
+  if (typeof mustBe === 'string') return mustBe
+  switch (keyword) {
+    case 'type':
+      return [params.type].flat().map(withArticle).join(' or ')
+    case 'maxLength':
+      return `shorter than or equal to ${characters(params.limit)}`
+    case 'minLength':
+      return `longer than or equal to ${characters(params.limit)}`
+    case 'minimum':
+      return `at least ${params.limit}`
+    case 'maximum':
+      return `at most ${params.limit}`
+    case 'exclusiveMinimum':
+      return `greater than ${params.limit}`
+    case 'multipleOf':
+      return `a multiple of ${params.multipleOf}`
+    case 'minItems':
+      return `a list of at least ${params.limit}`
+    case 'maxItems':
+      return `a list of at most ${params.limit}`
+    case 'uniqueItems':
+      return 'a list without repetitions'
+    case 'enum':
+      return `one of ${params.allowedValues.join(', ')}`
+    case 'const':
+      return String(params.allowedValue)
+    case 'format':
+      return formats[params.format] ?? `in the format ${params.format}`
+    default:
+      return `right (${keyword})`
+  }
+}
+
+const formats: Record<string, string> = {
+  uuid: 'a UUID',
+  uri: 'a URL',
+  date: 'an ISO 8601 date',
+  'date-time': 'an ISO 8601 date and time with a time zone',
+}
+
+const withArticle = (type: string): string =>
+  type === 'null' ? 'null' : `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`

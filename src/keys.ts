@@ -1,0 +1,25 @@
+/**
+ * Keys derived from MASTER_KEY, one for each purpose, so that no two uses ever share one. The first master key is used for what
+ * is new; what was made with any of the others can still be read (rotation without downtime).
+ */
+import { createHash, hkdfSync } from 'node:crypto'
+
+export type DerivedKey = {
+  /** 8 hexadecimal digits that name the key without giving anything of it away. */
+  id: string
+  key: Buffer
+}
+
+/**
+ * @param masterKeys 32 bytes each, the one to use first
+ * @param purpose what the key is for, e.g. `tokens`
+ * @returns a key for each master key, in the same order; at least one
+ */
+export function deriveKeys(masterKeys: readonly Buffer[], purpose: string): [DerivedKey, ...DerivedKey[]] {
+  const [first, ...others] = masterKeys.map(master => {
+    const key = Buffer.from(hkdfSync('sha256', master, 'perkline', purpose, 32))
+    return { id: createHash('sha256').update(key).digest('hex').slice(0, 8), key }
+  })
+  if (!first) throw new Error('At least one master key is needed')
+  return [first, ...others]
+}

@@ -1,0 +1,232 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SMTPServer } from 'smtp-server'
+
+/** Where a mail server may misbehave; `half-message` is after the first bytes of the message, `message` after its last. */
+export type SmtpStage = 'greeting' | 'auth' | 'mail' | 'rcpt' | 'half-message' | 'message'
+
+/** Refuse with a reply, drop the connection without one, never answer, or answer late. */
+export type SmtpAct = { refuse: number; text?: string } | { afterMs: number } | 'hang-up' | 'never'
+
+/** A message that the server answered with 250. */
+export type ReceivedMail = { from: string; to: string[]; content: Buffer; secure: boolean; user: string | undefined }
+
+export type Certificate = { key: string; cert: string }
+
+export type SmtpServerOptions = {
+  acts?: Partial<Record<SmtpStage, SmtpAct>>
+  /** Offers AUTH and asks for exactly these. */
+  credentials?: { user: string; pass: string }
+  /** Offers STARTTLS, or with `implicitTls` speaks TLS from the first byte. */
+  certificate?: Certificate
+  implicitTls?: boolean
+}
+
+export type SmtpServer = {
+  url: string
+  port: number
+  /** What was accepted, in order. */
+  messages: ReceivedMail[]
+  /** How many connections were ever made. */
+  connections(): number
+  /** Replaces how the server behaves from the next command on. */
+  behave(acts: Partial<Record<SmtpStage, SmtpAct>>): void
+  /** Resolves when no connection is open. */
+  idle(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Starts a real mail server on a free port of 127.0.0.1; without options it accepts and keeps every message. */
+export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<SmtpServer> {
+  let acts = options.acts ?? {}
+  const messages: ReceivedMail[] = []
+  const { credentials, certificate, implicitTls = false } = options
+
+  /** Plays what is set for a stage; resolves with the refusal, or with nothing where the server goes on as usual. */
+  async function play(stage: SmtpStage, remotePort: number): Promise<Error | undefined> {
+    const act = acts[stage]
+    if (act === undefined) return undefined
+    if (act === 'hang-up') sockets.at(remotePort)?.destroy()
+    if (typeof act === 'string') return new Promise(() => {})
+    if ('refuse' in act) return Object.assign(new Error(act.text ?? 'refused'), { responseCode: act.refuse })
+    await sleep(act.afterMs)
+    return undefined
+  }
+
+  const server = new SMTPServer({
+    ...certificate,
+    secure: implicitTls,
+    authOptional: credentials === undefined,
+    allowInsecureAuth: certificate === undefined,
+    disabledCommands: [...(certificate ? [] : ['STARTTLS']), ...(credentials ? [] : ['AUTH'])],
+    disableReverseLookup: true,
+    logger: false,
+    onConnect: ({ remotePort }, done) => void play('greeting', remotePort).then(done),
+    onMailFrom: (_address, { remotePort }, done) => void play('mail', remotePort).then(done),
+    onRcptTo: (_address, { remotePort }, done) => void play('rcpt', remotePort).then(done),
+    async onAuth({ username, password }, { remotePort }, done) {
+      const refusal = await play('auth', remotePort)
+      const right = username === credentials?.user && password === credentials?.pass
+      if (refusal || !right) return done(refusal ?? Object.assign(new Error('wrong'), { responseCode: 535 }))
+      done(null, { user: username })
+    },
+    async onData(stream, { envelope, remotePort, secure, user }, done) {
+      if (acts['half-message']) {
+        await once(stream, 'readable')
+        await play('half-message', remotePort)
+      }
+      const content = await buffer(stream)
+      const refusal = await play('message', remotePort)
+      if (refusal) return done(refusal)
+      const from = envelope.mailFrom ? envelope.mailFrom.address : ''
+      messages.push({ from, to: envelope.rcptTo.map(({ address }) => address), content, secure, user })
+      done()
+    },
+  })
+  // A connection that a test cuts is reported here as well.
+  server.on('error', () => {})
+  const listener = server.listen(0, '127.0.0.1')
+  const sockets = watchSockets(listener)
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  return {
+    url: `${implicitTls ? 'smtps' : 'smtp'}://127.0.0.1:${port}`,
+    port,
+    messages,
+    connections: sockets.count,
+    behave: next => {
+      acts = next
+    },
+    idle: sockets.idle,
+    close: sockets.close,
+  }
+}
+
+/** Beside a text to send as it is: drop the connection; where a list ends without it, the server just waits. */
+export const hangUp = Symbol('hang up')
+
+type Saying = string | typeof hangUp | ((socket: Socket) => unknown)
+export type ScriptedStep =
+  | 'greeting'
+  | 'EHLO'
+  | 'HELO'
+  | 'STARTTLS'
+  | 'AUTH'
+  | 'MAIL'
+  | 'RCPT'
+  | 'DATA'
+  | 'message'
+  | 'QUIT'
+export type Script = Partial<Record<ScriptedStep, Saying[]>>
+export type ScriptedSmtpServer = Pick<SmtpServer, 'url' | 'port' | 'connections' | 'idle' | 'close'> & {
+  /** The first word of every line that came outside a message, and `message` for each whole message. */
+  heard: string[]
+  /** Those lines and messages themselves. */
+  lines: string[]
+}
+
+const politeScript: Required<Script> = {
+  greeting: ['220 scripted ESMTP\r\n'],
+  EHLO: ['250 scripted\r\n'],
+  HELO: ['250 scripted\r\n'],
+  STARTTLS: ['220 go ahead\r\n'],
+  AUTH: ['235 welcome\r\n'],
+  MAIL: ['250 ok\r\n'],
+  RCPT: ['250 ok\r\n'],
+  DATA: ['354 go ahead\r\n'],
+  message: ['250 accepted\r\n'],
+  QUIT: ['221 bye\r\n', hangUp],
+}
+
+/** Starts a server that says at each step exactly what a script tells it to, for what an honest mail server never does. */
+export async function startScriptedSmtpServer(script: Script): Promise<ScriptedSmtpServer> {
+  const heard: string[] = []
+  const lines: string[] = []
+  const sayings = { ...politeScript, ...script }
+  const say = (socket: Socket, step: string) => {
+    for (const saying of sayings[step as ScriptedStep] ?? ['500 what?\r\n']) {
+      if (saying === hangUp) socket.end()
+      else if (typeof saying === 'string') socket.write(saying)
+      else saying(socket)
+    }
+  }
+  const listener = createServer({ allowHalfOpen: true }, socket => {
+    socket.on('error', () => {})
+    socket.on('end', () => socket.end())
+    say(socket, 'greeting')
+    let received = ''
+    let inMessage = false
+    socket.on('data', chunk => {
+      received += chunk.toString('latin1')
+      for (;;) {
+        const end = received.indexOf(inMessage ? '\r\n.\r\n' : '\r\n')
+        if (end < 0) return
+        const line = received.slice(0, end)
+        const step = inMessage ? 'message' : (line.split(/[ :]/)[0] ?? '').toUpperCase()
+        received = received.slice(end + (inMessage ? 5 : 2))
+        inMessage = step === 'DATA' && String(sayings.DATA[0]).startsWith('354')
+        heard.push(step)
+        lines.push(line)
+        say(socket, step)
+      }
+    })
+  })
+  const sockets = watchSockets(listener)
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    port,
+    heard,
+    lines,
+    connections: sockets.count,
+    idle: sockets.idle,
+    close: sockets.close,
+  }
+}
+
+/** A self-signed certificate for localhost and 127.0.0.1, made by the machine's openssl; nothing where there is none. */
+export function makeCertificate(): Certificate | undefined {
+  const directory = mkdtempSync(join(tmpdir(), 'perkline-certificate-'))
+  const file = (name: string) => join(directory, name)
+  try {
+    const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+    const name = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+    const made = spawnSync('openssl', [...kind, ...name, '-keyout', file('key.pem'), '-out', file('cert.pem')])
+    if (made.error || made.status !== 0) return undefined
+    return { key: readFileSync(file('key.pem'), 'utf8'), cert: readFileSync(file('cert.pem'), 'utf8') }
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+function watchSockets(listener: Server) {
+  const open = new Map<number, Socket>()
+  let count = 0
+  listener.on('connection', socket => {
+    const port = socket.remotePort ?? 0
+    count++
+    open.set(port, socket)
+    socket.on('close', () => open.delete(port))
+  })
+  return {
+    count: () => count,
+    at: (remotePort: number) => open.get(remotePort),
+    /** The mail server's own way of closing would wait for sessions that were told never to answer. */
+    close: () =>
+      new Promise<void>(resolve => {
+        listener.close(() => resolve())
+        for (const socket of open.values()) socket.destroy()
+      }),
+    idle: async () => {
+      while (open.size > 0) await sleep(5)
+    },
+  }
+}
