@@ -1,6 +1,6 @@
 /** What is done with credentials and users: exchanging them for a token, and the operator's side of both. */
 import { randomUUID } from 'node:crypto'
-import type { Database } from '../db/database.ts'
+import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
 import type { BankRole } from './caller.ts'
@@ -53,7 +53,7 @@ export async function logIn(
  * @throws DomainError 'not-found' when no partner has that code
  */
 export async function issueCredential(
-  deps: { database: Database },
+  deps: { database: Queryable },
   given: { partner: PartnerReference; role: BankRole | 'gateway'; label: string },
 ): Promise<{ clientId: string; secret: string }> {
   const owner = await ownerOf(deps.database, given.partner)
@@ -134,7 +134,7 @@ function rolesFor(owner: UserOwner): readonly string[] {
   return 'bank' in owner ? bankRoles : merchantRoles
 }
 
-async function ownerOf(database: Database, partner: PartnerReference): Promise<store.CredentialOwner> {
+async function ownerOf(database: Queryable, partner: PartnerReference): Promise<store.CredentialOwner> {
   const owner = await store.findOwner(database, partner)
   if (owner) return owner
   const [kind, code] = 'bank' in partner ? ['bank', partner.bank] : ['merchant', partner.merchant]

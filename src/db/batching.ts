@@ -5,13 +5,14 @@
 export type Batcher<Item, Result> = (item: Item) => Promise<Result>
 
 /**
- * @param options.run gives the results of `items` in their order, or throws: then each of them gets that error
+ * @param options.run gives the results of `items` in their order, an Error for an item that failed alone; or throws: then each of
+ *   them gets that error
  * @param options.maxItems rows of one statement
  * @param options.inFlight statements at the same time
  * @param options.maxWaiting items that may queue; more are refused by `onFull`'s error, so that memory stays bounded
  */
 export function createBatcher<Item, Result>(options: {
-  run(items: Item[]): Promise<Result[]>
+  run(items: Item[]): Promise<(Result | Error)[]>
   maxItems: number
   inFlight: number
   maxWaiting: number
@@ -37,7 +38,9 @@ export function createBatcher<Item, Result>(options: {
     try {
       const results = await options.run(batch.map(({ item }) => item))
       batch.forEach(({ resolve, reject }, index) => {
-        if (index < results.length) resolve(results[index] as Result)
+        const result = results[index]
+        if (result instanceof Error) reject(result)
+        else if (index < results.length) resolve(result as Result)
         else reject(new Error('A batch gave fewer results than it had items'))
       })
     } catch (error) {

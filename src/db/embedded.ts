@@ -44,6 +44,7 @@ const fixedSettings = {
   wal_buffers: '16MB',
   min_wal_size: '128MB',
   max_wal_size: '1GB',
+  checkpoint_timeout: '15min',
   random_page_cost: '1.1',
   jit: 'off',
   // Parallel plans take processors from other requests, and shared memory that containers limit to 64 MB.
@@ -81,9 +82,11 @@ export async function startEmbeddedDatabase(options: {
   // Others may pass but not list: as root, the server's user needs to.
   await mkdir(resolve(options.dataDir), { recursive: true, mode: 0o711 })
   const dataDir = await realpath(options.dataDir)
+  const cluster = join(dataDir, 'postgres')
+  // Before all else, as another user's lock would only say that it cannot be opened.
+  await clusterOwner(cluster)
   const release = await takeFolder(dataDir)
   try {
-    const cluster = join(dataDir, 'postgres')
     const owner = await clusterOwner(cluster)
     const runtime = await openRuntime({ dataDir, owner, runtimeDir })
     await endOrphan(cluster)
@@ -106,18 +109,21 @@ async function takeFolder(dataDir: string): Promise<() => Promise<void>> {
   await writeFile(lockFile, '', { flag: 'wx', mode: 0o600 }).catch(error => {
     if (error.code !== 'EEXIST') throw error
   })
-  const lock = new DatabaseSync(lockFile)
-  try {
-    lock.exec('pragma journal_mode = memory; begin exclusive')
-  } catch (error) {
-    lock.close()
-    if ((error as { errcode?: number }).errcode !== 5) throw error
-    throw inUse(dataDir, await livingOwner(ownerFile, 20))
+  const lock = new DatabaseSync(lockFile, { timeout: 0 })
+  let taken = isTaken(lock)
+  let owner = await livingOwner(ownerFile)
+  // A process that was killed a moment ago may not have let go yet, one that came first not have noted its id.
+  for (let attempt = 0; (!taken || owner) && attempt < 20; attempt++) {
+    await sleep(25)
+    taken ||= isTaken(lock)
+    owner = await livingOwner(ownerFile)
   }
-  const owner = await livingOwner(ownerFile)
-  if (owner) {
+  if (!taken || owner) {
     lock.close()
-    throw inUse(dataDir, owner)
+    const other = owner ? `another Perkline process (pid ${owner})` : 'another Perkline process'
+    throw new Error(
+      `The data folder ${dataDir} is in use by ${other}: stop it first, or set DATA_DIR to another folder.`,
+    )
   }
   await writeFile(ownerFile, `${process.pid} ${await startedAt(process.pid)}\n`, { mode: 0o600 })
   return async () => {
@@ -127,35 +133,45 @@ async function takeFolder(dataDir: string): Promise<() => Promise<void>> {
   }
 }
 
-function inUse(dataDir: string, pid: number | undefined): Error {
-  const process = pid ? `another Perkline process (pid ${pid})` : 'another Perkline process'
-  return new Error(
-    `The data folder ${dataDir} is in use by ${process}: stop it first, or set DATA_DIR to another folder.`,
-  )
-}
-
-/** The process that the note names, if it lives; the note may come a moment after the lock. */
-async function livingOwner(ownerFile: string, tries = 1): Promise<number | undefined> {
-  for (let attempt = 1; ; attempt++) {
-    const [pid = '', started = ''] = (await readFile(ownerFile, 'utf8').catch(() => '')).trim().split(' ')
-    if (isAlive(Number(pid)) && (await startedAt(Number(pid))) === started) return Number(pid)
-    if (attempt >= tries) return undefined
-    await sleep(25)
+function isTaken(lock: DatabaseSync): boolean {
+  const busy = 5
+  try {
+    lock.exec('pragma journal_mode = memory; begin exclusive')
+    return true
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode === busy) return false
+    lock.close()
+    throw error
   }
 }
 
+/** The process that the note names, if it lives. */
+async function livingOwner(ownerFile: string): Promise<number | undefined> {
+  const [pid = '', started = ''] = (await readFile(ownerFile, 'utf8').catch(() => '')).trim().split(' ')
+  return isAlive(Number(pid)) && (await startedAt(Number(pid))) === started ? Number(pid) : undefined
+}
+
 function isAlive(pid: number): boolean {
+  return pid > 0 && signal(pid, 0)
+}
+
+/** Sends a signal; false if there is no such process. */
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
-    return pid > 0 && process.kill(pid, 0)
+    return process.kill(pid, name)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
-/** When a process started, in ticks since boot, to tell it from a later one of the same id; empty where /proc is missing. */
+/**
+ * When a process started, in ticks since boot, to tell it from a later one of the same id. Empty for one that is dead and
+ * only waits for its parent to notice, and where /proc is missing.
+ */
 async function startedAt(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '')
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return /[ZX]/.test(fields[0] ?? '') ? '' : (fields[19] ?? '')
 }
 
 async function clusterOwner(cluster: string): Promise<SystemUser | undefined> {
@@ -180,29 +196,33 @@ async function endOrphan(cluster: string): Promise<void> {
     { signal: 'SIGQUIT', waitMs: 10_000 },
   ] as const
   for (const step of steps) {
-    const pid = await orphan(cluster)
+    const pid = await runningServer(cluster)
     if (!pid) return
-    if ('signal' in step) process.kill(pid, step.signal)
-    for (let waitedMs = 0; waitedMs < step.waitMs && (await orphan(cluster)); waitedMs += 20) await sleep(20)
+    if ('signal' in step) signal(pid, step.signal)
+    for (let waitedMs = 0; waitedMs < step.waitMs && (await runningServer(cluster)); waitedMs += 20) await sleep(20)
   }
-  const pid = await orphan(cluster)
+  const pid = await runningServer(cluster)
   if (pid) throw new Error(`A PostgreSQL server (pid ${pid}) is left over in ${cluster} and does not end: kill it.`)
 }
 
 /** The server that `postmaster.pid` names, if it is alive and really works on this cluster. */
-async function orphan(cluster: string): Promise<number | undefined> {
+async function runningServer(cluster: string): Promise<number | undefined> {
   const pidFile = join(cluster, 'postmaster.pid')
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10)
   if (!isAlive(pid)) return undefined
   const command = await commandOf(pid)
   if (command.includes(`postgres -D ${cluster} `)) return pid
   // The id has gone to another process, as often happens when a container restarts; PostgreSQL would refuse to start.
-  if (!command.includes('postgres')) await rm(pidFile, { force: true })
+  if (isAlive(pid) && !command.includes('postgres')) await rm(pidFile, { force: true })
   return undefined
 }
 
 async function commandOf(pid: number): Promise<string> {
-  const ps = () => promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]).then(({ stdout }) => stdout)
+  const ps = () =>
+    promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]).then(
+      ({ stdout }) => stdout,
+      () => '',
+    )
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(ps)
   return command.replaceAll(/[\0\n]/g, ' ')
 }
@@ -286,8 +306,8 @@ async function runServer(
 async function endServer(child: ChildProcess, gone: Promise<void>, cluster: string): Promise<void> {
   child.stdin?.end()
   const kill = async () => {
-    const pid = await orphan(cluster)
-    if (pid) process.kill(pid, 'SIGQUIT')
+    const pid = await runningServer(cluster)
+    if (pid) signal(pid, 'SIGQUIT')
   }
   const timer = setTimeout(() => kill().catch(() => {}), stopTimeoutMs)
   await gone
@@ -317,7 +337,7 @@ async function openLog(dataDir: string) {
     fd: file.fd,
     close: () => file.close(),
     /** What the server said last since this start. */
-    words: async () => lastLines((await readFile(path)).subarray(start).toString('utf8')),
+    words: async () => lastLines((await readFile(path).catch(() => Buffer.of())).subarray(start).toString()),
   }
 }
 

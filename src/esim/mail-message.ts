@@ -44,7 +44,8 @@ export function composeEsimMail(mail: EsimMail, sender: Sender): Promise<Buffer>
     subject: `Ваша eSIM від ${mail.operatorName} / Your eSIM from ${mail.operatorName}`,
     messageId: `<esim.${mail.orderId}@${domain}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
-    text: textPart(mail),
+    // Base64 keeps the line breaks as they are, and a mail's are CRLF (RFC 2045, 6.8).
+    text: textPart(mail).replaceAll('\n', '\r\n'),
     html: htmlPart(mail, pictureId),
     attachments: [
       {

@@ -42,9 +42,10 @@ export function readSmtpUrl(smtpUrl: string): MailServer {
 function parseUrl(smtpUrl: string) {
   if (!/^smtps?:\/\//i.test(smtpUrl)) throw new Error('SMTP_URL must begin with smtp:// or smtps://')
   try {
-    return parseConnectionUrl(smtpUrl)
+    // nodemailer alone would fall back to a lenient parser, and find the fault at the first e-mail.
+    return parseConnectionUrl(new URL(smtpUrl).href)
   } catch {
-    // Its error holds the whole URL, password included.
+    // The error at hand holds the whole URL, password included.
     throw new Error('SMTP_URL is not a URL')
   }
 }

@@ -15,20 +15,21 @@ export type Delivery = {
 }
 
 type Envelope = { from: string; to: string }
-type Failure = Error & {
+type Failure = {
+  name?: string
   command?: string | undefined
   responseCode?: number | undefined
   code?: string | undefined
   originalCode?: string | undefined
 }
 
-/** How long the mail server may take to close its side once we have said goodbye. */
+/** How long a connection may stay open once all is said, if the mail server does not close it. */
 const closeTimeoutMs = 1_000
 
 /**
  * Hands one message to the mail server and never throws. `failed` when the connection never stood or the server refused
  * with a 4xx or 5xx reply at any step, `unknown` for every other failure (behaviour 4: it counts as sent). Ends at the
- * deadline at the latest; by then, or within a second of a polite farewell, its socket is closed.
+ * deadline at the latest, and leaves its socket closed within a second of that.
  */
 export async function deliver(
   server: MailServer,
@@ -77,10 +78,8 @@ async function converse(
           : resolve({ outcome: 'sent', command: 'DATA', responseCode: undefined, errorCode: undefined }),
       )
     smtp.on('error', fail)
-    // A refusal that also ends the session is reported just after this event.
-    smtp.on('end', () => setImmediate(fail, lost()))
+    smtp.on('end', () => fail({ code: 'ECONNECTION' }))
     deadline.addEventListener('abort', () => fail(deadline.reason), { once: true })
-    if (deadline.aborted) fail(deadline.reason)
     smtp.connect(error => {
       if (error) return fail(error)
       forgoPipelining(smtp)
@@ -88,11 +87,8 @@ async function converse(
       smtp.login({ credentials, method: server.authMethod }, failure => (failure ? fail(failure) : send()))
     })
   })
-  // After STARTTLS it is another; destroyed from below, TLS would still be in the middle of something.
-  const topSocket = smtp._socket || socket
   if (delivery.outcome !== 'unknown') smtp.quit()
   smtp.close()
-  if (delivery.outcome === 'unknown') topSocket.destroy()
   return delivery
 }
 
@@ -119,8 +115,4 @@ function describe({ command, responseCode, code, originalCode, name }: Failure):
     responseCode,
     errorCode: name === 'TimeoutError' || name === 'AbortError' ? 'ETIMEDOUT' : (originalCode ?? code),
   }
-}
-
-function lost(): Failure {
-  return Object.assign(new Error('The connection was lost'), { code: 'ECONNECTION' })
 }

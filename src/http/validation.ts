@@ -2,9 +2,10 @@
  * Checks what partners send against the same schemas that types, answers and OpenAPI come from. All faults are told at once, each
  * in the contract's form `<field> must be ...` with the full path of a nested field.
  */
-import AjvFormats from 'ajv-formats'
+
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import AjvFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 

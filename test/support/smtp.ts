@@ -77,12 +77,13 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
       done(null, { user: username })
     },
     async onData(stream, { envelope, remotePort, secure, user }, done) {
+      let refusal: Error | undefined
       if (acts['half-message']) {
         await once(stream, 'readable')
-        await play('half-message', remotePort)
+        refusal = await play('half-message', remotePort)
       }
       const content = await buffer(stream)
-      const refusal = await play('message', remotePort)
+      refusal ??= await play('message', remotePort)
       if (refusal) return done(refusal)
       const from = envelope.mailFrom ? envelope.mailFrom.address : ''
       messages.push({ from, to: envelope.rcptTo.map(({ address }) => address), content, secure, user })
@@ -208,25 +209,24 @@ export function makeCertificate(): Certificate | undefined {
 }
 
 function watchSockets(listener: Server) {
-  const open = new Map<number, Socket>()
+  // By the client's port. Kept after their end: on STARTTLS the mail server takes every listener off a socket.
+  const sockets = new Map<number, Socket>()
   let count = 0
   listener.on('connection', socket => {
-    const port = socket.remotePort ?? 0
     count++
-    open.set(port, socket)
-    socket.on('close', () => open.delete(port))
+    sockets.set(socket.remotePort ?? 0, socket)
   })
   return {
     count: () => count,
-    at: (remotePort: number) => open.get(remotePort),
+    at: (remotePort: number) => sockets.get(remotePort),
+    idle: async () => {
+      while ([...sockets.values()].some(socket => !socket.destroyed)) await sleep(5)
+    },
     /** The mail server's own way of closing would wait for sessions that were told never to answer. */
     close: () =>
       new Promise<void>(resolve => {
         listener.close(() => resolve())
-        for (const socket of open.values()) socket.destroy()
+        for (const socket of sockets.values()) socket.destroy()
       }),
-    idle: async () => {
-      while (open.size > 0) await sleep(5)
-    },
   }
 }

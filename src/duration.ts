@@ -1,0 +1,31 @@
+/** ISO 8601 durations, as the sandbox clock and the overlap of a rotation take them: `PT15M`, `P30D`, `P1Y2M3DT4H5M6S`, `P2W`. */
+
+const form =
+  /^P(?!$)(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d{1,3}))?S)?)?$/
+
+/**
+ * The instant that lies a duration after another, by the calendar of UTC; a day of a month that is too short is its last day.
+ *
+ * @returns null when the text is no duration or leads out of the years that a date can show
+ */
+export function addDuration(from: Date, text: string): Date | null {
+  const match = text.length <= 64 ? form.exec(text) : null
+  if (!match) return null
+  const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match
+    .slice(1, 8)
+    .map(part => Number(part ?? 0))
+  const milliseconds = Number((match[8] ?? '').padEnd(3, '0'))
+  const date = addMonths(from, years * 12 + months)
+  const added = (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds
+  const result = new Date(date.getTime() + added * 1000 + milliseconds)
+  return Number.isNaN(result.getTime()) || result.getUTCFullYear() > 9999 ? null : result
+}
+
+function addMonths(from: Date, months: number): Date {
+  const date = new Date(from)
+  date.setUTCDate(1)
+  date.setUTCMonth(from.getUTCMonth() + months)
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
+  date.setUTCDate(Math.min(from.getUTCDate(), lastDay))
+  return date
+}

@@ -1,0 +1,125 @@
+/**
+ * Mobile operators, tariffs and who may sell them: a copy in memory, read anew when the directory changes. What changes with every
+ * sale, whether a tariff has a free profile, is asked of the database (`store.findAvailable`).
+ */
+import type { Queryable } from '../db/database.ts'
+import type { DeliveryMode } from './store.ts'
+
+export type Tariff = {
+  tariffId: number
+  operatorCode: string
+  code: string
+  name: string
+  description: string
+  /** Decimal text, exact. */
+  price: string
+  currency: string
+  dataVolumeMb: number
+  dataUnlimited: boolean
+  voiceMinutes: number
+  voiceUnlimited: boolean
+  smsCount: number
+  smsUnlimited: boolean
+  validityDays: number
+  onSale: boolean
+}
+
+export type MobileOperator = {
+  mobileOperatorId: number
+  code: string
+  nameUk: string
+  nameEn: string
+  logoUrl: string | null
+  country: string
+  status: string
+  tariffs: Map<string, Tariff>
+}
+
+type BankTerms = { name: string; deliveryMode: DeliveryMode; allOperators: boolean; operators: Set<number> }
+
+export type Catalogue = {
+  /** Reads the directory again if it has changed. */
+  refresh(): Promise<void>
+  /** Changes with every refresh that read something new. */
+  version(): number
+  /** The active mobile operators that this bank may sell. */
+  operatorsFor(bankId: string): MobileOperator[]
+  /** undefined also when the operator exists but is not in the bank's list, or is not active. */
+  operatorFor(bankId: string, operatorCode: string): MobileOperator | undefined
+  bank(bankId: string): { name: string; deliveryMode: DeliveryMode }
+  /** Every tariff there is, for the operator's side. */
+  tariffs(): Tariff[]
+  operatorByCode(code: string): MobileOperator | undefined
+}
+
+export function createCatalogue(database: Queryable): Catalogue {
+  let version = -1
+  let operators: MobileOperator[] = []
+  let byCode = new Map<string, MobileOperator>()
+  let banks = new Map<string, BankTerms>()
+
+  const permits = (bankId: string, operator: MobileOperator): boolean => {
+    const bank = banks.get(bankId)
+    if (!bank || operator.status !== 'active') return false
+    return bank.allOperators || bank.operators.has(operator.mobileOperatorId)
+  }
+
+  return {
+    async refresh() {
+      const [row] = await database.query<{ version: number }>('select version from directory_version')
+      if (!row || row.version === version) return
+      const [readOperators, readBanks] = await Promise.all([selectOperators(database), selectBanks(database)])
+      operators = readOperators
+      byCode = new Map(readOperators.map(operator => [operator.code, operator]))
+      banks = readBanks
+      version = row.version
+    },
+    version: () => version,
+    operatorsFor: bankId => operators.filter(operator => permits(bankId, operator)),
+    operatorFor(bankId, operatorCode) {
+      const operator = byCode.get(operatorCode)
+      return operator && permits(bankId, operator) ? operator : undefined
+    },
+    bank(bankId) {
+      const bank = banks.get(bankId)
+      if (!bank) throw new Error('A token names a bank that is not in the directory')
+      return bank
+    },
+    tariffs: () => operators.flatMap(operator => [...operator.tariffs.values()]),
+    operatorByCode: code => byCode.get(code),
+  }
+}
+
+async function selectOperators(database: Queryable): Promise<MobileOperator[]> {
+  const operators = await database.query<Omit<MobileOperator, 'tariffs'>>(
+    `select mobile_operator_id as "mobileOperatorId", code, name_uk as "nameUk", name_en as "nameEn", logo_url as "logoUrl",
+            country, status
+     from mobile_operators order by mobile_operator_id`,
+  )
+  const tariffs = await database.query<Tariff & { mobileOperatorId: number }>(
+    `select t.tariff_id as "tariffId", t.mobile_operator_id as "mobileOperatorId", o.code as "operatorCode", t.code, t.name,
+            t.description, t.price::text, t.currency, t.data_volume_mb as "dataVolumeMb", t.data_unlimited as "dataUnlimited",
+            t.voice_minutes as "voiceMinutes", t.voice_unlimited as "voiceUnlimited", t.sms_count as "smsCount",
+            t.sms_unlimited as "smsUnlimited", t.validity_days as "validityDays", t.on_sale as "onSale"
+     from tariffs t join mobile_operators o using (mobile_operator_id) order by t.position, t.tariff_id`,
+  )
+  return operators.map(operator => {
+    const own = tariffs.filter(tariff => tariff.mobileOperatorId === operator.mobileOperatorId)
+    return { ...operator, tariffs: new Map(own.map(tariff => [tariff.code, tariff])) }
+  })
+}
+
+async function selectBanks(database: Queryable): Promise<Map<string, BankTerms>> {
+  type Row = { bank_id: string; name: string; mode: DeliveryMode; all_operators: boolean; operators: number[] }
+  const rows = await database.query<Row>(
+    `select b.bank_id, b.name, b.esim_delivery_mode as mode, b.esim_all_operators as all_operators,
+            coalesce(array_agg(o.mobile_operator_id) filter (where o.mobile_operator_id is not null), '{}') as operators
+     from banks b left join bank_mobile_operators o using (bank_id) group by b.bank_id`,
+  )
+  return new Map(
+    rows.map(row => [
+      row.bank_id,
+      { name: row.name, deliveryMode: row.mode, allOperators: row.all_operators, operators: new Set(row.operators) },
+    ]),
+  )
+}

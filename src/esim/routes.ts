@@ -1,0 +1,284 @@
+/** The seven operations of the eSIM document, below `/esim/v1`. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import Type from 'typebox'
+import type { Clock } from '../clock.ts'
+import { DomainError } from '../errors.ts'
+import { type AuthenticateDeps, authenticate, bankOf } from '../http/authenticate.ts'
+import { document, ref } from '../http/openapi.ts'
+import { type RateLimit, type RateLimiter, rateLimitHeaders } from '../http/rate-limit.ts'
+import type { Availability } from './availability.ts'
+import type { Catalogue } from './catalogue.ts'
+import type { Orders } from './operations.ts'
+import { mimeType } from './qr.ts'
+import * as schemas from './schemas.ts'
+import { confirmedView, operatorView, orderView, tariffView } from './views.ts'
+
+export type EsimRoutesDeps = AuthenticateDeps & {
+  clock: Clock
+  catalogue: Catalogue
+  orders: Orders
+  availability: Availability
+  rateLimiter: RateLimiter | null
+  rateLimit: RateLimit | null
+  publicUrl: string
+}
+
+const { esimErrors } = schemas
+const secured = [{ bearerToken: [] }]
+
+export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app, deps) => {
+  await document(app, {
+    title: 'Perkline eSIM sales',
+    description:
+      'How a bank sells eSIM profiles: show operators and tariffs, reserve a profile for 15 minutes while the customer pays, ' +
+      'confirm, and hand over the activation data. Every request may be repeated safely after a lost answer.',
+    page: '/swagger',
+    servers: [{ url: deps.publicUrl, description: 'This environment' }],
+    tags: [
+      { name: 'Catalogue', description: 'Mobile operators and their tariffs' },
+      { name: 'Orders', description: 'From the reservation to the activation data' },
+    ],
+    components: schemas.esimComponents,
+  })
+
+  await app.register(operations, deps)
+}
+
+/** Beside the documentation, which needs no token. */
+const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) => {
+  const { clock, catalogue, orders } = deps
+  limitRate(api as unknown as FastifyInstance, deps)
+
+  api.get(
+    '/operators',
+    {
+      schema: {
+        operationId: 'listOperators',
+        tags: ['Catalogue'],
+        summary: 'Mobile operators that the bank may sell',
+        description: 'Suspended and withdrawn operators are left out.',
+        security: secured,
+        querystring: schemas.NoQuery,
+        response: {
+          200: Type.Array(ref(schemas.Operator), { description: 'The operators' }),
+          ...esimErrors({ 400: 'The query is not as described' }),
+        },
+      },
+    },
+    async request => catalogue.operatorsFor(bankOf(request).bankId).map(operatorView),
+  )
+
+  api.get(
+    '/operators/:operatorCode/tariffs',
+    {
+      schema: {
+        operationId: 'listTariffs',
+        tags: ['Catalogue'],
+        summary: 'Tariffs of one mobile operator',
+        description: '`available` is as of this moment: another customer may take the last profile before yours.',
+        security: secured,
+        params: schemas.OperatorPath,
+        querystring: schemas.NoQuery,
+        response: {
+          200: Type.Array(ref(schemas.Tariff), { description: 'The tariffs' }),
+          ...esimErrors({
+            400: 'The query is not as described',
+            404: 'There is no such operator, or the bank does not sell it',
+          }),
+        },
+      },
+    },
+    async request => {
+      const operator = catalogue.operatorFor(bankOf(request).bankId, request.params.operatorCode)
+      if (!operator) throw new DomainError('not-found', 'There is no such operator')
+      const free = await deps.availability(operator)
+      return [...operator.tariffs.values()].map(tariff => tariffView(tariff, free.has(tariff.tariffId)))
+    },
+  )
+
+  api.post(
+    '/orders',
+    {
+      schema: {
+        operationId: 'reserve',
+        tags: ['Orders'],
+        summary: 'Reserve a profile for 15 minutes',
+        description:
+          'A new `externalId` makes an order and takes one profile. The same `externalId` again, with the same operator and ' +
+          'tariff, gives the order as it is by then and takes nothing.',
+        security: secured,
+        querystring: schemas.NoQuery,
+        body: schemas.ReserveBody,
+        response: {
+          200: { ...ref(schemas.Order), description: 'The order that this externalId made before' },
+          201: { ...ref(schemas.Order), description: 'A new order; its profile is kept until `reservedUntil`' },
+          ...esimErrors({
+            400: 'The body is not as described',
+            404: 'There is no such operator or tariff',
+            409: 'The externalId was used with another operator or tariff',
+            503: 'The tariff has no free profile at the moment, or is switched off',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { order, repeated } = await orders.reserve({ ...request.body, bankId: bankOf(request).bankId })
+      return reply.code(repeated ? 200 : 201).send(orderView(order, clock.now()))
+    },
+  )
+
+  api.get(
+    '/orders/:orderId',
+    {
+      schema: {
+        operationId: 'readOrder',
+        tags: ['Orders'],
+        summary: 'An order without its activation secrets',
+        description: 'Tells whether a confirm whose answer was lost has been carried out.',
+        security: secured,
+        params: schemas.OrderPath,
+        querystring: schemas.NoQuery,
+        response: {
+          200: { ...ref(schemas.Order), description: 'The order' },
+          ...esimErrors({ 400: 'The orderId is no UUID', 404: 'There is no such order of this bank' }),
+        },
+      },
+    },
+    async request => orderView(await orders.read(keyOf(request)), clock.now()),
+  )
+
+  api.post(
+    '/orders/:orderId/confirm',
+    {
+      preValidation: async request => {
+        request.body ??= {}
+      },
+      schema: {
+        operationId: 'confirm',
+        tags: ['Orders'],
+        summary: 'Confirm the payment and get the activation data',
+        description:
+          'To be called once the customer has paid. Repeated, it gives the same data and sends no second e-mail. In `qr_email` ' +
+          'mode the header `x-email-delivery` tells how the e-mail went: `sent`, `already-sent`, `unknown` (it may have ' +
+          'arrived, and is not sent again) or `failed` (repeat the confirm with the address to try again). A confirm never ' +
+          'fails because of the e-mail.',
+        security: secured,
+        params: schemas.OrderPath,
+        querystring: schemas.NoQuery,
+        body: schemas.ConfirmBody,
+        response: {
+          200: { ...ref(schemas.Confirmation), description: 'The activation data' },
+          ...esimErrors({
+            400: 'The body is not as described, or `customerEmail` is missing in `qr_email` mode',
+            404: 'There is no such order of this bank',
+            409: 'The order is cancelled or expired',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const confirmed = await orders.confirm({ ...keyOf(request), customerEmail: request.body.customerEmail })
+      if (confirmed.emailDelivery) reply.header('x-email-delivery', confirmed.emailDelivery)
+      return neverStored(reply).code(200).send(confirmedView(confirmed, deps.publicUrl))
+    },
+  )
+
+  api.get(
+    '/orders/:orderId/qr',
+    {
+      schema: {
+        operationId: 'readQr',
+        tags: ['Orders'],
+        summary: 'The activation code as a QR picture',
+        description: 'A PNG of 512x512 pixels with a quiet zone, or the same picture as base64 in JSON.',
+        security: secured,
+        params: schemas.OrderPath,
+        querystring: schemas.QrQuery,
+        response: {
+          200: {
+            description: 'The picture',
+            content: {
+              'image/png': { schema: Type.Unsafe<Buffer>({ type: 'string', contentMediaType: 'image/png' }) },
+              'application/json': { schema: ref(schemas.QrBase64) },
+            },
+          },
+          ...esimErrors({
+            400: 'The orderId is no UUID, or the format is unknown',
+            404: 'There is no such order of this bank',
+            409: 'The order is not confirmed',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const png = await orders.qr(keyOf(request))
+      neverStored(reply)
+      if (request.query.format === 'base64') {
+        reply.type('application/json; charset=utf-8')
+        return reply.send({ mimeType, base64: png.toString('base64') } as never)
+      }
+      return reply.type(mimeType).send(png as never)
+    },
+  )
+
+  api.post(
+    '/orders/:orderId/cancel',
+    {
+      preValidation: async request => {
+        request.body ??= {}
+      },
+      schema: {
+        operationId: 'cancel',
+        tags: ['Orders'],
+        summary: 'Give the profile of an unpaid order back',
+        description: 'The profile can be sold again at once. Repeated, it gives the same answer.',
+        security: secured,
+        params: schemas.OrderPath,
+        querystring: schemas.NoQuery,
+        body: schemas.NoBody,
+        response: {
+          200: { ...ref(schemas.Order), description: 'The cancelled order' },
+          ...esimErrors({
+            400: 'The orderId is no UUID, or the body is not empty',
+            404: 'There is no such order of this bank',
+            409: 'The order is confirmed or expired',
+          }),
+        },
+      },
+    },
+    async request => orderView(await orders.cancel(keyOf(request)), clock.now()),
+  )
+}
+
+/** Authentication, and the bank's rate, before anything else of a request is looked at. */
+function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
+  const { rateLimit, rateLimiter } = deps
+  if (rateLimit && rateLimiter) {
+    const unused = rateLimitHeaders(rateLimit, null)
+    api.addHook('onRequest', async (_, reply) => {
+      reply.headers(unused)
+    })
+  }
+  authenticate(api, deps)
+  api.addHook('onRequest', async (request, reply) => {
+    const { bankId } = bankOf(request)
+    if (!rateLimit || !rateLimiter) return
+    const decision = await rateLimiter.take(bankId)
+    reply.headers(rateLimitHeaders(rateLimit, decision))
+    if (!decision.allowed)
+      throw new DomainError('too-many', 'Too many requests: slow down', {
+        retryAfterSeconds: decision.retryAfterSeconds,
+      })
+  })
+}
+
+const keyOf = (request: Parameters<typeof bankOf>[0]) => ({
+  bankId: bankOf(request).bankId,
+  orderId: (request.params as { orderId: string }).orderId,
+})
+
+const neverStored = <Reply extends FastifyReply>(reply: Reply): Reply => {
+  reply.header('cache-control', 'no-store')
+  return reply
+}

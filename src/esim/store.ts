@@ -1,0 +1,330 @@
+/**
+ * All SQL of orders. The hot statements take many orders at once (`unnest`): requests that arrive together share one, see
+ * `db/batching.ts`. Whose an order is, and whether it may be changed, stands in each statement.
+ */
+import type { Queryable, Statement } from '../db/database.ts'
+import type { OrderStatus } from './lifecycle.ts'
+
+export const deliveryModes = ['local', 'qr_email'] as const
+export type DeliveryMode = (typeof deliveryModes)[number]
+export const mailStates = ['sending', 'sent', 'unknown', 'failed'] as const
+export type MailState = (typeof mailStates)[number]
+
+export type Order = {
+  orderId: string
+  externalId: string
+  tariffId: number
+  operatorCode: string
+  tariffCode: string
+  /** As stored; `lifecycle.statusAt` says what it is now. */
+  status: OrderStatus
+  msisdn: string
+  createdAt: Date
+  reservedUntil: Date
+  confirmedAt: Date | null
+}
+
+/** A confirmed order with what the bank has paid for, still sealed. */
+export type SealedOrder = Order & {
+  deliveryMode: DeliveryMode | null
+  mail: MailState | null
+  sealed: Buffer
+  iccidHash: Buffer
+}
+
+export type Reservation = {
+  orderId: string
+  bankId: string
+  externalId: string
+  /** null: the tariff is unknown to the bank; only an order made before can be the answer. */
+  tariffId: number | null
+  /** null: no profile is free; only an order made before can be the answer. */
+  profileId: number | null
+  price: string
+  currency: string
+  now: Date
+  reservedUntil: Date
+}
+
+export type ReserveResult =
+  | { outcome: 'made' }
+  | { outcome: 'known'; order: Order }
+  /** The profile was taken by someone else, or an order with this externalId is being made at this moment. */
+  | { outcome: 'not-made' }
+
+const orderColumns = `
+  o.order_id as "orderId", o.external_id as "externalId", o.tariff_id as "tariffId", m.code as "operatorCode", t.code as "tariffCode",
+  o.status, p.msisdn, o.created_at as "createdAt", o.reserved_until as "reservedUntil", o.confirmed_at as "confirmedAt"`
+
+const orderJoins = `
+  join profiles p using (profile_id)
+  join tariffs t on t.tariff_id = o.tariff_id
+  join mobile_operators m using (mobile_operator_id)`
+
+const reserveStatement: Statement = {
+  name: 'esim.reserve',
+  text: `
+    with input as (
+      select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[], $5::int[], $6::bigint[], $7::numeric[], $8::text[],
+                           $9::timestamptz[], $10::timestamptz[])
+        as input (n, order_id, bank_id, external_id, tariff_id, profile_id, price, currency, now, reserved_until)
+    ), known as (
+      select i.n, o.* from input i
+      join orders o on o.bank_id = i.bank_id and o.external_id = i.external_id collate "C"
+    ), made as (
+      insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until)
+      select order_id, bank_id, external_id, tariff_id, profile_id, 'reserved', price, currency, now, reserved_until
+      from input i
+      where profile_id is not null and tariff_id is not null and not exists (select from known k where k.n = i.n)
+      order by n
+      on conflict do nothing
+      returning order_id, profile_id
+    ), taken as (
+      delete from returned_profiles where profile_id in (select profile_id from made)
+    )
+    select i.n, true as made, null::uuid as "orderId", null as "externalId", null::int as "tariffId", null as "operatorCode",
+           null as "tariffCode", null as status, null as msisdn, null::timestamptz as "createdAt",
+           null::timestamptz as "reservedUntil", null::timestamptz as "confirmedAt"
+    from made join input i using (order_id)
+    union all
+    select o.n, false, ${orderColumns} from known o ${orderJoins}`,
+}
+
+/**
+ * Reserves in one statement: makes the orders whose externalId is new and whose profile is free, and gives back those that were
+ * made before. Two unique indexes decide; there is nothing to lock.
+ */
+export async function reserve(database: Queryable, reservations: Reservation[]): Promise<ReserveResult[]> {
+  type Row = { n: number; made: boolean } & Order
+  // In one order for all: two statements that share orders then wait for each other, and never in a circle.
+  const sorted = reservations.toSorted((a, b) => compare(a.bankId, b.bankId) || compare(a.externalId, b.externalId))
+  const rows = await database.query<Row>(reserveStatement, [
+    sorted.map((_, n) => n),
+    sorted.map(({ orderId }) => orderId),
+    sorted.map(({ bankId }) => bankId),
+    sorted.map(({ externalId }) => externalId),
+    sorted.map(({ tariffId }) => tariffId),
+    sorted.map(({ profileId }) => profileId),
+    sorted.map(({ price }) => price),
+    sorted.map(({ currency }) => currency),
+    sorted.map(({ now }) => now),
+    sorted.map(({ reservedUntil }) => reservedUntil),
+  ])
+  const results = new Map<Reservation, ReserveResult>()
+  for (const { n, made, ...order } of rows) {
+    const reservation = sorted[n]
+    if (reservation) results.set(reservation, made ? { outcome: 'made' } : { outcome: 'known', order })
+  }
+  return reservations.map(reservation => results.get(reservation) ?? { outcome: 'not-made' })
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const lockOpenReservations: Statement = {
+  name: 'esim.lock-open-reservations',
+  text: `select pg_advisory_xact_lock(hashtextextended($1, 1))`,
+}
+const countOpenReservations: Statement = {
+  name: 'esim.count-open-reservations',
+  text: `
+    select count(*)::int as count from (
+      select from orders where bank_id = $1 and status = 'reserved' and reserved_until > $2 limit $3) open`,
+}
+
+/**
+ * Reserves for a bank that may be near its limit of live reservations: counted and made under a lock, so that the limit holds
+ * exactly. At the limit an order made before is still found.
+ *
+ * @returns the result, and how many live reservations the bank has now (counted up to `limit`)
+ */
+export async function reserveWithinLimit(
+  transaction: Queryable,
+  reservation: Reservation,
+  limit: number,
+): Promise<{ result: ReserveResult; open: number }> {
+  await transaction.execute(lockOpenReservations, [reservation.bankId])
+  const [row] = await transaction.query<{ count: number }>(countOpenReservations, [
+    reservation.bankId,
+    reservation.now,
+    limit,
+  ])
+  const open = row?.count ?? 0
+  const allowed = open < limit ? reservation : { ...reservation, profileId: null }
+  const [result = { outcome: 'not-made' as const }] = await reserve(transaction, [allowed])
+  return { result, open: result.outcome === 'made' ? open + 1 : open }
+}
+
+const findOrdersStatement: Statement = {
+  name: 'esim.find-orders',
+  text: `
+    select i.n, ${orderColumns}
+    from unnest($1::int[], $2::uuid[], $3::uuid[]) as i (n, order_id, bank_id)
+    join orders o on o.order_id = i.order_id and o.bank_id = i.bank_id ${orderJoins}`,
+}
+
+export type OrderKey = { orderId: string; bankId: string }
+
+/** The orders in the order of their keys; null where there is none, or it is another bank's. */
+export async function findOrders(database: Queryable, keys: OrderKey[]): Promise<(Order | null)[]> {
+  const rows = await database.query<{ n: number } & Order>(findOrdersStatement, [
+    keys.map((_, n) => n),
+    keys.map(({ orderId }) => orderId),
+    keys.map(({ bankId }) => bankId),
+  ])
+  const found: (Order | null)[] = keys.map(() => null)
+  for (const { n, ...order } of rows) found[n] = order
+  return found
+}
+
+const sealedColumns = `o.delivery_mode as "deliveryMode", o.mail, p.sealed, p.iccid_hash as "iccidHash"`
+
+const findSealedStatement: Statement = {
+  name: 'esim.find-sealed-order',
+  text: `select ${orderColumns}, ${sealedColumns} from orders o ${orderJoins} where o.order_id = $1 and o.bank_id = $2`,
+}
+
+export async function findSealedOrder(database: Queryable, key: OrderKey): Promise<SealedOrder | null> {
+  const [row] = await database.query<SealedOrder>(findSealedStatement, [key.orderId, key.bankId])
+  return row ?? null
+}
+
+export type Confirmation = OrderKey & { deliveryMode: DeliveryMode; now: Date }
+export type ConfirmResult = { moved: boolean; order: SealedOrder } | null
+
+const confirmStatement: Statement = {
+  name: 'esim.confirm',
+  text: `
+    with input as (
+      select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[])
+        as input (n, order_id, bank_id, delivery_mode, now)
+    ), confirmed as (
+      update orders o set status = 'confirmed', confirmed_at = i.now, delivery_mode = i.delivery_mode
+      from input i
+      where o.order_id = i.order_id and o.bank_id = i.bank_id and o.status = 'reserved' and o.reserved_until > i.now
+      returning o.*
+    ), answer as (
+      select i.n, true as moved, c.* from input i join confirmed c using (order_id)
+      union all
+      select i.n, false, o.* from input i join orders o on o.order_id = i.order_id and o.bank_id = i.bank_id
+      where not exists (select from confirmed c where c.order_id = i.order_id)
+    )
+    select o.n, o.moved, ${orderColumns}, ${sealedColumns} from answer o ${orderJoins}`,
+}
+
+/** Confirms every order that is still reserved, and gives each as it is then; null for one that is not there or another bank's. */
+export async function confirm(database: Queryable, confirmations: Confirmation[]): Promise<ConfirmResult[]> {
+  const sorted = confirmations.toSorted((a, b) => compare(a.orderId, b.orderId))
+  const rows = await database.query<{ n: number; moved: boolean } & SealedOrder>(confirmStatement, [
+    sorted.map((_, n) => n),
+    sorted.map(({ orderId }) => orderId),
+    sorted.map(({ bankId }) => bankId),
+    sorted.map(({ deliveryMode }) => deliveryMode),
+    sorted.map(({ now }) => now),
+  ])
+  const results = new Map<Confirmation, ConfirmResult>()
+  for (const { n, moved, ...order } of rows) {
+    const confirmation = sorted[n]
+    if (confirmation) results.set(confirmation, { moved, order })
+  }
+  return confirmations.map(confirmation => results.get(confirmation) ?? null)
+}
+
+/** @returns false when the order is not reserved any more, or not this bank's */
+export async function cancel(database: Queryable, key: OrderKey, now: Date): Promise<boolean> {
+  const cancelled = await database.execute(
+    {
+      name: 'esim.cancel',
+      text: `
+        with cancelled as (
+          update orders set status = 'cancelled', cancelled_at = $3
+          where order_id = $1 and bank_id = $2 and status = 'reserved' and reserved_until > $3
+          returning profile_id, tariff_id
+        ), returned as (
+          insert into returned_profiles (profile_id, tariff_id) select profile_id, tariff_id from cancelled on conflict do nothing
+        )
+        select from cancelled`,
+    },
+    [key.orderId, key.bankId, now],
+  )
+  return cancelled === 1
+}
+
+/**
+ * Marks reservations that are over and gives their profiles back; several processes at once share the work. Correctness does not
+ * wait for it: readers compute the status, and whoever finds no free profile calls this first.
+ *
+ * @returns how many were marked, at most `limit`
+ */
+export function expire(database: Queryable, now: Date, limit: number): Promise<number> {
+  return database.execute(
+    {
+      name: 'esim.expire',
+      text: `
+        with lapsed as (
+          select order_id from orders where status = 'reserved' and reserved_until <= $1
+          order by reserved_until limit $2 for update skip locked
+        ), expired as (
+          update orders o set status = 'expired' from lapsed l where o.order_id = l.order_id and o.status = 'reserved'
+          returning o.profile_id, o.tariff_id
+        ), returned as (
+          insert into returned_profiles (profile_id, tariff_id) select profile_id, tariff_id from expired on conflict do nothing
+        )
+        select from expired`,
+    },
+    [now, limit],
+  )
+}
+
+/** Marks the one attempt at the e-mail before its first byte goes out. @returns false when it was attempted for good before */
+export async function claimMail(database: Queryable, orderId: string): Promise<boolean> {
+  const claimed = await database.execute(
+    {
+      name: 'esim.claim-mail',
+      text: `update orders set mail = 'sending'
+             where order_id = $1 and status = 'confirmed' and (mail is null or mail = 'failed')`,
+    },
+    [orderId],
+  )
+  return claimed === 1
+}
+
+export async function recordMail(database: Queryable, orderId: string, outcome: MailState): Promise<void> {
+  await database.execute(
+    { name: 'esim.record-mail', text: `update orders set mail = $2 where order_id = $1 and mail = 'sending'` },
+    [orderId, outcome],
+  )
+}
+
+const findAvailableStatement: Statement = {
+  name: 'esim.find-available',
+  text: `
+    select t.tariff_id as "tariffId" from unnest($1::int[]) as t (tariff_id)
+    where (
+      select true
+      from (
+        select p.profile_id from profiles p
+        where p.tariff_id = t.tariff_id
+          and p.profile_id > coalesce((select taken_up_to from stock_positions s where s.tariff_id = t.tariff_id), 0)
+        order by p.profile_id
+      ) p
+      left join lateral (
+        select true as taken from orders o
+        where o.profile_id = p.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true
+      where o.taken is null limit 1
+    ) or (
+      select true from returned_profiles r
+      left join lateral (
+        select true as taken from orders o
+        where o.profile_id = r.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true
+      where r.tariff_id = t.tariff_id and o.taken is null limit 1
+    ) or (
+      select true from orders o
+      where o.tariff_id = t.tariff_id and o.status = 'reserved' and o.reserved_until <= $2 limit 1
+    )`,
+}
+
+/** Which of the tariffs have a free profile at this instant. */
+export async function findAvailable(database: Queryable, tariffIds: number[], now: Date): Promise<Set<number>> {
+  const rows = await database.query<{ tariffId: number }>(findAvailableStatement, [tariffIds, now])
+  return new Set(rows.map(({ tariffId }) => tariffId))
+}

@@ -1,0 +1,54 @@
+/** What banks see of operators, tariffs and orders: exactly the documented fields (eSIM document, "Resources and their fields"). */
+import type { MobileOperator, Tariff } from './catalogue.ts'
+import { statusAt } from './lifecycle.ts'
+import type { Confirmed } from './operations.ts'
+import type { Order } from './store.ts'
+
+export function operatorView({ code, nameUk, nameEn, logoUrl, country }: MobileOperator) {
+  return { code, nameUk, nameEn: nameEn || nameUk, logoUrl, country }
+}
+
+/** @param free whether a profile is free */
+export function tariffView(tariff: Tariff, free: boolean) {
+  const { tariffId, operatorCode, onSale, price, ...shown } = tariff
+  // At most 2 decimals below 10^10: the number is written as it was set.
+  return { ...shown, price: Number(price), available: onSale && free }
+}
+
+export function orderView(order: Order, now: Date) {
+  const status = statusAt(order, now)
+  const over = status === 'cancelled' || status === 'expired'
+  return {
+    orderId: order.orderId,
+    externalId: order.externalId,
+    operatorCode: order.operatorCode,
+    tariffCode: order.tariffCode,
+    status,
+    msisdn: over ? null : order.msisdn,
+    reservedUntil: status === 'confirmed' || status === 'cancelled' ? null : order.reservedUntil.toISOString(),
+    createdAt: order.createdAt.toISOString(),
+    confirmedAt: order.confirmedAt?.toISOString() ?? null,
+  }
+}
+
+/** @param publicUrl address of this environment */
+export function confirmedView({ order, secrets }: Confirmed, publicUrl: string) {
+  const { orderId, externalId, operatorCode, tariffCode, msisdn, deliveryMode } = order
+  return {
+    orderId,
+    externalId,
+    status: 'confirmed' as const,
+    operatorCode,
+    tariffCode,
+    msisdn,
+    confirmedAt: order.confirmedAt.toISOString(),
+    deliveryMode,
+    esim: {
+      iccid: secrets.iccid,
+      msisdn,
+      pin1: secrets.pin1,
+      activationCode: secrets.activationCode,
+      qrCodeUrl: `${publicUrl}/esim/v1/orders/${orderId}/qr`,
+    },
+  }
+}

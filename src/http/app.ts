@@ -1,0 +1,195 @@
+/**
+ * The HTTP side of the platform: one Fastify app, into which each API is registered by name, in one list. What holds for every
+ * request (ids, bodies, errors, limits of time and size) is here.
+ */
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify'
+import { v4 as uuidv4 } from 'uuid'
+import { type AccessRoutesDeps, accessRoutes, Token } from '../access/routes.ts'
+import { type AdminRoutesDeps, adminRoutes } from '../admin/routes.ts'
+import type { Service } from '../config.ts'
+import { DomainError } from '../errors.ts'
+import { type EsimRoutesDeps, esimRoutes } from '../esim/routes.ts'
+import type { Logger } from '../log.ts'
+import type { SandboxDeps } from '../sandbox/operations.ts'
+import { sandboxRoutes } from '../sandbox/routes.ts'
+import { answerError, CashbackError, TokenError } from './errors.ts'
+import { isText, readJson } from './json.ts'
+import { type Metrics, measureRequests } from './metrics.ts'
+import { document } from './openapi.ts'
+import { answerUnknown } from './unknown.ts'
+import { validatorCompiler } from './validation.ts'
+
+export type AppDeps = {
+  services: readonly Service[]
+  logger: Logger
+  metrics: Metrics
+  trustedProxies: string[]
+  publicUrl: string
+  access: AccessRoutesDeps
+  esim: EsimRoutesDeps
+  admin: AdminRoutesDeps
+  /** null in live mode: its paths do not exist there. */
+  sandbox: SandboxDeps | null
+  /** Why this process cannot take requests now; null when it can. */
+  notReady(): Promise<string | null>
+}
+
+/** Slow senders are cut off after this time (reliability.md, fact 7); uploads of files have their own pace. */
+const headersTimeoutMs = 5_000
+const bodyTimeoutMs = 8_000
+const bodyLimitBytes = 64 * 1024
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body is a file of any length: it may take its time. */
+    longUpload?: boolean
+    /** What the body must be, for the message of a 415. */
+    bodyType?: string
+  }
+}
+
+export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
+  const app: FastifyInstance = fastify({
+    loggerInstance: deps.logger as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: request => givenRequestId(request.headers['x-request-id']) ?? uuidv4(),
+    requestIdHeader: false,
+    trustProxy: deps.trustedProxies.length > 0 ? deps.trustedProxies : false,
+    bodyLimit: bodyLimitBytes,
+    routerOptions: { maxParamLength: 1024 },
+    // Node's own limit for a whole request would cut long uploads off; `limitBodyTime` takes its place.
+    requestTimeout: 0,
+    keepAliveTimeout: 65_000,
+    return503OnClosing: false,
+    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 1_000 },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => answerError(error, request as FastifyRequest, reply),
+  })
+  app.setValidatorCompiler(validatorCompiler)
+  app.decorateRequest('caller', null)
+  app.setErrorHandler(answerError)
+  readBodies(app)
+  limitBodyTime(app)
+  answerUnknown(app)
+  measureRequests(app, deps.metrics)
+  logRequests(app)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    if (!isReadableQuery(request.raw.url)) throw new DomainError('invalid', 'The query must be well-formed text')
+  })
+  registerHealth(app, deps)
+
+  const runs = (service: Service) => deps.services.includes(service)
+  if (runs('auth') || runs('cashback')) await app.register(cashbackApi, { ...deps, runs })
+  if (runs('esim')) await app.register(esimRoutes, { ...deps.esim, prefix: '/esim/v1' })
+  if (runs('admin')) await app.register(adminRoutes, { ...deps.admin, prefix: '/admin' })
+  return app
+}
+
+/** Everything that the page at `/swagger` documents. */
+async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service: Service): boolean }): Promise<void> {
+  await document(app, {
+    title: 'Perkline',
+    description:
+      'Tokens for banks and merchants' +
+      (deps.sandbox ? ', and the clock of the sandbox.' : '.') +
+      ' A token serves every API of the platform.',
+    page: '/swagger',
+    servers: [{ url: deps.publicUrl, description: 'This environment' }],
+    tags: [
+      { name: 'Tokens', description: 'How a bank, a merchant or a portal user gets access' },
+      ...(deps.sandbox ? [{ name: 'Sandbox', description: 'For trying things out; absent in live mode' }] : []),
+    ],
+    components: [CashbackError, TokenError, Token],
+  })
+  if (deps.runs('auth')) await app.register(accessRoutes, deps.access)
+  if (deps.sandbox) await app.register(sandboxRoutes, deps.sandbox)
+}
+
+const givenRequestId = (header: string | string[] | undefined): string | null =>
+  typeof header === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : null
+
+function readBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) =>
+    readJson(body),
+  )
+}
+
+function isReadableQuery(url = ''): boolean {
+  const at = url.indexOf('?')
+  if (at === -1) return true
+  try {
+    return isText(decodeURIComponent(url.slice(at + 1).replaceAll('+', ' ')))
+  } catch {
+    return false
+  }
+}
+
+/** A body that trickles in keeps a connection busy for nobody's good: after the time limit it gets 408 and the connection ends. */
+function limitBodyTime(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { headers } = request
+    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+    if (hasBody && request.routeOptions.config.longUpload !== true) {
+      const timer = setTimeout(() => {
+        if (!reply.sent)
+          reply
+            .header('connection', 'close')
+            .code(408)
+            .send({ statusCode: 408, message: 'The body took too long', error: 'Request Timeout' })
+        request.raw.socket.destroySoon()
+      }, bodyTimeoutMs)
+      request.raw.once('end', () => clearTimeout(timer))
+      request.raw.once('close', () => clearTimeout(timer))
+    }
+    done()
+  })
+}
+
+function logRequests(app: FastifyInstance): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { caller } = request
+    request.log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? 'unknown',
+        statusCode: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 100) / 100,
+        ...(caller && { caller: caller.type, subject: caller.subject }),
+      },
+      'request',
+    )
+    done()
+  })
+}
+
+function registerHealth(app: FastifyInstance, deps: AppDeps): void {
+  const hidden = { schema: { hide: true } }
+  app.get('/health/live', hidden, async () => ({ status: 'live' }))
+  app.get('/health/ready', hidden, async (_, reply) => {
+    const reason = await deps.notReady()
+    if (reason === null) return { status: 'ready' }
+    return reply.code(503).header('retry-after', '2').send({ status: 'not ready', reason })
+  })
+}
+
+/** What Node.js could not even read as a request. */
+function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable) return void socket.destroy()
+  const statusCode = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
+  const reason = STATUS_CODES[statusCode] ?? 'Bad Request'
+  const messages: Record<number, string> = {
+    400: 'The request can’t be read as HTTP',
+    408: 'The request took too long',
+    431: 'The headers must be shorter than 16 KiB',
+  }
+  const body = JSON.stringify({ statusCode, message: messages[statusCode], error: reason })
+  socket.end(
+    `HTTP/1.1 ${statusCode} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,108 @@
+/**
+ * The only place that knows status codes of errors and the bodies of the APIs: the cashback document's, the eSIM document's, and
+ * the token endpoint's `{text}`.
+ */
+import { STATUS_CODES } from 'node:http'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { DomainError, type ErrorCode } from '../errors.ts'
+import { faultMessages } from './validation.ts'
+
+/** Does not compile when a code has no status. */
+const statusOf: Record<ErrorCode, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  conflict: 409,
+  stale: 412,
+  'too-many': 429,
+  unavailable: 503,
+}
+
+const message = Type.Union([Type.String(), Type.Array(Type.String())], {
+  description:
+    'What is wrong: one text, or for faults of form one entry for each, beginning with the name of the field',
+})
+
+export const CashbackError = Type.Object(
+  {
+    statusCode: Type.Integer({ description: 'The HTTP status code' }),
+    message,
+    error: Type.String({ description: 'The HTTP reason' }),
+  },
+  { $id: 'Error', description: 'Any answer that is not a success' },
+)
+
+export const EsimError = Type.Object(
+  {
+    statusCode: Type.Integer({ description: 'The HTTP status code' }),
+    timestamp: Type.String({ format: 'date-time', description: 'When it happened, UTC' }),
+    path: Type.String({ description: 'The path as requested' }),
+    method: Type.String({ description: 'The method as requested' }),
+    error: Type.String({ description: 'The HTTP reason' }),
+    message,
+  },
+  { $id: 'Error', description: 'Any answer that is not a success' },
+)
+
+export const TokenError = Type.Object(
+  { text: Type.String({ description: 'What is wrong' }) },
+  { $id: 'TokenError', description: 'Why no token was issued' },
+)
+
+export type Api = 'token' | 'cashback' | 'esim'
+
+/** Which API's error body a path gets; also paths that no route knows. */
+export function apiOf(path: string): Api {
+  if (path === '/esim/v1' || path.startsWith('/esim/v1/')) return 'esim'
+  return path === '/getToken' || path.startsWith('/getToken/') ? 'token' : 'cashback'
+}
+
+/** The path as requested, without the query: that may hold what belongs in no log and no answer. */
+export const pathOf = (request: FastifyRequest): string => request.raw.url?.split('?', 1)[0] ?? '/'
+
+export function errorBody(request: FastifyRequest, statusCode: number, details: string | string[]): object {
+  const error = STATUS_CODES[statusCode] ?? 'Error'
+  const path = pathOf(request)
+  switch (apiOf(path)) {
+    case 'token':
+      return { text: Array.isArray(details) ? details.join('; ') : details }
+    case 'esim':
+      return { statusCode, timestamp: new Date().toISOString(), path, method: request.method, error, message: details }
+    case 'cashback':
+      return { statusCode, message: details, error }
+  }
+}
+
+/** Answers every fault of a request, of the domain, of the form, of the protocol or of ours. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const { statusCode, details, retryAfterSeconds } = readError(error, request)
+  if (statusCode === 500) request.log.error({ err: error, requestId: request.id }, 'unexpected error')
+  if (statusCode === 401) reply.header('www-authenticate', 'Bearer')
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  reply
+    .code(statusCode)
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(errorBody(request, statusCode, details))
+}
+
+type ReadError = { statusCode: number; details: string | string[]; retryAfterSeconds?: number | undefined }
+
+function readError(error: unknown, request: FastifyRequest): ReadError {
+  if (error instanceof DomainError)
+    return { statusCode: statusOf[error.code], details: error.details, retryAfterSeconds: error.retryAfterSeconds }
+  const { validation, statusCode, code } = error as FastifyError
+  if (validation) return { statusCode: 400, details: faultMessages(validation as never) }
+  if (statusCode === 413) return { statusCode, details: 'The body is larger than this operation takes' }
+  if (statusCode === 415) return { statusCode, details: `The body must be ${bodyType(request)}` }
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
+    return { statusCode: 400, details: 'The body must be as long as Content-Length says' }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return { statusCode, details: STATUS_CODES[statusCode] ?? 'The request can’t be read' }
+  return { statusCode: 500, details: `Something went wrong on our side; please tell us the request id ${request.id}` }
+}
+
+const bodyType = (request: FastifyRequest): string =>
+  (request.routeOptions.config as { bodyType?: string }).bodyType ?? 'application/json'

@@ -1,0 +1,99 @@
+/** Prometheus metrics, on a port of their own (`METRICS_PORT`). Labels come from closed lists: routes, codes, outcomes. */
+import { createServer, type Server } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export type StockCount = {
+  operatorCode: string
+  tariffCode: string
+  free: number
+  reserved: number
+  sold: number
+  withdrawn: number
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+/** A count of all stock takes the database a moment, so scrapes share one for this long. */
+const stockEveryMs = 15_000
+
+export function createMetrics(sources: {
+  pool(): { total: number; idle: number; waiting: number }
+  countStock(): Promise<StockCount[]>
+}) {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+
+  const requests = new Histogram({
+    name: 'perkline_http_request_seconds',
+    help: 'Time to answer, by route and status code',
+    labelNames: ['method', 'route', 'code'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 12],
+    registers,
+  })
+  const counter = <Label extends string>(name: string, help: string) =>
+    new Counter<'outcome'>({ name, help, labelNames: ['outcome'], registers }) as Counter<'outcome'> & { of?: Label }
+  const reservations = counter('perkline_reservations_total', 'Requests to reserve, by outcome')
+  const mails = counter('perkline_mail_total', 'E-mails of confirms, by outcome')
+  const tokens = counter('perkline_token_requests_total', 'Requests for a token, by outcome')
+
+  new Gauge({
+    name: 'perkline_database_connections',
+    help: 'Connections of this process’ pool, by state; waiting: requests without one',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const { total, idle, waiting } = sources.pool()
+      this.set({ state: 'busy' }, total - idle)
+      this.set({ state: 'idle' }, idle)
+      this.set({ state: 'waiting' }, waiting)
+    },
+  })
+  let countedAtMs = Number.NEGATIVE_INFINITY
+  new Gauge({
+    name: 'perkline_stock_profiles',
+    help: 'Profiles, by tariff and state',
+    labelNames: ['operator', 'tariff', 'state'],
+    registers,
+    async collect() {
+      if (performance.now() - countedAtMs < stockEveryMs) return
+      countedAtMs = performance.now()
+      for (const { operatorCode: operator, tariffCode: tariff, ...counts } of await sources.countStock())
+        for (const [state, count] of Object.entries(counts)) this.set({ operator, tariff, state }, count)
+    },
+  })
+
+  return {
+    registry,
+    reservation: (outcome: string) => reservations.inc({ outcome }),
+    mail: (outcome: string) => mails.inc({ outcome }),
+    token: (outcome: string) => tokens.inc({ outcome }),
+    request: (method: string, route: string, code: number, seconds: number) =>
+      requests.observe({ method, route, code: String(code) }, seconds),
+  }
+}
+
+/** Times every request of the app by its route, never by its path. */
+export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unknown'
+    metrics.request(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
+  })
+}
+
+/** Serves `/metrics` for as long as the process lives. @returns the listening server */
+export async function serveMetrics(metrics: Metrics, address: { host: string; port: number }): Promise<Server> {
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end()
+    metrics.registry.metrics().then(
+      text => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
+      () => response.writeHead(503).end(),
+    )
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(address.port, address.host, resolve)
+  })
+  return server
+}

@@ -1,0 +1,270 @@
+/**
+ * Puts the platform together from its settings: database, keys, clock, what is kept in memory, jobs, and the HTTP app. Nothing here
+ * decides anything; it only says who gets what.
+ */
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { Redis } from 'ioredis'
+import { RateLimiterRedis } from 'rate-limiter-flexible'
+import { createRefusals } from './access/refusals.ts'
+import { createLocalCounter, createThrottle } from './access/throttle.ts'
+import { createTokens } from './access/tokens.ts'
+import { createClock } from './clock.ts'
+import { type Config, ConfigError, type Service, services } from './config.ts'
+import { type Connection, type Database, openDatabase } from './db/database.ts'
+import { migrate, pendingMigrations, SchemaError } from './db/migrate.ts'
+import { listen } from './db/notifications.ts'
+import { DomainError } from './errors.ts'
+import { createAvailability } from './esim/availability.ts'
+import { createCatalogue } from './esim/catalogue.ts'
+import { createFileMailer, createSmtpMailer, type Mailer } from './esim/mail.ts'
+import { createOrders } from './esim/operations.ts'
+import { createSealing, loadIndexKey } from './esim/sealing.ts'
+import { createStock } from './esim/stock.ts'
+import { countStock } from './esim/stock-store.ts'
+import { type AppDeps, createApp } from './http/app.ts'
+import { createMetrics } from './http/metrics.ts'
+import { createLocalRateLimiter, createSharedRateLimiter, type RateLimiter } from './http/rate-limit.ts'
+import { runDue, startJobs } from './jobs.ts'
+import type { Logger } from './log.ts'
+import { followSharedClock } from './sandbox/operations.ts'
+
+export type Platform = {
+  app: FastifyInstance
+  metrics: ReturnType<typeof createMetrics>
+  database: Database
+  deps: AppDeps
+  /** From here on the process says that it is not ready. */
+  drain(): void
+  /** Ends everything in order: requests, jobs, mail, database. */
+  close(): Promise<void>
+}
+
+/** How often each process looks for changes that it was not told of. */
+const pollMs = 2_000
+const mailTimeoutMs = 10_000
+
+/** The database that the settings name: a server, or the embedded one, started and kept running. */
+export async function openConfiguredDatabase(
+  config: Config,
+  logger: Logger,
+): Promise<{ database: Database; close(): Promise<void> }> {
+  const open = (connection: Connection) =>
+    openDatabase({
+      connection,
+      poolSize: config.databasePool,
+      onLost: error => logger.warn({ err: error }, 'a database connection was lost'),
+    })
+  if (config.databaseUrl !== null) {
+    const database = open({ connectionString: config.databaseUrl })
+    return { database, close: () => database.close() }
+  }
+  const server = await keepEmbeddedDatabase(config.dataDir, logger)
+  const database = open(server.connection)
+  return {
+    database,
+    async close() {
+      await database.close()
+      await server.stop()
+    },
+  }
+}
+
+/** A server that dies is started again: callers get 503 meanwhile, and nobody has to restart the platform. */
+async function keepEmbeddedDatabase(dataDir: string, logger: Logger) {
+  const { startEmbeddedDatabase } = await import('./db/embedded.ts')
+  let server = await startEmbeddedDatabase({ dataDir })
+  const { connection } = server
+  const watch = () =>
+    void server.ended.then(async reason => {
+      logger.error({ reason }, 'the embedded database is started again')
+      server = await startEmbeddedDatabase({ dataDir })
+      if (server.connection.host !== connection.host) throw new Error('The embedded database has moved')
+      watch()
+    })
+  watch()
+  return { connection, stop: () => server.stop() }
+}
+
+/**
+ * @param config with its keys filled in (`withKeys`)
+ * @param only the services that this process runs; null: all
+ * @throws ConfigError, SchemaError, SealingError with a message for whoever starts it
+ */
+export async function createPlatform(
+  config: Config & { operatorKey: string },
+  logger: Logger,
+  only: readonly Service[] | null = null,
+): Promise<Platform> {
+  const running = only ?? services
+  const onFault = (error: unknown) => {
+    if (!(error instanceof DomainError)) logger.error({ err: error }, 'unexpected error')
+    else logger.warn({ reason: error.message }, 'put off')
+  }
+  const { database, close: closeDatabase } = await openConfiguredDatabase(config, logger)
+  const closers: (() => Promise<void>)[] = [closeDatabase]
+  const close = async () => {
+    for (const closer of closers) await closer()
+  }
+
+  try {
+    await bringToVersion(database, config.migrateOnStart, logger)
+    const clock = createClock()
+    const tokens = createTokens(config.masterKeys)
+    const refusals = createRefusals(database)
+    const catalogue = createCatalogue(database)
+    const sealing = createSealing(config.masterKeys, await loadIndexKey(database, config.masterKeys))
+    const stock = createStock({ database, clock, onFault })
+    const metrics = createMetrics({ pool: database.pool, countStock: () => countStock(database, clock.now()) })
+    const mailer = await createMailer(config, database, logger)
+    closers.unshift(() => mailer.close())
+    const limits = createLimits(config, logger)
+    closers.unshift(() => limits.close())
+
+    const notifications = await listen({
+      database,
+      pollMs,
+      onFault,
+      handlers: {
+        access: () => refusals.refresh(),
+        catalogue: () => catalogue.refresh(),
+        ...(config.mode === 'sandbox' && { clock: () => followSharedClock(database, clock) }),
+      },
+    })
+    closers.unshift(() => notifications.stop())
+    const jobs = running.includes('worker')
+      ? startJobs({ database, clock }, (job, error) => {
+          logger.warn({ job, err: error }, 'a job failed and is tried again')
+        })
+      : null
+    closers.unshift(async () => jobs?.stop())
+
+    const orders = createOrders({
+      database,
+      clock,
+      catalogue,
+      stock,
+      sealing,
+      mailer,
+      openReservations: config.openReservations,
+      observe: metrics,
+      onFault,
+    })
+    let draining = false
+    const deps: AppDeps = {
+      services: running,
+      logger,
+      metrics,
+      trustedProxies: config.trustedProxies,
+      publicUrl: config.publicUrl,
+      access: {
+        database,
+        tokens,
+        gatewayThrottle: createThrottle((name, ...limit) => limits.counter(`gateway-${name}`, ...limit)),
+        loginThrottle: createThrottle((name, ...limit) => limits.counter(`login-${name}`, ...limit)),
+        observeToken: metrics.token,
+      },
+      esim: {
+        tokens,
+        refusals,
+        clock,
+        catalogue,
+        orders,
+        availability: createAvailability({ database, clock }),
+        rateLimiter: limits.rateLimiter,
+        rateLimit: config.rateLimit,
+        publicUrl: config.publicUrl,
+      },
+      admin: {
+        database,
+        clock,
+        catalogue,
+        refusals,
+        sealing,
+        masterKeys: config.masterKeys,
+        operatorKey: config.operatorKey,
+      },
+      sandbox: config.mode === 'sandbox' ? { database, clock, runDue: () => runDue({ database, clock }) } : null,
+      async notReady() {
+        if (draining) return 'stopping'
+        return database.query('select 1').then(
+          () => null,
+          () => 'the database is away',
+        )
+      },
+    }
+    const app = await createApp(deps)
+    await app.ready()
+    closers.unshift(() => app.close())
+    const drain = () => {
+      draining = true
+    }
+    return { app, metrics, database, deps, drain, close }
+  } catch (error) {
+    await close().catch(onFault)
+    throw error
+  }
+}
+
+async function bringToVersion(database: Database, mayMigrate: boolean, logger: Logger): Promise<void> {
+  if (mayMigrate) {
+    const applied = await migrate(database)
+    if (applied.length > 0) logger.info({ migrations: applied }, 'the database was brought to this version')
+    return
+  }
+  const pending = await pendingMigrations(database)
+  if (pending.length > 0)
+    throw new SchemaError('The database is not at this version: run `perkline migrate`, or set MIGRATE_ON_START=1')
+}
+
+async function createMailer(config: Config, database: Database, logger: Logger): Promise<Mailer> {
+  const from = config.mailFrom ?? 'Perkline sandbox <sandbox@perkline.example>'
+  if (config.smtpUrl !== null)
+    return createSmtpMailer({
+      smtpUrl: config.smtpUrl,
+      from,
+      timeoutMs: mailTimeoutMs,
+      log: event => logger.info(event, 'e-mail'),
+    })
+  if (config.mode === 'live') {
+    const banks = await database.query<{ code: string }>(
+      `select code from banks where esim_delivery_mode = 'qr_email' and status = 'active' order by code`,
+    )
+    if (banks.length > 0) {
+      const codes = banks.map(({ code }) => code).join(', ')
+      throw new ConfigError([`SMTP_URL and MAIL_FROM are required: these banks deliver by qr_email: ${codes}`])
+    }
+  }
+  return createFileMailer({ directory: join(config.dataDir, 'mail'), from })
+}
+
+/** The limits of this process, or with REDIS_URL those that all processes share. */
+function createLimits(config: Config, logger: Logger) {
+  const { rateLimit, redisUrl } = config
+  if (redisUrl === null) {
+    const rateLimiter: RateLimiter | null = rateLimit && createLocalRateLimiter(rateLimit)
+    return { rateLimiter, counter: createLocalCounter, close: async () => {} }
+  }
+  const onAway = (away: boolean) =>
+    away
+      ? logger.warn('the shared rate limit store is away: each process limits by itself')
+      : logger.info('the shared rate limit store is back')
+  const rateLimiter = rateLimit && createSharedRateLimiter({ redisUrl, limit: rateLimit, onAway })
+  const redis = new Redis(redisUrl, { maxRetriesPerRequest: 0, enableOfflineQueue: false, commandTimeout: 250 })
+  redis.on('error', () => {})
+  return {
+    rateLimiter,
+    counter: (keyPrefix: string, points: number, duration: number) =>
+      new RateLimiterRedis({
+        storeClient: redis,
+        keyPrefix: `perkline:${keyPrefix}`,
+        points,
+        duration,
+        insuranceLimiter: createLocalCounter(keyPrefix, points, duration) as never,
+      }),
+    async close() {
+      redis.disconnect()
+      await rateLimiter?.close()
+    },
+  }
+}

@@ -1,0 +1,59 @@
+/** Loads the sample directory and stock into an empty database (operations.md, "Two commands"): what a newcomer plays with. */
+import { createReadStream, readdirSync, readFileSync } from 'node:fs'
+import { issueCredential } from './access/operations.ts'
+import type { PartnerReference } from './access/store.ts'
+import type { Queryable } from './db/database.ts'
+import { importProfiles } from './esim/stock-operations.ts'
+import type { Logger } from './log.ts'
+import { terminalsFilesOf } from './partners/directory-file.ts'
+import { applyDirectory } from './partners/operations.ts'
+import type { Platform } from './platform.ts'
+
+const folder = new URL('../samples/', import.meta.url)
+
+export type SampleCredential = { partner: string; clientId: string; secret: string }
+
+/**
+ * @returns the sample credentials, made now and shown once; null when the database was not empty
+ */
+export async function loadSamples({ database, deps }: Platform, logger: Logger): Promise<SampleCredential[] | null> {
+  if (!(await isEmpty(database))) return null
+  const directory = readFileSync(new URL('directory.yaml', folder), 'utf8')
+  const files = new Map(terminalsFilesOf(directory).map(path => [path, readFileSync(new URL(path, folder), 'utf8')]))
+  const { admin } = deps
+  await applyDirectory(admin, { directory, files, dryRun: false })
+  await admin.catalogue.refresh()
+
+  for (const file of readdirSync(new URL('profiles/', folder)).sort()) {
+    const [, operatorCode = '', tariffCode = ''] = /^([^.]+)\.(.+)\.csv$/.exec(file) ?? []
+    const tariff = admin.catalogue.operatorByCode(operatorCode)?.tariffs.get(tariffCode)
+    if (!tariff) throw new Error(`The sample stock ${file} names no tariff of the sample directory`)
+    const source = createReadStream(new URL(`profiles/${file}`, folder))
+    await importProfiles(admin, { tariffId: tariff.tariffId, source, skipInvalid: false })
+  }
+  const credentials = await database.transaction(issueSampleCredentials)
+  logger.info('the sample directory was loaded')
+  return credentials
+}
+
+/** Empty, or left by a first start that was cut off: the credentials come last, and all at once. */
+async function isEmpty(database: Queryable): Promise<boolean> {
+  const [row] = await database.query<{ empty: boolean }>(
+    `select not exists (select from credentials)
+        and not exists (select from banks where code not in ('alpha', 'beta')) as empty`,
+  )
+  return row?.empty === true
+}
+
+async function issueSampleCredentials(database: Queryable): Promise<SampleCredential[]> {
+  const issue = async (partner: PartnerReference, role: 'ADMIN' | 'gateway') => {
+    const issued = await issueCredential({ database }, { partner, role, label: 'sample' })
+    return { partner: Object.values(partner).join(), ...issued }
+  }
+  return [
+    await issue({ bank: 'alpha' }, 'ADMIN'),
+    await issue({ bank: 'beta' }, 'ADMIN'),
+    await issue({ merchant: 'grocer' }, 'gateway'),
+    await issue({ merchant: 'voltshop' }, 'gateway'),
+  ]
+}

@@ -1,0 +1,66 @@
+/**
+ * The sandbox clock (behaviour.md, section 5): kept in the database, so that all processes agree; it goes only forwards, and what
+ * falls due on the way is carried out before the answer.
+ */
+import type { Clock } from '../clock.ts'
+import type { Database, Queryable } from '../db/database.ts'
+import { notify } from '../db/notifications.ts'
+import { addDuration } from '../duration.ts'
+import { DomainError } from '../errors.ts'
+
+export type SandboxDeps = {
+  database: Database
+  clock: Clock
+  /** Carries out everything that is due by the clock. */
+  runDue(): Promise<void>
+}
+
+export type ClockReading = { now: string; offsetSeconds: number }
+
+export function readClock(clock: Clock): ClockReading {
+  return { now: clock.now().toISOString(), offsetSeconds: clock.offsetMs() / 1000 }
+}
+
+/** Takes over the offset that all processes share. */
+export async function followSharedClock(database: Queryable, clock: Clock): Promise<void> {
+  const [row] = await database.query<{ offsetMs: number }>('select offset_ms as "offsetMs" from sandbox_clock')
+  if (row) clock.setOffsetMs(row.offsetMs)
+}
+
+/**
+ * Moves the clock ahead by an ISO 8601 duration, or to an instant (POST /sandbox/clock).
+ *
+ * @throws DomainError 'invalid' when it would not go forwards
+ */
+export function moveClock(deps: SandboxDeps, given: { advance: string } | { now: string }): Promise<ClockReading> {
+  return changeOffset(deps, currentMs => {
+    const realMs = Date.now()
+    const target = 'advance' in given ? addDuration(new Date(realMs + currentMs), given.advance) : new Date(given.now)
+    if (target === null) throw new DomainError('invalid', ['advance must be an ISO 8601 duration, like PT15M'])
+    const offsetMs = target.getTime() - realMs
+    if (Number.isNaN(offsetMs) || target.getUTCFullYear() > 9999)
+      throw new DomainError('invalid', ['now must be an ISO 8601 instant before the year 10000'])
+    if (offsetMs < currentMs)
+      throw new DomainError('invalid', ['now must be at or after the clock’s present time: it goes only forwards'])
+    return offsetMs
+  })
+}
+
+/** Returns to real time (DELETE /sandbox/clock); what was done stays done. */
+export function resetClock(deps: SandboxDeps): Promise<ClockReading> {
+  return changeOffset(deps, () => 0)
+}
+
+async function changeOffset(deps: SandboxDeps, decide: (currentMs: number) => number): Promise<ClockReading> {
+  await deps.database.transaction(async transaction => {
+    const [row] = await transaction.query<{ offsetMs: number }>(
+      'select offset_ms as "offsetMs" from sandbox_clock for update',
+    )
+    await transaction.execute('update sandbox_clock set offset_ms = $1', [decide(row?.offsetMs ?? 0)])
+    await notify(transaction, 'clock')
+  })
+  await followSharedClock(deps.database, deps.clock)
+  const reading = readClock(deps.clock)
+  await deps.runDue()
+  return reading
+}

@@ -1,0 +1,98 @@
+/** `/sandbox/clock`: exists in sandbox mode only. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { CashbackError } from '../http/errors.ts'
+import { errorAnswers } from '../http/openapi.ts'
+import { moveClock, readClock, resetClock, type SandboxDeps } from './operations.ts'
+
+const Reading = Type.Object(
+  {
+    now: Type.String({ format: 'date-time', description: 'The time that all rules go by' }),
+    offsetSeconds: Type.Number({ description: 'How far that is ahead of real time', examples: [900] }),
+  },
+  { description: 'The clock' },
+)
+
+const Move = Type.Object(
+  {
+    advance: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        pattern: '^P',
+        'x-must-be': 'an ISO 8601 duration, like PT15M',
+        description: 'How far to move, an ISO 8601 duration',
+        examples: ['PT15M'],
+      }),
+    ),
+    now: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Where to move to, not before the present time of the clock',
+        examples: ['2027-01-01T00:00:00Z'],
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    minProperties: 1,
+    maxProperties: 1,
+    'x-must-be': 'an object with either advance or now',
+  },
+)
+
+const tags = ['Sandbox']
+const unavailable = { 500: 'A fault of ours', 503: 'The platform is away for a moment' }
+
+export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxDeps> = async (app, deps) => {
+  app.get(
+    '/sandbox/clock',
+    {
+      schema: {
+        operationId: 'readClock',
+        tags,
+        summary: 'The time that all rules go by',
+        description: 'In sandbox mode the clock can be moved, so that an expiry is tested in a second.',
+        security: [],
+        response: { 200: Reading, ...errorAnswers(CashbackError, unavailable) },
+      },
+    },
+    async () => readClock(deps.clock),
+  )
+  app.post(
+    '/sandbox/clock',
+    {
+      schema: {
+        operationId: 'moveClock',
+        tags,
+        summary: 'Move the clock forwards',
+        description:
+          'Answers once everything that falls due by then has been carried out. The clock runs on from there. Tokens do not ' +
+          'notice: they live in real time.',
+        security: [],
+        body: Move,
+        response: {
+          200: Reading,
+          ...errorAnswers(CashbackError, { 400: 'Neither or both are given, or it would go back', ...unavailable }),
+        },
+      },
+    },
+    async request => {
+      const { advance, now = '' } = request.body
+      return moveClock(deps, advance === undefined ? { now } : { advance })
+    },
+  )
+  app.delete(
+    '/sandbox/clock',
+    {
+      schema: {
+        operationId: 'resetClock',
+        tags,
+        summary: 'Return to real time',
+        description: 'What was carried out stays done.',
+        security: [],
+        response: { 200: Reading, ...errorAnswers(CashbackError, unavailable) },
+      },
+    },
+    async () => resetClock(deps),
+  )
+}

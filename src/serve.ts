@@ -1,0 +1,94 @@
+/** Runs the platform until it is told to stop (operations.md, "Two commands"). */
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Config, ConfigError, environment, readConfig, type Service, services, withKeys } from './config.ts'
+import { migrate } from './db/migrate.ts'
+import { serveMetrics } from './http/metrics.ts'
+import { createLogger } from './log.ts'
+import { createPlatform, openConfiguredDatabase } from './platform.ts'
+
+/** Requests under way get this long to finish. */
+const finishWithinMs = 30_000
+/** In live mode: how long a load balancer may take to see that this process is not ready any more. */
+const noticeMs = 3_000
+
+/**
+ * @param only names of services with commas; undefined: all
+ * @throws ConfigError, SchemaError, SealingError, or an Error when it can't listen
+ */
+export async function serve(only: string | undefined): Promise<void> {
+  const config = withKeys(readConfig(environment()))
+  const onTerminal = process.stdout.isTTY === true
+  const logger = createLogger(config.logLevel, onTerminal)
+  const platform = await createPlatform(config, logger, readServices(only))
+  const metricsServer = config.metrics && (await serveMetrics(platform.metrics, config.metrics))
+  const stop = onceStopped(async signal => {
+    logger.info({ signal }, 'stopping')
+    platform.drain()
+    if (config.mode === 'live') await wait(noticeMs)
+    metricsServer?.close()
+    await platform.close()
+    logger.info('stopped')
+  })
+  try {
+    const samples = config.sampleData && (await (await import('./samples.ts')).loadSamples(platform, logger))
+    await platform.app.listen({ host: config.host, port: config.port })
+    logger.info({ address: config.publicUrl, mode: config.mode, services: platform.deps.services }, 'ready')
+    const { welcome } = await import('./welcome.ts')
+    process.stdout.write(welcome(config, samples || null, onTerminal))
+  } catch (error) {
+    await platform.close()
+    throw listenError(error, config)
+  }
+  await stop
+}
+
+/** Brings the database to this version and ends (`perkline migrate`). */
+export async function migrateOnly(): Promise<void> {
+  const config = readConfig(environment())
+  const { database, close } = await openConfiguredDatabase(config, createLogger(config.logLevel, false))
+  try {
+    const applied = await migrate(database)
+    process.stdout.write(
+      applied.length === 0
+        ? 'The database is at this version already.\n'
+        : `Applied ${applied.length} migration${applied.length === 1 ? '' : 's'}: ${applied.join(', ')}.\n`,
+    )
+  } finally {
+    await close()
+  }
+}
+
+function readServices(only: string | undefined): Service[] | null {
+  if (only === undefined) return null
+  const names = only.split(',').map(name => name.trim())
+  const unknown = names.filter(name => !(services as readonly string[]).includes(name))
+  if (unknown.length > 0)
+    throw new ConfigError([`--only must name some of ${services.join(', ')}; not ${unknown.join(', ')}`])
+  return names as Service[]
+}
+
+function listenError(error: unknown, { host, port }: Config): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE')
+    return new Error(`Port ${port} of ${host} is taken by another program; set PORT to another one`)
+  if (code === 'EACCES') return new Error(`This user may not listen on port ${port}; set PORT to one above 1023`)
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return new Error(`${host} is no address of this machine; set HOST`)
+  return error
+}
+
+/** Resolves once a signal has been dealt with; a second one ends the process at once. */
+function onceStopped(stop: (signal: string) => Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let stopping = false
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (stopping) process.exit(1)
+      stopping = true
+      const late = setTimeout(() => process.exit(1), finishWithinMs + noticeMs)
+      late.unref()
+      stop(signal).then(resolve, reject)
+    }
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
+  })
+}

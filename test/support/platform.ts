@@ -1,0 +1,176 @@
+/**
+ * A whole platform for a test file: its own database, its own port, the real HTTP server. `call` speaks to it as a partner's
+ * backend would.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { type Config, readConfig, type Service } from '../../src/config.ts'
+import { issueCredential } from '../../src/access/operations.ts'
+import { importProfiles } from '../../src/esim/stock-operations.ts'
+import { createLogger, type Logger } from '../../src/log.ts'
+import { applyDirectory } from '../../src/partners/operations.ts'
+import { createPlatform, type Platform } from '../../src/platform.ts'
+import { profileLines } from '../../samples/make-profiles.ts'
+import { createTestDatabase } from './database.ts'
+
+export type Answer = { status: number; headers: Headers; text: string; body: any }
+export type CallOptions = { token?: string | null; body?: unknown; raw?: string | Uint8Array; headers?: Record<string, string> }
+
+export type TestPlatform = {
+  url: string
+  config: Config & { operatorKey: string }
+  platform: Platform
+  dataDir: string
+  databaseUrl: string
+  /** A request as a partner sends it; `body` goes as JSON, `raw` as it is. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+  /** A fresh token of a new credential. */
+  bankToken(bank?: string, role?: 'ADMIN' | 'EDITOR' | 'VIEWER'): Promise<string>
+  merchantToken(merchant?: string): Promise<string>
+  /** Another process' worth of platform on the same database. */
+  sibling(settings?: Record<string, string>): Promise<TestPlatform>
+  applyDirectory(yaml: string): Promise<void>
+  /** Loads this many new profiles. */
+  addStock(operatorCode: string, tariffCode: string, count: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Two banks (alpha: local, beta: qr_email, gamma: only one operator), two merchants, two mobile operators. */
+export const testDirectory = `
+countries:
+  - { code: UA, name: Ukraine, currency: { code: UAH, name: Hryvnia, symbol: ₴, icon: "" } }
+paymentSystems:
+  - { code: visa, name: Visa }
+banks:
+  - { code: alpha, name: Alpha Bank, logoUrl: https://alpha.example/logo.svg, apiVersion: "1.0", esim: { deliveryMode: local, operators: all } }
+  - { code: beta, name: Beta Bank, logoUrl: https://beta.example/logo.svg, apiVersion: "1.0", esim: { deliveryMode: qr_email, operators: all } }
+  - { code: gamma, name: Gamma Bank, logoUrl: https://gamma.example/logo.svg, apiVersion: "1.0", esim: { deliveryMode: local, operators: [kyivstar] } }
+merchants:
+  - { code: grocer, name: Гросер, nameEn: Grocer }
+  - { code: voltshop, name: Вольт }
+esim:
+  operators:
+    - code: kyivstar
+      nameUk: Київстар
+      nameEn: Kyivstar
+      logoUrl: https://kyivstar.example/logo.svg
+      country: UA
+      tariffs:
+        - { code: eu-10gb, name: Europe 10 GB, description: Ten, price: 399.00, currency: UAH, dataVolumeMb: 10240, validityDays: 30 }
+        - { code: ua-5gb, name: Ukraine 5 GB, description: Five, price: 199.90, currency: UAH, dataVolumeMb: 5120, validityDays: 14 }
+        - { code: off, name: Switched off, price: 1, currency: UAH, validityDays: 1, onSale: false }
+        - { code: empty, name: Without stock, price: 1, currency: UAH, validityDays: 1 }
+    - code: roamwide
+      nameUk: Роамвайд
+      country: global
+      tariffs:
+        - { code: world, name: World, price: 25.5, currency: EUR, dataUnlimited: true, validityDays: 7 }
+`
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+let nextSeed = 1
+
+/**
+ * @param settings environment variables of this platform, beside or instead of the test's
+ * @param options.directory what to apply before it starts; null: nothing
+ */
+export async function startPlatform(
+  settings: Record<string, string> = {},
+  options: { directory?: string | null; only?: Service[]; logger?: Logger } = {},
+): Promise<TestPlatform> {
+  const database = await createTestDatabase()
+  const dataDir = await mkdtemp(join(tmpdir(), 'perkline-platform-'))
+  const env = {
+    DATABASE_URL: database.url,
+    DATA_DIR: dataDir,
+    PERKLINE_MODE: 'sandbox',
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    OPERATOR_KEY: randomBytes(32).toString('hex'),
+    RATE_LIMIT: '0',
+    DATABASE_POOL: '6',
+    LOG_LEVEL: 'warn',
+    ...settings,
+  }
+  const first = await start(env, options)
+  const close = first.close
+  const directory = options.directory === undefined ? testDirectory : options.directory
+  if (directory !== null) await first.applyDirectory(directory)
+  return {
+    ...first,
+    async close() {
+      await close()
+      await database.close()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function start(
+  env: Record<string, string>,
+  options: { only?: Service[]; logger?: Logger } = {},
+): Promise<TestPlatform> {
+  const port = await freePort()
+  const config = readConfig({ ...env, PORT: String(port) }) as Config & { operatorKey: string }
+  const logger = options.logger ?? createLogger(config.logLevel, false)
+  const platform = await createPlatform(config, logger, options.only ?? null)
+  await platform.app.listen({ port, host: '127.0.0.1' })
+  const url = `http://127.0.0.1:${port}`
+
+  const call: TestPlatform['call'] = async (method, path, { token, body, raw, headers = {} } = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...((body !== undefined || raw !== undefined) && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(raw !== undefined && { body: raw as string }),
+    })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    const text = bytes.toString()
+    const json = response.headers.get('content-type')?.includes('json')
+    return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : bytes }
+  }
+  const tokenOf = async (partner: { bank: string } | { merchant: string }, role: 'ADMIN' | 'EDITOR' | 'VIEWER' | 'gateway') => {
+    const issued = await issueCredential({ database: platform.database }, { partner, role, label: 'test' })
+    const answer = await call('POST', '/getToken/auth', { body: issued })
+    return answer.body.access_token as string
+  }
+  const { admin } = platform.deps
+
+  return {
+    url,
+    config,
+    platform,
+    dataDir: env.DATA_DIR ?? '',
+    databaseUrl: env.DATABASE_URL ?? '',
+    call,
+    bankToken: (bank = 'alpha', role = 'ADMIN') => tokenOf({ bank }, role),
+    merchantToken: (merchant = 'grocer') => tokenOf({ merchant }, 'gateway'),
+    sibling: (settings = {}) => start({ ...env, ...settings }, options),
+    async applyDirectory(yaml) {
+      await applyDirectory(admin, { directory: yaml, files: new Map(), dryRun: false })
+      await admin.catalogue.refresh()
+      await admin.refusals.refresh()
+    },
+    async addStock(operatorCode, tariffCode, count) {
+      const tariff = admin.catalogue.operatorByCode(operatorCode)?.tariffs.get(tariffCode)
+      if (!tariff) throw new Error(`No tariff ${tariffCode}`)
+      const source = Readable.from(profileLines({ count, seed: nextSeed++ }))
+      await importProfiles(admin, { tariffId: tariff.tariffId, source, skipInvalid: false })
+    },
+    close: () => platform.close(),
+  }
+}
