@@ -292,13 +292,23 @@ merchants:
   - { code: m, name: M, excludedBanks: [a, z] }
 `
   const read = readDirectory(yamlText, noFiles)
-  assert.ok('references' in read)
   assert.deepEqual(read.references, [
     { path: 'banks[1].esim.operators[0]', line: 7, kind: 'mobileOperator', code: 'star' },
     { path: 'merchants[0].excludedBanks[0]', line: 9, kind: 'bank', code: 'a' },
     { path: 'merchants[0].excludedBanks[1]', line: 9, kind: 'bank', code: 'z' },
   ])
-  assert.deepEqual([read.entryLines.get('banks[1]'), read.entryLines.get('merchants[0]')], [3, 9])
+  assert.deepEqual(
+    read.entries.map(({ path, line, kind, code }) => [path, line, kind, code]),
+    [
+      ['banks[0]', 2, 'bank', 'a'],
+      ['banks[1]', 3, 'bank', 'b'],
+      ['merchants[0]', 9, 'merchant', 'm'],
+    ],
+  )
+  const faulty = readDirectory(yamlText.replace('name: B', 'name: 7\n    nam: B'), noFiles)
+  assert.ok('faults' in faulty)
+  assert.equal(faulty.references.length, 3)
+  assert.equal(faulty.entries.length, 3)
 })
 
 test('what is not one plain YAML 1.2 document of known keys is refused with its line', () => {

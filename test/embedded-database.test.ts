@@ -5,12 +5,13 @@
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { chmod, chown, cp, lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { createInterface, type Interface } from 'node:readline'
+import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -107,7 +108,7 @@ test('kill -9 of the owner loses no committed row, leaves no server and does not
   while (committed < 100) committed = Number(await killed.line())
   const pid = serverPid(dataDir)
   await killed.kill()
-  for (const line of killed.rest()) committed = Number(line)
+  for (let line = await killed.line(); line !== 'closed'; line = await killed.line()) committed = Number(line)
   const server = await startEmbeddedDatabase({ dataDir })
   const [row] = await query<{ rows: number }>(server, 'select count(*)::int as rows from committed')
   assert.ok(row && row.rows >= committed, `${row?.rows} of ${committed}`)
@@ -150,7 +151,8 @@ test('Ctrl-C reaches our process but not the server', async () => {
   assert.match(await interrupted.line(), /^ready/)
   await interrupted.line()
   process.kill(-(interrupted.child.pid ?? 0), 'SIGINT')
-  while ((await interrupted.line()) !== 'interrupted');
+  let line = ''
+  while (line !== 'interrupted' && line !== 'closed') line = await interrupted.line()
   // Far more commits than a server that is shutting down would let through.
   for (let commits = 0; commits < 300; commits++) assert.match(await interrupted.line(), /^\d+$/)
   await interrupted.kill()
@@ -273,28 +275,15 @@ function owner(folder: string, options: { detached?: boolean; uid?: number; gid?
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   started.push(child)
-  const lines: Interface = createInterface({ input: child.stdout })
-  const seen: string[] = []
-  const waiting: ((line: string) => void)[] = []
-  const tell = (line: string) => (waiting.shift() ?? (next => seen.push(next)))(line)
-  lines.on('line', tell)
-  const closed = new Promise<void>(resolve => lines.once('close', resolve))
-  closed.then(() => {
-    for (const next of waiting) next('closed')
-  })
+  const exit = once(child, 'exit')
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
     child,
-    line: () =>
-      new Promise<string>(resolve => {
-        const line = seen.shift()
-        if (line === undefined) waiting.push(resolve)
-        else resolve(line)
-      }),
-    /** The lines that nobody has read. */
-    rest: () => seen,
+    /** The next line; `closed` when there are no more. */
+    line: async () => String((await lines.next()).value ?? 'closed'),
     async kill() {
       child.kill('SIGKILL')
-      await closed
+      await exit
     },
   }
 }

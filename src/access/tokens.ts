@@ -41,7 +41,7 @@ type Claims = {
  */
 export function createTokens(masterKeys: readonly Buffer[], nowMs: () => number = Date.now): Tokens {
   const keys = deriveKeys(masterKeys, 'tokens')
-  const sign = createSigner({ key: keys[0].key, algorithm: 'HS256', kid: keys[0].id, noTimestamp: true })
+  const sign = createSigner({ key: keys[0].key, algorithm: 'HS256', kid: keys[0].id })
   const verifiers = new Map(
     keys.map(({ id, key }) => [
       id,

@@ -39,10 +39,12 @@ export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app,
       { name: 'Catalogue', description: 'Mobile operators and their tariffs' },
       { name: 'Orders', description: 'From the reservation to the activation data' },
     ],
+    secured: true,
     components: schemas.esimComponents,
   })
 
-  await app.register(operations, deps)
+  // The prefix is this plugin's own; its inner plugin must not add it again.
+  await app.register(operations, { ...deps, prefix: '' })
 }
 
 /** Beside the documentation, which needs no token. */
@@ -254,17 +256,21 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
 /** Authentication, and the bank's rate, before anything else of a request is looked at. */
 function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
   const { rateLimit, rateLimiter } = deps
-  if (rateLimit && rateLimiter) {
+  if (rateLimit) {
     const unused = rateLimitHeaders(rateLimit, null)
-    api.addHook('onRequest', async (_, reply) => {
+    api.addHook('onRequest', (_, reply, done) => {
       reply.headers(unused)
+      done()
     })
   }
   authenticate(api, deps)
+  api.addHook('onRequest', (request, _, done) => {
+    bankOf(request)
+    done()
+  })
+  if (!rateLimit || !rateLimiter) return
   api.addHook('onRequest', async (request, reply) => {
-    const { bankId } = bankOf(request)
-    if (!rateLimit || !rateLimiter) return
-    const decision = await rateLimiter.take(bankId)
+    const decision = await rateLimiter.take(bankOf(request).bankId)
     reply.headers(rateLimitHeaders(rateLimit, decision))
     if (!decision.allowed)
       throw new DomainError('too-many', 'Too many requests: slow down', {

@@ -4,7 +4,7 @@
  */
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify'
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { v4 as uuidv4 } from 'uuid'
 import { type AccessRoutesDeps, accessRoutes, Token } from '../access/routes.ts'
 import { type AdminRoutesDeps, adminRoutes } from '../admin/routes.ts'
@@ -53,7 +53,7 @@ declare module 'fastify' {
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const app: FastifyInstance = fastify({
     loggerInstance: deps.logger as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: request => givenRequestId(request.headers['x-request-id']) ?? uuidv4(),
     requestIdHeader: false,
     trustProxy: deps.trustedProxies.length > 0 ? deps.trustedProxies : false,
@@ -75,9 +75,11 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   answerUnknown(app)
   measureRequests(app, deps.metrics)
   logRequests(app)
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    if (!isReadableQuery(request.raw.url)) throw new DomainError('invalid', 'The query must be well-formed text')
+    done(
+      isReadableQuery(request.raw.url) ? undefined : new DomainError('invalid', 'The query must be well-formed text'),
+    )
   })
   registerHealth(app, deps)
 
@@ -102,6 +104,7 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
       { name: 'Tokens', description: 'How a bank, a merchant or a portal user gets access' },
       ...(deps.sandbox ? [{ name: 'Sandbox', description: 'For trying things out; absent in live mode' }] : []),
     ],
+    secured: false,
     components: [CashbackError, TokenError, Token],
   })
   if (deps.runs('auth')) await app.register(accessRoutes, deps.access)
@@ -151,6 +154,7 @@ function limitBodyTime(app: FastifyInstance): void {
 
 function logRequests(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
+    if (!request.log.isLevelEnabled?.('info')) return done()
     const { caller } = request
     request.log.info(
       {

@@ -19,14 +19,17 @@ export type AuthenticateDeps = { tokens: Tokens; refusals: Refusals }
  * @throws DomainError 'unauthenticated'; 'unavailable' when revocations could not be read for 10 seconds
  */
 export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void {
-  app.addHook('onRequest', async request => {
+  app.addHook('onRequest', (request, _, done) => {
     const token = bearerToken(request)
     const caller = token === null ? null : deps.tokens.verify(token)
     if (!caller || deps.refusals.refused(caller))
-      throw new DomainError('unauthenticated', 'A valid bearer token is needed')
+      return done(new DomainError('unauthenticated', 'A valid bearer token is needed'))
     if (deps.refusals.stale())
-      throw new DomainError('unavailable', 'The database is away for a moment; try again', { retryAfterSeconds: 2 })
+      return done(
+        new DomainError('unavailable', 'The database is away for a moment; try again', { retryAfterSeconds: 2 }),
+      )
     request.caller = caller
+    done()
   })
 }
 

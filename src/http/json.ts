@@ -89,7 +89,7 @@ function checkName(level: Level): void {
 
 function checkTexts(value: unknown, path: string, faults: string[]): void {
   if (typeof value === 'string') {
-    if (!isText(value)) faults.push(`${path || 'The body'} must be well-formed text without NUL`)
+    if (!isText(value)) faults.push(`${path || 'body'} must be well-formed text without NUL`)
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, inner] of Object.entries(value)) checkTexts(inner, path ? `${path}.${name}` : name, faults)
   }

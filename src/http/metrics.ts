@@ -76,9 +76,10 @@ export function createMetrics(sources: {
 
 /** Times every request of the app by its route, never by its path. */
 export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
     metrics.request(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
+    done()
   })
 }
 

@@ -15,9 +15,18 @@ export type Document = {
   page: string
   servers: { url: string; description: string }[]
   tags: { name: string; description: string }[]
+  /** Whether any operation needs a token. */
+  secured: boolean
   /** Schemas that get a name in the document; each has an `$id`. */
   components: TSchema[]
 }
+
+const bearerToken = {
+  type: 'http',
+  scheme: 'bearer',
+  bearerFormat: 'JWT',
+  description: 'The `access_token` of `POST /getToken/auth`, valid for 7200 seconds',
+} as const
 
 /** Documents every route that is registered in this plugin after it. */
 export async function document(app: FastifyInstance, given: Document): Promise<void> {
@@ -33,16 +42,7 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
       },
       servers: given.servers,
       tags: given.tags,
-      components: {
-        securitySchemes: {
-          bearerToken: {
-            type: 'http',
-            scheme: 'bearer',
-            bearerFormat: 'JWT',
-            description: 'The `access_token` of `POST /getToken/auth`, valid for 7200 seconds',
-          },
-        },
-      },
+      ...(given.secured && { components: { securitySchemes: { bearerToken } } }),
     },
     refResolver: { buildLocalReference: json => String(json.$id) },
   })
@@ -50,7 +50,8 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
     routePrefix: given.page,
     uiConfig: { docExpansion: 'list', persistAuthorization: true },
     theme: { title: given.title },
-    staticCSP: true,
+    // The page needs nothing from elsewhere; it styles itself inline.
+    staticCSP: "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
   })
 }
 

@@ -25,7 +25,7 @@ function createAjv(coerce: boolean): Ajv2020 {
   })
   AjvFormats.default(ajv, ['uuid', 'date-time', 'date', 'uri'])
   // 'x-must-be' completes "<field> must be ..." where a pattern or format would say too little.
-  ajv.addVocabulary(['x-must-be', 'example', 'examples'])
+  ajv.addVocabulary(['x-must-be'])
   return ajv
 }
 
@@ -50,7 +50,7 @@ function faultMessage(error: ErrorObject): string | null {
   if (keyword === 'additionalProperties') return `${inner(params.additionalProperty)} must be omitted`
   // These only repeat that one of their branches failed, which is told already.
   if (keyword === 'if' || keyword === 'anyOf' || keyword === 'oneOf') return null
-  return `${printable(path) || 'The body'} must be ${requirement(error)}`
+  return `${printable(path) || 'body'} must be ${requirement(error)}`
 }
 
 /** A field's name is the caller's own text: it is shown bounded and without control characters. */

@@ -1,16 +1,17 @@
 import { LineCounter, parseDocument } from 'yaml'
-import { type DirectoryContext, directoryForm, type Reference } from './directory-schema.ts'
+import { type DirectoryContext, directoryForm, type Entry, type Reference } from './directory-schema.ts'
 import type { Reading } from './yaml-form.ts'
 
 /** The directory as the file states it, every default filled in; the rules and defaults stand in directory-schema.ts. */
 export type Directory = ReturnType<ReturnType<typeof directoryForm>>
 
-/**
- * What a faultless file gives: the directory; the codes it refers to, to be looked up in it and in what was applied
- * before; and the line of each entry by its path (`banks[1]`, `esim.operators[0].tariffs[2]`), for faults that only the
- * database shows.
- */
-export type DirectoryFile = { directory: Directory; references: Reference[]; entryLines: ReadonlyMap<string, number> }
+/** What the file says that only the directory in the database can prove right: codes that must exist, ids that must not differ. */
+export type DirectoryClaims = { references: Reference[]; entries: Entry[] }
+
+export type DirectoryFile = DirectoryClaims & { directory: Directory }
+
+/** The faults, and the claims that could be read all the same, so that their faults can be told together with these. */
+export type FaultyDirectoryFile = DirectoryClaims & { faults: string[] }
 
 const clearer = new Map<string, string>([
   ['MULTIPLE_DOCS', 'must be one YAML document'],
@@ -25,7 +26,7 @@ const maxCharacters = 16 * 1024 * 1024
 export function readDirectory(
   yamlText: string,
   files: ReadonlyMap<string, string>,
-): DirectoryFile | { faults: string[] } {
+): DirectoryFile | FaultyDirectoryFile {
   return read(yamlText, path => files.get(path))
 }
 
@@ -39,8 +40,9 @@ export function terminalsFilesOf(yamlText: string): string[] {
   return [...paths]
 }
 
-function read(yamlText: string, fileText: DirectoryContext['fileText']): DirectoryFile | { faults: string[] } {
-  if (yamlText.length > maxCharacters) return { faults: ['line 1: must be a file of at most 16 MiB'] }
+function read(yamlText: string, fileText: DirectoryContext['fileText']): DirectoryFile | FaultyDirectoryFile {
+  const claims: DirectoryClaims = { references: [], entries: [] }
+  if (yamlText.length > maxCharacters) return { ...claims, faults: ['line 1: must be a file of at most 16 MiB'] }
   const lines = new LineCounter()
   const lineAt = (offset: number) => lines.linePos(offset).line
   // No uniqueKeys: the library compares each key with every other of its mapping, a minute's work for 50,000 keys;
@@ -55,11 +57,10 @@ function read(yamlText: string, fileText: DirectoryContext['fileText']): Directo
   const syntaxFaults = [...document.errors, ...document.warnings].map(
     ({ code, message, pos }) => `line ${lineAt(pos[0])}: ${clearer.get(code) ?? message}`,
   )
-  if (syntaxFaults.length > 0) return { faults: [...new Set(syntaxFaults)] }
+  if (syntaxFaults.length > 0) return { ...claims, faults: [...new Set(syntaxFaults)] }
 
-  const reading: Reading = { faults: [], entryLines: new Map(), lineAt }
-  const references: Reference[] = []
-  const directory = directoryForm({ references, fileText })(document.contents, { path: '', line: 1, reading })
-  if (reading.faults.length > 0) return { faults: reading.faults }
-  return { directory, references, entryLines: reading.entryLines }
+  const reading: Reading = { faults: [], lineAt }
+  const directory = directoryForm({ ...claims, fileText })(document.contents, { path: '', line: 1, reading })
+  if (reading.faults.length > 0) return { ...claims, faults: reading.faults }
+  return { ...claims, directory }
 }

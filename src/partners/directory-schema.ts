@@ -6,6 +6,15 @@ import { allOr, money, oneOf, text, trueOrFalse, wholeNumber } from './yaml-valu
 /** A code that the file names and that must exist, in the file or in what was applied before. */
 export type Reference = { path: string; line: number; kind: 'bank' | 'mobileOperator'; code: string }
 
+/** An entry with a lasting key of its own; `id` as the file gives it. */
+export type Entry = {
+  path: string
+  line: number
+  kind: 'country' | 'paymentSystem' | 'bank' | 'merchant' | 'mobileOperator'
+  code: string
+  id: string | undefined
+}
+
 export const partnerStatuses = ['active', 'suspended'] as const
 export const mobileOperatorStatuses = ['active', 'suspended', 'withdrawn'] as const
 export const deliveryModes = ['local', 'qr_email'] as const
@@ -76,8 +85,12 @@ const terminal = mapping({
   paymentSystemMerchantName: optional(text(terminalRules.paymentSystemMerchantName), null),
 })
 
-/** What the schema needs beside the YAML text: where references go, and the text of a `terminalsFile` by its path. */
-export type DirectoryContext = { references: Reference[]; fileText(path: string): string | undefined }
+/** What the schema needs beside the YAML text: where references and entries go, and the text of a `terminalsFile` by its path. */
+export type DirectoryContext = {
+  references: Reference[]
+  entries: Entry[]
+  fileText(path: string): string | undefined
+}
 
 /**
  * Reads the whole directory file (operations.md, "The directory file"). Every key is either required or has the value
@@ -85,14 +98,21 @@ export type DirectoryContext = { references: Reference[]; fileText(path: string)
  * stay as they are.
  */
 export function directoryForm(context: DirectoryContext) {
+  const noted = <T extends { code: string }>(kind: Entry['kind'], read: Reader<T>) =>
+    noteEntry(kind, read, context.entries)
   const lists = mapping({
-    countries: optional(list(country, { max: 300, unique: ['code', 'id'] }), []),
-    paymentSystems: optional(list(paymentSystem, { max: 1000, unique: ['code', 'id'] }), []),
-    banks: optional(list(bankForm(context), { max: 10_000, unique: ['code', 'id'] }), []),
-    merchants: optional(list(merchantForm(context), { max: 100_000, unique: ['code', 'id'] }), []),
-    esim: optional(mapping({ operators: optional(list(mobileOperator, { max: 10_000, unique: ['code'] }), []) }), {
-      operators: [],
-    }),
+    countries: optional(list(noted('country', country), { max: 300, unique: ['code', 'id'] }), []),
+    paymentSystems: optional(list(noted('paymentSystem', paymentSystem), { max: 1000, unique: ['code', 'id'] }), []),
+    banks: optional(list(noted('bank', bankForm(context)), { max: 10_000, unique: ['code', 'id'] }), []),
+    merchants: optional(list(noted('merchant', merchantForm(context)), { max: 100_000, unique: ['code', 'id'] }), []),
+    esim: optional(
+      mapping({
+        operators: optional(list(noted('mobileOperator', mobileOperator), { max: 10_000, unique: ['code'] }), []),
+      }),
+      {
+        operators: [],
+      },
+    ),
   })
   return refine(lists, ({ esim, ...others }) => ({ ...others, mobileOperators: esim?.operators }))
 }
@@ -162,5 +182,13 @@ function reference(kind: Reference['kind'], references: Reference[]): Reader<str
   return refine(code, (referred, { path, line }) => {
     references.push({ path, line, kind, code: referred })
     return referred
+  })
+}
+
+function noteEntry<T extends { code: string }>(kind: Entry['kind'], read: Reader<T>, entries: Entry[]): Reader<T> {
+  return refine(read, (entry: T & { id?: string | undefined }, { path, line }) => {
+    // A faulty file comes here with its faulty values left out.
+    if (entry.code !== undefined) entries.push({ path, line, kind, code: entry.code, id: entry.id })
+    return entry
   })
 }

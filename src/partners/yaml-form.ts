@@ -1,7 +1,7 @@
 import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
 
-/** What one reading of a YAML file gathers: its faults, and the line of each entry of a list (`banks[1]`). */
-export type Reading = { faults: string[]; entryLines: Map<string, number>; lineAt(offset: number): number }
+/** One reading of a YAML file, which gathers its faults. */
+export type Reading = { faults: string[]; lineAt(offset: number): number }
 
 /** A place in the file, as faults name it. */
 export type Place = { path: string; line: number; reading: Reading }
@@ -59,11 +59,11 @@ export function list<T>(
   return (node, place) => {
     if (!isSeq(node)) return refuse(place, 'must be a list')
     if (node.items.length > max) return refuse(place, `must be a list of at most ${max}`)
-    const places = node.items.map((item, index) => {
-      const at = { ...place, path: `${place.path}[${index}]`, line: lineOf(item, place) }
-      place.reading.entryLines.set(at.path, at.line)
-      return at
-    })
+    const places = node.items.map((item, index) => ({
+      ...place,
+      path: `${place.path}[${index}]`,
+      line: lineOf(item, place),
+    }))
     const entries = node.items.map((item, index) => readNode(read, item, places[index] ?? place))
     for (const key of unique)
       refuseDoubles(key, entries, (index, at = places[index] ?? place) => keyPlace(key, node.items[index], at))

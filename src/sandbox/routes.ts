@@ -40,6 +40,7 @@ const Move = Type.Object(
   },
 )
 
+const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Sandbox']
 const unavailable = { 500: 'A fault of ours', 503: 'The platform is away for a moment' }
 
@@ -53,7 +54,8 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxDeps> = async (app,
         summary: 'The time that all rules go by',
         description: 'In sandbox mode the clock can be moved, so that an expiry is tested in a second.',
         security: [],
-        response: { 200: Reading, ...errorAnswers(CashbackError, unavailable) },
+        querystring: NoQuery,
+        response: { 200: Reading, ...errorAnswers(CashbackError, { 400: 'A query was given', ...unavailable }) },
       },
     },
     async () => readClock(deps.clock),
@@ -90,7 +92,8 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxDeps> = async (app,
         summary: 'Return to real time',
         description: 'What was carried out stays done.',
         security: [],
-        response: { 200: Reading, ...errorAnswers(CashbackError, unavailable) },
+        querystring: NoQuery,
+        response: { 200: Reading, ...errorAnswers(CashbackError, { 400: 'A query was given', ...unavailable }) },
       },
     },
     async () => resetClock(deps),

@@ -8,17 +8,22 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { type Config, readConfig, type Service } from '../../src/config.ts'
+import { profileLines } from '../../samples/make-profiles.ts'
 import { issueCredential } from '../../src/access/operations.ts'
+import { type Config, readConfig, type Service } from '../../src/config.ts'
 import { importProfiles } from '../../src/esim/stock-operations.ts'
 import { createLogger, type Logger } from '../../src/log.ts'
 import { applyDirectory } from '../../src/partners/operations.ts'
 import { createPlatform, type Platform } from '../../src/platform.ts'
-import { profileLines } from '../../samples/make-profiles.ts'
 import { createTestDatabase } from './database.ts'
 
 export type Answer = { status: number; headers: Headers; text: string; body: any }
-export type CallOptions = { token?: string | null; body?: unknown; raw?: string | Uint8Array; headers?: Record<string, string> }
+export type CallOptions = {
+  token?: string | null
+  body?: unknown
+  raw?: string | Uint8Array
+  headers?: Record<string, string>
+}
 
 export type TestPlatform = {
   url: string
@@ -143,7 +148,10 @@ async function start(
     const json = response.headers.get('content-type')?.includes('json')
     return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : bytes }
   }
-  const tokenOf = async (partner: { bank: string } | { merchant: string }, role: 'ADMIN' | 'EDITOR' | 'VIEWER' | 'gateway') => {
+  const tokenOf = async (
+    partner: { bank: string } | { merchant: string },
+    role: 'ADMIN' | 'EDITOR' | 'VIEWER' | 'gateway',
+  ) => {
     const issued = await issueCredential({ database: platform.database }, { partner, role, label: 'test' })
     const answer = await call('POST', '/getToken/auth', { body: issued })
     return answer.body.access_token as string

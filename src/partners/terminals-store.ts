@@ -1,0 +1,68 @@
+/** The terminals of merchants: up to hundreds of thousands, so they are compared inside the database. */
+import type { Queryable } from '../db/database.ts'
+import type { Terminal } from './terminals-file.ts'
+
+export type MerchantTerminals = { merchantId: string; terminals: readonly Terminal[] }
+
+const terminalsAtOnce = 2_000
+const values = 'name, location, payment_system_merchant_id, payment_system_merchant_name'
+const valuesOf = (alias: string) => values.replaceAll(/\w+/g, column => `${alias}.${column}`)
+
+/**
+ * Gives each of the merchants exactly these terminals; other merchants keep theirs.
+ *
+ * @returns the ids of the merchants that this changes
+ */
+export async function replaceTerminals(transaction: Queryable, given: MerchantTerminals[]): Promise<Set<string>> {
+  if (given.length === 0) return new Set()
+  await stage(transaction, given)
+  const changed = new Set<string>()
+  for (const change of changes) {
+    const rows = await transaction.query<{ merchantId: string }>(
+      `with changed as (${change} returning t.merchant_id) select distinct merchant_id as "merchantId" from changed`,
+      [given.map(({ merchantId }) => merchantId)],
+    )
+    for (const { merchantId } of rows) changed.add(merchantId)
+  }
+  return changed
+}
+
+const changes = [
+  `delete from terminals t
+   where t.merchant_id = any($1)
+     and not exists (select from applied_terminals a where a.merchant_id = t.merchant_id and a.terminal_id = t.terminal_id)`,
+  `update terminals t set (${values}) = row(${valuesOf('a')}) from applied_terminals a
+   where t.merchant_id = any($1) and a.merchant_id = t.merchant_id and a.terminal_id = t.terminal_id
+     and (${valuesOf('t')}) is distinct from (${valuesOf('a')})`,
+  `insert into terminals as t (merchant_id, terminal_id, ${values})
+   select a.merchant_id, a.terminal_id, ${valuesOf('a')} from applied_terminals a
+   where a.merchant_id = any($1)
+     and not exists (select from terminals e where e.merchant_id = a.merchant_id and e.terminal_id = a.terminal_id)`,
+]
+
+/** In pieces, so that requests to the same process are served in between. */
+async function stage(transaction: Queryable, given: MerchantTerminals[]): Promise<void> {
+  await transaction.execute(
+    `create temporary table applied_terminals (
+       merchant_id uuid, terminal_id text, name text, location text, payment_system_merchant_id text, payment_system_merchant_name text
+     ) on commit drop`,
+  )
+  for (const { merchantId, terminals } of given) {
+    for (let from = 0; from < terminals.length; from += terminalsAtOnce) {
+      const some = terminals.slice(from, from + terminalsAtOnce)
+      await transaction.execute(
+        `insert into applied_terminals
+         select $1, * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[])`,
+        [
+          merchantId,
+          some.map(({ terminalId }) => terminalId),
+          some.map(({ name }) => name),
+          some.map(({ location }) => location),
+          some.map(({ paymentSystemMerchantId }) => paymentSystemMerchantId),
+          some.map(({ paymentSystemMerchantName }) => paymentSystemMerchantName),
+        ],
+      )
+    }
+  }
+  await transaction.execute('analyze applied_terminals')
+}

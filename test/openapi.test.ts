@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { documents, lint, readDocuments, snapshotUrl } from './support/openapi.ts'
+
+test('the snapshots are what the platform serves (else: npm run openapi, and review the change)', async () => {
+  const served = await readDocuments()
+  for (const { file } of documents) assert.equal(readFileSync(snapshotUrl(file), 'utf8'), served.get(file), file)
+})
+
+test('every operation has a summary, a description, and the errors that all share', () => {
+  for (const { file } of documents) {
+    const { openapi, paths } = JSON.parse(readFileSync(snapshotUrl(file), 'utf8'))
+    assert.equal(openapi, '3.1.0')
+    for (const [path, operations] of Object.entries<Record<string, any>>(paths))
+      for (const [method, operation] of Object.entries(operations)) {
+        const name = `${method} ${path}`
+        assert.ok(operation.operationId && operation.summary && operation.description, name)
+        assert.ok(operation.responses['500'] && operation.responses['503'], name)
+        if (file === 'esim-sales.json')
+          for (const code of ['401', '403', '429']) assert.ok(operation.responses[code], `${name} ${code}`)
+      }
+  }
+})
+
+for (const command of ['redocly', 'spectral'] as const)
+  test(`${command} finds nothing to complain about`, () => {
+    const { status, output } = lint(command)
+    assert.equal(status, 0, output)
+  })

@@ -1,0 +1,152 @@
+/**
+ * A database of its own for a test, on a real PostgreSQL server: that of TEST_DATABASE_URL, which `run.ts` starts once for all test
+ * files, or without it an embedded one that lives as long as this process has a test database open.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import pg from 'pg'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { startEmbeddedDatabase } from '../../src/db/embedded.ts'
+import { migrate, readMigrations } from '../../src/db/migrate.ts'
+
+export type TestDatabase = {
+  /** A connection string, as DATABASE_URL takes it. */
+  url: string
+  database: Database
+  /** Drops the database, whoever is still connected. */
+  close(): Promise<void>
+}
+
+type Server = { adminUrl: string; stop(): Promise<void> }
+
+const lockKey = 7_365_900
+/** A server of our own outlives the last test database by this much, as the next test may want one. */
+const lingerMs = 300
+
+/** @param options.migrated false: without any table */
+export async function createTestDatabase(options: { migrated?: boolean } = {}): Promise<TestDatabase> {
+  const server = await useServer()
+  const name = `perkline_test_${process.pid}_${randomBytes(6).toString('hex')}`
+  const url = withDatabase(server.adminUrl, name)
+  try {
+    const template = options.migrated === false ? 'template0' : await findTemplate(server.adminUrl)
+    await asAdmin(server.adminUrl, client => client.query(`create database ${name} template ${template}`))
+  } catch (error) {
+    leaveServer()
+    throw error
+  }
+  const database = openDatabase({ connection: { connectionString: url }, poolSize: 4 })
+  let closed = false
+  return {
+    url,
+    database,
+    async close() {
+      if (closed) return
+      closed = true
+      await database.close()
+      await asAdmin(server.adminUrl, client => client.query(`drop database if exists ${name} with (force)`))
+      leaveServer()
+    },
+  }
+}
+
+let running: Promise<Server> | undefined
+let users = 0
+let stopTimer: NodeJS.Timeout | undefined
+
+function useServer(): Promise<Server> {
+  clearTimeout(stopTimer)
+  users++
+  running ??= startServer()
+  return running
+}
+
+/** By a timer and not by a hook of the test runner: hooks of this module would run before those of the test file. */
+function leaveServer(): void {
+  if (--users > 0) return
+  stopTimer = setTimeout(() => {
+    const server = running
+    running = undefined
+    templates.clear()
+    void server?.then(({ stop }) => stop())
+  }, lingerMs)
+}
+
+async function startServer(): Promise<Server> {
+  const given = process.env.TEST_DATABASE_URL
+  if (given) return { adminUrl: given, stop: async () => {} }
+  const folder = await mkdtemp(join(tmpdir(), 'perkline-server-'))
+  await chmod(folder, 0o711)
+  // Tests of durability start a server of their own.
+  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' }
+  const server = await startEmbeddedDatabase({ dataDir: join(folder, 'data'), settings })
+  const { user, database, host } = server.connection
+  return {
+    adminUrl: `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+    async stop() {
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const templates = new Map<string, Promise<string>>()
+
+/** The database that the others are copied from, once it is there: made by whichever test process comes first. */
+function findTemplate(adminUrl: string): Promise<string> {
+  let template = templates.get(adminUrl)
+  if (!template) {
+    template = makeTemplate(adminUrl)
+    templates.set(adminUrl, template)
+    template.catch(() => templates.delete(adminUrl))
+  }
+  return template
+}
+
+async function makeTemplate(adminUrl: string): Promise<string> {
+  const migrations = readMigrations()
+  const texts = migrations.map(({ checksum }) => checksum).join()
+  const name = `perkline_template_${createHash('sha256').update(texts).digest('hex').slice(0, 12)}`
+  return asAdmin(adminUrl, async client => {
+    // Ends with the connection.
+    await client.query('select pg_advisory_lock($1)', [lockKey])
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
+    if (rowCount) return name
+    // A draft first: a process that dies half-way leaves no template that looks finished.
+    await client.query(`drop database if exists ${name}_draft with (force)`)
+    await client.query(`create database ${name}_draft template template0`)
+    const database = openDatabase({
+      connection: { connectionString: withDatabase(adminUrl, `${name}_draft`) },
+      poolSize: 1,
+    })
+    try {
+      await migrate(database, migrations)
+      await database.execute('analyze')
+    } finally {
+      await database.close()
+    }
+    await client.query(`alter database ${name}_draft with allow_connections false`)
+    await client.query(`alter database ${name}_draft rename to ${name}`)
+    return name
+  })
+}
+
+async function asAdmin<T>(adminUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: adminUrl, application_name: 'perkline tests' })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+function withDatabase(url: string, name: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${name}`
+  return changed.href
+}

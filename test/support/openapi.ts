@@ -1,0 +1,58 @@
+/**
+ * The OpenAPI documents as the platform serves them. `node test/support/openapi.ts` writes the snapshots in `docs/openapi/` anew, so
+ * that a change of contract shows in review.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { startPlatform } from './platform.ts'
+
+const publicUrl = 'http://127.0.0.1:8080'
+const folder = new URL('../../docs/openapi/', import.meta.url)
+
+/** Each document's file, and where its page is. */
+export const documents = [
+  { file: 'perkline.json', page: '/swagger' },
+  { file: 'esim-sales.json', page: '/esim/v1/swagger' },
+] as const
+
+export const snapshotUrl = (file: string): URL => new URL(file, folder)
+
+/** The documents as text, in the form of the snapshots. */
+export async function readDocuments(): Promise<Map<string, string>> {
+  const platform = await startPlatform({ PUBLIC_URL: publicUrl }, { directory: null })
+  try {
+    const texts = new Map<string, string>()
+    for (const { file, page } of documents) {
+      const { status, body } = await platform.call('GET', `${page}/json`)
+      if (status !== 200) throw new Error(`${page}/json answers ${status}`)
+      texts.set(file, `${JSON.stringify(body, null, 2)}\n`)
+    }
+    return texts
+  } finally {
+    await platform.close()
+  }
+}
+
+/** Runs one of the linters on the snapshots. @returns its exit code and all that it said */
+export function lint(command: 'redocly' | 'spectral'): { status: number | null; output: string } {
+  const paths = documents.map(({ file }) => fileURLToPath(snapshotUrl(file)))
+  const args = command === 'redocly' ? ['lint', ...paths] : ['lint', '--fail-severity=warn', ...paths]
+  const program = fileURLToPath(new URL(`../../node_modules/.bin/${command}`, import.meta.url))
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    encoding: 'utf8',
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  })
+  return { status, output: stdout + stderr }
+}
+
+if (import.meta.main) {
+  mkdirSync(folder, { recursive: true })
+  for (const [file, text] of await readDocuments()) writeFileSync(snapshotUrl(file), text)
+  for (const command of ['redocly', 'spectral'] as const) {
+    const { status, output } = lint(command)
+    console.log(output)
+    if (status !== 0) process.exitCode = 1
+  }
+}
