@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { crc32, inflateSync } from 'node:zlib'
 import { mimeType, qrPng } from '../src/esim/qr.ts'
+import { requireProgram } from './support/require-program.ts'
 
 const texts: Record<string, string> = {
   'a short activation code': 'LPA:1$a.example$1',
@@ -19,7 +20,7 @@ const texts: Record<string, string> = {
 
 for (const [what, text] of Object.entries(texts)) {
   test(`the picture of ${what} decodes to exactly that text`, t => {
-    if (!zbarimgIsInstalled()) return t.skip('zbarimg is not installed')
+    if (!requireProgram(t, 'zbarimg')) return
     assert.equal(decode(qrPng(text)), text)
   })
 
@@ -60,15 +61,6 @@ test('what does not fit into a QR code is an error that does not repeat it', () 
 })
 
 test('the media type is that of a PNG', () => assert.equal(mimeType, 'image/png'))
-
-function zbarimgIsInstalled(): boolean {
-  try {
-    execFileSync('zbarimg', ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
 
 function decode(png: Buffer): string {
   const directory = mkdtempSync(join(tmpdir(), 'perkline-qr-'))

@@ -1,5 +1,4 @@
 /** What banks do with orders: reserve, confirm, cancel, and read. Each verb is one function; none sees a request or a reply. */
-import { v7 as uuidv7 } from 'uuid'
 import type { Clock } from '../clock.ts'
 import { type Batcher, createBatcher } from '../db/batching.ts'
 import type { Database } from '../db/database.ts'
@@ -8,6 +7,7 @@ import type { Catalogue, Tariff } from './catalogue.ts'
 import { isEmailAddress } from './email-address.ts'
 import { decide, requireConfirmed, reservationEnd } from './lifecycle.ts'
 import type { Mailer } from './mail.ts'
+import { newOrderId } from './order-id.ts'
 import { qrPng } from './qr.ts'
 import type { ProfileSecrets, Sealing } from './sealing.ts'
 import type { Candidate, Stock } from './stock.ts'
@@ -157,7 +157,7 @@ type AttemptResult = { result: store.ReserveResult; candidate: Candidate | null 
 
 function createReserve(deps: EsimDeps): Orders['reserve'] {
   const { database, clock, catalogue, stock, observe } = deps
-  const limit = createOpenReservations(deps.openReservations)
+  const limit = createOpenReservations(deps)
 
   const insert = batch<Attempt, AttemptResult>(async attempts => {
     const arranged = arrange(attempts)
@@ -176,7 +176,7 @@ function createReserve(deps: EsimDeps): Orders['reserve'] {
   /** One try to make the order. */
   const attempt = async (attempt: Attempt): Promise<AttemptResult & { atLimit: boolean }> => {
     const { bankId } = attempt.reservation
-    if (limit.far(bankId)) return { ...(await insert(attempt)), atLimit: false }
+    if (await limit.far(bankId)) return { ...(await insert(attempt)), atLimit: false }
     const { result, open } = await database.transaction(transaction =>
       store.reserveWithinLimit(transaction, attempt.reservation, deps.openReservations),
     )
@@ -275,7 +275,7 @@ function reservationOf(given: {
 }): Reservation {
   const { bankId, externalId, tariff, candidate, now } = given
   return {
-    orderId: uuidv7(),
+    orderId: newOrderId(now),
     bankId,
     externalId,
     tariffId: tariff?.tariffId ?? null,
@@ -304,22 +304,38 @@ function madeOrder(reservation: Reservation, tariff: Tariff, { msisdn }: Candida
 }
 
 /** An upper estimate of each bank's live reservations, so that the exact count under a lock is needed only near the limit. */
-function createOpenReservations(limit: number) {
+function createOpenReservations(deps: Pick<EsimDeps, 'database' | 'clock' | 'openReservations' | 'onFault'>) {
+  const limit = deps.openReservations
   const recountAfterMs = 5_000
   const margin = Math.max(256, limit / 5)
   const estimates = new Map<string, { open: number; countedAtMs: number }>()
+  const counting = new Map<string, Promise<void>>()
+  const counted = (bankId: string, open: number) => void estimates.set(bankId, { open, countedAtMs: performance.now() })
+
+  /** Callers at the same moment share one count. */
+  const count = (bankId: string): Promise<void> => {
+    const running = counting.get(bankId)
+    if (running) return running
+    const started = store
+      .countOpen(deps.database, bankId, deps.clock.now(), limit)
+      .then(open => counted(bankId, open))
+      .finally(() => counting.delete(bankId))
+    counting.set(bankId, started)
+    return started
+  }
+
   return {
     /** True when the bank is certainly far from its limit; then its next reservation is counted here. */
-    far(bankId: string): boolean {
+    async far(bankId: string): Promise<boolean> {
+      if (!estimates.has(bankId)) await count(bankId)
       const estimate = estimates.get(bankId)
-      if (!estimate || performance.now() - estimate.countedAtMs > recountAfterMs) return false
-      if (estimate.open >= limit - margin) return false
+      if (!estimate || estimate.open >= limit - margin) return false
       estimate.open++
+      // What other processes have added meanwhile is looked at beside the request, not before it.
+      if (performance.now() - estimate.countedAtMs > recountAfterMs) count(bankId).catch(deps.onFault)
       return true
     },
-    counted(bankId: string, open: number): void {
-      estimates.set(bankId, { open, countedAtMs: performance.now() })
-    },
+    counted,
   }
 }
 

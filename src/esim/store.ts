@@ -131,6 +131,12 @@ const countOpenReservations: Statement = {
       select from orders where bank_id = $1 and status = 'reserved' and reserved_until > $2 limit $3) open`,
 }
 
+/** How many live reservations the bank has, counted up to `limit`. */
+export async function countOpen(database: Queryable, bankId: string, now: Date, limit: number): Promise<number> {
+  const [row] = await database.query<{ count: number }>(countOpenReservations, [bankId, now, limit])
+  return row?.count ?? 0
+}
+
 /**
  * Reserves for a bank that may be near its limit of live reservations: counted and made under a lock, so that the limit holds
  * exactly. At the limit an order made before is still found.
@@ -143,12 +149,7 @@ export async function reserveWithinLimit(
   limit: number,
 ): Promise<{ result: ReserveResult; open: number }> {
   await transaction.execute(lockOpenReservations, [reservation.bankId])
-  const [row] = await transaction.query<{ count: number }>(countOpenReservations, [
-    reservation.bankId,
-    reservation.now,
-    limit,
-  ])
-  const open = row?.count ?? 0
+  const open = await countOpen(transaction, reservation.bankId, reservation.now, limit)
   const allowed = open < limit ? reservation : { ...reservation, profileId: null }
   const [result = { outcome: 'not-made' as const }] = await reserve(transaction, [allowed])
   return { result, open: result.outcome === 'made' ? open + 1 : open }

@@ -2,10 +2,10 @@
  * The HTTP side of the platform: one Fastify app, into which each API is registered by name, in one list. What holds for every
  * request (ids, bodies, errors, limits of time and size) is here.
  */
+import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
-import { v4 as uuidv4 } from 'uuid'
 import { type AccessRoutesDeps, accessRoutes, Token } from '../access/routes.ts'
 import { type AdminRoutesDeps, adminRoutes } from '../admin/routes.ts'
 import type { Service } from '../config.ts'
@@ -53,8 +53,8 @@ declare module 'fastify' {
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const app: FastifyInstance = fastify({
     loggerInstance: deps.logger as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: request => givenRequestId(request.headers['x-request-id']) ?? uuidv4(),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    genReqId: request => givenRequestId(request.headers['x-request-id']) ?? randomUUID(),
     requestIdHeader: false,
     trustProxy: deps.trustedProxies.length > 0 ? deps.trustedProxies : false,
     bodyLimit: bodyLimitBytes,
@@ -74,7 +74,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   limitBodyTime(app)
   answerUnknown(app)
   measureRequests(app, deps.metrics)
-  logRequests(app)
+  logRequests(app, deps.logger)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done(
@@ -152,13 +152,12 @@ function limitBodyTime(app: FastifyInstance): void {
   })
 }
 
-function logRequests(app: FastifyInstance): void {
+function logRequests(app: FastifyInstance, logger: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
-    if (!request.log.isLevelEnabled?.('info')) return done()
+    if (!logger.isLevelEnabled('info')) return done()
     const { caller } = request
     request.log.info(
       {
-        requestId: request.id,
         method: request.method,
         route: request.routeOptions.url ?? 'unknown',
         statusCode: reply.statusCode,

@@ -78,7 +78,7 @@ export function errorBody(request: FastifyRequest, statusCode: number, details: 
 /** Answers every fault of a request, of the domain, of the form, of the protocol or of ours. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { statusCode, details, retryAfterSeconds } = readError(error, request)
-  if (statusCode === 500) request.log.error({ err: error, requestId: request.id }, 'unexpected error')
+  if (statusCode === 500) request.log.error({ err: error }, 'unexpected error')
   if (statusCode === 401) reply.header('www-authenticate', 'Bearer')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   reply

@@ -4,8 +4,11 @@
  * request must never become two meanings.
  */
 import { DomainError } from '../errors.ts'
+import { innerPath, shownName } from './field-name.ts'
 
 const deepest = 32
+/** More faults than anybody reads are not looked for. */
+const mostFaults = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
@@ -60,7 +63,7 @@ function checkNames(text: string): void {
       if (levels.length === deepest)
         throw new DomainError('invalid', `The body must be nested at most ${deepest} levels deep`)
       const inObject = char === 0x7b
-      levels.push({ names: inObject ? new Set() : null, path: level ? pathOf(level) : '', index: 0, name: '' })
+      levels.push({ names: inObject ? new Set() : null, path: level ? pathWithin(level) : '', index: 0, name: '' })
       nameNext = inObject
     } else if (char === 0x7d /* } */ || char === 0x5d /* ] */) {
       levels.pop()
@@ -78,20 +81,23 @@ function endOfString(text: string, start: number): number {
   return at
 }
 
-const pathOf = (level: Level): string => `${level.path}${level.names ? level.name : level.index}.`
+const pathWithin = ({ path, names, name, index }: Level): string => innerPath(path, names ? name : index)
 
 function checkName(level: Level): void {
-  const shown = `${level.path}${level.name}`.toWellFormed().replaceAll('\0', '\\u0000').slice(0, 200)
-  if (level.name === '__proto__') throw new DomainError('invalid', [`${shown} must be omitted`])
-  if (level.names?.has(level.name)) throw new DomainError('invalid', [`${shown} must be given once only`])
-  level.names?.add(level.name)
+  const { names, name } = level
+  const fault = (must: string) => new DomainError('invalid', [`${shownName(pathWithin(level))} must be ${must}`])
+  if (!isText(name)) throw fault('well-formed text without NUL')
+  if (name === '__proto__') throw fault('omitted')
+  if (names?.has(name)) throw fault('given once only')
+  names?.add(name)
 }
 
 function checkTexts(value: unknown, path: string, faults: string[]): void {
+  if (faults.length === mostFaults) return
   if (typeof value === 'string') {
-    if (!isText(value)) faults.push(`${path || 'body'} must be well-formed text without NUL`)
+    if (!isText(value)) faults.push(`${shownName(path) || 'body'} must be well-formed text without NUL`)
   } else if (typeof value === 'object' && value !== null) {
-    for (const [name, inner] of Object.entries(value)) checkTexts(inner, path ? `${path}.${name}` : name, faults)
+    for (const [name, inner] of Object.entries(value)) checkTexts(inner, innerPath(path, name), faults)
   }
 }
 

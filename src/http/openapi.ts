@@ -28,6 +28,10 @@ const bearerToken = {
   description: 'The `access_token` of `POST /getToken/auth`, valid for 7200 seconds',
 } as const
 
+const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="132" height="40" viewBox="0 0 132 40">
+<path d="M6 30 16 10 26 30" fill="none" stroke="#7ee0a8" stroke-width="4" stroke-linejoin="round" stroke-linecap="round"/>
+<text x="36" y="28" font-family="sans-serif" font-size="22" font-weight="700" fill="#ffffff">Perkline</text></svg>`
+
 /** Documents every route that is registered in this plugin after it. */
 export async function document(app: FastifyInstance, given: Document): Promise<void> {
   for (const component of given.components) app.addSchema(component)
@@ -50,6 +54,7 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
     routePrefix: given.page,
     uiConfig: { docExpansion: 'list', persistAuthorization: true },
     theme: { title: given.title },
+    logo: { type: 'image/svg+xml', content: Buffer.from(logo), href: given.page },
     // The page needs nothing from elsewhere; it styles itself inline.
     staticCSP: "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
   })

@@ -8,6 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import AjvFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
+import { innerPath, shownName } from './field-name.ts'
 
 /** More faults than anybody reads are not listed. */
 const mostFaults = 100
@@ -44,17 +45,14 @@ export function faultMessages(errors: readonly ErrorObject[]): string[] {
 
 function faultMessage(error: ErrorObject): string | null {
   const path = error.instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
-  const inner = (name: string) => printable(path ? `${path}.${name}` : name)
+  const inner = (name: string) => shownName(innerPath(path, name))
   const { params, keyword } = error
   if (keyword === 'required') return `${inner(params.missingProperty)} must be given`
   if (keyword === 'additionalProperties') return `${inner(params.additionalProperty)} must be omitted`
   // These only repeat that one of their branches failed, which is told already.
   if (keyword === 'if' || keyword === 'anyOf' || keyword === 'oneOf') return null
-  return `${printable(path) || 'body'} must be ${requirement(error)}`
+  return `${shownName(path) || 'body'} must be ${requirement(error)}`
 }
-
-/** A field's name is the caller's own text: it is shown bounded and without control characters. */
-const printable = (name: string): string => name.replace(/\p{C}/gu, '?').slice(0, 200)
 
 const characters = (limit: number): string => `${limit} character${limit === 1 ? '' : 's'}`
 

@@ -1,0 +1,121 @@
+/**
+ * The load generator, a process of its own: `node bench/client.ts '<Job as JSON>'`, printing a Result as JSON. Raw sockets, because
+ * on two cores the client's own work would hide the platform's. Each connection sends its next request when it has the answer.
+ */
+import { connect } from 'node:net'
+import process from 'node:process'
+import { type Call, callsOf, type Load } from './requests.ts'
+
+export type Job = { port: number; token: string | null; connections: number; seconds: number; load: Load }
+export type Latency = { count: number; p50Ms: number; p99Ms: number; maxMs: number }
+export type Result = {
+  seconds: number
+  /** By kind of request: those that were answered as expected. */
+  answered: Record<string, Latency>
+  /** Anything else: `kind status` or a broken connection, and how often. */
+  unexpected: Record<string, number>
+}
+
+const stepsPerMs = 100
+const longestMs = 10_000
+
+/** Counts of latencies in steps of 10 µs. */
+function createHistogram() {
+  const counts = new Uint32Array(longestMs * stepsPerMs)
+  let count = 0
+  let maxMs = 0
+  return {
+    add(ms: number): void {
+      const step = Math.min(Math.floor(ms * stepsPerMs), counts.length - 1)
+      counts[step] = (counts[step] ?? 0) + 1
+      count++
+      if (ms > maxMs) maxMs = ms
+    },
+    read(): Latency {
+      const quantile = (share: number) => {
+        let left = count * share
+        const step = counts.findIndex(of => {
+          left -= of
+          return left <= 0
+        })
+        return (step + 1) / stepsPerMs
+      }
+      return { count, p50Ms: quantile(0.5), p99Ms: quantile(0.99), maxMs }
+    },
+  }
+}
+
+function requestText({ method, path, body }: Call, token: string | null): string {
+  const authorization = token === null ? '' : `Authorization: Bearer ${token}\r\n`
+  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${authorization}`
+  if (method === 'GET') return `${head}\r\n`
+  return `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+}
+
+/** The status and body of a whole answer; null while a part of it is missing. */
+function readAnswer(text: string): { status: number; body: string } | null {
+  const headEnd = text.indexOf('\r\n\r\n')
+  if (headEnd === -1) return null
+  const length = /\r\ncontent-length: (\d+)\r\n/i.exec(text.slice(0, headEnd + 2))?.[1]
+  if (length === undefined) throw new Error('An answer without content-length')
+  if (text.length < headEnd + 4 + Number(length)) return null
+  return { status: Number(text.slice(9, 12)), body: text.slice(headEnd + 4) }
+}
+
+export async function run({ port, token, connections, seconds, load }: Job): Promise<Result> {
+  const next = callsOf(load)
+  const histograms = new Map<string, ReturnType<typeof createHistogram>>()
+  const unexpected: Record<string, number> = {}
+  const wrong = (what: string) => {
+    unexpected[what] = (unexpected[what] ?? 0) + 1
+  }
+  const start = performance.now()
+  const end = start + seconds * 1000
+
+  const settle = (call: Call, status: number, sentAt: number, now: number) => {
+    if (status !== call.status) return wrong(`${call.kind} ${status}`)
+    const histogram = histograms.get(call.kind) ?? createHistogram()
+    histograms.set(call.kind, histogram)
+    histogram.add(now - sentAt)
+  }
+
+  const converse = () =>
+    new Promise<void>(resolve => {
+      let call = next(null)
+      let sentAt = performance.now()
+      let text = ''
+      const onData = (size: number, buffer: Uint8Array): boolean => {
+        text += (buffer as Buffer).toString('latin1', 0, size)
+        const answer = readAnswer(text)
+        if (!answer) return true
+        text = ''
+        const now = performance.now()
+        settle(call, answer.status, sentAt, now)
+        if (now >= end) {
+          socket.end()
+          return true
+        }
+        call = next(answer.status === call.status ? { call, body: answer.body } : null)
+        sentAt = now
+        socket.write(requestText(call, token), 'latin1')
+        return true
+      }
+      const socket = connect({
+        port,
+        host: '127.0.0.1',
+        noDelay: true,
+        onread: { buffer: Buffer.alloc(64 * 1024), callback: onData },
+      })
+      socket.once('connect', () => socket.write(requestText(call, token), 'latin1'))
+      socket.once('error', error => wrong(`connection ${(error as NodeJS.ErrnoException).code}`))
+      socket.once('close', () => {
+        if (performance.now() < end) wrong('connection closed')
+        resolve()
+      })
+    })
+  await Promise.all(Array.from({ length: connections }, converse))
+  const answered = Object.fromEntries([...histograms].map(([kind, histogram]) => [kind, histogram.read()]))
+  return { seconds: (performance.now() - start) / 1000, answered, unexpected }
+}
+
+if (import.meta.main) process.stdout.write(JSON.stringify(await run(JSON.parse(process.argv[2] ?? '') as Job)))

@@ -1,0 +1,88 @@
+/** The scratch PostgreSQL server of a run: the system's (which brings pgbench) or the embedded one, the same for all contenders. */
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { startEmbeddedDatabase } from '../src/db/embedded.ts'
+
+export type DatabaseServer = {
+  version: string
+  socketFolder: string
+  port: number
+  /** null: this PostgreSQL comes without it. */
+  pgbench: string | null
+  url(database: string, user?: string): string
+  /** Runs statements as the superuser. */
+  run(database: string, ...statements: string[]): Promise<void>
+  /** Makes the database, from `template` if given; one of that name goes first. */
+  create(database: string, template?: string): Promise<void>
+  stop(): Promise<void>
+}
+
+const systemServers = '/usr/lib/postgresql'
+const systemShare = '/usr/share/postgresql'
+
+/** Durable as in production: every commit is on disk before it is answered. Large enough that no checkpoint falls into a measurement. */
+const settings = {
+  max_connections: '250',
+  shared_buffers: '2GB',
+  effective_cache_size: '8GB',
+  maintenance_work_mem: '256MB',
+  max_wal_size: '16GB',
+  checkpoint_timeout: '1h',
+}
+
+/** @param folder an empty folder that other users can pass through */
+export async function startDatabaseServer(folder: string): Promise<DatabaseServer> {
+  const runtimeDir = systemRuntime(folder)
+  const dataDir = join(folder, 'database')
+  const server = await startEmbeddedDatabase({ dataDir, settings, ...(runtimeDir && { runtimeDir }) })
+  const { host, port } = server.connection
+  const url = (database: string, user = 'perkline') =>
+    `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`
+
+  const query = async (database: string, statements: string[]) => {
+    const client = new pg.Client({ connectionString: url(database, 'postgres') })
+    await client.connect()
+    try {
+      const rows: { version?: string }[] = []
+      for (const statement of statements) rows.push(...(await client.query(statement)).rows)
+      return rows
+    } finally {
+      await client.end()
+    }
+  }
+  const pgbench = runtimeDir && join(runtimeDir, 'bin/pgbench')
+  const [row] = await query('postgres', [`select split_part(current_setting('server_version'), ' ', 1) as version`])
+  return {
+    version: row?.version ?? 'unknown',
+    socketFolder: host,
+    port,
+    pgbench: pgbench && existsSync(pgbench) ? pgbench : null,
+    url,
+    run: async (database, ...statements) => void (await query(database, statements)),
+    create: async (database, template = 'template0') =>
+      void (await query('postgres', [
+        `drop database if exists ${database} with (force)`,
+        `create database ${database} owner perkline template ${template}`,
+      ])),
+    stop: () => server.stop(),
+  }
+}
+
+/** The newest of the system's servers that the platform takes, its parts linked together as `startEmbeddedDatabase` looks for them. */
+function systemRuntime(folder: string): string | null {
+  if (!existsSync(systemServers)) return null
+  const versions = readdirSync(systemServers).filter(
+    version =>
+      Number(version) >= 15 &&
+      existsSync(join(systemServers, version, 'bin/initdb')) &&
+      existsSync(join(systemShare, version, 'postgres.bki')),
+  )
+  const newest = versions.sort((a, b) => Number(a) - Number(b)).at(-1)
+  if (!newest) return null
+  const runtimeDir = join(folder, 'runtime')
+  mkdirSync(join(runtimeDir, 'share'), { recursive: true })
+  symlinkSync(join(systemServers, newest, 'bin'), join(runtimeDir, 'bin'))
+  symlinkSync(join(systemShare, newest), join(runtimeDir, 'share/postgresql'))
+  return runtimeDir
+}

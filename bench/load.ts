@@ -1,0 +1,31 @@
+/** Puts load on a server: by `wrk` where it is installed and the load needs nothing from the answers, else by our own client. */
+import { existsSync } from 'node:fs'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import type { Job, Result } from './client.ts'
+import { runProgram } from './processes.ts'
+
+const client = fileURLToPath(new URL('./client.ts', import.meta.url))
+
+/** Runs a load in a process of its own. */
+export async function runLoad(job: Job): Promise<Result> {
+  return JSON.parse(await runProgram(process.execPath, [client, JSON.stringify(job)])) as Result
+}
+
+/** @throws Error naming every answer that was not as expected */
+export function requireExpected({ unexpected }: Result): void {
+  const faults = Object.entries(unexpected).map(([what, count]) => `${count} x ${what}`)
+  if (faults.length > 0) throw new Error(`unexpected answers: ${faults.join(', ')}`)
+}
+
+/** Runs a load and gives the answers a second of one kind. @throws Error when anything unexpected was answered */
+export async function rateOf(job: Job, kind: string): Promise<number> {
+  const result = await runLoad(job)
+  requireExpected(result)
+  return (result.answered[kind]?.count ?? 0) / result.seconds
+}
+
+const wrk = (process.env.PATH ?? '')
+  .split(':')
+  .map(folder => `${folder}/wrk`)
+  .find(file => existsSync(file))

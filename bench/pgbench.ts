@@ -1,0 +1,72 @@
+/** pgbench, the limit that PostgreSQL sets: the same guarded statements without a platform around them. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DatabaseServer } from './database.ts'
+import { runProgram } from './processes.ts'
+
+export const clients = 64
+
+export type PgbenchScript = { name: string; text: string }
+
+/**
+ * Runs a script with 64 clients.
+ *
+ * @param options.variables of the script, e.g. the first free id
+ * @returns transactions a second, without the time to connect
+ */
+export async function pgbench(
+  server: DatabaseServer,
+  options: {
+    database: string
+    script: PgbenchScript
+    seconds: number
+    folder: string
+    variables: Record<string, number>
+  },
+): Promise<number> {
+  if (!server.pgbench) throw new Error('pgbench is missing: install PostgreSQL (Debian: postgresql)')
+  const { database, script, seconds, folder, variables } = options
+  const file = join(folder, `${script.name}.sql`)
+  await writeFile(file, script.text)
+  const defined = Object.entries(variables).flatMap(([name, value]) => ['-D', `${name}=${value}`])
+  const printed = await runProgram(server.pgbench, [
+    ...['-n', '-M', 'prepared', '-c', String(clients), '-j', '2', '-T', String(seconds), '-f', file, ...defined],
+    ...['-h', server.socketFolder, '-p', String(server.port), '-U', 'perkline', database],
+  ])
+  const tps = Number(/^tps = ([\d.]+)/m.exec(printed)?.[1])
+  const failed = Number(/^number of failed transactions: (\d+)/m.exec(printed)?.[1] ?? 0)
+  if (!(tps > 0) || failed > 0) throw new Error(`pgbench: ${printed.trim().slice(-500)}`)
+  return tps
+}
+
+/** Each run must start above the ids of the one before; no two clients ever share an id. */
+const nextProfile = `\\set i :i + 1
+\\set profile_id :first + :i * ${clients} + :client_id
+`
+
+// Ids that grow, as the platform's do: random ones would cost the limit page splits all over its index.
+const insert = (bankId: string, tariffId: number) => `
+insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until)
+values (lpad(to_hex(:profile_id::bigint), 32, '0')::uuid, '${bankId}', 'limit-' || :profile_id::text, ${tariffId},
+        :profile_id::bigint, 'reserved', 399.00, 'UAH', now(), now() + interval '15 minutes')
+on conflict do nothing returning order_id;
+`
+
+const update = (bankId: string) => `
+update orders set status = 'confirmed', confirmed_at = now(), delivery_mode = 'local'
+where order_id = lpad(to_hex(:profile_id::bigint), 32, '0')::uuid and bank_id = '${bankId}' and status = 'reserved'
+  and reserved_until > now()
+returning order_id;
+`
+
+/** One guarded insert, as a reservation makes it. */
+export const reserveScript = (bankId: string, tariffId: number): PgbenchScript => ({
+  name: 'reserve',
+  text: nextProfile + insert(bankId, tariffId),
+})
+
+/** The insert, then the guarded update of a confirm: two commits, as two requests make. */
+export const sellScript = (bankId: string, tariffId: number): PgbenchScript => ({
+  name: 'sell',
+  text: nextProfile + insert(bankId, tariffId) + update(bankId),
+})

@@ -1,0 +1,63 @@
+/** Processes that a run starts: ended with it, watched for their memory. */
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+/** Ends a program in order; resolves when it has gone. */
+export async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise(resolve => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  await gone
+}
+
+/** Runs a program to its end and gives what it printed. @throws Error with the end of its complaints when it fails */
+export async function runProgram(command: string, args: string[], options: SpawnOptions = {}): Promise<string> {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  let printed = ''
+  let complaints = ''
+  child.stdout?.on('data', chunk => {
+    printed += chunk
+  })
+  child.stderr?.on('data', chunk => {
+    complaints += chunk
+  })
+  const code = await new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  if (code !== 0) throw new Error(`${command} failed (${code}): ${complaints.trim().slice(-2_000)}`)
+  return printed
+}
+
+/** Waits until the address answers with one of the codes. @throws Error when the process ends first, or after two minutes */
+export async function untilAnswered(child: ChildProcess, url: string, codes: number[], pollMs = 20): Promise<void> {
+  for (const giveUpAt = performance.now() + 120_000; performance.now() < giveUpAt; ) {
+    if (child.exitCode !== null) throw new Error(`A server ended at its start (exit code ${child.exitCode})`)
+    const status = await fetch(url).then(
+      answer => answer.status,
+      () => 0,
+    )
+    if (codes.includes(status)) return
+    await sleep(pollMs)
+  }
+  throw new Error('A server did not come up')
+}
+
+/** Megabytes of memory of a process, now and at its peak (Linux; NaN elsewhere). */
+export function memoryOf(pid: number | undefined): { nowMb: number; peakMb: number } {
+  if (process.platform !== 'linux') return { nowMb: Number.NaN, peakMb: Number.NaN }
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const megabytes = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+) kB`, 'm').exec(status)?.[1]) / 1024
+  return { nowMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM') }
+}

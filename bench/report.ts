@@ -1,0 +1,63 @@
+/** What a benchmark gives, and how it is shown: on the terminal, as Markdown and as JSON. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import type { Machine } from './machine.ts'
+
+export type Figure = {
+  /** What was measured. */
+  name: string
+  /** What the platform reached, with its unit. */
+  ours: string
+  /** What it is held against, with its unit; empty for a target without a limit. */
+  limit: string
+  /** Ours through limit, where there is one. */
+  ratio: number | null
+  target: string
+  /** null: shown for information. */
+  pass: boolean | null
+}
+
+export type Outcome = { name: string; figures: Figure[]; seconds: number; fault: string | null }
+
+const passed = ({ pass }: Figure): string => (pass === null ? '' : pass ? 'pass' : 'FAIL')
+const columns = ['figure', 'ours', 'limit', 'ratio', 'target', '']
+const cells = (figure: Figure): string[] => [
+  figure.name,
+  figure.ours,
+  figure.limit,
+  figure.ratio === null ? '' : figure.ratio.toFixed(2),
+  figure.target,
+  passed(figure),
+]
+
+/** The figures in aligned columns. */
+export function textTable(outcomes: Outcome[]): string {
+  const rows = [columns, ...outcomes.flatMap(({ figures }) => figures.map(cells))]
+  const widths = columns.map((_, index) => Math.max(...rows.map(row => row[index]?.length ?? 0)))
+  const lines = rows.map(row => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  '))
+  const faults = outcomes
+    .filter(({ fault }) => fault !== null)
+    .map(({ name, fault }) => `${name}: NOT MEASURED, ${fault}`)
+  return [...lines.map(line => line.trimEnd()), ...faults].join('\n')
+}
+
+/** Writes `latest.md` and `latest.json`. */
+export function writeReport(folder: string, report: { machine: Machine; quick: boolean; outcomes: Outcome[] }): void {
+  const { machine, quick, outcomes } = report
+  const row = (values: string[]) => `| ${values.map(value => value.replaceAll('|', '\\|')).join(' | ')} |`
+  const markdown = [
+    '# Last results of `npm run bench`',
+    '',
+    `${quick ? 'A quick run (`--quick`): only roughly right. ' : ''}Measured on ${machine.takenOn}: ${machine.cpu}, ` +
+      `${machine.cores} cores, ${machine.memoryGib} GiB; Node.js ${machine.node}, PostgreSQL ${machine.postgres}, ` +
+      `load by ${machine.loadBy}. The machine is shared: only ratios, taken in turns in one run, tell something.`,
+    '',
+    row(columns),
+    row(columns.map(() => '---')),
+    ...outcomes.flatMap(({ figures }) => figures.map(figure => row(cells(figure)))),
+    ...outcomes.flatMap(({ name, fault }) => (fault === null ? [] : ['', `Not measured: ${name} (${fault})`])),
+    '',
+  ]
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(`${folder}/latest.md`, markdown.join('\n'))
+  writeFileSync(`${folder}/latest.json`, `${JSON.stringify(report, null, 2)}\n`)
+}

@@ -1,0 +1,39 @@
+/** The requests of each kind of load, and what must come back. Runs in the client's process. */
+
+/** What to send; `status` and no other is expected. */
+export type Call = { kind: string; method: 'GET' | 'POST'; path: string; body: string; status: number }
+
+export type Load =
+  | { kind: 'get'; paths: string[] }
+  /** POST of the same body again and again. */
+  | { kind: 'post'; path: string; body: string }
+  /** A new order each time; `sell` confirms it before the next one. `first` begins the numbers of their externalIds. */
+  | { kind: 'reserve' | 'sell'; operatorCode: string; tariffCode: string; prefix: string }
+
+/** Gives the next call, knowing the one before on the same connection and its answer's body. */
+export type NextCall = (before: { call: Call; body: string } | null) => Call
+
+export function callsOf(load: Load): NextCall {
+  if (load.kind === 'get') {
+    let next = 0
+    const calls: Call[] = load.paths.map(path => ({ kind: 'get', method: 'GET', path, body: '', status: 200 }))
+    return () => calls[next++ % calls.length] as Call
+  }
+  if (load.kind === 'post') {
+    const call: Call = { kind: 'post', method: 'POST', path: load.path, body: load.body, status: 200 }
+    return () => call
+  }
+  const { operatorCode, tariffCode, prefix } = load
+  let orders = 0
+  const reserve = (): Call => {
+    const body = JSON.stringify({ operatorCode, tariffCode, externalId: `${prefix}-${orders++}` })
+    return { kind: 'reserve', method: 'POST', path: '/esim/v1/orders', body, status: 201 }
+  }
+  if (load.kind === 'reserve') return reserve
+  return before => {
+    if (before?.call.kind !== 'reserve') return reserve()
+    const at = before.body.indexOf('"orderId":"') + 11
+    const path = `/esim/v1/orders/${before.body.slice(at, at + 36)}/confirm`
+    return { kind: 'confirm', method: 'POST', path, body: '{}', status: 200 }
+  }
+}

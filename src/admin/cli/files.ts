@@ -1,0 +1,85 @@
+/** The operator's own files. Faults say in words what is wrong with which file. */
+import { type FileHandle, open } from 'node:fs/promises'
+import { CommandError } from './failure.ts'
+
+/**
+ * Opens a file for reading; the caller closes it.
+ *
+ * @throws CommandError when there is none or it can't be read
+ */
+export async function openFile(path: string): Promise<FileHandle> {
+  let file: FileHandle | undefined
+  try {
+    file = await open(path, 'r')
+    if ((await file.stat()).isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
+    return file
+  } catch (error) {
+    await file?.close()
+    throw readFault(path, error)
+  }
+}
+
+/**
+ * Reads a whole file of text.
+ *
+ * @throws CommandError when it can't be read, has more than `maxBytes`, or is not UTF-8
+ */
+export async function readText(path: string, maxBytes: number): Promise<string> {
+  const file = await openFile(path)
+  try {
+    if ((await file.stat()).size > maxBytes)
+      throw new CommandError(`${path} is larger than ${maxBytes / 1024 / 1024} MiB`)
+    return decode(path, await file.readFile())
+  } catch (error) {
+    throw error instanceof CommandError ? error : readFault(path, error)
+  } finally {
+    await file.close()
+  }
+}
+
+/** What went wrong with reading `path`. */
+export const readFault = (path: string, error: unknown): CommandError =>
+  new CommandError(`${path} can’t be read: ${reasonOf(error)}.`)
+
+/** What went wrong with writing `path`. */
+export const writeFault = (path: string, error: unknown): CommandError =>
+  new CommandError(`${path} can’t be written: ${reasonOf(error)}.`)
+
+const reasons: Record<string, string> = {
+  ENOENT: 'there is no such file or folder',
+  ENOTDIR: 'a part of its path is no folder',
+  EACCES: 'this user may not',
+  EPERM: 'this user may not',
+  EROFS: 'the disk is read-only',
+  EISDIR: 'it is a folder',
+  ENOSPC: 'the disk is full',
+}
+
+function reasonOf(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return reasons[code] ?? message
+}
+
+function decode(path: string, bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new CommandError(`${path} must be UTF-8 text; line ${foreignLine(bytes)} is not.`)
+  }
+}
+
+/** No line of UTF-8 text holds a part of a character, so the first that can't be read is the first at fault. */
+function foreignLine(bytes: Buffer): number {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let start = 0
+  for (let line = 1; ; line++) {
+    const end = bytes.indexOf(10, start)
+    try {
+      decoder.decode(bytes.subarray(start, end < 0 ? bytes.length : end))
+    } catch {
+      return line
+    }
+    if (end < 0) return line
+    start = end + 1
+  }
+}

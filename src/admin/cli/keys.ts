@@ -1,0 +1,22 @@
+import { streamAdmin } from './connection.ts'
+import { CommandError } from './failure.ts'
+import { counted, type OutputOptions, print } from './output.ts'
+import { showProgress } from './progress.ts'
+
+type Step = { progress?: { done: number; total: number }; result?: { resealed: number } }
+
+/** `perkline keys rotate`: seals everything anew with the first of the master keys, while the platform serves. */
+export async function rotateKeys(options: OutputOptions): Promise<void> {
+  const progress = await showProgress('Sealing anew')
+  let result: Step['result']
+  try {
+    for await (const step of streamAdmin<Step>({ method: 'POST', path: '/keys/rotate', long: true })) {
+      if (step.progress) progress.show(step.progress.done, step.progress.total)
+      result ??= step.result
+    }
+  } finally {
+    progress.end()
+  }
+  if (!result) throw new CommandError('The platform broke off before the end. Please start it again.')
+  print(options, result, [`${counted(result.resealed, 'secret is', 'secrets are')} sealed with the new key.`])
+}

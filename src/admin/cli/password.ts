@@ -1,0 +1,63 @@
+import { createInterface } from 'node:readline'
+import { type Readable, Writable } from 'node:stream'
+import { CommandError, usageFault } from './failure.ts'
+
+const maxBytes = 4096
+const attempts = 3
+
+/**
+ * A password from standard input: its first line without the line end, or, where a person sits at a terminal, asked for twice and
+ * not shown.
+ *
+ * @throws CommandError when there is none
+ */
+export async function readPassword(): Promise<string> {
+  return process.stdin.isTTY ? askTwice() : firstLine(process.stdin)
+}
+
+async function firstLine(source: Readable): Promise<string> {
+  let bytes = Buffer.alloc(0)
+  for await (const chunk of source) {
+    bytes = Buffer.concat([bytes, chunk])
+    if (bytes.includes(10) || bytes.length > maxBytes) break
+  }
+  const end = bytes.indexOf(10)
+  const line = end < 0 ? bytes : bytes.subarray(0, end)
+  if (line.length > maxBytes) throw usageFault(`The password on standard input has more than ${maxBytes} bytes.`)
+  const password = decode(line).replace(/\r$/, '')
+  if (password === '') throw usageFault('Give the password as the first line of standard input; there is none.')
+  return password
+}
+
+function decode(line: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(line)
+  } catch {
+    throw usageFault('The password on standard input must be UTF-8 text.')
+  }
+}
+
+async function askTwice(): Promise<string> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const password = await ask('Password: ')
+    if (password === '') process.stderr.write('A password can’t be empty.\n')
+    else if ((await ask('The same again: ')) === password) return password
+    else process.stderr.write('The two differ.\n')
+  }
+  throw new CommandError('No password was given twice alike, so no user was added.')
+}
+
+/** The question goes to stderr: stdout is the command's result. What is typed goes nowhere. */
+function ask(question: string): Promise<string> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 })
+  process.stderr.write(question)
+  return new Promise((resolve, reject) => {
+    terminal.once('line', resolve)
+    terminal.once('SIGINT', () => reject(new CommandError('Stopped: no user was added.')))
+    terminal.once('close', () => reject(new CommandError('There was no password, so no user was added.')))
+  }).finally(() => {
+    terminal.close()
+    process.stderr.write('\n')
+  }) as Promise<string>
+}

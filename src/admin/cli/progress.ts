@@ -1,0 +1,34 @@
+/** Progress of long work. It goes to stderr, and only to a terminal: stdout is the command's result. */
+export type Progress = {
+  /** @param stage what goes on, in a word or two */
+  show(done: number, total: number, stage?: string): void
+  end(): void
+}
+
+const nowhere: Progress = { show() {}, end() {} }
+
+/** @param title what the work is called */
+export async function showProgress(title: string): Promise<Progress> {
+  if (!process.stderr.isTTY) return nowhere
+  const { default: progress } = await import('cli-progress')
+  const bar = new progress.SingleBar({
+    format: `${title} {bar} {percentage}%  {duration_formatted}  {stage}`,
+    barCompleteChar: '=',
+    barIncompleteChar: '-',
+    clearOnComplete: true,
+    stopOnComplete: false,
+    stream: process.stderr,
+  })
+  let started = false
+  return {
+    show(done, total, stage = '') {
+      if (!started) bar.start(total, done, { stage })
+      started = true
+      bar.setTotal(total)
+      bar.update(done, { stage })
+    },
+    end() {
+      if (started) bar.stop()
+    },
+  }
+}

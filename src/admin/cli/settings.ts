@@ -1,0 +1,21 @@
+import { settingsHelp } from '../../config.ts'
+import { type OutputOptions, print, table } from './output.ts'
+
+/** `perkline help settings`: every environment variable with its default. */
+export function showSettings(options: OutputOptions): void {
+  const rows = settingsHelp.map(({ name, byDefault, meaning }) => [name, byDefault, meaning])
+  print(options, settingsHelp, [
+    'Settings are environment variables; a file .env in the working folder is read too.',
+    '',
+    ...table(['SETTING', 'DEFAULT', 'MEANING'], rows),
+    '',
+    'The other commands read two more:',
+    '',
+    ...table(['SETTING', 'DEFAULT', 'MEANING'], clientRows),
+  ])
+}
+
+const clientRows = [
+  ['PERKLINE_URL', 'http://127.0.0.1:8080', 'address of the running platform'],
+  ['OPERATOR_KEY', 'read from DATA_DIR', 'the platform’s key of the admin interface'],
+]

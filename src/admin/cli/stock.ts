@@ -1,0 +1,26 @@
+import { callAdmin } from './connection.ts'
+import { type OutputOptions, print, table } from './output.ts'
+
+type TariffStock = {
+  operatorCode: string
+  tariffCode: string
+  free: number
+  reserved: number
+  sold: number
+  withdrawn: number
+}
+
+/** `perkline stock`: how many profiles each tariff has, by their state. */
+export async function showStock(options: OutputOptions): Promise<void> {
+  const stock = await callAdmin<TariffStock[]>({ method: 'GET', path: '/stock' })
+  const rows = stock.map(tariff => [
+    tariff.operatorCode,
+    tariff.tariffCode,
+    tariff.free,
+    tariff.reserved,
+    tariff.sold,
+    tariff.withdrawn,
+  ])
+  const lines = table(['OPERATOR', 'TARIFF', 'FREE', 'RESERVED', 'SOLD', 'WITHDRAWN'], rows)
+  print(options, stock, rows.length === 0 ? ['There are no tariffs yet.'] : lines)
+}

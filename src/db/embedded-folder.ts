@@ -1,0 +1,127 @@
+/**
+ * Who works on the embedded database's folder: it is taken by one process at a time, and a server that outlived its owner is ended.
+ */
+import { execFile } from 'node:child_process'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import process from 'node:process'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+/**
+ * Takes the data folder for this process. The lock is SQLite's: Node.js has none, and unlike a file with a process id the
+ * kernel's lock goes with its process, cannot be taken by two at once, and holds between containers that share the folder.
+ */
+export async function takeFolder(dataDir: string): Promise<() => Promise<void>> {
+  const [lockFile, ownerFile] = [join(dataDir, 'postgres.lock'), join(dataDir, 'postgres.owner')]
+  // Never open and close it once it is locked: that would give the lock away.
+  await writeFile(lockFile, '', { flag: 'wx', mode: 0o600 }).catch(error => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  const lock = new DatabaseSync(lockFile, { timeout: 0 })
+  let taken = isTaken(lock)
+  let owner = await livingOwner(ownerFile)
+  // A process that was killed a moment ago may not have let go yet, one that came first not have noted its id.
+  for (let attempt = 0; (!taken || owner) && attempt < 20; attempt++) {
+    await sleep(25)
+    taken ||= isTaken(lock)
+    owner = await livingOwner(ownerFile)
+  }
+  if (!taken || owner) {
+    lock.close()
+    const other = owner ? `another Perkline process (pid ${owner})` : 'another Perkline process'
+    throw new Error(
+      `The data folder ${dataDir} is in use by ${other}: stop it first, or set DATA_DIR to another folder.`,
+    )
+  }
+  await writeFile(ownerFile, `${process.pid} ${await startedAt(process.pid)}\n`, { mode: 0o600 })
+  return async () => {
+    if (!lock.isOpen) return
+    await rm(ownerFile, { force: true })
+    lock.close()
+  }
+}
+
+function isTaken(lock: DatabaseSync): boolean {
+  const busy = 5
+  try {
+    lock.exec('pragma journal_mode = memory; begin exclusive')
+    return true
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode === busy) return false
+    lock.close()
+    throw error
+  }
+}
+
+/** The process that the note names, if it lives. */
+async function livingOwner(ownerFile: string): Promise<number | undefined> {
+  const [pid = '', started = ''] = (await readFile(ownerFile, 'utf8').catch(() => '')).trim().split(' ')
+  return isAlive(Number(pid)) && (await startedAt(Number(pid))) === started ? Number(pid) : undefined
+}
+
+function isAlive(pid: number): boolean {
+  return pid > 0 && signal(pid, 0)
+}
+
+/** Sends a signal; false if there is no such process. */
+export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/**
+ * When a process started, in ticks since boot, to tell it from a later one of the same id. Empty for one that is dead and
+ * only waits for its parent to notice, and where /proc is missing.
+ */
+async function startedAt(pid: number): Promise<string> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return /[ZX]/.test(fields[0] ?? '') ? '' : (fields[19] ?? '')
+}
+
+/**
+ * Ends a server whose owner was killed. Its watcher does so by itself, at once; but the watcher may have been killed too.
+ * We hold the folder, so whatever server still runs in it is nobody's.
+ */
+export async function endOrphan(cluster: string): Promise<void> {
+  const steps = [
+    { waitMs: 1_000 },
+    { signal: 'SIGINT', waitMs: 10_000 },
+    { signal: 'SIGQUIT', waitMs: 10_000 },
+  ] as const
+  for (const step of steps) {
+    const pid = await runningServer(cluster)
+    if (!pid) return
+    if ('signal' in step) signal(pid, step.signal)
+    for (let waitedMs = 0; waitedMs < step.waitMs && (await runningServer(cluster)); waitedMs += 20) await sleep(20)
+  }
+  const pid = await runningServer(cluster)
+  if (pid) throw new Error(`A PostgreSQL server (pid ${pid}) is left over in ${cluster} and does not end: kill it.`)
+}
+
+/** The server that `postmaster.pid` names, if it is alive and really works on this cluster. */
+export async function runningServer(cluster: string): Promise<number | undefined> {
+  const pidFile = join(cluster, 'postmaster.pid')
+  const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10)
+  if (!isAlive(pid)) return undefined
+  const command = await commandOf(pid)
+  if (command.includes(`postgres -D ${cluster} `)) return pid
+  // The id has gone to another process, as often happens when a container restarts; PostgreSQL would refuse to start.
+  if (isAlive(pid) && !command.includes('postgres')) await rm(pidFile, { force: true })
+  return undefined
+}
+
+async function commandOf(pid: number): Promise<string> {
+  const ps = () =>
+    promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]).then(
+      ({ stdout }) => stdout,
+      () => '',
+    )
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(ps)
+  return command.replaceAll(/[\0\n]/g, ' ')
+}

@@ -1,0 +1,27 @@
+/** Rows of new profiles in PostgreSQL's binary copy format: the columns `iccid_hash`, `msisdn` and `sealed`. */
+
+export type ProfileRow = { iccidHash: Buffer; msisdn: string; sealed: Buffer }
+
+export const copyHeader: Buffer = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
+export const copyTrailer: Buffer = Buffer.from([0xff, 0xff])
+
+const columns = 3
+
+/** One buffer for all rows; `msisdn` must be ASCII. */
+export function encodeRows(rows: readonly ProfileRow[]): Buffer {
+  let size = 0
+  for (const { iccidHash, msisdn, sealed } of rows)
+    size += 2 + columns * 4 + iccidHash.length + msisdn.length + sealed.length
+  const buffer = Buffer.allocUnsafe(size)
+  let at = 0
+  for (const { iccidHash, msisdn, sealed } of rows) {
+    at = buffer.writeInt16BE(columns, at)
+    at = buffer.writeInt32BE(iccidHash.length, at)
+    at += iccidHash.copy(buffer, at)
+    at = buffer.writeInt32BE(msisdn.length, at)
+    at += buffer.write(msisdn, at, 'latin1')
+    at = buffer.writeInt32BE(sealed.length, at)
+    at += sealed.copy(buffer, at)
+  }
+  return buffer
+}

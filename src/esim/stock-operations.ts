@@ -1,0 +1,165 @@
+/** What the platform's operator does with the stock of profiles (operations.md, "The command", "The stock file"). */
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate as othersTurn } from 'node:timers/promises'
+import { from as copyFrom } from 'pg-copy-streams'
+import type { Clock } from '../clock.ts'
+import { type Database, queryable } from '../db/database.ts'
+import { longTransaction } from '../db/long-transaction.ts'
+import { notify } from '../db/notifications.ts'
+import { DomainError } from '../errors.ts'
+import { newOrderId } from './order-id.ts'
+import { resealIndexKey, type Sealing } from './sealing.ts'
+import { copyHeader, copyTrailer, encodeRows, type ProfileRow } from './stock-copy.ts'
+import { readStockLines, type StockLine } from './stock-file.ts'
+import { createRejects, type Reject, type Rejects } from './stock-rejects.ts'
+import * as stockStore from './stock-store.ts'
+import { expire } from './store.ts'
+
+export type StockDeps = { database: Database; clock: Clock; sealing: Sealing }
+
+export type Imported = { imported: number; duplicates: number; rejected: number; rejects: Iterable<Reject> }
+
+const namedFaults = 20
+const analyzeFrom = 1_000
+
+/**
+ * Loads a stock file into a tariff, all or nothing, as a stream in bounded memory. A profile that is in stock already, in whichever
+ * tariff, is a duplicate and stays as it is.
+ *
+ * @param given.skipInvalid true: faulty lines are passed over and given as `rejects`; false: one of them, and nothing is imported
+ * @throws DomainError 'invalid' for a file without its header or that breaks off; without `skipInvalid` for faulty lines: the first
+ *   20 by line, then the count of all
+ */
+export async function importProfiles(
+  deps: StockDeps,
+  given: { tariffId: number; source: Readable; skipInvalid: boolean },
+): Promise<Imported> {
+  const { tariffId, source, skipInvalid } = given
+  const rejects = createRejects()
+  const counts = { staged: 0 }
+  try {
+    return await longTransaction(deps.database, async client => {
+      const transaction = queryable(client)
+      await stockStore.createStage(transaction)
+      const rows = sealedRows({ sealing: deps.sealing, source, skipInvalid, rejects, counts })
+      await pipeline(rows, client.query(copyFrom(stockStore.copyIntoStage)))
+      const imported = await stockStore.takeStaged(transaction, { tariffId, importedAt: deps.clock.now() })
+      if (imported >= analyzeFrom) await stockStore.analyzeProfiles(transaction)
+      await notify(transaction, 'stock')
+      return { imported, duplicates: counts.staged - imported, rejected: rejects.count, rejects }
+    })
+  } catch (error) {
+    if (source.errored && !(source.errored instanceof DomainError))
+      throw new DomainError('invalid', 'The file could not be read to its end; nothing was imported')
+    throw error
+  }
+}
+
+/** So many lines take some milliseconds, and then other requests to this process have their turn. */
+const sealedAtOnce = 200
+
+/** The lines of a file as rows for the database; counts them and notes those that are refused. */
+async function* sealedRows(work: {
+  sealing: Sealing
+  source: Readable
+  skipInvalid: boolean
+  rejects: Rejects
+  counts: { staged: number }
+}): AsyncGenerator<Buffer> {
+  const { sealing, skipInvalid, rejects, counts } = work
+  yield copyHeader
+  for await (const results of readStockLines(work.source)) {
+    const lines: StockLine[] = []
+    for (const { lineNumber, result } of results) {
+      if ('fault' in result) rejects.add(lineNumber, result.fault)
+      else lines.push(result.line)
+    }
+    await othersTurn()
+    // Once nothing will be imported, only the faults are still to be counted.
+    if (!skipInvalid && rejects.count > 0) continue
+    counts.staged += lines.length
+    for (let from = 0; from < lines.length; from += sealedAtOnce) {
+      yield encodeRows(lines.slice(from, from + sealedAtOnce).map(line => sealLine(sealing, line)))
+      await othersTurn()
+    }
+  }
+  if (!skipInvalid && rejects.count > 0) throw new DomainError('invalid', describeFaults(rejects))
+  yield copyTrailer
+}
+
+function sealLine(sealing: Sealing, line: StockLine): ProfileRow {
+  const iccidHash = sealing.hashIccid(line.iccid)
+  return { iccidHash, msisdn: line.msisdn, sealed: sealing.seal(line, iccidHash) }
+}
+
+function describeFaults(rejects: Rejects): string[] {
+  const named: string[] = []
+  for (const { lineNumber, column, reason } of rejects) {
+    if (named.length === namedFaults) break
+    named.push(`line ${lineNumber}${column === 'line' ? '' : `, column ${column}`}: ${reason}`)
+  }
+  const { count } = rejects
+  const more = count > named.length ? `... and ${count - named.length} more faults; ` : ''
+  return [...named, `${more}${count} ${count === 1 ? 'fault' : 'faults'} in all: nothing was imported`]
+}
+
+const expireAtOnce = 1_000
+
+/**
+ * Takes free profiles out of sale for good; an ICCID that is given twice counts once.
+ *
+ * @returns `notFree`: those that are reserved, sold, withdrawn before, or not in stock
+ */
+export async function withdrawProfiles(
+  deps: StockDeps,
+  iccids: readonly string[],
+): Promise<{ withdrawn: number; notFree: number }> {
+  const { database } = deps
+  const now = deps.clock.now()
+  // A reservation that is over still holds its profile until it is marked.
+  while ((await expire(database, now, expireAtOnce)) === expireAtOnce);
+  const given = [...new Set(iccids)]
+  const iccidHashes = given.map(iccid => deps.sealing.hashIccid(iccid))
+  const withdrawn = await database.transaction(transaction =>
+    stockStore.withdraw(transaction, { iccidHashes, orderIds: given.map(() => newOrderId(now)), now }),
+  )
+  return { withdrawn, notFree: given.length - withdrawn }
+}
+
+/** Small enough that requests to the same process wait for no more than some milliseconds. */
+const resealedAtOnce = 500
+
+/**
+ * Seals every profile, and the key of the ICCID index, under the first master key, so that the others can be taken away. Sales go
+ * on meanwhile; broken off, it is simply run again.
+ *
+ * @param options.onProgress told after each step how many of all profiles have been looked at
+ * @returns how many were sealed anew
+ */
+export async function rotateKeys(
+  deps: { database: Database; sealing: Sealing; masterKeys: readonly Buffer[] },
+  options: { onProgress?: (progress: { done: number; total: number }) => void } = {},
+): Promise<{ resealed: number }> {
+  const { database, sealing } = deps
+  const total = await stockStore.countProfiles(database)
+  let done = 0
+  let resealed = 0
+  for (let last = 0; ; ) {
+    const profiles = await stockStore.findSealedProfiles(database, last, resealedAtOnce)
+    const changes = profiles
+      .filter(({ sealed }) => !sealing.isCurrent(sealed))
+      .map(({ profileId, iccidHash, sealed }) => ({
+        profileId,
+        before: sealed,
+        after: sealing.seal(sealing.open(sealed, iccidHash), iccidHash),
+      }))
+    if (changes.length > 0) resealed += await stockStore.replaceSealed(database, changes)
+    done += profiles.length
+    options.onProgress?.({ done, total: Math.max(done, total) })
+    last = profiles.at(-1)?.profileId ?? last
+    if (profiles.length < resealedAtOnce) break
+  }
+  await resealIndexKey(database, deps.masterKeys)
+  return { resealed }
+}

@@ -1,0 +1,132 @@
+/** All SQL of the operator's side of the stock: loading, counting, taking out of sale, sealing anew. Selling is in `store.ts`. */
+import type { Queryable } from '../db/database.ts'
+
+export type StockCount = {
+  operatorCode: string
+  tariffCode: string
+  free: number
+  reserved: number
+  sold: number
+  withdrawn: number
+}
+
+/** Every tariff with its profiles by state; a reservation that is over counts as free, marked or not. */
+export function countStock(database: Queryable, now: Date): Promise<StockCount[]> {
+  return database.query(
+    `with loaded as (
+       select tariff_id, count(*) as profiles from profiles group by tariff_id
+     ), taken as (
+       select tariff_id, count(*) filter (where status = 'reserved') as reserved, count(*) filter (where status = 'confirmed') as sold,
+              count(*) filter (where status = 'withdrawn') as withdrawn
+       from orders
+       where status in ('confirmed', 'withdrawn') or (status = 'reserved' and reserved_until > $1)
+       group by tariff_id
+     )
+     select m.code as "operatorCode", t.code as "tariffCode",
+            coalesce(l.profiles, 0) - coalesce(o.reserved + o.sold + o.withdrawn, 0) as free,
+            coalesce(o.reserved, 0) as reserved, coalesce(o.sold, 0) as sold, coalesce(o.withdrawn, 0) as withdrawn
+     from tariffs t join mobile_operators m using (mobile_operator_id)
+     left join loaded l using (tariff_id) left join taken o using (tariff_id)
+     order by mobile_operator_id, t.position, tariff_id`,
+    [now],
+  )
+}
+
+/** A place for new profiles that belongs to this transaction alone: it costs no write-ahead log, and goes with the transaction. */
+export async function createStage(transaction: Queryable): Promise<void> {
+  await transaction.execute(
+    'create temporary table staged_profiles (iccid_hash bytea, msisdn text, sealed bytea) on commit drop',
+  )
+}
+
+export const copyIntoStage = 'copy staged_profiles (iccid_hash, msisdn, sealed) from stdin (format binary)'
+
+const importLock = 7_365_014
+
+/**
+ * Takes the staged profiles into stock in the order of their staging; those that are in stock already are passed over.
+ *
+ * One import at a time does this, from before the first profile_id is drawn until its transaction ends: sales rely on the ids of a
+ * tariff becoming visible in their order (`stock.ts`), and two imports with the same profiles would wait for each other in a circle.
+ *
+ * @returns how many were new
+ */
+export async function takeStaged(
+  transaction: Queryable,
+  given: { tariffId: number; importedAt: Date },
+): Promise<number> {
+  await transaction.execute('select pg_advisory_xact_lock($1)', [importLock])
+  return transaction.execute(
+    `insert into profiles (tariff_id, iccid_hash, msisdn, sealed, imported_at)
+     select $1, iccid_hash, msisdn, sealed, $2 from staged_profiles
+     on conflict (iccid_hash) do nothing`,
+    [given.tariffId, given.importedAt],
+  )
+}
+
+/** What the planner knows of a table is old after many new rows, and its plans then walk over all of them. */
+export async function analyzeProfiles(transaction: Queryable): Promise<void> {
+  await transaction.execute('analyze profiles')
+}
+
+/**
+ * Takes those of the profiles out of sale that no live order names. The unique index on live orders decides, so that a sale at the
+ * same moment either comes before or finds the profile gone.
+ *
+ * @param given.orderIds one for each hash
+ * @returns how many were taken
+ */
+export async function withdraw(
+  transaction: Queryable,
+  given: { iccidHashes: Buffer[]; orderIds: string[]; now: Date },
+): Promise<number> {
+  const taken = await transaction.query<{ profileId: number }>(
+    `insert into orders (order_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until)
+     select i.order_id, p.tariff_id, p.profile_id, 'withdrawn', 0, '', $3, $3
+     from unnest($1::bytea[], $2::uuid[]) as i (iccid_hash, order_id) join profiles p using (iccid_hash)
+     order by p.profile_id
+     on conflict do nothing
+     returning profile_id as "profileId"`,
+    [given.iccidHashes, given.orderIds, given.now],
+  )
+  // A statement of its own: it sees what a cancel gave back that the first one had to wait for.
+  await transaction.execute('delete from returned_profiles where profile_id = any($1)', [
+    taken.map(({ profileId }) => profileId),
+  ])
+  return taken.length
+}
+
+export type SealedProfile = { profileId: number; iccidHash: Buffer; sealed: Buffer }
+
+export async function countProfiles(database: Queryable): Promise<number> {
+  const [row] = await database.query<{ profiles: number }>('select count(*) as profiles from profiles')
+  return row?.profiles ?? 0
+}
+
+/** The next profiles by id. */
+export function findSealedProfiles(database: Queryable, after: number, limit: number): Promise<SealedProfile[]> {
+  return database.query(
+    {
+      name: 'esim.find-sealed-profiles',
+      text: `select profile_id as "profileId", iccid_hash as "iccidHash", sealed from profiles
+             where profile_id > $1 order by profile_id limit $2`,
+    },
+    [after, limit],
+  )
+}
+
+/** Replaces each ciphertext that is still the one that was read. @returns how many */
+export function replaceSealed(
+  database: Queryable,
+  changes: { profileId: number; before: Buffer; after: Buffer }[],
+): Promise<number> {
+  return database.execute(
+    {
+      name: 'esim.replace-sealed',
+      text: `update profiles p set sealed = i.after
+             from unnest($1::bigint[], $2::bytea[], $3::bytea[]) as i (profile_id, before, after)
+             where p.profile_id = i.profile_id and p.sealed = i.before`,
+    },
+    [changes.map(({ profileId }) => profileId), changes.map(({ before }) => before), changes.map(({ after }) => after)],
+  )
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DomainError } from '../src/errors.ts'
+import { isText, readJson } from '../src/http/json.ts'
+
+const read = (body: string | Uint8Array) => readJson(Buffer.from(body as string))
+
+/** What a faulty body is answered with. */
+function faultOf(body: string | Uint8Array): string | string[] {
+  try {
+    read(body)
+  } catch (error) {
+    assert.ok(error instanceof DomainError, `${error}`)
+    assert.equal(error.code, 'invalid')
+    return error.details
+  }
+  return assert.fail(`taken: ${body.slice(0, 80)}`)
+}
+
+const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map(part => Buffer.from(part as string)))
+const nested = (depth: number, open: string, inner: string, close: string) =>
+  open.repeat(depth) + inner + close.repeat(depth)
+
+test('valid JSON is read as JSON.parse reads it', () => {
+  const bodies = [
+    '{}',
+    '[]',
+    'null',
+    'true',
+    '""',
+    ' \t\r\n{ "a" : [ 1 , 2.5e3 , -0.0 ] } \n',
+    '{"a":{"b":[{"c":"d"},[],{}]},"e":[[["f"]]]}',
+    '{"text":"quote \\" backslash \\\\ brace { bracket [ comma , colon :"}',
+    '{"Ключ":"Київстар 😀","escaped":"\\ud83d\\ude00\\u0457\\/\\b\\f\\n\\r\\t"}',
+    '{"\\\\":1,"\\"":2,"\\\\\\"":3}',
+    '{"a\\\\":{"b":1},"a":{"b":2}}',
+    '123456789012345678901234567890',
+    '1e400',
+  ]
+  for (const body of bodies) assert.deepEqual(read(body), JSON.parse(body), body)
+})
+
+test('an empty body is no value', () => {
+  assert.equal(read(''), undefined)
+})
+
+test('a byte-order mark before the text is passed over', () => {
+  assert.deepEqual(read(bytes([0xef, 0xbb, 0xbf], '{"a":1}')), { a: 1 })
+})
+
+test('a name given twice is refused, naming it with its path', () => {
+  const twice: Record<string, string> = {
+    '{"clientId":"a","clientId":"b"}': 'clientId must be given once only',
+    '{"a":1,"b":2,"a":1}': 'a must be given once only',
+    '{"a":{"b":{"c":1,"c":1}}}': 'a.b.c must be given once only',
+    '{"a":[0,{"b":1},{"b":1,"c":2,"b":3}]}': 'a.2.b must be given once only',
+    '[{"a":1},{"a":1,"a":2}]': '1.a must be given once only',
+    '{"a":[[1,2],[3,{"x":1,"x":1}]]}': 'a.1.1.x must be given once only',
+    '{"":1,"":2}': ' must be given once only',
+    '{"a":"}{\\"","b":1,"b":2}': 'b must be given once only',
+  }
+  for (const [body, fault] of Object.entries(twice)) assert.deepEqual(faultOf(body), [fault], body)
+})
+
+test('two spellings of one name are the same name', () => {
+  const spellings = ['"a"', '"\\u0061"', '"\\u0061"'.toUpperCase().replace('\\U', '\\u')]
+  for (const first of spellings)
+    for (const second of spellings)
+      assert.deepEqual(faultOf(`{${first}:1,${second}:2}`), ['a must be given once only'], `${first} ${second}`)
+  assert.deepEqual(faultOf('{"a/b":1,"a\\/b":2}'), ['a/b must be given once only'])
+})
+
+test('the same name in different objects, and names that differ in case, are no repetition', () => {
+  const body = '{"a":{"a":{"a":1}},"b":[{"a":1},{"a":2}],"A":3,"c":{"b":1}}'
+  assert.deepEqual(read(body), JSON.parse(body))
+  assert.deepEqual(read('{"constructor":1,"toString":2,"hasOwnProperty":3}'), {
+    constructor: 1,
+    toString: 2,
+    hasOwnProperty: 3,
+  })
+})
+
+test('__proto__ is refused at any depth and in any spelling', () => {
+  assert.deepEqual(faultOf('{"__proto__":{"role":"ADMIN"}}'), ['__proto__ must be omitted'])
+  assert.deepEqual(faultOf('{"a":[{"__proto__":1}]}'), ['a.0.__proto__ must be omitted'])
+  assert.deepEqual(faultOf('{"\\u005f_proto__":1}'), ['__proto__ must be omitted'])
+  assert.equal(({} as { role?: string }).role, undefined)
+})
+
+test('half a surrogate pair is refused, naming its field', () => {
+  for (const half of ['\\ud800', '\\udfff', '\\ude00\\ud83d', 'x\\ud83dx', '\\uD83D\\uD83D\\uDE00'])
+    assert.deepEqual(faultOf(`{"externalId":"${half}"}`), ['externalId must be well-formed text without NUL'], half)
+})
+
+test('NUL is refused, naming every field that holds it', () => {
+  assert.deepEqual(faultOf('{"a":"\\u0000","b":{"c":["ok","x\\u0000y"]},"d":"\\\\u0000"}'), [
+    'a must be well-formed text without NUL',
+    'b.c.1 must be well-formed text without NUL',
+  ])
+  assert.deepEqual(faultOf('"\\u0000"'), ['body must be well-formed text without NUL'])
+})
+
+test('a name that is not well-formed text is refused', () => {
+  assert.match(String(faultOf('{"\\u0000":1}')), /must be well-formed text without NUL/)
+  assert.match(String(faultOf('{"a":{"\\ud800":1}}')), /must be well-formed text without NUL/)
+})
+
+test('a raw NUL or another control character within a string is no JSON', () => {
+  for (const char of ['\0', '\n', '\x1f']) assert.equal(faultOf(`{"a":"${char}"}`), 'The body must be valid JSON')
+})
+
+test('bytes that are no UTF-8 are refused', () => {
+  const broken: Record<string, number[]> = {
+    'a lone continuation byte': [0x80],
+    'a sequence cut short': [0xe2, 0x82],
+    'an overlong slash': [0xc0, 0xaf],
+    'an overlong NUL': [0xc0, 0x80],
+    'half a surrogate pair': [0xed, 0xa0, 0x80],
+    'beyond Unicode': [0xf4, 0x90, 0x80, 0x80],
+    'a byte that UTF-8 never has': [0xff],
+    'Latin-1': [0xe9],
+  }
+  for (const [what, sequence] of Object.entries(broken))
+    assert.equal(faultOf(bytes('{"a":"', sequence, '"}')), 'The body must be valid UTF-8', what)
+  assert.equal(faultOf(Buffer.from('{"a":1}', 'utf16le')), 'The body must be valid JSON')
+  assert.equal(faultOf(Buffer.from('\ufeff{"a":1}', 'utf16le')), 'The body must be valid UTF-8')
+})
+
+test('what is no JSON is refused without repeating any of it', () => {
+  const bodies = [
+    '{',
+    '}',
+    '{"a":}',
+    "{'a':1}",
+    '{a:1}',
+    '{"a":1,}',
+    '[1,]',
+    '01',
+    '+1',
+    '.5',
+    '1.',
+    'NaN',
+    'Infinity',
+    '0x10',
+    '// x\n{}',
+    '{"a":1} {"b":2}',
+    '"\\x41"',
+    '"\\u12"',
+    'secret=hunter2',
+    '<xml/>',
+    '\u00a0{}',
+  ]
+  for (const body of bodies) assert.equal(faultOf(body), 'The body must be valid JSON', body)
+})
+
+test('32 levels of nesting are read, 33 are not, whether of objects, lists or both', () => {
+  const fault = 'The body must be nested at most 32 levels deep'
+  assert.deepEqual(read(nested(32, '[', '1', ']')), JSON.parse(nested(32, '[', '1', ']')))
+  assert.equal(faultOf(nested(33, '[', '1', ']')), fault)
+  assert.deepEqual(read(nested(32, '{"a":', '1', '}')), JSON.parse(nested(32, '{"a":', '1', '}')))
+  assert.equal(faultOf(nested(33, '{"a":', '1', '}')), fault)
+  assert.equal(faultOf(nested(16, '[{"a":', '[]', '}]')), fault)
+  assert.ok(read(`[${'[],'.repeat(1000)}[]]`), 'lists side by side are not nested')
+  assert.ok(read(`{"a":"${'['.repeat(1000)}"}`), 'brackets within a text do not count')
+})
+
+test('very deep nesting is a clear fault, not an overflow', () => {
+  assert.equal(faultOf('['.repeat(65_536)), 'The body must be valid JSON')
+  assert.equal(faultOf(nested(32_000, '[', '', ']')), 'The body must be nested at most 32 levels deep')
+  assert.match(String(faultOf(nested(100_000, '{"a":', '1', '}'))), /nested|valid JSON/)
+})
+
+test('the answer to a faulty body stays small, however long its names and however many its faults', () => {
+  const name = 'n'.repeat(30_000)
+  const bodies = [
+    `{"${name}":[${Array(3_000).fill('"\\u0000"').join()}]}`,
+    `{"${name}":{"${name}":1,"${name}":2}}`,
+    `[${Array(7_000).fill('"\\u0000"').join()}]`,
+  ]
+  for (const body of bodies) assert.ok(JSON.stringify(faultOf(body)).length < 64 * 1024, body.slice(0, 20))
+})
+
+test('a fault shows no control characters of the caller', () => {
+  const shown = JSON.stringify([
+    faultOf('{"a\\u001b[31m":1,"a\\u001b[31m":2}'),
+    faultOf('{"a\\r\\nb":"\\u0000"}'),
+    faultOf('{"\\u202e\\u0000":1}'),
+  ])
+  assert.doesNotMatch(shown, /\\u00|\\r|\\n|\u202e/)
+})
+
+test('text is what the database keeps unchanged', () => {
+  for (const text of ['', 'a', 'Київ', '😀', '\u00a0\u200b\ufeff\ufffe', '\x01\x7f']) assert.ok(isText(text))
+  for (const text of ['\0', 'a\0b', '\ud800', '\udc00a', 'a\udbff']) assert.ok(!isText(text))
+})
