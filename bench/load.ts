@@ -1,5 +1,4 @@
-/** Puts load on a server: by `wrk` where it is installed and the load needs nothing from the answers, else by our own client. */
-import { existsSync } from 'node:fs'
+/** Puts load on a server, by the client in a process of its own. */
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { Job, Result } from './client.ts'
@@ -7,7 +6,6 @@ import { runProgram } from './processes.ts'
 
 const client = fileURLToPath(new URL('./client.ts', import.meta.url))
 
-/** Runs a load in a process of its own. */
 export async function runLoad(job: Job): Promise<Result> {
   return JSON.parse(await runProgram(process.execPath, [client, JSON.stringify(job)])) as Result
 }
@@ -24,8 +22,3 @@ export async function rateOf(job: Job, kind: string): Promise<number> {
   requireExpected(result)
   return (result.answered[kind]?.count ?? 0) / result.seconds
 }
-
-const wrk = (process.env.PATH ?? '')
-  .split(':')
-  .map(folder => `${folder}/wrk`)
-  .find(file => existsSync(file))

@@ -9,11 +9,10 @@ export type Machine = {
   memoryGib: number
   node: string
   postgres: string
-  loadBy: string
 }
 
 /** @param tools versions of what was started for the run */
-export function describeMachine(tools: { postgres: string; loadBy: string }): Machine {
+export function describeMachine(tools: { postgres: string }): Machine {
   return {
     takenOn: new Date().toISOString().slice(0, 10),
     cpu: cpus()[0]?.model.trim() ?? 'unknown processor',

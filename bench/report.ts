@@ -48,8 +48,8 @@ export function writeReport(folder: string, report: { machine: Machine; quick: b
     '# Last results of `npm run bench`',
     '',
     `${quick ? 'A quick run (`--quick`): only roughly right. ' : ''}Measured on ${machine.takenOn}: ${machine.cpu}, ` +
-      `${machine.cores} cores, ${machine.memoryGib} GiB; Node.js ${machine.node}, PostgreSQL ${machine.postgres}, ` +
-      `load by ${machine.loadBy}. The machine is shared: only ratios, taken in turns in one run, tell something.`,
+      `${machine.cores} cores, ${machine.memoryGib} GiB; Node.js ${machine.node}, PostgreSQL ${machine.postgres}. ` +
+      `The machine is shared: only ratios, taken in turns in one run, tell something.`,
     '',
     row(columns),
     row(columns.map(() => '---')),

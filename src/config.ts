@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import process from 'node:process'
 
@@ -128,9 +129,10 @@ export function readConfig(env: Environment): Config {
   const url = (name: string, protocols: readonly string[]): string | null => {
     const value = text(name)
     if (value === null) return null
-    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol) && isDecodable(value)) return value
+    const starts = protocols.map(protocol => `${protocol}//`).join(' or ')
     // The value itself stays unsaid: it may carry a password.
-    faults.push(`${name} must be a URL that starts with ${protocols.map(p => `${p}//`).join(' or ')}`)
+    faults.push(`${name} must be a URL that starts with ${starts}, with special characters percent-encoded`)
     return null
   }
 
@@ -144,7 +146,7 @@ export function readConfig(env: Environment): Config {
 
   const masterKeys = readMasterKeys(text('MASTER_KEY'), faults)
   const operatorKey = text('OPERATOR_KEY')
-  if (operatorKey !== null && operatorKey.length < 32) faults.push('OPERATOR_KEY must have at least 32 characters')
+  if (operatorKey !== null && operatorKey.length < shortestOperatorKey) faults.push(operatorKeyFault)
   if (!embedded && text('MASTER_KEY') === null)
     faults.push('MASTER_KEY is required with DATABASE_URL (make one: openssl rand -base64 32)')
   if (!embedded && operatorKey === null)
@@ -177,22 +179,53 @@ export function readConfig(env: Environment): Config {
     completeAfterDays: whole('COMPLETE_AFTER_DAYS', 30, 0, 3650),
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
     metrics: metricsPort === null ? null : { host: text('METRICS_HOST') ?? '127.0.0.1', port: metricsPort },
-    trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(',').flatMap(part => part.trim() || []),
+    trustedProxies: readTrustedProxies(text('TRUSTED_PROXIES') ?? '', faults),
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return config
+}
+
+const shortestOperatorKey = 32
+const operatorKeyFault = `OPERATOR_KEY must have at least ${shortestOperatorKey} characters`
+
+function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(url)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function readMasterKeys(value: string | null, faults: string[]): Buffer[] {
   if (value === null) return []
   return value.split(',').map((part, index) => {
     const key = Buffer.from(part.trim(), 'base64')
-    if (key.length !== 32) faults.push(`MASTER_KEY must be base64 of 32 bytes; its ${ordinal(index)} key is not`)
+    // Decoding passes over what is no base64, so a key with a typing error would become another key.
+    const isExact = withoutPadding(key.toString('base64')) === withoutPadding(part.trim())
+    if (key.length !== 32 || !isExact)
+      faults.push(`MASTER_KEY must be base64 of 32 bytes; its ${ordinal(index)} key is not`)
     return key
   })
 }
 
+const withoutPadding = (base64: string): string => base64.replace(/=+$/, '')
+
 const ordinal = (index: number): string => ['first', 'second', 'third'][index] ?? `${index + 1}th`
+
+function readTrustedProxies(value: string, faults: string[]): string[] {
+  const networks = value.split(',').flatMap(part => part.trim() || [])
+  const wrong = networks.filter(network => !isNetwork(network))
+  if (wrong.length > 0)
+    faults.push(`TRUSTED_PROXIES must be addresses or networks, like 10.0.0.0/8, with commas; not ${wrong.join(', ')}`)
+  return networks
+}
+
+function isNetwork(text: string): boolean {
+  const [, address = '', , prefix = '1'] = /^([0-9a-fA-F.:]+)(\/(\d{1,3}))?$/.exec(text) ?? []
+  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
+  return Number(prefix) >= 1 && Number(prefix) <= bits
+}
 
 function readRateLimit(value: string, faults: string[]): Config['rateLimit'] {
   if (value === '0') return null
@@ -217,14 +250,20 @@ export function withKeys(config: Config): Config & { operatorKey: string } {
     }
     return readFileSync(path, 'utf8').trim()
   }
-  const operatorKey = config.operatorKey ?? kept('operator.key', () => randomBytes(32).toString('hex'))
-  if (config.masterKeys.length > 0) return { ...config, operatorKey }
   const faults: string[] = []
-  const masterKeys = readMasterKeys(
-    kept('master.key', () => randomBytes(32).toString('base64')),
-    faults,
-  )
-  if (faults.length > 0) throw new ConfigError(faults.map(fault => `${join(config.dataDir, 'master.key')}: ${fault}`))
+  const operatorKey = config.operatorKey ?? kept('operator.key', () => randomBytes(32).toString('hex'))
+  if (operatorKey.length < shortestOperatorKey)
+    faults.push(`${join(config.dataDir, 'operator.key')}: ${operatorKeyFault}`)
+  let { masterKeys } = config
+  if (masterKeys.length === 0) {
+    const keyFaults: string[] = []
+    masterKeys = readMasterKeys(
+      kept('master.key', () => randomBytes(32).toString('base64')),
+      keyFaults,
+    )
+    faults.push(...keyFaults.map(fault => `${join(config.dataDir, 'master.key')}: ${fault}`))
+  }
+  if (faults.length > 0) throw new ConfigError(faults)
   return { ...config, operatorKey, masterKeys }
 }
 

@@ -22,8 +22,12 @@ export class DomainError extends Error {
   /** Seconds after which the caller may try again (`Retry-After`); set on `too-many` and `unavailable`. */
   readonly retryAfterSeconds: number | undefined
 
-  constructor(code: ErrorCode, details: string | string[], options: { retryAfterSeconds?: number } = {}) {
-    super(Array.isArray(details) ? details.join('; ') : details)
+  constructor(
+    code: ErrorCode,
+    details: string | string[],
+    options: { retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
+    super(Array.isArray(details) ? details.join('; ') : details, { cause: options.cause })
     this.name = 'DomainError'
     this.code = code
     this.details = details

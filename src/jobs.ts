@@ -4,7 +4,7 @@
  */
 import type { Clock } from './clock.ts'
 import type { Database } from './db/database.ts'
-import { expire } from './esim/store.ts'
+import { expire, forgetSold } from './esim/store.ts'
 
 export type JobDeps = { database: Database; clock: Clock }
 
@@ -22,6 +22,14 @@ export const jobs: readonly Job[] = [
     name: 'expire-reservations',
     everyMs: 1_000,
     run: async ({ database, clock }) => (await expire(database, clock.now(), expireAtOnce)) === expireAtOnce,
+  },
+  {
+    name: 'forget-sold-profiles',
+    everyMs: 600_000,
+    run: async ({ database }) => {
+      await forgetSold(database)
+      return false
+    },
   },
 ]
 

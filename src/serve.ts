@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Config, ConfigError, environment, readConfig, type Service, services, withKeys } from './config.ts'
 import { migrate } from './db/migrate.ts'
+import { DomainError } from './errors.ts'
 import { serveMetrics } from './http/metrics.ts'
 import { createLogger } from './log.ts'
 import { createPlatform, openConfiguredDatabase } from './platform.ts'
@@ -19,7 +20,7 @@ export async function serve(only: string | undefined): Promise<void> {
   const config = withKeys(readConfig(environment()))
   const onTerminal = process.stdout.isTTY === true
   const logger = createLogger(config.logLevel, onTerminal)
-  const platform = await createPlatform(config, logger, readServices(only))
+  const platform = await createPlatform(config, logger, readServices(only)).catch(startError)
   const metricsServer = config.metrics && (await serveMetrics(platform.metrics, config.metrics))
   const stop = onceStopped(async signal => {
     logger.info({ signal }, 'stopping')
@@ -47,7 +48,7 @@ export async function migrateOnly(): Promise<void> {
   const config = readConfig(environment())
   const { database, close } = await openConfiguredDatabase(config, createLogger(config.logLevel, false))
   try {
-    const applied = await migrate(database)
+    const applied = await migrate(database).catch(startError)
     process.stdout.write(
       applied.length === 0
         ? 'The database is at this version already.\n'
@@ -65,6 +66,16 @@ function readServices(only: string | undefined): Service[] | null {
   if (unknown.length > 0)
     throw new ConfigError([`--only must name some of ${services.join(', ')}; not ${unknown.join(', ')}`])
   return names as Service[]
+}
+
+/** A database that is away means something else at the start than to a request. */
+function startError(error: unknown): never {
+  if (error instanceof DomainError && error.code === 'unavailable') {
+    const reason =
+      error.cause instanceof Error ? error.cause.message || (error.cause as { code?: string }).code : undefined
+    throw new Error(`The database can't be reached (${reason ?? 'no answer'}): check DATABASE_URL, and that it runs`)
+  }
+  throw error
 }
 
 function listenError(error: unknown, { host, port }: Config): unknown {

@@ -175,7 +175,10 @@ function isLost(error: unknown): boolean {
 /** @throws DomainError 'unavailable' for every fault that passes by itself, else the error as it came */
 function mapError(error: unknown): never {
   if (isLost(error))
-    throw new DomainError('unavailable', 'The database is away for a moment; try again', { retryAfterSeconds: 2 })
+    throw new DomainError('unavailable', 'The database is away for a moment; try again', {
+      retryAfterSeconds: 2,
+      cause: error,
+    })
   throw error
 }
 

@@ -55,7 +55,7 @@ exit $code`
  *
  * @param options.dataDir absolute path of the data folder, which must exist
  * @param options.owner as root: owner of the cluster if there is one already; without: the user `postgres`, made if missing
- * @param options.runtimeDir folder with `bin`, `lib` and `share`; without: the npm package for this machine
+ * @param options.runtimeDir folder with `bin`, `lib` and perhaps `share`; without: the npm package for this machine
  * @throws Error with one sentence saying what to do: no package for this machine, or no user or way to run it
  */
 export async function openRuntime(options: {
@@ -157,7 +157,8 @@ async function findWay(
   place: { runtimeDir: string; dataDir: string; env: NodeJS.ProcessEnv },
 ): Promise<{ way: Way; version: string }> {
   const { runtimeDir, dataDir, env } = place
-  const script = 'cd "$1" && : <"$2/share/postgresql/postgres.bki" && exec "$2/bin/postgres" --version'
+  const script =
+    'cd "$1" && { [ ! -d "$2/share" ] || : <"$2/share/postgresql/postgres.bki"; } && exec "$2/bin/postgres" --version'
   let fault = ''
   for (const way of user ? [{ prefix: [], ids: user }, ...waysThroughClosedFolders(user)] : [{ prefix: [], ids: {} }]) {
     const [command = 'sh', ...prefix] = [...way.prefix, 'sh']

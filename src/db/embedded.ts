@@ -3,8 +3,8 @@
  * It lives and dies with this process. Below the data folder: `postgres` (the cluster), `run` (the socket), `postgres.log`,
  * `postgres.lock` and `postgres.owner` (who uses the folder).
  */
-import type { ChildProcess, } from 'node:child_process'
-import { chown, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, stat, } from 'node:fs/promises'
+import type { ChildProcess } from 'node:child_process'
+import { chown, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { text } from 'node:stream/consumers'

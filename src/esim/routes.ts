@@ -256,13 +256,6 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
 /** Authentication, and the bank's rate, before anything else of a request is looked at. */
 function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
   const { rateLimit, rateLimiter } = deps
-  if (rateLimit) {
-    const unused = rateLimitHeaders(rateLimit, null)
-    api.addHook('onRequest', (_, reply, done) => {
-      reply.headers(unused)
-      done()
-    })
-  }
   authenticate(api, deps)
   api.addHook('onRequest', (request, _, done) => {
     bankOf(request)

@@ -276,6 +276,17 @@ export function expire(database: Queryable, now: Date, limit: number): Promise<n
   )
 }
 
+/**
+ * Removes profiles that are gone for good from those that were given back. A sale does so itself, unless it waited for the very cancel
+ * that gave the profile back; such an entry is passed over by every reader, and only takes up room.
+ */
+export function forgetSold(database: Queryable): Promise<number> {
+  return database.execute(
+    `delete from returned_profiles r using orders o
+     where o.profile_id = r.profile_id and o.status in ('confirmed', 'withdrawn')`,
+  )
+}
+
 /** Marks the one attempt at the e-mail before its first byte goes out. @returns false when it was attempted for good before */
 export async function claimMail(database: Queryable, orderId: string): Promise<boolean> {
   const claimed = await database.execute(

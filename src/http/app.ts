@@ -14,10 +14,11 @@ import { type EsimRoutesDeps, esimRoutes } from '../esim/routes.ts'
 import type { Logger } from '../log.ts'
 import type { SandboxDeps } from '../sandbox/operations.ts'
 import { sandboxRoutes } from '../sandbox/routes.ts'
-import { answerError, CashbackError, TokenError } from './errors.ts'
+import { answerError, apiOf, CashbackError, pathOf, TokenError } from './errors.ts'
 import { isText, readJson } from './json.ts'
 import { type Metrics, measureRequests } from './metrics.ts'
 import { document } from './openapi.ts'
+import { type RateLimit, rateLimitHeaders } from './rate-limit.ts'
 import { answerUnknown } from './unknown.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -81,6 +82,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       isReadableQuery(request.raw.url) ? undefined : new DomainError('invalid', 'The query must be well-formed text'),
     )
   })
+  announceRateLimit(app, deps.esim.rateLimit)
   registerHealth(app, deps)
 
   const runs = (service: Service) => deps.services.includes(service)
@@ -166,6 +168,16 @@ function logRequests(app: FastifyInstance, logger: Logger): void {
       },
       'request',
     )
+    done()
+  })
+}
+
+/** Every answer of the eSIM API tells the limit, also one to a caller without a bucket: an unknown path, a missing token. */
+function announceRateLimit(app: FastifyInstance, limit: RateLimit | null): void {
+  if (!limit) return
+  const unused = rateLimitHeaders(limit, null)
+  app.addHook('onRequest', (request, reply, done) => {
+    if (apiOf(pathOf(request)) === 'esim') reply.headers(unused)
     done()
   })
 }

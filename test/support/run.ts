@@ -3,7 +3,7 @@
  * one (its version is likely another than the embedded one's, which some tests start anyway); else the embedded one.
  */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -38,6 +38,8 @@ async function startServer(dataDir: string) {
 
 const files = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'perkline-test-'))
+// The server of a run as root is another user's process.
+chmodSync(folder, 0o711)
 let status = 1
 let kind: string | null = process.env.TEST_DATABASE_URL ? 'the server of TEST_DATABASE_URL' : null
 let stop = async () => {}

@@ -2,6 +2,8 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { CommandError } from './failure.ts'
 
+const chunkBytes = 256 * 1024
+
 /**
  * Opens a file for reading; the caller closes it.
  *
@@ -27,18 +29,41 @@ export async function openFile(path: string): Promise<FileHandle> {
 export async function readText(path: string, maxBytes: number): Promise<string> {
   const file = await openFile(path)
   try {
-    if ((await file.stat()).size > maxBytes)
-      throw new CommandError(`${path} is larger than ${maxBytes / 1024 / 1024} MiB`)
-    return decode(path, await file.readFile())
-  } catch (error) {
-    throw error instanceof CommandError ? error : readFault(path, error)
+    const chunks: Uint8Array[] = []
+    let length = 0
+    for await (const chunk of chunksOf({ path, file }, null)) {
+      chunks.push(chunk)
+      length += chunk.length
+      if (length > maxBytes) throw new CommandError(`${path} has more than ${maxBytes / 1024 / 1024} MiB.`)
+    }
+    return decode(path, Buffer.concat(chunks))
   } finally {
     await file.close()
   }
 }
 
+/**
+ * Reads an open file in chunks.
+ *
+ * @param position where to start; null: where the file stands, as a pipe needs it
+ * @throws CommandError when it can't be read to its end
+ */
+export async function* chunksOf(
+  { path, file }: { path: string; file: FileHandle },
+  position: number | null,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let at = position; ; ) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, at).catch(error => {
+      throw readFault(path, error)
+    })
+    if (bytesRead === 0) return
+    yield buffer.subarray(0, bytesRead)
+    if (at !== null) at += bytesRead
+  }
+}
+
 /** What went wrong with reading `path`. */
-export const readFault = (path: string, error: unknown): CommandError =>
+const readFault = (path: string, error: unknown): CommandError =>
   new CommandError(`${path} can’t be read: ${reasonOf(error)}.`)
 
 /** What went wrong with writing `path`. */

@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises'
 import { callAdmin, streamAdmin } from './connection.ts'
 import { CommandError, usageFault } from './failure.ts'
-import { openFile, readFault } from './files.ts'
+import { chunksOf, openFile } from './files.ts'
 import { counted, type OutputOptions, print } from './output.ts'
-import { type Progress, showProgress } from './progress.ts'
+import { showProgress } from './progress.ts'
 import { openRejects, type Reject } from './rejects.ts'
 
 export type ImportOptions = OutputOptions & {
@@ -15,75 +15,75 @@ export type ImportOptions = OutputOptions & {
 
 type ImportResult = { imported: number; duplicates: number; rejected: number }
 type ImportLine = { reject?: Reject; result?: ImportResult }
-
-const chunkBytes = 256 * 1024
+type OpenFile = { path: string; file: FileHandle }
 
 /** `perkline profiles import FILE.csv` (operations.md, "The stock file"): memory is bounded, however long the file is. */
 export async function importProfiles(path: string, options: ImportOptions): Promise<void> {
-  const { rejects: rejectsPath, skipInvalid = false } = options
-  if (rejectsPath !== undefined && !skipInvalid)
-    throw usageFault('--rejects goes with --skip-invalid: without it a bad line keeps the whole file out.')
-  const file = await openFile(path)
-  const progress = await showProgress('Importing')
+  const { rejects: rejectsPath } = options
+  if (rejectsPath !== undefined && !options.skipInvalid)
+    throw usageFault('--rejects goes with --skip-invalid: without it, one bad line keeps the whole file out.')
+  const source = { path, file: await openFile(path) }
   try {
-    const rejects = rejectsPath === undefined ? null : await openRejects(rejectsPath, { file, path })
+    const rejects = rejectsPath === undefined ? null : await openRejects(rejectsPath, source)
     try {
-      const result = await send(path, file, { ...options, skipInvalid }, { progress, rejects })
+      const result = await sendFile(source, options, async reject => rejects?.add(reject))
       await rejects?.keep()
-      progress.end()
-      print(options, result, summary(result, rejectsPath))
+      print(options, result, [summary(result, rejectsPath)])
     } finally {
       await rejects?.discard()
     }
   } finally {
-    progress.end()
-    await file.close()
+    // Not waited for: a pipe that is still being read closes only when its writer does.
+    source.file.close().catch(() => {})
   }
 }
 
-async function send(
-  path: string,
-  file: FileHandle,
-  { operator, tariff, skipInvalid }: ImportOptions,
-  { progress, rejects }: { progress: Progress; rejects: { add(reject: Reject): Promise<void> } | null },
+async function sendFile(
+  source: OpenFile,
+  { operator, tariff, skipInvalid = false }: ImportOptions,
+  onReject: (reject: Reject) => Promise<void>,
 ): Promise<ImportResult> {
   const query = new URLSearchParams({ operator, tariff, skipInvalid: String(skipInvalid) })
-  const answer = streamAdmin<ImportLine>({
-    method: 'POST',
-    path: `/profiles?${query}`,
-    csv: chunksOf(path, file, progress),
-    long: true,
-    refusal: `Nothing was imported from ${path}`,
-  })
+  const progress = await showProgress('Importing')
   let result: ImportResult | undefined
-  for await (const line of answer) {
-    if (line.reject) await rejects?.add(line.reject)
-    result ??= line.result
+  try {
+    const answer = streamAdmin<ImportLine>({
+      method: 'POST',
+      path: `/profiles?${query}`,
+      csv: sending(source, progress.show),
+      long: true,
+      refusal: `Nothing was imported from ${source.path}`,
+    })
+    for await (const line of answer) {
+      if (line.reject) await onReject(line.reject)
+      result ??= line.result
+    }
+  } finally {
+    progress.end()
   }
   // A second import only counts as duplicates what the first one brought in.
   if (!result) throw new CommandError('The platform broke off before the end. Please start the import again.')
   return result
 }
 
-async function* chunksOf(path: string, file: FileHandle, progress: Progress): AsyncGenerator<Uint8Array> {
-  const { size } = await file.stat()
+async function* sending(
+  source: OpenFile,
+  show: (done: number, total: number, stage: string) => void,
+): AsyncGenerator<Uint8Array> {
+  const { size } = await source.file.stat()
   let sent = 0
-  try {
-    for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: chunkBytes })) {
-      yield chunk
-      sent += chunk.length
-      // A pipe has no size, and so no progress.
-      if (size > 0) progress.show(Math.min(sent, size), size, sent < size ? '' : 'finishing')
-    }
-  } catch (error) {
-    throw readFault(path, error)
+  for await (const chunk of chunksOf(source, null)) {
+    yield chunk
+    sent += chunk.length
+    // A pipe has no size, and so no progress.
+    if (size > 0) show(Math.min(sent, size), size, sent < size ? '' : 'finishing')
   }
 }
 
-function summary({ imported, duplicates, rejected }: ImportResult, rejectsPath: string | undefined): string[] {
+function summary({ imported, duplicates, rejected }: ImportResult, rejectsPath: string | undefined): string {
   const line = `${imported} imported, ${counted(duplicates, 'duplicate', 'duplicates')}, ${rejected} rejected`
-  if (rejectsPath !== undefined) return [`${line}. The rejected lines with their reasons are in ${rejectsPath}.`]
-  return [rejected === 0 ? line : `${line}. With --rejects FILE the rejected lines come back with their reasons.`]
+  if (rejectsPath !== undefined) return `${line}. The rejected lines with their reasons are in ${rejectsPath}.`
+  return rejected === 0 ? line : `${line}. With --rejects FILE the rejected lines come back with their reasons.`
 }
 
 const mostAtOnce = 10_000
@@ -96,12 +96,10 @@ export async function withdrawProfiles(given: readonly string[], options: Output
   const iccids = [...new Set(given)]
   const total = { withdrawn: 0, notFree: 0 }
   for (let start = 0; start < iccids.length; start += mostAtOnce) {
-    const json = { iccids: iccids.slice(start, start + mostAtOnce) }
     const { withdrawn, notFree } = await callAdmin<typeof total>({
       method: 'POST',
       path: '/profiles/withdraw',
-      json,
-      long: true,
+      json: { iccids: iccids.slice(start, start + mostAtOnce) },
     })
     total.withdrawn += withdrawn
     total.notFree += notFree

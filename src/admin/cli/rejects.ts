@@ -2,21 +2,24 @@
  * The file of rejected lines. They are copied from the operator's own file: the platform names only line numbers and reasons, so
  * that no secret travels back.
  */
-import { unlinkSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { CommandError, usageFault } from './failure.ts'
-import { writeFault } from './files.ts'
+import { chunksOf, writeFault } from './files.ts'
+import { createLineCopier } from './line-copy.ts'
 
 export type Reject = { lineNumber: number; column: string; reason: string }
 
 export type Rejects = {
-  /** Copies a line, with its number and reason behind it. The numbers of successive calls rise. */
+  /** Copies a line, with its number and the reason behind it. The numbers of successive calls rise. */
   add(reject: Reject): Promise<void>
   /** Puts the file in its place. */
   keep(): Promise<void>
-  /** Leaves nothing behind, unless it was kept. */
+  /** Leaves nothing behind of what was not kept. */
   discard(): Promise<void>
 }
+
+const flushBytes = 64 * 1024
 
 /**
  * Starts the file at `target` (mode 600: it holds PINs and activation codes). It appears whole or not at all, and a place that
@@ -27,47 +30,102 @@ export type Rejects = {
  */
 export async function openRejects(target: string, source: { file: FileHandle; path: string }): Promise<Rejects> {
   const before = await source.file.stat()
-  if (!before.isFile()) throw usageFault(`With --rejects, ${source.path} must be a file: it is read a second time.`)
-  const present = await stat(target).catch(() => null)
-  if (present && !present.isFile()) throw usageFault(`--rejects must name a file, and ${target} is something else.`)
-  if (present?.ino === before.ino && present.dev === before.dev)
-    throw usageFault('--rejects must name another file than the one that is imported.')
-
+  await refuseTarget(target, source.path, before)
   const partPath = `${target}.${process.pid}.part`
-  const writing = async <T>(work: Promise<T>): Promise<T> =>
-    work.catch((error: unknown) => {
-      throw writeFault(target, error)
-    })
-  const part = await writing(open(partPath, 'wx', 0o600))
-  const dropWhenStopped = removeWhenStopped(partPath)
-  const output = createOutput(part)
-  let copyLine: ReturnType<typeof createLineCopier> | undefined
+  const part = await open(partPath, 'wx', 0o600).catch(error => {
+    throw writeFault(target, error)
+  })
+  const remember = removeWhenStopped(partPath)
+  const { write, flush } = createWriter(part, target)
+  const copyLine = createLineCopier(chunksOf(source, 0), write)
   const copy = async (lineNumber: number, ending: string) => {
-    copyLine ??= createLineCopier(source.file, output.add)
-    if (!(await copyLine(lineNumber)))
-      throw new CommandError(`${source.path} was changed while it was imported, so its rejected lines can’t be told.`)
-    output.add(Buffer.from(ending))
-    await writing(output.flush(flushBytes))
+    if (!(await copyLine(lineNumber))) throw changed(source.path)
+    await write(Buffer.from(ending))
   }
-  let open_ = true
-  const close = async () => {
-    if (!open_) return
-    open_ = false
-    dropWhenStopped()
+  let ended = false
+  const end = async () => {
+    if (ended) return
+    ended = true
     await part.close()
   }
-  await copy(1, ',line,reason\n')
+  let headed: Promise<void> | undefined
+  const copyHeader = () => {
+    headed ??= copy(1, ',line,reason\n')
+    return headed
+  }
+
   return {
-    add: ({ lineNumber, column, reason }) => copy(lineNumber, `,${lineNumber},${quoted(`${column} ${reason}`)}\n`),
+    async add({ lineNumber, column, reason }) {
+      await copyHeader()
+      await copy(lineNumber, `,${lineNumber},${quoted(`${column} ${reason}`)}\n`)
+    },
     async keep() {
+      await copyHeader()
       const { mtimeMs, size } = await source.file.stat()
-      await writing(output.flush(0))
-      await close()
-      await writing(rename(partPath, target))
+      if (mtimeMs !== before.mtimeMs || size !== before.size) throw changed(source.path)
+      await flush()
+      await end()
+      await rename(partPath, target).catch(error => {
+        throw writeFault(target, error)
+      })
     },
     async discard() {
-      await close()
+      await end()
       await rm(partPath, { force: true })
+      remember.forget()
     },
   }
 }
+
+async function refuseTarget(target: string, sourcePath: string, source: Awaited<ReturnType<typeof stat>>) {
+  if (!source.isFile())
+    throw usageFault(`With --rejects, ${sourcePath} must be a plain file: it is read a second time.`)
+  const present = await stat(target).catch(() => null)
+  if (present && !present.isFile()) throw usageFault(`--rejects must name a file; ${target} is something else.`)
+  if (present?.ino === source.ino && present.dev === source.dev)
+    throw usageFault('--rejects must name another file than the one to import.')
+}
+
+/** Copies what it is given: parts of a chunk would keep the whole chunk in memory. */
+function createWriter(file: FileHandle, target: string) {
+  let parts: Buffer[] = []
+  let length = 0
+  const flush = async () => {
+    const bytes = Buffer.concat(parts)
+    parts = []
+    length = 0
+    await file.writeFile(bytes).catch(error => {
+      throw writeFault(target, error)
+    })
+  }
+  const write = async (bytes: Uint8Array) => {
+    parts.push(Buffer.from(bytes))
+    length += bytes.length
+    if (length >= flushBytes) await flush()
+  }
+  return { write, flush }
+}
+
+/** A command that is stopped half-way must not leave secrets behind in a file that nobody knows. */
+function removeWhenStopped(path: string): { forget(): void } {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const onSignal = (signal: NodeJS.Signals) => {
+    forget()
+    rmSync(path, { force: true })
+    process.kill(process.pid, signal)
+  }
+  const forget = () => {
+    for (const signal of signals) process.off(signal, onSignal)
+  }
+  for (const signal of signals) process.once(signal, onSignal)
+  return { forget }
+}
+
+const changed = (path: string): CommandError =>
+  new CommandError(
+    `${path} was changed during the import, so its rejected lines can’t be told. The import itself is done; ` +
+      'start it again to get them: what is in stock already only counts as a duplicate.',
+  )
+
+/** A CSV value by RFC 4180. */
+const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

@@ -1,0 +1,22 @@
+/**
+ * The limit for reads: a bare node:http server that gives the same bytes from memory. A process of its own:
+ * `node bench/bare-server.ts FILE`, a JSON object of Answers by path; prints its port.
+ */
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import process from 'node:process'
+
+export type Answer = { headers: Record<string, string>; body: string }
+
+const answers = new Map(
+  Object.entries(JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Record<string, Answer>).map(
+    ([path, { headers, body }]) => [path, { headers, bytes: Buffer.from(body, 'base64') }],
+  ),
+)
+
+const server = createServer((request, response) => {
+  const answer = answers.get(request.url ?? '')
+  if (!answer) return response.writeHead(404).end()
+  return response.writeHead(200, answer.headers).end(answer.bytes)
+})
+server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as { port: number }).port}\n`))

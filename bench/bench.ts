@@ -1,0 +1,57 @@
+/** What a case gets: the run's database server, how long to measure, and a platform on a copy of the world. */
+import type { DatabaseServer } from './database.ts'
+import { type PlatformProcess, startPlatform } from './platform.ts'
+import type { Figure } from './report.ts'
+import type { World } from './world.ts'
+
+export type Bench = {
+  server: DatabaseServer
+  /** A folder of this run that other users can pass through. */
+  folder: string
+  quick: boolean
+  /** How often a comparison is made, and how long each side is measured. */
+  rounds: number
+  seconds: number
+  /** Made when the first case asks for it. */
+  world(): Promise<World>
+}
+
+/** A group of figures that share what they start. */
+export type Case = { name: string; run(bench: Bench): Promise<Figure[]> }
+
+export type Served = PlatformProcess & { token: string }
+
+/** Starts a platform on a database that was copied from the world, and gets a token as a bank does. */
+export async function serve(bench: Bench, database: string): Promise<Served> {
+  const world = await bench.world()
+  const platform = await startPlatform({
+    DATABASE_URL: bench.server.url(database),
+    DATA_DIR: bench.folder,
+    MASTER_KEY: world.masterKey,
+    OPERATOR_KEY: world.operatorKey,
+  })
+  const answer = await fetch(`${platform.url}/getToken/auth`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(world.credential),
+  })
+  const { access_token: token } = (await answer.json()) as { access_token: string }
+  return { ...platform, token }
+}
+
+/** Starts something, lends it to `use`, and ends it whatever happens. */
+export async function using<Resource extends { stop(): Promise<void> }, T>(
+  start: Promise<Resource>,
+  use: (resource: Resource) => Promise<T>,
+): Promise<T> {
+  const resource = await start
+  try {
+    return await use(resource)
+  } finally {
+    await resource.stop()
+  }
+}
+
+let loads = 0
+/** The beginning of externalIds that no other load of this run uses. */
+export const freshPrefix = (): string => `bench-${process.pid}-${loads++}`

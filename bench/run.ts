@@ -1,0 +1,68 @@
+/**
+ * `npm run bench [-- NAME...] [-- --quick]`: starts what it needs, measures, prints a table and writes `bench/results`.
+ * Every comparison is made in turns in one run: the machine is noisy, so only ratios count.
+ */
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { Bench, Case } from './bench.ts'
+import { reserveCase } from './cases/reserve.ts'
+import { startDatabaseServer } from './database.ts'
+import { describeMachine } from './machine.ts'
+import { type Outcome, textTable, writeReport } from './report.ts'
+import { makeWorld, type World } from './world.ts'
+
+const cases: readonly Case[] = [reserveCase]
+
+const results = fileURLToPath(new URL('./results', import.meta.url))
+const say = (line: string) => process.stderr.write(`${line}\n`)
+
+async function runCase({ name, run }: Case, bench: Bench): Promise<Outcome> {
+  const start = performance.now()
+  say(`${name} ...`)
+  const finished = await run(bench).then(
+    figures => ({ figures, fault: null }),
+    (error: Error) => ({ figures: [], fault: error.message }),
+  )
+  const outcome = { name, ...finished, seconds: Math.round((performance.now() - start) / 1000) }
+  say(textTable([outcome]))
+  return outcome
+}
+
+const { values, positionals } = parseArgs({
+  options: { quick: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+const unknown = positionals.filter(name => !cases.some(known => known.name === name))
+if (unknown.length > 0) {
+  say(`There is no benchmark ${unknown.join(', ')}; there are: ${cases.map(({ name }) => name).join(', ')}`)
+  process.exit(2)
+}
+const chosen = cases.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+const { quick } = values
+
+const folder = await mkdtemp(join(tmpdir(), 'perkline-bench-'))
+await chmod(folder, 0o711)
+const server = await startDatabaseServer(folder)
+const outcomes: Outcome[] = []
+try {
+  let made: Promise<World> | null = null
+  const world = () => {
+    made ??= makeWorld(server, quick ? 150_000 : 1_300_000)
+    return made
+  }
+  const bench: Bench = { server, folder, quick, rounds: quick ? 1 : 5, seconds: quick ? 2 : 4, world }
+  for (const one of chosen) outcomes.push(await runCase(one, bench))
+  const machine = describeMachine({ postgres: server.version })
+  process.stdout.write(`\n${textTable(outcomes)}\n`)
+  // A part of the figures must not replace the results of all.
+  if (chosen.length === cases.length) writeReport(results, { machine, quick, outcomes })
+} finally {
+  await server.stop()
+  await rm(folder, { recursive: true, force: true })
+}
+const missed = outcomes.some(({ figures, fault }) => fault !== null || figures.some(({ pass }) => pass === false))
+process.exitCode = missed ? 1 : 0

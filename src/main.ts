@@ -1,0 +1,207 @@
+/** The program `perkline`: the table of its commands, and its start. Each command loads only what it needs. */
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import type { IssueOptions } from './admin/cli/credentials.ts'
+import { CommandError, describeError } from './admin/cli/failure.ts'
+import type { OutputOptions } from './admin/cli/output.ts'
+import type { ImportOptions } from './admin/cli/profiles.ts'
+import { examples, filled, finish, run, sentence, showHelp, someOf, term } from './admin/cli/usage.ts'
+import type { UserOptions } from './admin/cli/users.ts'
+import { environment, services } from './config.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+const asksForJson = process.argv.includes('--json')
+
+const program = new Command('perkline')
+  .exitOverride()
+  .enablePositionalOptions()
+  .configureOutput({ outputError: (text, write) => write(sentence(text)) })
+  .helpCommand(false)
+  .version(asksForJson ? JSON.stringify(version) : version, '-V, --version', 'show the version')
+  .usage('COMMAND [options]')
+  .description('Runs Perkline, and looks after a platform that runs.')
+  .configureHelp({ subcommandTerm: term })
+  .addHelpText(
+    'after',
+    examples('serve', 'apply directory.yaml', 'credentials issue --bank alpha --role ADMIN', 'stock --json'),
+  )
+
+program.commandsGroup('Run')
+program
+  .command('serve')
+  .description('Run the platform')
+  .option('--only <SERVICES>', `only these, with commas: ${services.join(', ')}`, someOf(services))
+  .action(run<OutputOptions & { only?: string }>(async ({ only }) => (await import('./serve.ts')).serve(only)))
+program
+  .command('migrate')
+  .description('Bring the database to this version')
+  .action(run(async () => (await import('./serve.ts')).migrateOnly()))
+
+program.commandsGroup('Partners and access')
+program
+  .command('apply')
+  .description(
+    'Apply a directory of banks, merchants, mobile operators and tariffs; nothing is deleted by leaving it out',
+  )
+  .argument('<FILE.yaml>', 'the directory', filled)
+  .option('--dry-run', 'only tell what would change')
+  .addHelpText('after', examples('apply directory.yaml --dry-run', 'apply directory.yaml'))
+  .action(
+    run<OutputOptions & { dryRun?: boolean }>(async (options, [path]) =>
+      (await import('./admin/cli/directory.ts')).applyDirectory(path, options),
+    ),
+  )
+
+const credentials = program
+  .command('credentials')
+  .description('Issue, list, rotate or revoke the clientId and secret of a bank or a merchant')
+credentials
+  .command('issue')
+  .description('Make a clientId and a secret; the secret is shown this once')
+  .option('--bank <CODE>', 'for this bank', filled)
+  .option('--merchant <CODE>', 'for this merchant', filled)
+  .option('--role <ROLE>', 'of a bank’s credential: ADMIN, EDITOR or VIEWER', filled)
+  .option('--label <TEXT>', 'what you will know it by')
+  .addHelpText(
+    'after',
+    examples(
+      'credentials issue --bank alpha --role ADMIN --label "production backend"',
+      'credentials issue --merchant grocer',
+    ),
+  )
+  .action(run<IssueOptions>(async options => (await import('./admin/cli/credentials.ts')).issueCredential(options)))
+credentials
+  .command('list')
+  .description('Show all credentials, without their secrets')
+  .action(run(async options => (await import('./admin/cli/credentials.ts')).listCredentials(options)))
+credentials
+  .command('rotate')
+  .description('Make a new secret; the one before works until the overlap ends')
+  .argument('<CLIENT_ID>', 'the credential', filled)
+  .option('--overlap <DURATION>', 'how long both work, ISO 8601 (default: PT24H)', filled)
+  .addHelpText('after', examples('credentials rotate CLIENT_ID', 'credentials rotate CLIENT_ID --overlap PT0S'))
+  .action(
+    run<OutputOptions & { overlap?: string }>(async (options, [clientId]) =>
+      (await import('./admin/cli/credentials.ts')).rotateCredential(clientId, options),
+    ),
+  )
+credentials
+  .command('revoke')
+  .description('End a credential and its tokens within 10 seconds')
+  .argument('<CLIENT_ID>', 'the credential', filled)
+  .action(
+    run(async (options, [clientId]) =>
+      (await import('./admin/cli/credentials.ts')).revokeCredential(clientId, options),
+    ),
+  )
+
+const users = program.command('users').description('Add, list or disable the users of the portal')
+users
+  .command('add')
+  .description('Add a user; the password is read from standard input, or asked for')
+  .option('--merchant <CODE>', 'of this merchant; roles: admin_user, editor, viewer', filled)
+  .option('--bank <CODE>', 'of this bank; roles: ADMIN, EDITOR, VIEWER', filled)
+  .option('--platform', 'of the platform; roles: admin, viewer')
+  .requiredOption('--login <LOGIN>', 'name to log in with', filled)
+  .requiredOption('--role <ROLE>', 'what the user may do', filled)
+  .addHelpText(
+    'after',
+    examples(
+      'users add --merchant grocer --login olena --role editor',
+      'users add --bank alpha --login petro --role ADMIN < password.txt',
+    ),
+  )
+  .action(run<UserOptions>(async options => (await import('./admin/cli/users.ts')).addUser(options)))
+users
+  .command('list')
+  .description('Show all users')
+  .action(run(async options => (await import('./admin/cli/users.ts')).listUsers(options)))
+users
+  .command('disable')
+  .description('Shut a user out within 10 seconds')
+  .argument('<LOGIN>', 'the user', filled)
+  .action(run(async (options, [login]) => (await import('./admin/cli/users.ts')).disableUser(login, options)))
+
+program.commandsGroup('eSIM stock')
+const profiles = program.command('profiles').description('Import eSIM profiles, or take them out of sale')
+profiles
+  .command('import')
+  .description('Load a CSV file of profiles: iccid,msisdn,pin1,activationCode')
+  .argument('<FILE.csv>', 'the stock file', filled)
+  .requiredOption('--operator <CODE>', 'the mobile operator', filled)
+  .requiredOption('--tariff <CODE>', 'its tariff', filled)
+  .option('--skip-invalid', 'import the good lines; without it, one bad line keeps the whole file out')
+  .option('--rejects <FILE>', 'write the bad lines with their reasons here (with --skip-invalid)', filled)
+  .addHelpText(
+    'after',
+    examples(
+      'profiles import stock.csv --operator kyivstar --tariff eu-10gb',
+      'profiles import stock.csv --operator kyivstar --tariff eu-10gb --skip-invalid --rejects rejects.csv',
+    ),
+  )
+  .action(
+    run<ImportOptions>(async (options, [path]) =>
+      (await import('./admin/cli/profiles.ts')).importProfiles(path, options),
+    ),
+  )
+profiles
+  .command('withdraw')
+  .description('Take free profiles out of sale')
+  .argument('<ICCID...>', 'the profiles')
+  .action(run(async (options, iccids) => (await import('./admin/cli/profiles.ts')).withdrawProfiles(iccids, options)))
+program
+  .command('stock')
+  .description('Show how many profiles each tariff has: free, reserved, sold, withdrawn')
+  .action(run(async options => (await import('./admin/cli/stock.ts')).showStock(options)))
+
+program.commandsGroup('Safety')
+program
+  .command('audit')
+  .description('Prove the books; the exit code is 1 when they are wrong')
+  .action(run(async options => (await import('./admin/cli/audit.ts')).auditBooks(options)))
+program
+  .command('keys')
+  .description('Change the key that seals secrets')
+  .command('rotate')
+  .description('Seal everything anew with the first key of MASTER_KEY, while the platform serves')
+  .action(run(async options => (await import('./admin/cli/keys.ts')).rotateKeys(options)))
+
+program.commandsGroup('Help')
+program
+  .command('help')
+  .description('Show help on a command; `perkline help settings` lists the settings')
+  .argument('[COMMAND...]')
+  .addHelpText('after', examples('help profiles import', 'help settings'))
+  .action(
+    run(async (options, names) => {
+      if (names[0] === 'settings') (await import('./admin/cli/settings.ts')).showSettings(options)
+      else showHelp(program, names)
+    }),
+  )
+
+finish(program, 'perkline')
+try {
+  await program.parseAsync()
+} catch (error) {
+  end(error)
+}
+
+/** What commander has to say it has said already. */
+function end(error: unknown): void {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : 2
+    return
+  }
+  process.stderr.write(`${describeError(error, logLevel())}\n`, () =>
+    process.exit(error instanceof CommandError ? error.exitCode : 1),
+  )
+}
+
+/** Settings that can't be read are no reason to keep a fault to ourselves. */
+function logLevel(): string | undefined {
+  try {
+    return environment().LOG_LEVEL
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { ConfigError, readClientConfig, readConfig, settingsHelp, withKeys } from '../src/config.ts'
+
+const masterKey = Buffer.alloc(32, 7).toString('base64')
+const otherKey = Buffer.alloc(32, 8).toString('base64')
+const operatorKey = 'o'.repeat(32)
+const server = {
+  DATABASE_URL: 'postgres://perkline@db.example/perkline',
+  MASTER_KEY: masterKey,
+  OPERATOR_KEY: operatorKey,
+}
+
+/** The faults that a set of settings is refused with, one a line. */
+function faultsOf(env: Record<string, string>): string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, `${error}`)
+    return error.message.split('\n').flatMap(line => (line.startsWith('  - ') ? line.slice(4) : []))
+  }
+  return []
+}
+
+const refused = (env: Record<string, string>, fault: RegExp) => {
+  const faults = faultsOf(env)
+  assert.equal(faults.length, 1, `${JSON.stringify(env)}: ${faults.join(' | ') || 'taken'}`)
+  assert.match(faults[0] ?? '', fault)
+}
+
+async function folder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'perkline-config-'))
+  t.after(() => rm(path, { recursive: true, force: true }))
+  return path
+}
+
+test('without any setting it is the embedded sandbox of the documentation', () => {
+  assert.deepEqual(readConfig({}), {
+    host: '127.0.0.1',
+    port: 8080,
+    publicUrl: 'http://127.0.0.1:8080',
+    databaseUrl: null,
+    databasePool: 10,
+    dataDir: resolve('data'),
+    mode: 'sandbox',
+    sampleData: true,
+    migrateOnStart: true,
+    masterKeys: [],
+    operatorKey: null,
+    smtpUrl: null,
+    mailFrom: null,
+    redisUrl: null,
+    rateLimit: { perSecond: 100, burst: 200 },
+    openReservations: 10_000,
+    completeAfterDays: 30,
+    logLevel: 'info',
+    metrics: null,
+    trustedProxies: [],
+  })
+})
+
+test('with a database server it is live and without samples', () => {
+  const config = readConfig(server)
+  assert.deepEqual([config.mode, config.sampleData, config.databaseUrl], ['live', false, server.DATABASE_URL])
+  assert.deepEqual([config.operatorKey, config.masterKeys], [operatorKey, [Buffer.alloc(32, 7)]])
+  assert.equal(readConfig({ ...server, PERKLINE_MODE: 'sandbox' }).sampleData, false)
+})
+
+test('every setting is taken over', () => {
+  const config = readConfig({
+    ...server,
+    HOST: '::1',
+    PORT: '9000',
+    DATABASE_POOL: '25',
+    DATA_DIR: '/var/lib/perkline',
+    PERKLINE_MODE: 'sandbox',
+    SAMPLE_DATA: '1',
+    MIGRATE_ON_START: '0',
+    MASTER_KEY: `${otherKey}, ${masterKey}`,
+    SMTP_URL: 'smtps://user:word@mail.example:465',
+    MAIL_FROM: 'eSIM <esim@bank.example>',
+    REDIS_URL: 'rediss://:word@redis.example',
+    RATE_LIMIT: '5/50',
+    OPEN_RESERVATIONS: '3',
+    COMPLETE_AFTER_DAYS: '0',
+    LOG_LEVEL: 'debug',
+    METRICS_PORT: '9100',
+    METRICS_HOST: '0.0.0.0',
+    TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1,::1',
+  })
+  assert.deepEqual(config, {
+    host: '::1',
+    port: 9000,
+    publicUrl: 'http://[::1]:9000',
+    databaseUrl: server.DATABASE_URL,
+    databasePool: 25,
+    dataDir: '/var/lib/perkline',
+    mode: 'sandbox',
+    sampleData: true,
+    migrateOnStart: false,
+    masterKeys: [Buffer.alloc(32, 8), Buffer.alloc(32, 7)],
+    operatorKey,
+    smtpUrl: 'smtps://user:word@mail.example:465',
+    mailFrom: 'eSIM <esim@bank.example>',
+    redisUrl: 'rediss://:word@redis.example',
+    rateLimit: { perSecond: 5, burst: 50 },
+    openReservations: 3,
+    completeAfterDays: 0,
+    logLevel: 'debug',
+    metrics: { host: '0.0.0.0', port: 9100 },
+    trustedProxies: ['10.0.0.0/8', '127.0.0.1', '::1'],
+  })
+})
+
+test('a setting that is empty or blank counts as left out', () => {
+  assert.deepEqual(readConfig({ PORT: '', DATABASE_URL: '  ', MASTER_KEY: '', RATE_LIMIT: ' ' }), readConfig({}))
+})
+
+test('the public address has no slash at its end', () => {
+  assert.equal(readConfig({ PUBLIC_URL: 'https://esim.example/' }).publicUrl, 'https://esim.example')
+})
+
+test('RATE_LIMIT=0 switches the limit off', () => {
+  assert.equal(readConfig({ RATE_LIMIT: '0' }).rateLimit, null)
+})
+
+test('all faults are told at once, each naming its setting', () => {
+  const faults = faultsOf({
+    PORT: '80a',
+    PUBLIC_URL: 'esim.example',
+    DATABASE_URL: 'mysql://db.example/x',
+    DATABASE_POOL: '1',
+    PERKLINE_MODE: 'production',
+    SAMPLE_DATA: 'yes',
+    MIGRATE_ON_START: 'no',
+    MASTER_KEY: `${masterKey},short`,
+    OPERATOR_KEY: 'x'.repeat(31),
+    SMTP_URL: 'mail.example:25',
+    MAIL_FROM: 'a@example.com\r\nBcc: b@example.com',
+    REDIS_URL: 'http://redis.example',
+    RATE_LIMIT: '100',
+    OPEN_RESERVATIONS: '0',
+    COMPLETE_AFTER_DAYS: '-1',
+    LOG_LEVEL: 'loud',
+    METRICS_PORT: '65536',
+    TRUSTED_PROXIES: 'the-proxy',
+  })
+  const named = faults.map(fault => fault.split(' ')[0]).sort()
+  assert.deepEqual(named, [
+    'COMPLETE_AFTER_DAYS',
+    'DATABASE_POOL',
+    'DATABASE_URL',
+    'LOG_LEVEL',
+    'MAIL_FROM',
+    'MASTER_KEY',
+    'METRICS_PORT',
+    'MIGRATE_ON_START',
+    'OPEN_RESERVATIONS',
+    'OPERATOR_KEY',
+    'PERKLINE_MODE',
+    'PORT',
+    'PUBLIC_URL',
+    'RATE_LIMIT',
+    'REDIS_URL',
+    'SAMPLE_DATA',
+    'SMTP_URL',
+    'TRUSTED_PROXIES',
+  ])
+})
+
+test('a database server needs both keys, and a mail server a sender', () => {
+  const faults = faultsOf({ DATABASE_URL: server.DATABASE_URL, SMTP_URL: 'smtp://mail.example' })
+  assert.deepEqual(
+    faults.map(fault => fault.split(' is required')[0]),
+    ['MASTER_KEY', 'OPERATOR_KEY', 'MAIL_FROM'],
+  )
+})
+
+test('live mode refuses the samples, embedded or not', () => {
+  refused({ PERKLINE_MODE: 'live', SAMPLE_DATA: '1' }, /^SAMPLE_DATA must be 0 in live mode/)
+  refused({ ...server, SAMPLE_DATA: '1' }, /^SAMPLE_DATA must be 0 in live mode/)
+})
+
+test('no message shows a password, a key or a secret', () => {
+  const secret = 'hunter2hunter2'
+  const message = faultsOf({
+    DATABASE_URL: `mysql://user:${secret}@db.example/x`,
+    SMTP_URL: `http://user:${secret}@mail.example`,
+    REDIS_URL: `https://:${secret}@redis.example`,
+    PUBLIC_URL: `ftp://user:${secret}@esim.example`,
+    MASTER_KEY: `${secret},${secret}`,
+    OPERATOR_KEY: secret,
+    MAIL_FROM: `${secret}\n`.repeat(20),
+  }).join('\n')
+  assert.match(message, /DATABASE_URL/)
+  assert.ok(!message.includes(secret), message)
+})
+
+test('a database address that the driver could not read is refused without showing it', () => {
+  for (const url of ['postgres://user:%zz@db.example/x', 'postgres://user:pa#ss@db.example/x', 'postgres:// db/x']) {
+    refused({ ...server, DATABASE_URL: url }, /^DATABASE_URL must be/)
+    assert.ok(!faultsOf({ ...server, DATABASE_URL: url }).join().includes('user'))
+  }
+})
+
+test('whole numbers are digits within their limits', () => {
+  for (const value of ['-1', '1.5', '1e3', '0x50', '65536', '٣', '9'.repeat(30), '80 80'])
+    refused({ PORT: value }, /^PORT must be a whole number from 0 to 65535/)
+  assert.equal(readConfig({ PORT: '0' }).port, 0)
+  assert.equal(readConfig({ PORT: ' 65535 ' }).port, 65535)
+})
+
+test('a rate limit is two whole numbers from 1 on', () => {
+  for (const value of ['100', '0/0', '0/5', '5/0', '-1/5', '1.5/5', '5/5/5', 'off', '/5', '5/'])
+    refused({ RATE_LIMIT: value }, /^RATE_LIMIT must be/)
+})
+
+test('a master key is base64 of exactly 32 bytes', () => {
+  const wrong = [
+    Buffer.alloc(31).toString('base64'),
+    Buffer.alloc(33).toString('base64'),
+    Buffer.alloc(32).toString('hex'),
+    `${masterKey.slice(0, 20)}!!!!${masterKey.slice(20)}`,
+    `${masterKey}${masterKey}`,
+    'correct horse battery staple',
+  ]
+  for (const key of wrong) refused({ MASTER_KEY: key }, /^MASTER_KEY must be base64 of 32 bytes; its first key is not$/)
+  refused({ MASTER_KEY: `${masterKey},` }, /its second key is not$/)
+  refused({ MASTER_KEY: `${masterKey},,${otherKey}` }, /its second key is not$/)
+  assert.equal(readConfig({ MASTER_KEY: masterKey.replace(/=+$/, '') }).masterKeys.length, 1)
+})
+
+test('trusted proxies are addresses or networks', () => {
+  for (const value of ['proxy.example', '10.0.0.0/33', '10.0.0', '127.0.0.1,nonsense', '::1/129', '1.2.3.4/'])
+    refused({ TRUSTED_PROXIES: value }, /^TRUSTED_PROXIES must be/)
+  for (const value of ['10.0.0.0/8', '::1', 'fd00::/8', ' 10.0.0.1 , 10.0.0.2 '])
+    assert.ok(readConfig({ TRUSTED_PROXIES: value }).trustedProxies.length > 0, value)
+})
+
+test('the embedded platform makes its keys once, for its owner alone, and keeps them', async t => {
+  const dataDir = join(await folder(t), 'data')
+  const first = withKeys(readConfig({ DATA_DIR: dataDir }))
+  for (const file of ['master.key', 'operator.key']) assert.equal(statSync(join(dataDir, file)).mode & 0o777, 0o600)
+  assert.equal(first.masterKeys[0]?.length, 32)
+  assert.ok(first.operatorKey.length >= 32)
+  assert.equal(readFileSync(join(dataDir, 'operator.key'), 'utf8').trim(), first.operatorKey)
+  assert.deepEqual(withKeys(readConfig({ DATA_DIR: dataDir })), first)
+  assert.notEqual(withKeys(readConfig({ DATA_DIR: await folder(t) })).operatorKey, first.operatorKey)
+})
+
+test('keys that are given are used and not written down', async t => {
+  const dataDir = await folder(t)
+  const config = withKeys(readConfig({ DATA_DIR: dataDir, MASTER_KEY: masterKey, OPERATOR_KEY: operatorKey }))
+  assert.deepEqual([config.operatorKey, config.masterKeys], [operatorKey, [Buffer.alloc(32, 7)]])
+  assert.ok(!existsSync(join(dataDir, 'master.key')) && !existsSync(join(dataDir, 'operator.key')))
+})
+
+test('a key file that is empty or cut short is refused, naming the file', async t => {
+  for (const file of ['master.key', 'operator.key']) {
+    for (const content of ['', '\n', 'abc']) {
+      const dataDir = await folder(t)
+      writeFileSync(join(dataDir, file), content)
+      assert.throws(
+        () => withKeys(readConfig({ DATA_DIR: dataDir })),
+        (error: Error) => error instanceof ConfigError && error.message.includes(join(dataDir, file)),
+        `${file}: ${JSON.stringify(content)}`,
+      )
+    }
+  }
+})
+
+test('a command finds the platform and its key by the settings, or by the data folder', async t => {
+  const dataDir = await folder(t)
+  assert.throws(() => readClientConfig({ DATA_DIR: dataDir }), ConfigError)
+  const { operatorKey: made } = withKeys(readConfig({ DATA_DIR: dataDir }))
+  assert.deepEqual(readClientConfig({ DATA_DIR: dataDir }), { url: 'http://127.0.0.1:8080', operatorKey: made })
+  assert.deepEqual(readClientConfig({ PERKLINE_URL: 'https://p.example/', OPERATOR_KEY: operatorKey }), {
+    url: 'https://p.example',
+    operatorKey,
+  })
+  assert.throws(() => readClientConfig({ PERKLINE_URL: 'p.example', OPERATOR_KEY: operatorKey }), /PERKLINE_URL/)
+})
+
+test('the help names every setting that is read', () => {
+  const asked = new Set<string>()
+  const env = new Proxy({} as Record<string, string>, {
+    get: (_, name) => {
+      asked.add(String(name))
+      return undefined
+    },
+  })
+  readConfig(env)
+  const helped = settingsHelp.map(({ name }) => name)
+  assert.deepEqual(
+    [...asked].filter(name => !helped.includes(name)),
+    [],
+  )
+})
