@@ -6,7 +6,16 @@ import { connect } from 'node:net'
 import process from 'node:process'
 import { type Call, callsOf, type Load } from './requests.ts'
 
-export type Job = { port: number; token: string | null; connections: number; seconds: number; load: Load }
+export type Job = {
+  /** The connections are spread over them. */
+  ports: number[]
+  token: string | null
+  connections: number
+  seconds: number
+  load: Load
+  /** How long a connection rests after an answer; without: not at all. */
+  pauseMs?: number
+}
 export type Latency = { count: number; p50Ms: number; p99Ms: number; maxMs: number }
 export type Result = {
   seconds: number
@@ -62,7 +71,7 @@ function readAnswer(text: string): { status: number; body: string } | null {
   return { status: Number(text.slice(9, 12)), body: text.slice(headEnd + 4) }
 }
 
-export async function run({ port, token, connections, seconds, load }: Job): Promise<Result> {
+export async function run({ ports, token, connections, seconds, load, pauseMs = 0 }: Job): Promise<Result> {
   const next = callsOf(load)
   const histograms = new Map<string, ReturnType<typeof createHistogram>>()
   const unexpected: Record<string, number> = {}
@@ -79,11 +88,15 @@ export async function run({ port, token, connections, seconds, load }: Job): Pro
     histogram.add(now - sentAt)
   }
 
-  const converse = () =>
+  const converse = (port: number | undefined) =>
     new Promise<void>(resolve => {
       let call = next(null)
-      let sentAt = performance.now()
+      let sentAt = 0
       let text = ''
+      const send = () => {
+        sentAt = performance.now()
+        socket.write(requestText(call, token), 'latin1')
+      }
       const onData = (size: number, buffer: Uint8Array): boolean => {
         text += (buffer as Buffer).toString('latin1', 0, size)
         const answer = readAnswer(text)
@@ -96,24 +109,24 @@ export async function run({ port, token, connections, seconds, load }: Job): Pro
           return true
         }
         call = next(answer.status === call.status ? { call, body: answer.body } : null)
-        sentAt = now
-        socket.write(requestText(call, token), 'latin1')
+        if (pauseMs > 0) setTimeout(send, pauseMs)
+        else send()
         return true
       }
       const socket = connect({
-        port,
+        port: port ?? 0,
         host: '127.0.0.1',
         noDelay: true,
         onread: { buffer: Buffer.alloc(64 * 1024), callback: onData },
       })
-      socket.once('connect', () => socket.write(requestText(call, token), 'latin1'))
+      socket.once('connect', send)
       socket.once('error', error => wrong(`connection ${(error as NodeJS.ErrnoException).code}`))
       socket.once('close', () => {
         if (performance.now() < end) wrong('connection closed')
         resolve()
       })
     })
-  await Promise.all(Array.from({ length: connections }, converse))
+  await Promise.all(Array.from({ length: connections }, (_, index) => converse(ports[index % ports.length])))
   const answered = Object.fromEntries([...histograms].map(([kind, histogram]) => [kind, histogram.read()]))
   return { seconds: (performance.now() - start) / 1000, answered, unexpected }
 }

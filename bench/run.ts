@@ -9,13 +9,31 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Bench, Case } from './bench.ts'
+import { flatnessCase } from './cases/flatness.ts'
+import { importCase } from './cases/import.ts'
+import { peerCase } from './cases/peer.ts'
+import { processesCase } from './cases/processes.ts'
+import { qrCase } from './cases/qr.ts'
+import { readsCase } from './cases/reads.ts'
 import { reserveCase } from './cases/reserve.ts'
+import { startCase } from './cases/start.ts'
+import { tokensCase } from './cases/tokens.ts'
 import { startDatabaseServer } from './database.ts'
 import { describeMachine } from './machine.ts'
 import { type Outcome, textTable, writeReport } from './report.ts'
 import { makeWorld, type World } from './world.ts'
 
-const cases: readonly Case[] = [reserveCase]
+const cases: readonly Case[] = [
+  reserveCase,
+  flatnessCase,
+  processesCase,
+  peerCase,
+  readsCase,
+  qrCase,
+  tokensCase,
+  importCase,
+  startCase,
+]
 
 const results = fileURLToPath(new URL('./results', import.meta.url))
 const say = (line: string) => process.stderr.write(`${line}\n`)

@@ -1,14 +1,13 @@
 /** A directory, a credential and a large stock of profiles in a database that others are copied from. */
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { from as copyFrom } from 'pg-copy-streams'
 import { profileLines } from '../samples/make-profiles.ts'
 import { issueCredential } from '../src/access/operations.ts'
 import { createClock } from '../src/clock.ts'
-import { type Database, openDatabase } from '../src/db/database.ts'
+import { openDatabase } from '../src/db/database.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { createSealing, loadIndexKey } from '../src/esim/sealing.ts'
+import { importProfiles } from '../src/esim/stock-operations.ts'
 import { applyDirectory } from '../src/partners/operations.ts'
 import type { DatabaseServer } from './database.ts'
 
@@ -54,44 +53,23 @@ export async function makeWorld(server: DatabaseServer, profiles: number): Promi
   await server.create(template)
   const database = openDatabase({ connection: { connectionString: server.url(template) }, poolSize: 4 })
   const masterKey = randomBytes(32).toString('base64')
+  const clock = createClock()
   try {
     await migrate(database)
-    await applyDirectory({ database, clock: createClock() }, { directory, files: new Map(), dryRun: false })
+    await applyDirectory({ database, clock }, { directory, files: new Map(), dryRun: false })
     const partner = { bank: 'alpha' }
     const credential = await issueCredential({ database }, { partner, role: 'ADMIN', label: 'bench' })
     const [found] = await database.query<{ bankId: string; tariffId: number }>(
       `select bank_id as "bankId", tariff_id as "tariffId" from banks, tariffs where tariffs.code = '${tariffCode}'`,
     )
     if (!found) throw new Error('The directory was not applied')
-    await fillStock(database, { masterKey, tariffId: found.tariffId, count: profiles })
+    const masterKeys = [Buffer.from(masterKey, 'base64')]
+    const sealing = createSealing(masterKeys, await loadIndexKey(database, masterKeys))
+    const source = Readable.from(profileLines({ count: profiles, seed: 1 }))
+    await importProfiles({ database, clock, sealing }, { tariffId: found.tariffId, source, skipInvalid: false })
     await database.execute('vacuum analyze')
     return { template, masterKey, operatorKey: randomBytes(32).toString('hex'), credential, ...found, profiles }
   } finally {
     await database.close()
   }
-}
-
-/** Seals profiles and copies them in, past the import, which has a benchmark of its own. */
-async function fillStock(database: Database, stock: { masterKey: string; tariffId: number; count: number }) {
-  const masterKeys = [Buffer.from(stock.masterKey, 'base64')]
-  const sealing = createSealing(masterKeys, await loadIndexKey(database, masterKeys))
-  function* rows() {
-    let block = ''
-    for (const line of profileLines({ count: stock.count, seed: 1 })) {
-      const [iccid = '', msisdn = '', pin1 = '', activationCode = ''] = line.trimEnd().split(',')
-      if (iccid === 'iccid') continue
-      const hash = sealing.hashIccid(iccid)
-      const sealed = sealing.seal({ iccid, pin1, activationCode }, hash)
-      block += `${stock.tariffId}\t\\\\x${hash.toString('hex')}\t${msisdn}\t\\\\x${sealed.toString('hex')}\tnow\n`
-      if (block.length > 64 * 1024) {
-        yield block
-        block = ''
-      }
-    }
-    yield block
-  }
-  await database.dedicated(async client => {
-    const copy = client.query(copyFrom('copy profiles (tariff_id, iccid_hash, msisdn, sealed, imported_at) from stdin'))
-    await pipeline(Readable.from(rows()), copy)
-  })
 }

@@ -2,8 +2,7 @@
  * JSON lines on stdout, pretty on a terminal. What is logged is chosen field by field: no headers, bodies, queries or raw paths,
  * so a secret has no way in; an error is reduced to what cannot carry a value.
  */
-import { type Logger, pino } from 'pino'
-import pretty from 'pino-pretty'
+import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type { Logger }
 
@@ -15,8 +14,8 @@ function errorFields(error: unknown): object {
   return { type: error.name, message: error.message, stack: error.stack, code, constraint, table, ...cause }
 }
 
-/** @param onTerminal whether people read it */
-export function createLogger(level: string, onTerminal: boolean): Logger {
+/** @param stream where to, for people who read it; without: stdout */
+export function createLogger(level: string, stream?: DestinationStream): Logger {
   const options = {
     level,
     base: { pid: process.pid },
@@ -24,6 +23,11 @@ export function createLogger(level: string, onTerminal: boolean): Logger {
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: errorFields },
   }
-  if (onTerminal) return pino(options, pretty({ ignore: 'pid', translateTime: 'HH:MM:ss', sync: true }))
-  return pino(options)
+  return stream ? pino(options, stream) : pino(options)
+}
+
+/** Lines for a terminal. Loaded only for one. */
+export async function terminalStream(): Promise<DestinationStream> {
+  const { default: pretty } = await import('pino-pretty')
+  return pretty({ ignore: 'pid', translateTime: 'HH:MM:ss', sync: true })
 }

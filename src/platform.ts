@@ -4,8 +4,6 @@
  */
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { Redis } from 'ioredis'
-import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { createRefusals } from './access/refusals.ts'
 import { createLocalCounter, createThrottle } from './access/throttle.ts'
 import { createTokens } from './access/tokens.ts'
@@ -24,7 +22,7 @@ import { createStock } from './esim/stock.ts'
 import { countStock } from './esim/stock-store.ts'
 import { type AppDeps, createApp } from './http/app.ts'
 import { createMetrics } from './http/metrics.ts'
-import { createLocalRateLimiter, createSharedRateLimiter, type RateLimiter } from './http/rate-limit.ts'
+import { createLocalRateLimiter, type RateLimiter } from './http/rate-limit.ts'
 import { runDue, startJobs } from './jobs.ts'
 import type { Logger } from './log.ts'
 import { followSharedClock } from './sandbox/operations.ts'
@@ -118,7 +116,7 @@ export async function createPlatform(
     const metrics = createMetrics({ pool: database.pool, countStock: () => countStock(database, clock.now()) })
     const mailer = await createMailer(config, database, logger)
     closers.unshift(() => mailer.close())
-    const limits = createLimits(config, logger)
+    const limits = await createLimits(config, logger)
     closers.unshift(() => limits.close())
 
     const notifications = await listen({
@@ -239,31 +237,24 @@ async function createMailer(config: Config, database: Database, logger: Logger):
 }
 
 /** The limits of this process, or with REDIS_URL those that all processes share. */
-function createLimits(config: Config, logger: Logger) {
+async function createLimits(config: Config, logger: Logger) {
   const { rateLimit, redisUrl } = config
   if (redisUrl === null) {
     const rateLimiter: RateLimiter | null = rateLimit && createLocalRateLimiter(rateLimit)
     return { rateLimiter, counter: createLocalCounter, close: async () => {} }
   }
+  const { createSharedCounter, createSharedRateLimiter } = await import('./http/shared-limits.ts')
   const onAway = (away: boolean) =>
     away
       ? logger.warn('the shared rate limit store is away: each process limits by itself')
       : logger.info('the shared rate limit store is back')
   const rateLimiter = rateLimit && createSharedRateLimiter({ redisUrl, limit: rateLimit, onAway })
-  const redis = new Redis(redisUrl, { maxRetriesPerRequest: 0, enableOfflineQueue: false, commandTimeout: 250 })
-  redis.on('error', () => {})
+  const shared = createSharedCounter(redisUrl)
   return {
     rateLimiter,
-    counter: (keyPrefix: string, points: number, duration: number) =>
-      new RateLimiterRedis({
-        storeClient: redis,
-        keyPrefix: `perkline:${keyPrefix}`,
-        points,
-        duration,
-        insuranceLimiter: createLocalCounter(keyPrefix, points, duration) as never,
-      }),
+    counter: shared.counter,
     async close() {
-      redis.disconnect()
+      shared.close()
       await rateLimiter?.close()
     },
   }

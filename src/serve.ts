@@ -4,7 +4,7 @@ import { type Config, ConfigError, environment, readConfig, type Service, servic
 import { migrate } from './db/migrate.ts'
 import { DomainError } from './errors.ts'
 import { serveMetrics } from './http/metrics.ts'
-import { createLogger } from './log.ts'
+import { createLogger, terminalStream } from './log.ts'
 import { createPlatform, openConfiguredDatabase } from './platform.ts'
 
 /** Requests under way get this long to finish. */
@@ -19,7 +19,7 @@ const noticeMs = 3_000
 export async function serve(only: string | undefined): Promise<void> {
   const config = withKeys(readConfig(environment()))
   const onTerminal = process.stdout.isTTY === true
-  const logger = createLogger(config.logLevel, onTerminal)
+  const logger = createLogger(config.logLevel, onTerminal ? await terminalStream() : undefined)
   const platform = await createPlatform(config, logger, readServices(only)).catch(startError)
   const metricsServer = config.metrics && (await serveMetrics(platform.metrics, config.metrics))
   const stop = onceStopped(async signal => {
@@ -46,7 +46,7 @@ export async function serve(only: string | undefined): Promise<void> {
 /** Brings the database to this version and ends (`perkline migrate`). */
 export async function migrateOnly(): Promise<void> {
   const config = readConfig(environment())
-  const { database, close } = await openConfiguredDatabase(config, createLogger(config.logLevel, false))
+  const { database, close } = await openConfiguredDatabase(config, createLogger(config.logLevel))
   try {
     const applied = await migrate(database).catch(startError)
     process.stdout.write(

@@ -203,7 +203,11 @@ test('no message shows a password, a key or a secret', () => {
 test('a database address that the driver could not read is refused without showing it', () => {
   for (const url of ['postgres://user:%zz@db.example/x', 'postgres://user:pa#ss@db.example/x', 'postgres:// db/x']) {
     refused({ ...server, DATABASE_URL: url }, /^DATABASE_URL must be/)
-    assert.ok(!faultsOf({ ...server, DATABASE_URL: url }).join().includes('user'))
+    assert.ok(
+      !faultsOf({ ...server, DATABASE_URL: url })
+        .join()
+        .includes('user'),
+    )
   }
 })
 

@@ -46,9 +46,13 @@ describe('200', () => {
 
   for (const status of ['suspended', 'withdrawn']) {
     test(`a ${status} operator is left out, and is back once active`, async () => {
-      await platform.applyDirectory(changed(testDirectory, ['country: global', `country: global\n      status: ${status}`]))
+      await platform.applyDirectory(
+        changed(testDirectory, ['country: global', `country: global\n      status: ${status}`]),
+      )
       assert.deepEqual((await alpha.operators()).body, [kyivstar])
-      await platform.applyDirectory(changed(testDirectory, ['country: global', 'country: global\n      status: active']))
+      await platform.applyDirectory(
+        changed(testDirectory, ['country: global', 'country: global\n      status: active']),
+      )
       assert.deepEqual((await alpha.operators()).body, [kyivstar, roamwide])
     })
   }

@@ -44,7 +44,9 @@ describe('201', () => {
 
   test('price and currency are kept with the order when the tariff changes', async () => {
     const { orderId } = assertOrder(await alpha.reserve(newId()), { status: 'reserved' }, 201)
-    await platform.applyDirectory(changed(testDirectory, ['price: 399.00, currency: UAH', 'price: 401.25, currency: EUR']))
+    await platform.applyDirectory(
+      changed(testDirectory, ['price: 399.00, currency: UAH', 'price: 401.25, currency: EUR']),
+    )
     const later = assertOrder(await alpha.reserve(newId()), { status: 'reserved' }, 201)
     await platform.applyDirectory(testDirectory)
     const rows = await platform.platform.database.query(
@@ -67,8 +69,35 @@ describe('201', () => {
 
   test('externalId is compared byte by byte', async () => {
     const prefix = newId()
-    const spellings = ['a', 'A', ' a', 'a ', 'a\t', '\u00e9', 'e\u0301', '\u212b', '\u00c5', 'A\u030a', 'ß', 'ss', 'ı', 'i']
-    spellings.push('a\u200d', '\ufeffa', '\uff41', '\u{1f600}', "'; drop table orders; --", '%', '_', '\\', '"', '\u007f', '\n')
+    const spellings = [
+      'a',
+      'A',
+      ' a',
+      'a ',
+      'a\t',
+      '\u00e9',
+      'e\u0301',
+      '\u212b',
+      '\u00c5',
+      'A\u030a',
+      'ß',
+      'ss',
+      'ı',
+      'i',
+    ]
+    spellings.push(
+      'a\u200d',
+      '\ufeffa',
+      '\uff41',
+      '\u{1f600}',
+      "'; drop table orders; --",
+      '%',
+      '_',
+      '\\',
+      '"',
+      '\u007f',
+      '\n',
+    )
     const ids = new Set<string>()
     for (const spelling of spellings) {
       const externalId = prefix + spelling
@@ -204,7 +233,9 @@ describe('404', () => {
     assertError(await gamma.reserve({ externalId: newId(), ...world }), 404)
     await platform.applyDirectory(suspendedWorld)
     assertError(await alpha.reserve({ externalId: newId(), ...world }), 404)
-    await platform.applyDirectory(changed(testDirectory, ['country: global', 'country: global\n      status: withdrawn']))
+    await platform.applyDirectory(
+      changed(testDirectory, ['country: global', 'country: global\n      status: withdrawn']),
+    )
     assertError(await alpha.reserve({ externalId: newId(), ...world }), 404)
   })
 })
@@ -243,7 +274,9 @@ describe('400', () => {
     const given = 'must be given'
     const missing = [`operatorCode ${given}`, `tariffCode ${given}`, `externalId ${given}`]
     assertError(await alpha.call('POST', '/orders', { body: {} }), 400, missing)
-    const answer = await alpha.call('POST', '/orders', { body: { operatorCode: 7, tariffCode: null, bankId: 'x', price: 1 } })
+    const answer = await alpha.call('POST', '/orders', {
+      body: { operatorCode: 7, tariffCode: null, bankId: 'x', price: 1 },
+    })
     assertError(answer, 400)
     assert.deepEqual(answer.body.message.toSorted(), [
       'bankId must be omitted',
@@ -261,17 +294,41 @@ describe('400', () => {
     ['null', 'null', /body must be an object/i],
     ['an array', '[]', /body must be an object/i],
     ['a string', '"x"', /body must be an object/i],
-    ['a number for a code', JSON.stringify({ ...good, operatorCode: 1, externalId: 'x' }), /^operatorCode must be a string/],
+    [
+      'a number for a code',
+      JSON.stringify({ ...good, operatorCode: 1, externalId: 'x' }),
+      /^operatorCode must be a string/,
+    ],
     ['a number as externalId', JSON.stringify({ ...good, externalId: 1 }), /^externalId must be a string/],
     ['null as externalId', JSON.stringify({ ...good, externalId: null }), /^externalId must be a string/],
     ['a list as externalId', JSON.stringify({ ...good, externalId: ['x'] }), /^externalId must be a string/],
     ['an empty code', JSON.stringify({ ...good, tariffCode: '', externalId: 'x' }), /^tariffCode must be/],
     ['a NUL', '{"operatorCode":"kyivstar","tariffCode":"eu-10gb","externalId":"a\\u0000b"}', /^externalId must be/],
-    ['half a surrogate pair', '{"operatorCode":"kyivstar","tariffCode":"eu-10gb","externalId":"\\ud83d"}', /^externalId must be/],
-    ['a NUL in a code', '{"operatorCode":"kyivstar\\u0000","tariffCode":"eu-10gb","externalId":"n"}', /^operatorCode must be/],
-    ['a field given twice', '{"operatorCode":"kyivstar","tariffCode":"eu-10gb","externalId":"a","externalId":"b"}', /^externalId must be/],
-    ['given twice, once escaped', '{"operatorCode":"k","tariffCode":"t","externalId":"a","external\\u0049d":"b"}', /^externalId must be/],
-    ['__proto__', '{"operatorCode":"kyivstar","tariffCode":"eu-10gb","externalId":"p","__proto__":{}}', /^__proto__ must be omitted/],
+    [
+      'half a surrogate pair',
+      '{"operatorCode":"kyivstar","tariffCode":"eu-10gb","externalId":"\\ud83d"}',
+      /^externalId must be/,
+    ],
+    [
+      'a NUL in a code',
+      '{"operatorCode":"kyivstar\\u0000","tariffCode":"eu-10gb","externalId":"n"}',
+      /^operatorCode must be/,
+    ],
+    [
+      'a field given twice',
+      '{"operatorCode":"kyivstar","tariffCode":"eu-10gb","externalId":"a","externalId":"b"}',
+      /^externalId must be/,
+    ],
+    [
+      'given twice, once escaped',
+      '{"operatorCode":"k","tariffCode":"t","externalId":"a","external\\u0049d":"b"}',
+      /^externalId must be/,
+    ],
+    [
+      '__proto__',
+      '{"operatorCode":"kyivstar","tariffCode":"eu-10gb","externalId":"p","__proto__":{}}',
+      /^__proto__ must be omitted/,
+    ],
     ['deep nesting', `{"externalId":${'['.repeat(1000)}${']'.repeat(1000)}}`, /body/i],
     ['bytes that are no UTF-8', Buffer.from('{"externalId":"\xff"}', 'latin1'), /UTF-8/],
     ['UTF-16', Buffer.from(JSON.stringify({ ...good, externalId: 'x' }), 'utf16le'), /body/i],

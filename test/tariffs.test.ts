@@ -119,7 +119,9 @@ describe('404', () => {
 
   for (const status of ['suspended', 'withdrawn'])
     test(`a ${status} operator`, async () => {
-      await platform.applyDirectory(changed(testDirectory, ['country: global', `country: global\n      status: ${status}`]))
+      await platform.applyDirectory(
+        changed(testDirectory, ['country: global', `country: global\n      status: ${status}`]),
+      )
       assertError(await alpha.tariffs('roamwide'), 404)
     })
 })

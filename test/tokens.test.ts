@@ -94,7 +94,10 @@ test('a token lives for 7200 seconds and not an instant longer', () => {
 test('alg none is refused, in any spelling, with and without a signature', () => {
   const [, claims, signature] = partsOf(issued)
   for (const alg of ['none', 'None', 'NONE', 'nOnE', ''])
-    for (const header of [{ ...ownHeader, alg }, { alg, typ: 'JWT' }])
+    for (const header of [
+      { ...ownHeader, alg },
+      { alg, typ: 'JWT' },
+    ])
       for (const end of ['', signature]) assert.equal(verify(`${encode(header)}.${claims}.${end}`), null, alg)
   const { alg: _, ...noAlg } = ownHeader
   assert.equal(verify(signed(ownClaims, noAlg)), null)
@@ -119,7 +122,12 @@ test('a token signed with a public key pair is refused', () => {
 
 test('a header that brings or points to its own key is refused', () => {
   const jwk = { kty: 'oct', k: Buffer.from('attacker').toString('base64url') }
-  for (const more of [{ jwk }, { jku: 'https://evil.example/keys' }, { x5u: 'https://evil.example' }, { x5c: ['MII='] }])
+  for (const more of [
+    { jwk },
+    { jku: 'https://evil.example/keys' },
+    { x5u: 'https://evil.example' },
+    { x5c: ['MII='] },
+  ])
     assert.equal(verify(signed(ownClaims, { ...ownHeader, ...more })), null, JSON.stringify(more))
   assert.equal(verify(signed(ownClaims, { ...ownHeader, crit: ['exp'] })), null)
 })
@@ -164,7 +172,9 @@ test('the spare bits of the last character of a part must be zero', () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const last = issued.at(-1) ?? ''
   // 32 bytes are 43 characters, the last of which carries 4 bits.
-  const twins = [...alphabet].filter(char => char !== last && alphabet.indexOf(char) >> 2 === alphabet.indexOf(last) >> 2)
+  const twins = [...alphabet].filter(
+    char => char !== last && alphabet.indexOf(char) >> 2 === alphabet.indexOf(last) >> 2,
+  )
   assert.equal(twins.length, 3)
   for (const twin of twins) {
     const forged = issued.slice(0, -1) + twin

@@ -40,7 +40,7 @@ async function measure(
   }
   const ours = async (seconds: number) => {
     const load = { kind, operatorCode, tariffCode, prefix: freshPrefix() }
-    const result = await runLoad({ port: platform.port, token: platform.token, connections: clients, seconds, load })
+    const result = await runLoad({ ports: [platform.port], token: platform.token, connections: clients, seconds, load })
     requireExpected(result)
     const last = result.answered[kind === 'sell' ? 'confirm' : 'reserve']
     p99s.push(Math.max(...Object.values(result.answered).map(({ p99Ms }) => p99Ms)))

@@ -136,6 +136,8 @@ function keyIdOf(token: string): string | null {
 const includes = <T extends string>(values: readonly T[], value: string): value is T =>
   (values as readonly string[]).includes(value)
 
+const isName = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
 /** A token that lives longer than ours do, or comes from the future (a minute of drifting clocks aside), was not made here. */
 function timesHold({ iat, exp }: Claims, nowMs: number): boolean {
   const whole = Number.isInteger(iat) && Number.isInteger(exp)
@@ -144,11 +146,13 @@ function timesHold({ iat, exp }: Claims, nowMs: number): boolean {
 
 function callerOf(claims: Claims): Caller | null {
   const { sub, role, userType, accountType, accountId } = claims
-  if (typeof sub !== 'string' || !includes(userTypes, userType)) return null
+  // The verifier lets a missing issuer pass, and a list of audiences that holds ours.
+  if (claims.iss !== issuer || claims.aud !== audience) return null
+  if (!isName(sub) || !includes(userTypes, userType)) return null
   const identity = { userType, subject: sub }
-  if (accountType === 'bank' && typeof accountId === 'string' && includes(bankRoles, role))
+  if (accountType === 'bank' && isName(accountId) && includes(bankRoles, role))
     return { ...identity, type: 'bank', bankId: accountId, role: role as BankRole }
-  if (accountType === 'retailer' && typeof accountId === 'string' && includes([...merchantRoles, 'gateway'], role))
+  if (accountType === 'retailer' && isName(accountId) && includes([...merchantRoles, 'gateway'], role))
     return { ...identity, type: 'retailer', merchantId: accountId, role: role as MerchantRole }
   if (accountType === 'platform' && accountId === null && includes(platformRoles, role))
     return { ...identity, type: 'platform', role: role as PlatformRole }

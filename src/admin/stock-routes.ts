@@ -7,12 +7,13 @@ import { audit } from '../esim/audit.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
 import { importProfiles, rotateKeys, type StockDeps, withdrawProfiles } from '../esim/stock-operations.ts'
 import { countStock } from '../esim/stock-store.ts'
+import { sendLines, sendProgress } from './line-answer.ts'
+import { openUpload } from './upload.ts'
 
 export type StockAdminDeps = StockDeps & { catalogue: Catalogue; masterKeys: readonly Buffer[] }
 
 const closed = { additionalProperties: false }
 const mostWithdrawn = 10_000
-const ndjson = 'application/x-ndjson; charset=utf-8'
 
 const ImportQuery = Type.Object(
   {
@@ -28,28 +29,8 @@ const WithdrawBody = Type.Object(
 )
 
 export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps) => {
-  const { database, clock, catalogue } = deps
-
-  // The file is read as it comes, so it is handed on unread; its length has no limit.
-  app.addContentTypeParser('text/csv', async (_: unknown, payload: Readable) => payload)
-
-  app.post(
-    '/profiles',
-    { config: { longUpload: true, bodyType: 'text/csv' }, schema: { querystring: ImportQuery } },
-    async (request, reply) => {
-      const { operator, tariff: tariffCode, skipInvalid } = request.query
-      await catalogue.refresh()
-      const tariff = catalogue.operatorByCode(operator)?.tariffs.get(tariffCode)
-      if (!tariff) throw new DomainError('not-found', `There is no tariff ${tariffCode} of an operator ${operator}`)
-      if (!(request.body instanceof Readable)) throw new DomainError('invalid', 'The body must be a CSV file')
-      const { rejects, ...result } = await importProfiles(deps, {
-        tariffId: tariff.tariffId,
-        source: request.body,
-        skipInvalid,
-      })
-      return reply.type(ndjson).send(Readable.from(importAnswer(rejects, result)))
-    },
-  )
+  const { database, clock } = deps
+  await app.register(importRoute, deps)
 
   app.post('/profiles/withdraw', { bodyLimit: 1024 * 1024, schema: { body: WithdrawBody } }, async request =>
     withdrawProfiles(deps, request.body.iccids),
@@ -59,43 +40,43 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
 
   app.get('/audit', async () => audit(database, clock.now()))
 
-  app.post('/keys/rotate', async (_, reply) => reply.type(ndjson).send(Readable.from(rotationAnswer(deps))))
+  app.post('/keys/rotate', async (_, reply) =>
+    sendProgress(reply, async tell => {
+      const result = await rotateKeys(deps, { onProgress: progress => tell({ progress }) })
+      tell({ result })
+    }),
+  )
 }
 
-const line = (value: object): string => `${JSON.stringify(value)}\n`
+/** On its own, as it alone takes a file, and nothing but a file. */
+const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps) => {
+  const { catalogue } = deps
+  app.removeAllContentTypeParsers()
+  // The file is read as it comes, so it is handed on unread; its length has no limit.
+  app.addContentTypeParser('text/csv', async (_: unknown, body: Readable) => body)
 
-function* importAnswer(rejects: Iterable<object>, result: object): Generator<string> {
-  for (const reject of rejects) yield line({ reject })
-  yield line({ result })
-}
-
-/** Progress as it comes: whoever waits sees that something is going on. */
-async function* rotationAnswer(deps: StockAdminDeps): AsyncGenerator<string> {
-  const steps: { done: number; total: number }[] = []
-  let wake = Promise.withResolvers<void>()
-  const work = rotateKeys(deps, {
-    onProgress(step: { done: number; total: number }) {
-      steps.push(step)
-      wake.resolve()
-    },
-  }).finally(() => wake.resolve())
-  let ended = false
-  work.then(
-    () => {
-      ended = true
-    },
-    () => {
-      ended = true
+  app.post(
+    '/profiles',
+    { config: { longUpload: true, bodyType: 'text/csv' }, schema: { querystring: ImportQuery } },
+    async (request, reply) => {
+      const { operator, tariff: tariffCode, skipInvalid } = request.query
+      await catalogue.refresh()
+      const tariff = catalogue.operatorByCode(operator)?.tariffs.get(tariffCode)
+      if (!tariff) throw new DomainError('not-found', `There is no tariff ${tariffCode} of an operator ${operator}`)
+      const upload = openUpload(request.body instanceof Readable ? request.body : Readable.from([]))
+      try {
+        const given = { tariffId: tariff.tariffId, source: upload.source, skipInvalid }
+        const { rejects, ...result } = await importProfiles(deps, given)
+        return sendLines(reply, importAnswer(rejects, result))
+      } catch (error) {
+        if (!(await upload.drain())) reply.header('connection', 'close')
+        throw error
+      }
     },
   )
-  while (!ended) {
-    await wake.promise
-    wake = Promise.withResolvers()
-    for (const progress of steps.splice(0)) yield line({ progress })
-  }
-  const result = await work.catch((error: unknown) => {
-    const message = error instanceof DomainError ? error.message : 'The rotation broke off; start it again'
-    return { error: message }
-  })
-  yield line('error' in result ? result : { result })
+}
+
+function* importAnswer(rejects: Iterable<object>, result: object): Generator<object> {
+  for (const reject of rejects) yield { reject }
+  yield { result }
 }

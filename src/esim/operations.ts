@@ -7,6 +7,7 @@ import type { Catalogue, Tariff } from './catalogue.ts'
 import { isEmailAddress } from './email-address.ts'
 import { decide, requireConfirmed, reservationEnd } from './lifecycle.ts'
 import type { Mailer } from './mail.ts'
+import { createBankBatchers, createOpenReservations } from './open-reservations.ts'
 import { newOrderId } from './order-id.ts'
 import { qrPng } from './qr.ts'
 import type { ProfileSecrets, Sealing } from './sealing.ts'
@@ -58,14 +59,14 @@ const mostWaiting = 10_000
 const busy = () => new DomainError('unavailable', 'Too many requests at once; try again', { retryAfterSeconds: 1 })
 
 /** Whom the platform has no time for gets 503 before memory runs out. */
+const batchOptions = {
+  maxItems: rowsOfAStatement,
+  inFlight: statementsInFlight,
+  maxWaiting: mostWaiting,
+  onFull: busy,
+}
 const batch = <Item, Result>(run: (items: Item[]) => Promise<(Result | Error)[]>): Batcher<Item, Result> =>
-  createBatcher({
-    run,
-    maxItems: rowsOfAStatement,
-    inFlight: statementsInFlight,
-    maxWaiting: mostWaiting,
-    onFull: busy,
-  })
+  createBatcher({ ...batchOptions, run })
 
 export function createOrders(deps: EsimDeps): Orders {
   const { database, clock, catalogue } = deps
@@ -153,68 +154,83 @@ async function rowByRowOnError<Item, Result>(
 }
 
 type Attempt = { reservation: Reservation; candidate: Candidate | null }
-type AttemptResult = { result: store.ReserveResult; candidate: Candidate | null }
+/** `candidate` is the profile that was really tried: those of one statement are handed out anew, see `arrange`. */
+type AttemptResult = { result: store.ReserveResult | Error; candidate: Candidate | null }
 
 function createReserve(deps: EsimDeps): Orders['reserve'] {
   const { database, clock, catalogue, stock, observe } = deps
-  const limit = createOpenReservations(deps)
+  const limit = createOpenReservations({
+    limit: deps.openReservations,
+    count: bankId => store.countOpen(database, bankId, clock.now(), deps.openReservations),
+    onFault: deps.onFault,
+  })
 
-  const insert = batch<Attempt, AttemptResult>(async attempts => {
+  const together = async (
+    attempts: Attempt[],
+    run: (reservations: Reservation[]) => Promise<store.ReserveResult[]>,
+  ): Promise<AttemptResult[]> => {
     const arranged = arrange(attempts)
     const results = await rowByRowOnError(
       arranged.map(({ reservation }) => reservation),
-      some => store.reserve(database, some),
+      run,
     )
-    const answers = new Map<string, AttemptResult | Error>()
-    for (const [index, { reservation, candidate }] of arranged.entries()) {
-      const result = results[index] ?? { outcome: 'not-made' }
-      answers.set(reservation.orderId, result instanceof Error ? result : { result, candidate })
-    }
-    return attempts.map(({ reservation }) => answers.get(reservation.orderId) ?? new Error('A reservation got lost'))
+    const answers = new Map<string, AttemptResult>()
+    for (const [index, { reservation, candidate }] of arranged.entries())
+      answers.set(reservation.orderId, { result: results[index] ?? new Error('A reservation got lost'), candidate })
+    return attempts.map(({ reservation }) => answers.get(reservation.orderId) as AttemptResult)
+  }
+
+  const insert = batch<Attempt, AttemptResult>(attempts => together(attempts, some => store.reserve(database, some)))
+  const insertCounted = createBankBatchers<Attempt, AttemptResult>({
+    ...batchOptions,
+    inFlight: 1,
+    run: attempts =>
+      together(attempts, async some => {
+        const bankId = some[0]?.bankId ?? ''
+        const { results, open } = await database.transaction(transaction =>
+          store.reserveWithinLimit(transaction, { bankId, reservations: some, limit: deps.openReservations }),
+        )
+        limit.counted(bankId, open)
+        return results
+      }),
   })
 
   /** One try to make the order. */
-  const attempt = async (attempt: Attempt): Promise<AttemptResult & { atLimit: boolean }> => {
-    const { bankId } = attempt.reservation
-    if (await limit.far(bankId)) return { ...(await insert(attempt)), atLimit: false }
-    const { result, open } = await database.transaction(transaction =>
-      store.reserveWithinLimit(transaction, attempt.reservation, deps.openReservations),
-    )
-    limit.counted(bankId, open)
-    const atLimit = result.outcome === 'not-made' && open >= deps.openReservations
-    return { result, candidate: attempt.candidate, atLimit }
+  const attempt = async (given: Attempt): Promise<AttemptResult> => {
+    try {
+      return await (limit.far(given.reservation.bankId) ? insert(given) : insertCounted(given))
+    } catch (error) {
+      return { result: error as Error, candidate: given.candidate }
+    }
   }
 
   return async ({ bankId, operatorCode, tariffCode, externalId }) => {
-    const tariff = catalogue.operatorFor(bankId, operatorCode)?.tariffs.get(tariffCode)
+    const operator = catalogue.operatorFor(bankId, operatorCode)
+    const tariff = operator?.tariffs.get(tariffCode)
     // Profiles that were tried in vain: taken by others, unless it turns out that the order was there already.
     const lost: Candidate[] = []
     for (;;) {
       const now = clock.now()
       const taken = tariff?.onSale ? await stock.take(tariff.tariffId) : null
       const reservation = reservationOf({ bankId, externalId, tariff, candidate: taken, now })
-      const { result, candidate, atLimit } = await attempt({ reservation, candidate: taken }).catch(
-        (error: unknown) => {
-          if (tariff && taken) stock.giveBack(tariff.tariffId, taken)
-          throw error
-        },
-      )
-      const made = result.outcome === 'made'
-      if (tariff && candidate) {
-        if (made || (result.outcome === 'not-made' && !atLimit)) stock.used(tariff.tariffId, candidate)
-        else stock.giveBack(tariff.tariffId, candidate)
+      const { result, candidate } = await attempt({ reservation, candidate: taken })
+      const outcome = result instanceof Error ? 'error' : result.outcome
+      if (tariff) {
+        const tried = outcome === 'made' || outcome === 'not-made'
+        if (candidate && tried) stock.used(tariff.tariffId, candidate)
+        else if (candidate) stock.giveBack(tariff.tariffId, candidate)
+        // Only now is it certain that the last try failed for the profile, and not for an order that was being made.
+        if (tried && lost.length > 0) stock.overlapped(tariff.tariffId)
+        if (!tried) for (const free of lost) stock.restore(tariff.tariffId, free)
       }
-      if (result.outcome === 'known') {
-        if (tariff) for (const free of lost) stock.restore(tariff.tariffId, free)
-        return repeat(result.order, tariff)
-      }
-      if (!tariff) throw refuse('unknown-tariff', catalogue.operatorFor(bankId, operatorCode) ? 'tariff' : 'operator')
-      if (made && candidate) {
-        if (lost.length > 0) stock.overlapped(tariff.tariffId)
+      if (result instanceof Error) throw result
+      if (result.outcome === 'known') return repeat(result.order, operatorCode, tariffCode)
+      if (!tariff) throw refuse('unknown-tariff', operator ? 'tariff' : 'operator')
+      if (outcome === 'made' && candidate) {
         observe.reservation('reserved')
         return { order: madeOrder(reservation, tariff, candidate), repeated: false }
       }
-      if (atLimit) {
+      if (outcome === 'at-limit') {
         observe.reservation('too-many')
         throw new DomainError('too-many', 'Too many reservations are open; confirm or cancel some first', {
           retryAfterSeconds: 60,
@@ -225,8 +241,9 @@ function createReserve(deps: EsimDeps): Orders['reserve'] {
     }
   }
 
-  function repeat(order: Order, tariff: Tariff | undefined): { order: Order; repeated: boolean } {
-    if (order.tariffId === tariff?.tariffId) {
+  /** By the codes: the tariff may be out of the bank's reach by now, and the order is answered all the same. */
+  function repeat(order: Order, operatorCode: string, tariffCode: string): { order: Order; repeated: boolean } {
+    if (order.operatorCode === operatorCode && order.tariffCode === tariffCode) {
       observe.reservation('repeated')
       return { order, repeated: true }
     }
@@ -246,10 +263,7 @@ function createReserve(deps: EsimDeps): Orders['reserve'] {
  * then wait for each other at most once, and never in a circle.
  */
 function arrange(attempts: readonly Attempt[]): Attempt[] {
-  const sorted = attempts.toSorted(
-    ({ reservation: a }, { reservation: b }) =>
-      (a.tariffId ?? 0) - (b.tariffId ?? 0) || (a.externalId < b.externalId ? -1 : a.externalId > b.externalId ? 1 : 0),
-  )
+  const sorted = attempts.toSorted((a, b) => store.compareReservations(a.reservation, b.reservation))
   const candidates = Map.groupBy(
     sorted.filter(({ candidate }) => candidate !== null),
     ({ reservation }) => reservation.tariffId,
@@ -300,42 +314,6 @@ function madeOrder(reservation: Reservation, tariff: Tariff, { msisdn }: Candida
     createdAt: now,
     reservedUntil,
     confirmedAt: null,
-  }
-}
-
-/** An upper estimate of each bank's live reservations, so that the exact count under a lock is needed only near the limit. */
-function createOpenReservations(deps: Pick<EsimDeps, 'database' | 'clock' | 'openReservations' | 'onFault'>) {
-  const limit = deps.openReservations
-  const recountAfterMs = 5_000
-  const margin = Math.max(256, limit / 5)
-  const estimates = new Map<string, { open: number; countedAtMs: number }>()
-  const counting = new Map<string, Promise<void>>()
-  const counted = (bankId: string, open: number) => void estimates.set(bankId, { open, countedAtMs: performance.now() })
-
-  /** Callers at the same moment share one count. */
-  const count = (bankId: string): Promise<void> => {
-    const running = counting.get(bankId)
-    if (running) return running
-    const started = store
-      .countOpen(deps.database, bankId, deps.clock.now(), limit)
-      .then(open => counted(bankId, open))
-      .finally(() => counting.delete(bankId))
-    counting.set(bankId, started)
-    return started
-  }
-
-  return {
-    /** True when the bank is certainly far from its limit; then its next reservation is counted here. */
-    async far(bankId: string): Promise<boolean> {
-      if (!estimates.has(bankId)) await count(bankId)
-      const estimate = estimates.get(bankId)
-      if (!estimate || estimate.open >= limit - margin) return false
-      estimate.open++
-      // What other processes have added meanwhile is looked at beside the request, not before it.
-      if (performance.now() - estimate.countedAtMs > recountAfterMs) count(bankId).catch(deps.onFault)
-      return true
-    },
-    counted,
   }
 }
 

@@ -153,9 +153,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
   api.post(
     '/orders/:orderId/confirm',
     {
-      preValidation: async request => {
-        request.body ??= {}
-      },
+      preValidation: bodyOptional,
       schema: {
         operationId: 'confirm',
         tags: ['Orders'],
@@ -227,9 +225,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
   api.post(
     '/orders/:orderId/cancel',
     {
-      preValidation: async request => {
-        request.body ??= {}
-      },
+      preValidation: bodyOptional,
       schema: {
         operationId: 'cancel',
         tags: ['Orders'],
@@ -270,6 +266,11 @@ function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
         retryAfterSeconds: decision.retryAfterSeconds,
       })
   })
+}
+
+/** An absent body is an empty one; `null` is none. */
+const bodyOptional = async (request: { body: unknown }): Promise<void> => {
+  if (request.body === undefined) request.body = {}
 }
 
 const keyOf = (request: Parameters<typeof bankOf>[0]) => ({

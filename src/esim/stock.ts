@@ -9,7 +9,7 @@ import { randomInt } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import { createSharedRead } from '../db/batching.ts'
 import type { Queryable, Statement } from '../db/database.ts'
-import { expire } from './store.ts'
+import { expire, waitForLapsed } from './store.ts'
 
 export type Candidate = { profileId: number; msisdn: string }
 
@@ -76,13 +76,17 @@ export function createStock(deps: { database: Queryable; clock: Clock; onFault(e
   /** The window is dry: reservations that are over are marked first, then everything that can be free is looked at. */
   const refillDry = async (tariffId: number, window: Window): Promise<void> => {
     if (window.free.length > 0) return
-    while ((await expire(database, deps.clock.now(), expireAtOnce)) === expireAtOnce);
-    await addReturned(tariffId, window)
-    if (window.free.length > 0) return
-    await addUnsold(tariffId, window)
-    if (window.free.length > 0) return
-    window.scannedUpTo = await advancePosition(database, tariffId)
-    await addUnsold(tariffId, window)
+    for (;;) {
+      const now = deps.clock.now()
+      while ((await expire(database, now, expireAtOnce)) === expireAtOnce);
+      await addReturned(tariffId, window)
+      if (window.free.length > 0) return
+      await addUnsold(tariffId, window)
+      if (window.free.length > 0) return
+      window.scannedUpTo = await advancePosition(database, tariffId)
+      await addUnsold(tariffId, window)
+      if (window.free.length > 0 || !(await waitForLapsed(database, tariffId, now))) return
+    }
   }
 
   const refillAhead = async (tariffId: number, window: Window): Promise<void> => {
@@ -142,8 +146,9 @@ export function createStock(deps: { database: Queryable; clock: Clock; onFault(e
         const { settled, trying } = window
         await window.refillNow()
         if (window.free.length > 0) break
-        // The last profiles are being tried by others: only their outcome tells whether one is left.
-        if (trying === 0) return null
+        // The last profiles are being tried by others, who may also have come during the look: only their outcome tells whether
+        // one is left.
+        if (trying === 0 && window.trying === 0) return null
         await settled.promise
       }
       const candidate = window.free.pop()
@@ -175,24 +180,29 @@ export function createStock(deps: { database: Queryable; clock: Clock; onFault(e
       window.overlaps = 0
       void jumpAhead(database, tariffId, window.scannedUpTo)
         .then(profileId => {
-          if (profileId === null) return
           for (const candidate of window.free) window.known.delete(candidate.profileId)
           window.free = []
-          window.scannedUpTo = profileId
+          // Where there is nothing further ahead, what is left is found from the position on.
+          window.scannedUpTo = profileId ?? 0
         })
         .catch(deps.onFault)
     },
   }
 }
 
+// Those that were sold again but are still listed are passed over before the limit, or enough of them would hide the others.
 const findReturned: Statement = {
   name: 'esim.find-returned-profiles',
   text: `
     select r.profile_id as "profileId", p.msisdn
-    from (select profile_id from returned_profiles where tariff_id = $1 order by profile_id limit $2) r
+    from (
+      select r.profile_id from returned_profiles r
+      left join lateral (
+        select true as taken from orders o
+        where o.profile_id = r.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true
+      where r.tariff_id = $1 and o.taken is null
+      order by r.profile_id limit $2) r
     join profiles p using (profile_id)
-    where not exists (
-      select from orders o where o.profile_id = r.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn'))
     order by r.profile_id`,
 }
 

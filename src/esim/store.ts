@@ -51,6 +51,8 @@ export type ReserveResult =
   | { outcome: 'known'; order: Order }
   /** The profile was taken by someone else, or an order with this externalId is being made at this moment. */
   | { outcome: 'not-made' }
+  /** The bank holds as many live reservations as it may. */
+  | { outcome: 'at-limit' }
 
 const orderColumns = `
   o.order_id as "orderId", o.external_id as "externalId", o.tariff_id as "tariffId", m.code as "operatorCode", t.code as "tariffCode",
@@ -96,8 +98,7 @@ const reserveStatement: Statement = {
  */
 export async function reserve(database: Queryable, reservations: Reservation[]): Promise<ReserveResult[]> {
   type Row = { n: number; made: boolean } & Order
-  // In one order for all: two statements that share orders then wait for each other, and never in a circle.
-  const sorted = reservations.toSorted((a, b) => compare(a.bankId, b.bankId) || compare(a.externalId, b.externalId))
+  const sorted = reservations.toSorted(compareReservations)
   const rows = await database.query<Row>(reserveStatement, [
     sorted.map((_, n) => n),
     sorted.map(({ orderId }) => orderId),
@@ -120,6 +121,10 @@ export async function reserve(database: Queryable, reservations: Reservation[]):
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
+/** The one order of a statement's rows: two statements that share orders then wait for each other, and never in a circle. */
+export const compareReservations = (a: Reservation, b: Reservation): number =>
+  (a.tariffId ?? 0) - (b.tariffId ?? 0) || compare(a.bankId, b.bankId) || compare(a.externalId, b.externalId)
+
 const lockOpenReservations: Statement = {
   name: 'esim.lock-open-reservations',
   text: `select pg_advisory_xact_lock(hashtextextended($1, 1))`,
@@ -138,21 +143,41 @@ export async function countOpen(database: Queryable, bankId: string, now: Date, 
 }
 
 /**
- * Reserves for a bank that may be near its limit of live reservations: counted and made under a lock, so that the limit holds
- * exactly. At the limit an order made before is still found.
+ * Reserves for one bank that may be near its limit of live reservations: counted and made under a lock, so that the limit holds
+ * exactly. At the limit orders made before are still found.
  *
- * @returns the result, and how many live reservations the bank has now (counted up to `limit`)
+ * @returns the results in their order, and how many live reservations the bank has now (counted up to `limit`)
  */
 export async function reserveWithinLimit(
   transaction: Queryable,
-  reservation: Reservation,
-  limit: number,
-): Promise<{ result: ReserveResult; open: number }> {
-  await transaction.execute(lockOpenReservations, [reservation.bankId])
-  const open = await countOpen(transaction, reservation.bankId, reservation.now, limit)
-  const allowed = open < limit ? reservation : { ...reservation, profileId: null }
-  const [result = { outcome: 'not-made' as const }] = await reserve(transaction, [allowed])
-  return { result, open: result.outcome === 'made' ? open + 1 : open }
+  given: { bankId: string; reservations: Reservation[]; limit: number },
+): Promise<{ results: ReserveResult[]; open: number }> {
+  const { bankId, limit } = given
+  const latest = new Date(Math.max(...given.reservations.map(({ now }) => now.getTime())))
+  await transaction.execute(lockOpenReservations, [bankId])
+  let open = await countOpen(transaction, bankId, latest, limit)
+  const results = new Map<Reservation, ReserveResult>()
+  const run = async (some: Reservation[], tried = some): Promise<void> => {
+    for (const [index, result] of (await reserve(transaction, tried)).entries()) {
+      if (result.outcome === 'made') open++
+      results.set(some[index] as Reservation, result)
+    }
+  }
+  let waiting = given.reservations
+  if (limit - open < waiting.length) {
+    // Who only repeats needs no room.
+    await run(
+      waiting,
+      waiting.map(reservation => ({ ...reservation, profileId: null })),
+    )
+    waiting = waiting.filter(reservation => results.get(reservation)?.outcome !== 'known')
+  }
+  for (let room = limit - open; waiting.length > 0 && room > 0; room = limit - open) {
+    await run(waiting.slice(0, room))
+    waiting = waiting.slice(room)
+  }
+  for (const reservation of waiting) results.set(reservation, { outcome: 'at-limit' })
+  return { results: given.reservations.map(reservation => results.get(reservation) ?? { outcome: 'not-made' }), open }
 }
 
 const findOrdersStatement: Statement = {
@@ -274,6 +299,29 @@ export function expire(database: Queryable, now: Date, limit: number): Promise<n
     },
     [now, limit],
   )
+}
+
+/**
+ * Waits until whoever is just deciding about a reservation of the tariff that is over (another process that marks it, a confirm that
+ * came first) has done so. The profile can be sold from that instant on, and nobody is to be told otherwise meanwhile.
+ *
+ * @returns false when there was nothing to wait for
+ */
+export async function waitForLapsed(database: Queryable, tariffId: number, now: Date): Promise<boolean> {
+  const [row] = await database.query<{ found: number; held: number }>(
+    {
+      name: 'esim.wait-for-lapsed',
+      text: `
+        with lapsed as materialized (
+          select order_id from orders where tariff_id = $1 and status = 'reserved' and reserved_until <= $2 limit 1
+        ), held as (
+          select from orders o where o.order_id in (select order_id from lapsed) for update
+        )
+        select (select count(*) from lapsed) as found, (select count(*) from held) as held`,
+    },
+    [tariffId, now],
+  )
+  return row !== undefined && row.found > 0
 }
 
 /**

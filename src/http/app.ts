@@ -52,6 +52,7 @@ declare module 'fastify' {
 }
 
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
+  const limitHeaders = announceRateLimit(deps.esim.rateLimit)
   const app: FastifyInstance = fastify({
     loggerInstance: deps.logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -66,7 +67,11 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     return503OnClosing: false,
     http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 1_000 },
     clientErrorHandler: answerClientError,
-    frameworkErrors: (error, request, reply) => answerError(error, request as FastifyRequest, reply),
+    // An address that cannot be decoded gets to no hook.
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id).headers(limitHeaders(request as FastifyRequest))
+      answerError(error, request as FastifyRequest, reply)
+    },
   })
   app.setValidatorCompiler(validatorCompiler)
   app.decorateRequest('caller', null)
@@ -77,12 +82,13 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   measureRequests(app, deps.metrics)
   logRequests(app, deps.logger)
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
-    done(
-      isReadableQuery(request.raw.url) ? undefined : new DomainError('invalid', 'The query must be well-formed text'),
-    )
+    reply.header('x-request-id', request.id).headers(limitHeaders(request))
+    done()
   })
-  announceRateLimit(app, deps.esim.rateLimit)
+  // Later than onRequest, where it is found out who is calling: that comes first.
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
+    done(isReadableQuery(request.raw.url) ? null : new DomainError('invalid', 'The query must be well-formed text'))
+  })
   registerHealth(app, deps)
 
   const runs = (service: Service) => deps.services.includes(service)
@@ -173,13 +179,9 @@ function logRequests(app: FastifyInstance, logger: Logger): void {
 }
 
 /** Every answer of the eSIM API tells the limit, also one to a caller without a bucket: an unknown path, a missing token. */
-function announceRateLimit(app: FastifyInstance, limit: RateLimit | null): void {
-  if (!limit) return
-  const unused = rateLimitHeaders(limit, null)
-  app.addHook('onRequest', (request, reply, done) => {
-    if (apiOf(pathOf(request)) === 'esim') reply.headers(unused)
-    done()
-  })
+function announceRateLimit(limit: RateLimit | null): (request: FastifyRequest) => Record<string, string> {
+  const unused = limit ? rateLimitHeaders(limit, null) : {}
+  return request => (apiOf(pathOf(request)) === 'esim' ? unused : {})
 }
 
 function registerHealth(app: FastifyInstance, deps: AppDeps): void {

@@ -94,7 +94,11 @@ export type OrderBody = {
 }
 
 /** An Order of the eSIM document: exactly its fields, each null where its status says so. */
-export function assertOrder(answer: EsimAnswer, expected: Partial<OrderBody> & { status: string }, code = 200): OrderBody {
+export function assertOrder(
+  answer: EsimAnswer,
+  expected: Partial<OrderBody> & { status: string },
+  code = 200,
+): OrderBody {
   assert.equal(answer.status, code, answer.text)
   const order: OrderBody = answer.body
   const fields = ['orderId', 'externalId', 'operatorCode', 'tariffCode', 'status']
@@ -163,7 +167,8 @@ export async function each<Item, Result>(
   const results: Result[] = []
   let next = 0
   const worker = async () => {
-    for (let index = next++; index < items.length; index = next++) results[index] = await work(items[index] as Item, index)
+    for (let index = next++; index < items.length; index = next++)
+      results[index] = await work(items[index] as Item, index)
   }
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker))
   return results

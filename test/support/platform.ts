@@ -127,7 +127,7 @@ async function start(
 ): Promise<TestPlatform> {
   const port = await freePort()
   const config = readConfig({ ...env, PORT: String(port) }) as Config & { operatorKey: string }
-  const logger = options.logger ?? createLogger(config.logLevel, false)
+  const logger = options.logger ?? createLogger(config.logLevel)
   const platform = await createPlatform(config, logger, options.only ?? null)
   await platform.app.listen({ port, host: '127.0.0.1' })
   const url = `http://127.0.0.1:${port}`

@@ -82,7 +82,9 @@ async function send(call: AdminCall): Promise<IncomingMessage> {
     const { statusCode = 0, statusMessage = '' } = response
     if (statusCode >= 200 && statusCode < 300) return response
     if (statusCode === 401) throw wrongKey(shown)
-    throw refused(await readText(response), call, `The platform at ${shown} answered ${statusCode} ${statusMessage}`)
+    const text = await readText(response)
+    if (statusCode === 404 && messagesIn(text)?.[0] === noSuchPath) throw noAdmin(shown)
+    throw refused(text, call, `${shown} answered ${statusCode} ${statusMessage}`)
   } catch (error) {
     request.destroy()
     throw error instanceof CommandError ? error : unreachable(error, shown)
@@ -185,6 +187,15 @@ const wrongKey = (shown: string) =>
       'It must be the platform’s own, which an embedded platform keeps in DATA_DIR/operator.key.',
   )
 
+/** What a platform says of every path that none of its services has (`http/unknown.ts`). */
+const noSuchPath = 'There is nothing at this path'
+
+const noAdmin = (shown: string) =>
+  new CommandError(
+    `The platform at ${shown} has no admin interface there. Either PERKLINE_URL leads to a wrong path, or that process was ` +
+      'started with --only and without admin.',
+  )
+
 const errorOf = (code: string): Error => Object.assign(new Error(code), { code })
 
 const reasons: Record<string, string> = {
@@ -196,11 +207,13 @@ const reasons: Record<string, string> = {
   ENETUNREACH: 'there is no way to it',
   ECONNRESET: 'the connection broke',
   EPIPE: 'the connection broke',
+  EPROTO: 'it does not speak https',
+  HPE_INVALID_CONSTANT: 'it does not speak http',
 }
 
 function unreachable(error: unknown, shown: string): CommandError {
   const { code = '', message } = error as NodeJS.ErrnoException
-  const reason = reasons[code] ?? (plain(message) || code)
+  const reason = reasons[code] ?? (plain(message.split('\n', 1)[0] ?? '') || code)
   return new CommandError(
     `Can’t reach the platform at ${shown}: ${reason}. ` +
       'If it runs elsewhere, say where: PERKLINE_URL=http://HOST:PORT perkline ...',

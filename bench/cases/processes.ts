@@ -1,0 +1,42 @@
+/** Two processes on one database against one of them alone, with the same 64 connections. */
+import { type Case, freshPrefix, type Served, serve, using } from '../bench.ts'
+import { rateOf } from '../load.ts'
+import { clients } from '../pgbench.ts'
+import { compare } from '../rounds.ts'
+import { operatorCode, tariffCode } from '../world.ts'
+
+const database = 'bench_processes'
+
+export const processesCase: Case = {
+  name: 'processes',
+  async run(bench) {
+    await bench.server.create(database, (await bench.world()).template)
+    const rate = (platforms: Served[], seconds: number) => {
+      const load = { kind: 'sell', operatorCode, tariffCode, prefix: freshPrefix() } as const
+      const ports = platforms.map(({ port }) => port)
+      return rateOf({ ports, token: platforms[0]?.token ?? null, connections: clients, seconds, load }, 'confirm')
+    }
+    return using(serve(bench, database), first =>
+      using(serve(bench, database), async second => {
+        await rate([first, second], 2)
+        await bench.server.run(database, 'vacuum analyze orders')
+        // Answers that the contract does not foresee here (anything but 201 and 200) end the benchmark.
+        const compared = await compare(
+          bench.rounds,
+          () => rate([first, second], bench.seconds),
+          () => rate([first], bench.seconds),
+        )
+        return [
+          {
+            name: 'reserve + confirm by two processes, against one',
+            ours: `${Math.round(compared.ours)}/s`,
+            limit: `${Math.round(compared.limit)}/s`,
+            ratio: compared.ratio,
+            target: '>= 1.0',
+            pass: compared.ratio >= 1,
+          },
+        ]
+      }),
+    )
+  },
+}

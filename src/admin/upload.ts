@@ -1,0 +1,45 @@
+/** The body of a request as a file of any length that comes at its own pace. */
+import { Readable } from 'node:stream'
+import { DomainError } from '../errors.ts'
+
+/** An upload that sends nothing for so long is given up, with the connection and the transaction that it keeps. */
+const stillMs = 60_000
+
+export type Upload = {
+  /** The bytes. It fails with a DomainError when the upload stands still; ending it early leaves the request as it is. */
+  source: Readable
+  /** Reads what is left, so that a client that sends before it listens gets its answer. @returns false when there is no end to it */
+  drain(): Promise<boolean>
+}
+
+export function openUpload(body: Readable): Upload {
+  // The request is not to be destroyed with its body: it still has to be answered.
+  const chunks = body.iterator({ destroyOnReturn: false })
+  const next = () => withinTime(chunks.next(), stillMs)
+  return {
+    source: Readable.from(all(next), { objectMode: false }),
+    async drain() {
+      try {
+        for await (const _ of all(next));
+        return true
+      } catch {
+        return false
+      }
+    },
+  }
+}
+
+async function* all(next: () => Promise<IteratorResult<unknown>>): AsyncGenerator<unknown> {
+  for (let chunk = await next(); !chunk.done; chunk = await next()) yield chunk.value
+}
+
+async function withinTime<T>(work: Promise<T>, timeMs: number): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const fault = new DomainError('invalid', `The upload stood still for ${timeMs / 1000} s; nothing was imported`)
+  const timer = setTimeout(() => late.reject(fault), timeMs)
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type RedisServer = {
+  url: string
+  start(): Promise<void>
+  /** Ends it at once, as if its machine had gone; what it held is lost. */
+  stop(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A real redis-server on a free port of 127.0.0.1, running, that can be stopped and started again on the same port. */
+export async function startRedisServer(): Promise<RedisServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'perkline-redis-'))
+  const port = await freePort()
+  let stop = async () => {}
+  const start = async () => {
+    const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
+    const child = spawn('redis-server', options, { stdio: 'ignore' })
+    const gone = once(child, 'exit')
+    stop = async () => {
+      child.kill('SIGKILL')
+      await gone
+    }
+    while (!(await answers(port))) {
+      if (child.exitCode !== null) throw new Error('redis-server does not start')
+      await sleep(10)
+    }
+  }
+  await start()
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    start,
+    stop: () => stop(),
+    async close() {
+      await stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
+    socket.once('data', () => resolve(socket.destroy() !== undefined))
+    socket.once('error', () => resolve(false))
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
