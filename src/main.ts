@@ -180,6 +180,13 @@ program
   )
 
 finish(program, 'perkline')
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  end(error.code === 'EPIPE' ? new CommandError('Whoever reads the output went away before its end.') : error),
+)
+// The platform's own log says more about its faults than one sentence.
+program.hook('preAction', (_, command) => {
+  if (command.name() !== 'serve') process.on('uncaughtException', end)
+})
 try {
   await program.parseAsync()
 } catch (error) {

@@ -401,7 +401,7 @@ describe('OPEN_RESERVATIONS holds over all processes', () => {
         let place = 0
         const fill = async (free: number) => {
           const answers = await Promise.all(range(24).map(index => at(index).reserve(`${limit}-${++place}`)))
-          assert.deepEqual(tally(answers), { 201: free, 429: 24 - free })
+          assert.deepEqual(tally(answers), { ...(free > 0 && { 201: free }), 429: 24 - free })
           for (const answer of answers.filter(({ status }) => status === 429)) assertError(answer, 429)
           assert.equal(await live(first), limit)
           return answers.filter(({ status }) => status === 201).map(({ body }) => body)

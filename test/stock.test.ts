@@ -11,7 +11,7 @@ import { DomainError } from '../src/errors.ts'
 import { createOrders, type Orders } from '../src/esim/operations.ts'
 import { createSealing } from '../src/esim/sealing.ts'
 import { createStock } from '../src/esim/stock.ts'
-import { openBank, provenBooks, range, until } from './support/esim.ts'
+import { each, openBank, provenBooks, range, until } from './support/esim.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 
 let platform: TestPlatform
@@ -45,7 +45,7 @@ function watched(watch: Watch): Database {
 }
 
 /** What another process has: its own stock and operations on the same database. */
-function anotherProcess(watch: Watch = (_, run) => run()): Orders {
+function anotherProcess(watch: Watch = (_, run) => run(), openReservations = 1_000_000): Orders {
   const own = watched(watch)
   return createOrders({
     database: own,
@@ -54,7 +54,7 @@ function anotherProcess(watch: Watch = (_, run) => run()): Orders {
     stock: createStock({ database: own, clock: clock(), onFault }),
     sealing: createSealing([randomBytes(32)], randomBytes(32)),
     mailer: { send: () => assert.fail('no mail'), close: async () => {} },
-    openReservations: 1_000_000,
+    openReservations,
     observe: { reservation: () => {}, mail: () => {} },
     onFault,
   })
@@ -234,6 +234,23 @@ test('reservations of several banks in several processes wait for each other wit
   )
   assert.equal(deadlocks, 0)
   assert.equal((await provenBooks(platform)).reserved, 1_200)
+})
+
+test('a limit that is far away at first holds exactly in the end, over several processes', async () => {
+  const limit = 6_000
+  await platform.addStock('kyivstar', 'eu-10gb', limit + 300)
+  const processes = range(3).map(() => anotherProcess((_, run) => run(), limit))
+  let made = 0
+  await each(range(limit + 200), 300, async index => {
+    try {
+      await processes[index % 3]?.reserve(request(`l${index}`))
+      made++
+    } catch (error) {
+      assert.ok(error instanceof DomainError && error.code === 'too-many', String(error))
+    }
+  })
+  assert.equal(made, limit)
+  assert.equal((await provenBooks(platform)).reserved, limit)
 })
 
 test('an answer names the profile that the database has given to the order', async () => {

@@ -1,6 +1,6 @@
 /** Loading a stock file through the admin interface, against COPY of the same sealed rows into the same table with its indexes. */
 import { createWriteStream, openAsBlob } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -30,7 +30,8 @@ async function measure(bench: Bench, platform: Served, stock: { file: string; co
   const { operatorKey } = await bench.world()
   const copies = join(bench.folder, 'copies')
   // The database server, another user, writes there.
-  await mkdir(copies, { mode: 0o777, recursive: true })
+  await mkdir(copies)
+  await chmod(copies, 0o777)
   const sealed = `'${join(copies, 'profiles')}' (format binary)`
   const run = (...statements: string[]) => bench.server.run(database, ...statements)
   const timed = async (work: () => Promise<void>) => {

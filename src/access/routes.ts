@@ -45,19 +45,20 @@ export type AccessRoutesDeps = AccessDeps & {
 
 const tags = ['Tokens']
 const away = { 500: 'A fault of ours; tell us the request id', 503: 'The platform is away for a moment' }
-const throttled = 'Too many failed attempts from this address: wait for `Retry-After` seconds'
+const tooMany = 'Too many failed attempts from this address: wait for `Retry-After` seconds'
 const answer = (token: string) => ({ access_token: token, expire: String(tokenLifetimeSeconds) })
 const noStore = { 'cache-control': 'no-store' }
 
 export const accessRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (app, deps) => {
   /** Runs an attempt under a throttle; null is a failure that counts. */
   const attempt = async (throttle: Throttle, address: string, name: string, run: () => Promise<string | null>) => {
-    await throttle.check(address, name).catch((error: unknown) => {
+    const throttled = (error: unknown): never => {
       deps.observeToken('throttled')
       throw error
-    })
+    }
+    await throttle.check(address, name).catch(throttled)
     const token = await run()
-    if (token === null) await throttle.fail(address, name)
+    if (token === null) await throttle.fail(address, name).catch(throttled)
     deps.observeToken(token === null ? 'refused' : 'issued')
     return token
   }
@@ -76,7 +77,7 @@ export const accessRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (
           200: { ...ref(Token), description: 'A fresh token' },
           ...errorAnswers(TokenError, {
             400: 'The body is not as described, or the clientId and secret do not fit',
-            429: throttled,
+            429: tooMany,
             ...away,
           }),
         },
@@ -107,7 +108,7 @@ export const accessRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (
           ...errorAnswers(CashbackError, {
             400: 'The body is not as described',
             401: 'The login and password do not fit, or the user may not log in any more',
-            429: throttled,
+            429: tooMany,
             ...away,
           }),
         },

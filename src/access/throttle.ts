@@ -3,7 +3,7 @@
  * address, within a minute, that address waits. The rightful client elsewhere is never locked out.
  */
 import { createHash } from 'node:crypto'
-import type { RateLimiterAbstract } from 'rate-limiter-flexible'
+import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { DomainError } from '../errors.ts'
 
@@ -14,6 +14,11 @@ const failuresOfAddress = 50
 export type Throttle = {
   /** @throws DomainError 'too-many' when this address has failed too often */
   check(address: string, name: string): Promise<void>
+  /**
+   * Counts a failure.
+   *
+   * @throws DomainError 'too-many' when others of the same moment have used up what this address may try: it learns no more
+   */
   fail(address: string, name: string): Promise<void>
 }
 
@@ -25,21 +30,31 @@ export function createThrottle(create: typeof createLocalCounter = createLocalCo
   const nameKey = (address: string, name: string) =>
     `${address}|${createHash('sha256').update(name).digest('base64url').slice(0, 22)}`
 
+  const refuseFor = (waitMs: number): never => {
+    throw new DomainError('too-many', 'Too many failed attempts from your address; wait a moment', {
+      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+    })
+  }
+  const limits = [failuresOfName, failuresOfAddress]
+  /** How long to wait for the counts that are above their limits, or at them, with `atLimit`. */
+  const waitFor = (counts: (RateLimiterRes | null)[], atLimit: boolean): number => {
+    const waits = counts.map((count, index) => {
+      const over = (count?.consumedPoints ?? 0) - (limits[index] ?? 0)
+      return count !== null && (atLimit ? over >= 0 : over > 0) ? count.msBeforeNext : 0
+    })
+    return Math.max(...waits)
+  }
+
   return {
     async check(address, name) {
-      const counted = await Promise.all([byName.get(nameKey(address, name)), byAddress.get(address)])
-      const limits = [failuresOfName, failuresOfAddress]
-      const waits = counted.map((count, index) =>
-        count !== null && count.consumedPoints >= (limits[index] ?? 0) ? count.msBeforeNext : 0,
-      )
-      const waitMs = Math.max(...waits)
-      if (waitMs > 0)
-        throw new DomainError('too-many', 'Too many failed attempts from your address; wait a moment', {
-          retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-        })
+      const counts = await Promise.all([byName.get(nameKey(address, name)), byAddress.get(address)])
+      const waitMs = waitFor(counts, true)
+      if (waitMs > 0) refuseFor(waitMs)
     },
     async fail(address, name) {
-      await Promise.all([byName.penalty(nameKey(address, name), 1), byAddress.penalty(address, 1)])
+      const counts = await Promise.all([byName.penalty(nameKey(address, name), 1), byAddress.penalty(address, 1)])
+      const waitMs = waitFor(counts, false)
+      if (waitMs > 0) refuseFor(waitMs)
     },
   }
 }

@@ -161,8 +161,8 @@ async function rows<Row extends object>(client: pg.ClientBase, statement: Statem
 
 const retryable = new Set(['40001', '40P01'])
 
-/** SQLSTATE classes and codes that mean "not now": connection, resources, operator intervention, a standby. */
-const unavailable = /^(08|53|57P|58|25006|55P03)/
+/** SQLSTATE classes and codes that mean "not now": connection, resources, operator intervention and time limits, a standby. */
+const unavailable = /^(08|53|57|58|25006|25P03|55P03)/
 
 function isLost(error: unknown): boolean {
   if (error instanceof DomainError) return false

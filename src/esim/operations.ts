@@ -5,9 +5,9 @@ import type { Database } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue, Tariff } from './catalogue.ts'
 import { isEmailAddress } from './email-address.ts'
-import { decide, requireConfirmed, reservationEnd } from './lifecycle.ts'
+import { decide, requireConfirmed, reservationEnd, statusAt } from './lifecycle.ts'
 import type { Mailer } from './mail.ts'
-import { createBankBatchers, createOpenReservations } from './open-reservations.ts'
+import { createOpenReservations } from './open-reservations.ts'
 import { newOrderId } from './order-id.ts'
 import { qrPng } from './qr.ts'
 import type { ProfileSecrets, Sealing } from './sealing.ts'
@@ -59,21 +59,20 @@ const mostWaiting = 10_000
 const busy = () => new DomainError('unavailable', 'Too many requests at once; try again', { retryAfterSeconds: 1 })
 
 /** Whom the platform has no time for gets 503 before memory runs out. */
-const batchOptions = {
-  maxItems: rowsOfAStatement,
-  inFlight: statementsInFlight,
-  maxWaiting: mostWaiting,
-  onFull: busy,
-}
 const batch = <Item, Result>(run: (items: Item[]) => Promise<(Result | Error)[]>): Batcher<Item, Result> =>
-  createBatcher({ ...batchOptions, run })
+  createBatcher({
+    run,
+    maxItems: rowsOfAStatement,
+    inFlight: statementsInFlight,
+    maxWaiting: mostWaiting,
+    onFull: busy,
+  })
 
 export function createOrders(deps: EsimDeps): Orders {
   const { database, clock, catalogue } = deps
-  const reserve = createReserve(deps)
   const readOrder = batch<OrderKey, Order | null>(keys => store.findOrders(database, keys))
   const confirmOrder = batch<store.Confirmation, store.ConfirmResult>(items =>
-    rowByRowOnError(items, some => store.confirm(database, some)),
+    rowByRowOnError(items, some => store.confirm(database, some, clock.now())),
   )
 
   const existing = async <T extends Order>(order: Promise<T | null>): Promise<T> => {
@@ -82,11 +81,29 @@ export function createOrders(deps: EsimDeps): Orders {
     return found
   }
 
+  /**
+   * Marks an order whose reservation is over before anybody is told so: or a confirm that is under way could still come first, and
+   * an order that was seen expired would be confirmed.
+   *
+   * @returns true when the order has to be read again
+   */
+  const settleIfOver = async (order: Order): Promise<boolean> => {
+    const now = clock.now()
+    if (statusAt(order, now) === order.status) return false
+    await store.expireOrder(database, order.orderId, now)
+    return true
+  }
+
   return {
-    reserve,
+    reserve: createReserve(deps, settleIfOver),
 
     /** The order without its secrets (GET /orders/{orderId}). @throws DomainError 'not-found' also for another bank's */
-    read: key => existing(readOrder(key)),
+    async read(key) {
+      for (;;) {
+        const order = await existing(readOrder(key))
+        if (!(await settleIfOver(order))) return order
+      }
+    },
 
     /**
      * Confirms a paid order and opens its profile (POST /orders/{orderId}/confirm); repeated, it answers the same.
@@ -103,11 +120,13 @@ export function createOrders(deps: EsimDeps): Orders {
         if (found?.status !== 'confirmed') throw new DomainError('invalid', ['customerEmail must be given'])
       }
       for (;;) {
-        const now = clock.now()
-        const result = await confirmOrder({ orderId, bankId, deliveryMode, now })
+        const result = await confirmOrder({ orderId, bankId, deliveryMode })
         if (!result) throw new DomainError('not-found', 'There is no such order')
-        // Someone else moved the order between the reading and the writing of the statement: look again.
-        if (!result.moved && decide(result.order, 'confirm', now).outcome === 'move') continue
+        if (!result.moved) {
+          if (await settleIfOver(result.order)) continue
+          // Someone else moved the order between the reading and the writing of the statement: look again.
+          if (decide(result.order, 'confirm', clock.now()).outcome === 'move') continue
+        }
         return await answerConfirmed(deps, bankId, result.order, customerEmail)
       }
     },
@@ -119,10 +138,11 @@ export function createOrders(deps: EsimDeps): Orders {
      */
     async cancel(key) {
       for (;;) {
-        const now = clock.now()
-        const cancelled = await store.cancel(database, key, now)
+        const cancelled = await store.cancel(database, key, clock.now())
         const order = await existing(store.findOrders(database, [key]).then(([found]) => found ?? null))
-        if (cancelled || decide(order, 'cancel', now).outcome === 'repeat') return order
+        if (cancelled) return order
+        if (await settleIfOver(order)) continue
+        if (decide(order, 'cancel', clock.now()).outcome === 'repeat') return order
       }
     },
 
@@ -157,7 +177,7 @@ type Attempt = { reservation: Reservation; candidate: Candidate | null }
 /** `candidate` is the profile that was really tried: those of one statement are handed out anew, see `arrange`. */
 type AttemptResult = { result: store.ReserveResult | Error; candidate: Candidate | null }
 
-function createReserve(deps: EsimDeps): Orders['reserve'] {
+function createReserve(deps: EsimDeps, settleIfOver: (order: Order) => Promise<boolean>): Orders['reserve'] {
   const { database, clock, catalogue, stock, observe } = deps
   const limit = createOpenReservations({
     limit: deps.openReservations,
@@ -180,25 +200,27 @@ function createReserve(deps: EsimDeps): Orders['reserve'] {
     return attempts.map(({ reservation }) => answers.get(reservation.orderId) as AttemptResult)
   }
 
-  const insert = batch<Attempt, AttemptResult>(attempts => together(attempts, some => store.reserve(database, some)))
-  const insertCounted = createBankBatchers<Attempt, AttemptResult>({
-    ...batchOptions,
-    inFlight: 1,
-    run: attempts =>
-      together(attempts, async some => {
-        const bankId = some[0]?.bankId ?? ''
-        const { results, open } = await database.transaction(transaction =>
-          store.reserveWithinLimit(transaction, { bankId, reservations: some, limit: deps.openReservations }),
-        )
-        limit.counted(bankId, open)
-        return results
-      }),
-  })
+  const insert = async (bankId: string, reservations: Reservation[]): Promise<store.ReserveResult[]> => {
+    if (limit.far(bankId, reservations.length)) return store.reserve(database, reservations)
+    const { results, open } = await database.transaction(transaction =>
+      store.reserveWithinLimit(transaction, { bankId, reservations, limit: deps.openReservations }),
+    )
+    limit.counted(bankId, open)
+    return results
+  }
+
+  // One for each bank: what waits for one bank's lock holds up no other.
+  const batchers = new Map<string, Batcher<Attempt, AttemptResult>>()
+  const batcherOf = (bankId: string): Batcher<Attempt, AttemptResult> => {
+    const batcher = batchers.get(bankId) ?? batch(attempts => together(attempts, some => insert(bankId, some)))
+    batchers.set(bankId, batcher)
+    return batcher
+  }
 
   /** One try to make the order. */
   const attempt = async (given: Attempt): Promise<AttemptResult> => {
     try {
-      return await (limit.far(given.reservation.bankId) ? insert(given) : insertCounted(given))
+      return await batcherOf(given.reservation.bankId)(given)
     } catch (error) {
       return { result: error as Error, candidate: given.candidate }
     }
@@ -224,7 +246,11 @@ function createReserve(deps: EsimDeps): Orders['reserve'] {
         if (!tried) for (const free of lost) stock.restore(tariff.tariffId, free)
       }
       if (result instanceof Error) throw result
-      if (result.outcome === 'known') return repeat(result.order, operatorCode, tariffCode)
+      if (result.outcome === 'known') {
+        if (!(await settleIfOver(result.order))) return repeat(result.order, operatorCode, tariffCode)
+        lost.length = 0
+        continue
+      }
       if (!tariff) throw refuse('unknown-tariff', operator ? 'tariff' : 'operator')
       if (outcome === 'made' && candidate) {
         observe.reservation('reserved')

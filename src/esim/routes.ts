@@ -49,7 +49,7 @@ export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app,
 
 /** Beside the documentation, which needs no token. */
 const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) => {
-  const { clock, catalogue, orders } = deps
+  const { catalogue, orders } = deps
   limitRate(api as unknown as FastifyInstance, deps)
 
   api.get(
@@ -126,7 +126,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
     },
     async (request, reply) => {
       const { order, repeated } = await orders.reserve({ ...request.body, bankId: bankOf(request).bankId })
-      return reply.code(repeated ? 200 : 201).send(orderView(order, clock.now()))
+      return reply.code(repeated ? 200 : 201).send(orderView(order))
     },
   )
 
@@ -147,7 +147,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         },
       },
     },
-    async request => orderView(await orders.read(keyOf(request)), clock.now()),
+    async request => orderView(await orders.read(keyOf(request))),
   )
 
   api.post(
@@ -245,7 +245,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         },
       },
     },
-    async request => orderView(await orders.cancel(keyOf(request)), clock.now()),
+    async request => orderView(await orders.cancel(keyOf(request))),
   )
 }
 

@@ -214,19 +214,18 @@ export async function findSealedOrder(database: Queryable, key: OrderKey): Promi
   return row ?? null
 }
 
-export type Confirmation = OrderKey & { deliveryMode: DeliveryMode; now: Date }
+export type Confirmation = OrderKey & { deliveryMode: DeliveryMode }
 export type ConfirmResult = { moved: boolean; order: SealedOrder } | null
 
 const confirmStatement: Statement = {
   name: 'esim.confirm',
   text: `
     with input as (
-      select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[])
-        as input (n, order_id, bank_id, delivery_mode, now)
+      select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[]) as input (n, order_id, bank_id, delivery_mode)
     ), confirmed as (
-      update orders o set status = 'confirmed', confirmed_at = i.now, delivery_mode = i.delivery_mode
+      update orders o set status = 'confirmed', confirmed_at = $5, delivery_mode = i.delivery_mode
       from input i
-      where o.order_id = i.order_id and o.bank_id = i.bank_id and o.status = 'reserved' and o.reserved_until > i.now
+      where o.order_id = i.order_id and o.bank_id = i.bank_id and o.status = 'reserved' and o.reserved_until > $5
       returning o.*
     ), answer as (
       select i.n, true as moved, c.* from input i join confirmed c using (order_id)
@@ -238,14 +237,14 @@ const confirmStatement: Statement = {
 }
 
 /** Confirms every order that is still reserved, and gives each as it is then; null for one that is not there or another bank's. */
-export async function confirm(database: Queryable, confirmations: Confirmation[]): Promise<ConfirmResult[]> {
+export async function confirm(database: Queryable, confirmations: Confirmation[], now: Date): Promise<ConfirmResult[]> {
   const sorted = confirmations.toSorted((a, b) => compare(a.orderId, b.orderId))
   const rows = await database.query<{ n: number; moved: boolean } & SealedOrder>(confirmStatement, [
     sorted.map((_, n) => n),
     sorted.map(({ orderId }) => orderId),
     sorted.map(({ bankId }) => bankId),
     sorted.map(({ deliveryMode }) => deliveryMode),
-    sorted.map(({ now }) => now),
+    now,
   ])
   const results = new Map<Confirmation, ConfirmResult>()
   for (const { n, moved, ...order } of rows) {
@@ -298,6 +297,22 @@ export function expire(database: Queryable, now: Date, limit: number): Promise<n
         select from expired`,
     },
     [now, limit],
+  )
+}
+
+/** Marks one reservation that is over and gives its profile back, unless another move came first. */
+export async function expireOrder(database: Queryable, orderId: string, now: Date): Promise<void> {
+  await database.execute(
+    {
+      name: 'esim.expire-order',
+      text: `
+        with expired as (
+          update orders set status = 'expired' where order_id = $1 and status = 'reserved' and reserved_until <= $2
+          returning profile_id, tariff_id
+        )
+        insert into returned_profiles (profile_id, tariff_id) select profile_id, tariff_id from expired on conflict do nothing`,
+    },
+    [orderId, now],
   )
 }
 

@@ -1,6 +1,5 @@
 /** What banks see of operators, tariffs and orders: exactly the documented fields (eSIM document, "Resources and their fields"). */
 import type { MobileOperator, Tariff } from './catalogue.ts'
-import { statusAt } from './lifecycle.ts'
 import type { Confirmed } from './operations.ts'
 import type { Order } from './store.ts'
 
@@ -15,8 +14,9 @@ export function tariffView(tariff: Tariff, free: boolean) {
   return { ...shown, price: Number(price), available: onSale && free }
 }
 
-export function orderView(order: Order, now: Date) {
-  const status = statusAt(order, now)
+/** @param order whose status is as of now: one whose reservation is over is marked already */
+export function orderView(order: Order) {
+  const { status } = order
   const over = status === 'cancelled' || status === 'expired'
   return {
     orderId: order.orderId,

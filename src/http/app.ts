@@ -14,7 +14,7 @@ import { type EsimRoutesDeps, esimRoutes } from '../esim/routes.ts'
 import type { Logger } from '../log.ts'
 import type { SandboxDeps } from '../sandbox/operations.ts'
 import { sandboxRoutes } from '../sandbox/routes.ts'
-import { answerError, apiOf, CashbackError, pathOf, TokenError } from './errors.ts'
+import { answerError, apiOf, CashbackError, errorBody, pathOf, TokenError } from './errors.ts'
 import { isText, readJson } from './json.ts'
 import { type Metrics, measureRequests } from './metrics.ts'
 import { document } from './openapi.ts'
@@ -41,6 +41,8 @@ export type AppDeps = {
 const headersTimeoutMs = 5_000
 const bodyTimeoutMs = 8_000
 const bodyLimitBytes = 64 * 1024
+/** Node's own limit for all headers together. */
+const longestAddress = 16 * 1024
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -60,12 +62,14 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     requestIdHeader: false,
     trustProxy: deps.trustedProxies.length > 0 ? deps.trustedProxies : false,
     bodyLimit: bodyLimitBytes,
-    routerOptions: { maxParamLength: 1024 },
+    // As long as an address can be: what is too long for an id is told by the id's own rule.
+    routerOptions: { maxParamLength: longestAddress },
     // Node's own limit for a whole request would cut long uploads off; `limitBodyTime` takes its place.
     requestTimeout: 0,
     keepAliveTimeout: 65_000,
     return503OnClosing: false,
-    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 1_000 },
+    // A missing Host is answered below: Node's own answer has no body.
+    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 1_000, requireHostHeader: false },
     clientErrorHandler: answerClientError,
     // An address that cannot be decoded gets to no hook.
     frameworkErrors: (error, request, reply) => {
@@ -78,16 +82,28 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.setErrorHandler(answerError)
   readBodies(app)
   limitBodyTime(app)
-  answerUnknown(app)
   measureRequests(app, deps.metrics)
   logRequests(app, deps.logger)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).headers(limitHeaders(request))
-    done()
+    const { httpVersion, headers } = request.raw
+    done(
+      httpVersion === '1.1' && headers.host === undefined
+        ? new DomainError('invalid', 'The header Host must be given')
+        : undefined,
+    )
   })
+  answerUnknown(app, longestAddress)
+  // A server may pass over expectations that it does not know; Node's own answer to them has no body.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   // Later than onRequest, where it is found out who is calling: that comes first.
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     done(isReadableQuery(request.raw.url) ? null : new DomainError('invalid', 'The query must be well-formed text'))
+  })
+  // What the database cannot keep names nothing in it.
+  app.addHook('preHandler', (request, _reply, done) => {
+    const isKeepable = Object.values(request.params as Record<string, string>).every(isText)
+    done(isKeepable ? undefined : new DomainError('not-found', 'There is nothing at this path'))
   })
   registerHealth(app, deps)
 
@@ -150,7 +166,7 @@ function limitBodyTime(app: FastifyInstance): void {
           reply
             .header('connection', 'close')
             .code(408)
-            .send({ statusCode: 408, message: 'The body took too long', error: 'Request Timeout' })
+            .send(errorBody(request, 408, 'The body took too long'))
         request.raw.socket.destroySoon()
       }, bodyTimeoutMs)
       request.raw.once('end', () => clearTimeout(timer))
@@ -207,6 +223,6 @@ function answerClientError(error: Error & { code?: string }, socket: Socket): vo
   const body = JSON.stringify({ statusCode, message: messages[statusCode], error: reason })
   socket.end(
     `HTTP/1.1 ${statusCode} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      `X-Request-Id: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
 }

@@ -54,13 +54,26 @@ export const TokenError = Type.Object(
 export type Api = 'token' | 'cashback' | 'esim'
 
 /** Which API's error body a path gets; also paths that no route knows. */
-export function apiOf(path: string): Api {
+export function apiOf(requested: string): Api {
+  const path = requested.includes('%') ? decoded(requested) : requested
   if (path === '/esim/v1' || path.startsWith('/esim/v1/')) return 'esim'
   return path === '/getToken' || path.startsWith('/getToken/') ? 'token' : 'cashback'
 }
 
+function decoded(path: string): string {
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
+}
+
 /** The path as requested, without the query: that may hold what belongs in no log and no answer. */
-export const pathOf = (request: FastifyRequest): string => request.raw.url?.split('?', 1)[0] ?? '/'
+export function pathOf(request: FastifyRequest): string {
+  const target = request.raw.url?.split('?', 1)[0] ?? '/'
+  // A proxy may send the whole address (RFC 9112, 3.2.2).
+  return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/]*/i, '')
+}
 
 export function errorBody(request: FastifyRequest, statusCode: number, details: string | string[]): object {
   const error = STATUS_CODES[statusCode] ?? 'Error'
@@ -99,6 +112,7 @@ function readError(error: unknown, request: FastifyRequest): ReadError {
   if (statusCode === 415) return { statusCode, details: `The body must be ${bodyType(request)}` }
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
     return { statusCode: 400, details: 'The body must be as long as Content-Length says' }
+  if (code === 'FST_ERR_BAD_URL') return { statusCode: 400, details: 'The path must be percent-encoded UTF-8' }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return { statusCode, details: STATUS_CODES[statusCode] ?? 'The request can’t be read' }
   return { statusCode: 500, details: `Something went wrong on our side; please tell us the request id ${request.id}` }

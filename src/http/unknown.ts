@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import findMyWay, { type HTTPMethod } from 'find-my-way'
 import { errorBody, pathOf } from './errors.ts'
 
-/** To be called before any route is registered: it takes note of each of them. */
-export function answerUnknown(app: FastifyInstance): void {
+/** To be called before any route is registered, of each of which it takes note, and after what holds for every answer. */
+export function answerUnknown(app: FastifyInstance, maxParamLength: number): void {
   const methods = new Set<HTTPMethods>()
-  const routes = findMyWay({ ignoreTrailingSlash: false })
+  const routes = findMyWay({ ignoreTrailingSlash: false, maxParamLength })
   const known = (method: HTTPMethods, path: string) => routes.find(method as HTTPMethod, path) !== null
 
   app.addHook('onRoute', route => {
@@ -16,13 +16,21 @@ export function answerUnknown(app: FastifyInstance): void {
     }
   })
 
-  app.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) => {
+  const answer = (request: FastifyRequest, reply: FastifyReply) => {
     const path = pathOf(request)
-    const allowed = [...methods].filter(method => known(method, path))
-    if (allowed.length === 0) return reply.code(404).send(errorBody(request, 404, 'There is nothing at this path'))
+    const allowed = [...methods].filter(method => known(method, path)).sort()
+    // A route that takes the method and still finds nothing serves files.
+    if (allowed.length === 0 || allowed.includes(request.method as HTTPMethods))
+      return reply.code(404).send(errorBody(request, 404, 'There is nothing at this path'))
     return reply
       .code(405)
-      .header('allow', allowed.sort().join(', '))
+      .header('allow', allowed.join(', '))
       .send(errorBody(request, 405, `${request.method} is not possible here, only ${allowed.join(', ')}`))
+  }
+  app.setNotFoundHandler(answer)
+  // At once, as the body of a request that nobody takes is of no interest.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) answer(request, reply)
+    else done()
   })
 }

@@ -11,6 +11,9 @@ export type RedisServer = {
   start(): Promise<void>
   /** Ends it at once, as if its machine had gone; what it held is lost. */
   stop(): Promise<void>
+  /** Lets it hang: it holds its connections and answers nothing, until `thaw`. */
+  freeze(): void
+  thaw(): void
   close(): Promise<void>
 }
 
@@ -19,10 +22,12 @@ export async function startRedisServer(): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'perkline-redis-'))
   const port = await freePort()
   let stop = async () => {}
+  let signal = (_: NodeJS.Signals) => {}
   const start = async () => {
     const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
     const child = spawn('redis-server', options, { stdio: 'ignore' })
     const gone = once(child, 'exit')
+    signal = name => void child.kill(name)
     stop = async () => {
       child.kill('SIGKILL')
       await gone
@@ -37,6 +42,8 @@ export async function startRedisServer(): Promise<RedisServer> {
     url: `redis://127.0.0.1:${port}`,
     start,
     stop: () => stop(),
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
     async close() {
       await stop()
       await rm(folder, { recursive: true, force: true })

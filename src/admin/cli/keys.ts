@@ -18,5 +18,7 @@ export async function rotateKeys(options: OutputOptions): Promise<void> {
     progress.end()
   }
   if (!result) throw new CommandError('The platform broke off before the end. Please start it again.')
-  print(options, result, [`${counted(result.resealed, 'profile', 'profiles')} sealed anew; the first key seals all of them now`])
+  print(options, result, [
+    `${counted(result.resealed, 'profile', 'profiles')} sealed anew; the first key seals all of them now`,
+  ])
 }

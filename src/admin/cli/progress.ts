@@ -16,6 +16,8 @@ export async function showProgress(title: string): Promise<Progress> {
     barCompleteChar: '=',
     barIncompleteChar: '-',
     clearOnComplete: true,
+    // It cuts its line to the terminal's width; else it would switch wrapping off, and a Ctrl-C leave it so.
+    linewrap: true,
     stopOnComplete: false,
     stream: process.stderr,
   })

@@ -1,0 +1,122 @@
+/** The platform as its users run it: a process of its own (`bin/perkline serve`), which can be killed. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { CallOptions } from './platform.ts'
+
+const program = fileURLToPath(new URL('../../bin/perkline', import.meta.url))
+
+export type PerklineProcess = {
+  url: string
+  /** Everything that it has written. */
+  output(): string
+  /** A request as a partner sends it; rejects when the connection breaks. */
+  call(
+    method: string,
+    path: string,
+    options?: CallOptions,
+  ): Promise<{ status: number; headers: Headers; text: string; body: any }>
+  /** A request of the platform's operator. */
+  admin(method: string, path: string, body?: unknown): Promise<any>
+  /** SIGKILL, at once. */
+  kill(): Promise<void>
+  /** SIGTERM, and its exit code. */
+  stop(): Promise<number | null>
+}
+
+export type Settings = Record<string, string>
+
+/** Settings that several processes on one database share. @param folder temporary, theirs alone */
+export function sharedSettings(databaseUrl: string, folder: string): Settings {
+  return {
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: folder,
+    PERKLINE_MODE: 'sandbox',
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    OPERATOR_KEY: randomBytes(32).toString('hex'),
+    RATE_LIMIT: '0',
+    LOG_LEVEL: 'info',
+  }
+}
+
+/** Starts one on a free port and waits until it is ready. */
+export async function startProcess(settings: Settings): Promise<PerklineProcess> {
+  const port = await freePort()
+  // In a folder without a `.env` file, which would change the settings.
+  const env = { PATH: process.env.PATH ?? '', PORT: String(port), ...settings }
+  const child = spawn(program, ['serve'], { env, cwd: settings.DATA_DIR, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', chunk => {
+      output += chunk
+    })
+  const exited = once(child, 'exit') as Promise<[number | null, string | null]>
+  const url = `http://127.0.0.1:${port}`
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return (await exited)[0]
+  }
+  await ready(url, child, () => output)
+
+  const call: PerklineProcess['call'] = async (method, path, { token, body, raw, headers = {} } = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...((body !== undefined || raw !== undefined) && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(raw !== undefined && { body: raw as string }),
+      signal: AbortSignal.timeout(20_000),
+    })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    const text = bytes.toString()
+    const isJson = response.headers.get('content-type')?.includes('/json')
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : bytes }
+  }
+
+  return {
+    url,
+    output: () => output,
+    call,
+    async admin(method, path, body) {
+      const csv = typeof body === 'string'
+      const answer = await call(method, `/admin${path}`, {
+        token: settings.OPERATOR_KEY ?? '',
+        ...(csv ? { raw: body, headers: { 'content-type': 'text/csv' } } : body !== undefined && { body }),
+      })
+      assert.ok(answer.status < 300, `${method} /admin${path}: ${answer.status} ${answer.text}`)
+      return answer.body
+    },
+    kill: async () => void (await end('SIGKILL')),
+    stop: () => end('SIGTERM'),
+  }
+}
+
+async function ready(url: string, child: ChildProcess, output: () => string): Promise<void> {
+  const giveUpAt = performance.now() + 60_000
+  for (;;) {
+    const response = await fetch(`${url}/health/ready`).catch(() => null)
+    await response?.arrayBuffer()
+    if (response?.status === 200) return
+    if (child.exitCode !== null || performance.now() > giveUpAt) {
+      child.kill('SIGKILL')
+      assert.fail(`The platform did not start:\n${output()}`)
+    }
+    await sleep(20)
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
