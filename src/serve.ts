@@ -20,6 +20,11 @@ export async function serve(only: string | undefined): Promise<void> {
   const config = withKeys(readConfig(environment()))
   const onTerminal = process.stdout.isTTY === true
   const logger = createLogger(config.logLevel, onTerminal ? await terminalStream() : undefined)
+  // What nobody caught ends the process, but through the log: an error printed as it is might carry values of rows.
+  process.on('uncaughtException', error => {
+    logger.fatal({ err: error }, 'a fault that nobody dealt with')
+    process.exit(1)
+  })
   const platform = await createPlatform(config, logger, readServices(only)).catch(startError)
   const metricsServer = config.metrics && (await serveMetrics(platform.metrics, config.metrics))
   const stop = onceStopped(async signal => {

@@ -206,12 +206,18 @@ test('a statement that the server cancels is 503', async () => {
     await client.query('begin')
     await client.query('lock table orders in access exclusive mode')
     const externalId = newId()
-    const reserving = at(0).reserve(externalId)
-    await until('the request waits', async () => {
-      const { rows } = await client.query(
-        `select pg_cancel_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and query ilike '%orders%' and datname = current_database()`,
+    let answered = false
+    const reserving = at(0)
+      .reserve(externalId)
+      .finally(() => {
+        answered = true
+      })
+    await until('the request is answered', async () => {
+      await client.query(
+        `select pg_cancel_backend(pid) from pg_stat_activity
+         where wait_event_type = 'Lock' and query ilike '%orders%' and datname = current_database()`,
       )
-      return rows.length > 0
+      return answered
     })
     assertError(await reserving, 503)
     await client.query('rollback')

@@ -21,6 +21,7 @@ import {
   provenBooks,
   range,
   tally,
+  until,
 } from './support/esim.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 
@@ -124,7 +125,7 @@ describe('the last profile', () => {
 
 /** Lets reservations run out now, or a little later. */
 async function lapse(orderIds: string[], afterMs = 0): Promise<void> {
-  await database().execute('update orders set reserved_until = $2 where order_id = any($1)', [
+  await database().execute(`update orders set reserved_until = $2 where order_id = any($1) and status = 'reserved'`, [
     orderIds,
     new Date(platform.platform.deps.esim.clock.now().getTime() + afterMs),
   ])
@@ -292,9 +293,9 @@ describe('one order', () => {
   })
 })
 
-async function sellOut(tariffCode: string): Promise<number> {
+async function sellOut(tariffCode: string, operatorCode = 'kyivstar'): Promise<number> {
   for (let sold = 0; ; sold++) {
-    const answer = await bankOf(sold).reserve(tariffOf(tariffCode))
+    const answer = await bankOf(sold).reserve({ operatorCode, ...tariffOf(tariffCode) })
     if (answer.status === 201) continue
     assertError(answer, 503)
     return sold
@@ -349,6 +350,45 @@ describe('stock that changes while it is sold', () => {
     assert.deepEqual(tally(rest), { 201: free })
     assertError(await bankOf(0).reserve(world()), 503)
     assertError(await bankOf(1).reserve(world()), 503)
+  })
+
+  test('an import that becomes visible after a later one was sold out is found', async () => {
+    const { tariffId } = await idsOf()
+    // The first import is held at its very end, by a trigger that waits for a lock of ours.
+    const client = await database().connect()
+    await client.query('select pg_advisory_lock(42)')
+    await client.query(`
+      create function wait_for_test() returns trigger language plpgsql as
+        'begin perform pg_advisory_lock_shared(42); perform pg_advisory_unlock_shared(42); return null; end';
+      create constraint trigger wait_for_test after insert on profiles deferrable initially deferred
+        for each row when (new.msisdn like '+9999300%') execute function wait_for_test()`)
+    try {
+      const load = (seed: number, count: number) =>
+        importProfiles(platform.platform.deps.admin, {
+          tariffId,
+          source: Readable.from(profileLines({ count, seed })),
+          skipInvalid: false,
+        })
+      const waiting = async (): Promise<number> => {
+        const { rows } = await client.query('select count(*)::int as count from pg_locks where not granted')
+        return rows[0].count
+      }
+      const first = load(9_300, 3)
+      await until('the first import is held', async () => (await waiting()) > 0)
+      let done = false
+      const second = load(9_400, 40).finally(() => {
+        done = true
+      })
+      await until('the second import is through, or waits for the first', async () => done || (await waiting()) > 1)
+      const early = await sellOut('world', 'roamwide')
+      await client.query('select pg_advisory_unlock(42)')
+      await Promise.all([first, second])
+      assert.equal(early + (await sellOut('world', 'roamwide')), 43)
+      assertError(await bankOf(1).reserve(world()), 503)
+    } finally {
+      await client.query('drop trigger wait_for_test on profiles; drop function wait_for_test')
+      await client.end()
+    }
   })
 
   test('a withdrawal against a sale: each profile goes one way', async () => {
@@ -422,7 +462,7 @@ describe('OPEN_RESERVATIONS holds over all processes', () => {
         await at(0).confirm(again.orderId)
         await fill(1)
         await first.call('POST', '/sandbox/clock', { body: { advance: 'PT15M' } })
-        await second.platform.deps.esim.clock.setOffsetMs(first.platform.deps.esim.clock.offsetMs())
+        second.platform.deps.esim.clock.setOffsetMs(first.platform.deps.esim.clock.offsetMs())
         await fill(limit)
         await provenBooks(first)
       } finally {

@@ -77,19 +77,17 @@ export function openDatabase(options: {
     statement_timeout: queryTimeoutMs,
   })
   pool.on('error', error => options.onLost?.(error))
+  // A connection may break at any moment, also between two statements, and says so by an event that must find a listener; whichever
+  // statement is next fails by itself.
+  pool.on('connect', connected => void connected.on('error', () => {}))
 
   const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const client = await pool.connect().catch(mapError)
-    // A connection that breaks between two statements says so by an event; the statement itself fails as well.
-    const ignore = () => {}
-    client.on('error', ignore)
     try {
       const result = await work(client)
-      client.off('error', ignore)
       client.release()
       return result
     } catch (error) {
-      client.off('error', ignore)
       client.release(isLost(error))
       return mapError(error)
     }

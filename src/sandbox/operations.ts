@@ -2,6 +2,7 @@
  * The sandbox clock (behaviour.md, section 5): kept in the database, so that all processes agree; it goes only forwards, and what
  * falls due on the way is carried out before the answer.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
@@ -61,6 +62,18 @@ async function changeOffset(deps: SandboxDeps, decide: (currentMs: number) => nu
   })
   await followSharedClock(deps.database, deps.clock)
   const reading = readClock(deps.clock)
-  await deps.runDue()
+  await Promise.all([deps.runDue(), untilOthersHeard(deps.database)])
   return reading
+}
+
+/** Long against the milliseconds that a notification takes. */
+const heardWithinMs = 100
+
+/** Whoever has the answer may ask another process next, which must not be behind. */
+async function untilOthersHeard(database: Queryable): Promise<void> {
+  const [row] = await database.query<{ processes: number }>(
+    `select count(*)::int as processes from pg_stat_activity
+     where datname = current_database() and application_name = 'perkline' and query like 'listen %'`,
+  )
+  if (row && row.processes > 1) await sleep(heardWithinMs)
 }

@@ -124,7 +124,7 @@ export type Books = { profiles: number; free: number; reserved: number; sold: nu
 
 /**
  * Reads the books of one tariff (all banks) by plain SQL and proves them: no profile on two live orders, no order without its
- * profile, and each free profile where a process would find it, so that none is lost.
+ * profile, none confirmed or cancelled after its end, and each free profile where a process would find it, so that none is lost.
  */
 export function provenBooks({ platform }: TestPlatform, tariffCode = 'eu-10gb'): Promise<Books> {
   return proveBooks(platform.database, platform.deps.esim.clock.now(), tariffCode)
@@ -132,7 +132,7 @@ export function provenBooks({ platform }: TestPlatform, tariffCode = 'eu-10gb'):
 
 /** The same without a platform of this process. */
 export async function proveBooks(database: Queryable, now: Date, tariffCode = 'eu-10gb'): Promise<Books> {
-  const [row] = await database.query<Books & { twice: number; strange: number; lost: number }>(
+  const [row] = await database.query<Books & { twice: number; strange: number; lost: number; late: number }>(
     `with tariff as (select tariff_id from tariffs where code = $1),
      states as (
        select p.profile_id, p.tariff_id,
@@ -151,13 +151,15 @@ export async function proveBooks(database: Queryable, now: Date, tariffCode = 'e
               and profile_id <= coalesce((select taken_up_to from stock_positions s where s.tariff_id = states.tariff_id), 0)
               and profile_id not in (select profile_id from returned_profiles))::int as lost,
             (select count(*)::int from orders o left join profiles p using (profile_id)
-              where o.tariff_id in (table tariff) and p.tariff_id is distinct from o.tariff_id) as strange
+              where o.tariff_id in (table tariff) and p.tariff_id is distinct from o.tariff_id) as strange,
+            (select count(*)::int from orders o
+              where o.tariff_id in (table tariff) and coalesce(o.confirmed_at, o.cancelled_at) >= o.reserved_until) as late
      from states`,
     [tariffCode, now],
   )
   assert.ok(row)
-  const { twice, strange, lost, ...books } = row
-  assert.deepEqual({ twice, strange, lost }, { twice: 0, strange: 0, lost: 0 })
+  const { twice, strange, lost, late, ...books } = row
+  assert.deepEqual({ twice, strange, lost, late }, { twice: 0, strange: 0, lost: 0, late: 0 })
   assert.equal(books.profiles, books.free + books.reserved + books.sold + books.withdrawn)
   return books
 }

@@ -1,0 +1,67 @@
+/** The command line as the operator runs it, and a server that plays the admin interface where the real one can't be made to. */
+import { spawn } from 'node:child_process'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+export type CommandResult = { code: number | null; stdout: string; stderr: string }
+export type CommandOptions = { env?: Record<string, string>; input?: string | Uint8Array; cwd?: string }
+
+const program = fileURLToPath(new URL('../../bin/perkline', import.meta.url))
+export const operatorKey = 'operator-key-of-at-least-32-characters'
+
+/** Runs `perkline` in a process of its own, with nothing of this one's environment but the PATH. */
+export function perkline(args: string[], { env = {}, input = '', cwd = tmpdir() }: CommandOptions = {}) {
+  return new Promise<CommandResult>((resolve, reject) => {
+    const child = spawn(program, args, {
+      cwd,
+      env: { PATH: process.env.PATH, OPERATOR_KEY: operatorKey, PERKLINE_URL: 'http://127.0.0.1:1', ...env },
+    })
+    const output = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        output[name] += text
+      })
+    // A command that reads no input may have ended before all of it is written.
+    child.stdin.on('error', () => {})
+    child.stdin.end(input)
+    child.once('error', reject)
+    child.once('close', code => resolve({ code, ...output }))
+  })
+}
+
+export type SeenRequest = { method: string; path: string; headers: IncomingMessage['headers']; body: Buffer }
+export type ScriptedAnswer = { status?: number; json?: unknown; text?: string | Iterable<string> }
+
+/** Answers every request as `answer` says, after reading it whole, and keeps what it saw. */
+export async function startScriptedPlatform(answer: (request: SeenRequest) => ScriptedAnswer) {
+  const seen: SeenRequest[] = []
+  const scripted = await startRawPlatform(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const { method = '', url: path = '', headers } = request
+    const noted = { method, path, headers, body: Buffer.concat(chunks) }
+    seen.push(noted)
+    const { status = 200, json, text = '' } = answer(noted)
+    response.writeHead(status, { 'content-type': json === undefined ? 'text/plain' : 'application/json' })
+    if (json !== undefined) response.write(JSON.stringify(json))
+    for (const part of typeof text === 'string' ? [text] : text)
+      if (!response.write(part)) await new Promise(resolve => response.once('drain', resolve))
+    response.end()
+  })
+  return { ...scripted, seen }
+}
+
+/** A server that does with each request what it is told, also what no platform should do. */
+export async function startRawPlatform(handle: (request: IncomingMessage, response: ServerResponse) => unknown) {
+  const server = createServer((request, response) => void handle(request, response))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.closeAllConnections()
+      return new Promise<void>(resolve => server.close(() => resolve()))
+    },
+  }
+}
