@@ -23,7 +23,10 @@ const program = new Command('perkline')
   .configureHelp({ subcommandTerm: term })
   .addHelpText(
     'after',
-    examples('serve', 'apply directory.yaml', 'credentials issue --bank alpha --role ADMIN', 'stock --json'),
+    `${examples('serve', 'apply directory.yaml', 'credentials issue --bank alpha --role ADMIN', 'stock --json')}
+
+All commands but serve and migrate speak to a platform that runs: PERKLINE_URL says where (http://127.0.0.1:8080 when
+unset), OPERATOR_KEY is its key (read from DATA_DIR when unset).`,
   )
 
 program.commandsGroup('Run')
@@ -31,6 +34,7 @@ program
   .command('serve')
   .description('Run the platform')
   .option('--only <SERVICES>', `only these, with commas: ${services.join(', ')}`, someOf(services))
+  .addHelpText('after', `${examples('serve', 'serve --only esim,auth')}\n\nIts settings: perkline help settings`)
   .action(run<OutputOptions & { only?: string }>(async ({ only }) => (await import('./serve.ts')).serve(only)))
 program
   .command('migrate')

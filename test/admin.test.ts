@@ -1,9 +1,12 @@
 /** The operator's interface below `/admin`, as `perkline`'s commands call it. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
+import process from 'node:process'
+import { PassThrough } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { profileLines } from '../samples/make-profiles.ts'
+import { openUpload } from '../src/admin/upload.ts'
 import { startPlatform, type TestPlatform, testDirectory } from './support/platform.ts'
 
 let platform: TestPlatform
@@ -67,6 +70,14 @@ describe('access', () => {
         assert.deepEqual(answer.body, error(401, 'Unauthorized', 'The operator’s key is needed'))
       }
     })
+
+  test('a refused request leaves no timer behind that would end its connection', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter(kind => kind === 'Timeout').length
+    await admin('GET', '/stock', { headers: { authorization: '' } })
+    const before = timers()
+    for (let count = 0; count < 20; count++) await admin('GET', '/stock', { headers: { authorization: '' } })
+    assert.ok(timers() < before + 10, `${before} timers became ${timers()}`)
+  })
 
   test('a partner’s token opens nothing here', async () => {
     const answer = await admin('GET', '/stock', { headers: { authorization: `Bearer ${await platform.bankToken()}` } })
@@ -312,6 +323,30 @@ describe('POST /admin/profiles', () => {
     assert.deepEqual(lineValues(await admin('POST', importPath, { csv: csvOf(4) })), [
       { result: { imported: 20, duplicates: 0, rejected: 0 } },
     ])
+  })
+})
+
+describe('an upload', () => {
+  test('that stands still is given up, and so is waiting for its end', async () => {
+    const body = new PassThrough()
+    body.write('begun')
+    const upload = openUpload(body, 20)
+    await assert.rejects(async () => {
+      for await (const _ of upload.source);
+    }, /stood still/)
+    assert.equal(await upload.drain(), false)
+    assert.ok(!body.destroyed)
+  })
+
+  test('that nobody reads to its end can still be drained', async () => {
+    const body = new PassThrough()
+    body.write('begun')
+    const upload = openUpload(body)
+    for await (const _ of upload.source) break
+    assert.ok(!body.destroyed)
+    body.end('more')
+    assert.equal(await upload.drain(), true)
+    assert.ok(body.readableEnded)
   })
 })
 

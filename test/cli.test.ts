@@ -1,6 +1,6 @@
 /** The command line by itself: usage, messages, exit codes, and what it sends (operations.md, "The command `perkline`"). */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -294,6 +294,15 @@ describe('what the platform answers', () => {
   })
 })
 
+test('a reader that goes away before the end gets no stack trace, and the exit code is 1', async () => {
+  const stock = Array.from({ length: 20_000 }, (_, index) => ({ operatorCode: 'kyivstar', tariffCode: `t-${index}` }))
+  const platform = await startScriptedPlatform(() => ({ json: stock }))
+  const env = { PERKLINE_URL: platform.url }
+  const result = await perkline(['stock', '--json'], { env, onStart: child => child.stdout?.destroy() })
+  await platform.close()
+  assert.deepEqual([result.code, result.stderr], [1, 'Whoever reads the output went away before its end.\n'])
+})
+
 describe('what a command sends', () => {
   const jsonOf = (seen: SeenRequest[]) => seen.map(({ body }) => JSON.parse(body.toString()))
 
@@ -454,6 +463,23 @@ describe('profiles import', () => {
     failed(refused, 1, /^Nothing was imported from .*stock\.csv: line 1 must be the header\n$/)
     assert.equal(readFileSync(rejects, 'utf8'), 'of an earlier import\n')
     assert.deepEqual(parts(), [])
+  })
+
+  test('an import that is stopped half-way leaves no secrets behind', async () => {
+    const rejects = join(folder, 'stopped.csv')
+    let stop = () => {}
+    const platform = await startRawPlatform(() => {
+      assert.equal(parts().length, 1)
+      stop()
+    })
+    const { code } = await perkline([...importing, '--skip-invalid', '--rejects', rejects], {
+      env: { PERKLINE_URL: platform.url },
+      onStart(child) {
+        stop = () => child.kill('SIGINT')
+      },
+    })
+    await platform.close()
+    assert.deepEqual([code, parts(), existsSync(rejects)], [null, [], false])
   })
 
   test('a place that can’t be written to shows before anything is imported', async () => {

@@ -22,7 +22,7 @@ const urlOf = (of: Server) => `http://127.0.0.1:${(of.address() as { port: numbe
 const scrape = async (from = url) => (await fetch(`${from}/metrics`)).text()
 
 /** The value of a series whose labels include the given ones; undefined when there is none. */
-function valueOf(text: string, name: string, labels: Record<string, string>): number | undefined {
+function seriesOf(text: string, name: string, labels: Record<string, string>): number | undefined {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
   const line = text
     .split('\n')
@@ -47,26 +47,26 @@ test('they are served at /metrics alone, as Prometheus reads them', async () => 
 test('requests are counted by method, route and code, with their times', async () => {
   const token = await platform.bankToken()
   const labels = { method: 'GET', route: '/esim/v1/orders/:orderId', code: '404' }
-  const count = (text: string) => valueOf(text, 'perkline_http_request_seconds_count', labels) ?? 0
+  const count = (text: string) => seriesOf(text, 'perkline_http_request_seconds_count', labels) ?? 0
   const before = count(await scrape())
   for (const end of ['11', '12', '13'])
     await platform.call('GET', `/esim/v1/orders/019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b${end}`, { token })
   const text = await scrape()
   assert.equal(count(text), before + 3)
-  assert.equal(valueOf(text, 'perkline_http_request_seconds_bucket', { ...labels, le: '+Inf' }), before + 3)
-  assert.ok((valueOf(text, 'perkline_http_request_seconds_sum', labels) ?? 0) > 0)
+  assert.equal(seriesOf(text, 'perkline_http_request_seconds_bucket', { ...labels, le: '+Inf' }), before + 3)
+  assert.ok((seriesOf(text, 'perkline_http_request_seconds_sum', labels) ?? 0) > 0)
   assert.ok(!text.includes('019aa5a2'), 'no path, only routes')
 })
 
 test('paths that no route knows are one series, however many are tried', async () => {
   for (let index = 0; index < 30; index++) await platform.call('GET', `/esim/v1/guess-${index}`)
   const text = await scrape()
-  assert.ok((valueOf(text, 'perkline_http_request_seconds_count', { route: 'unknown', code: '404' }) ?? 0) >= 30)
+  assert.ok((seriesOf(text, 'perkline_http_request_seconds_count', { route: 'unknown', code: '404' }) ?? 0) >= 30)
   assert.ok(!text.includes('guess'))
 })
 
 test('tokens are counted by outcome', async () => {
-  const count = (text: string, outcome: string) => valueOf(text, 'perkline_token_requests_total', { outcome }) ?? 0
+  const count = (text: string, outcome: string) => seriesOf(text, 'perkline_token_requests_total', { outcome }) ?? 0
   const before = await scrape()
   await platform.bankToken()
   for (let index = 0; index < 12; index++)
@@ -94,10 +94,10 @@ test('reservations are counted by outcome, and stock and connections are told', 
     const outcomes = text.match(/^perkline_reservations_total\{outcome="[^"]+"\} 1$/gm)
     assert.equal(outcomes?.length, 3, text.match(/^perkline_reservations_total.*$/gm)?.join('\n'))
     const stock = (state: string) =>
-      valueOf(text, 'perkline_stock_profiles', { operator: 'kyivstar', tariff: 'eu-10gb', state })
+      seriesOf(text, 'perkline_stock_profiles', { operator: 'kyivstar', tariff: 'eu-10gb', state })
     assert.deepEqual([stock('free'), stock('reserved'), stock('sold'), stock('withdrawn')], [2, 1, 0, 0])
     for (const state of ['busy', 'idle', 'waiting'])
-      assert.notEqual(valueOf(text, 'perkline_database_connections', { state }), undefined, state)
+      assert.notEqual(seriesOf(text, 'perkline_database_connections', { state }), undefined, state)
   } finally {
     scraped.close()
     await sibling.close()
@@ -113,7 +113,7 @@ test('with the database away the other metrics are still told', async () => {
   try {
     const answer = await fetch(`${urlOf(alone)}/metrics`)
     assert.equal(answer.status, 200)
-    assert.equal(valueOf(await answer.text(), 'perkline_database_connections', { state: 'waiting' }), 7)
+    assert.equal(seriesOf(await answer.text(), 'perkline_database_connections', { state: 'waiting' }), 7)
   } finally {
     alone.close()
   }

@@ -184,6 +184,6 @@ test('answers as the model does, whatever comes', async () => {
         }
       },
     ),
-    { numRuns: 30, endOnFailure: false },
+    { numRuns: 15, endOnFailure: false },
   )
 })

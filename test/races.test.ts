@@ -60,8 +60,8 @@ describe('the last profile', () => {
   test('wanted by many callers of two processes: one gets it, the rest 503, and it can be sold again at once', async () => {
     await platform.addStock('kyivstar', 'eu-10gb', 1)
     const winners = new Set<number>()
-    for (let round = 0; round < 24; round++) {
-      const callers = round % 8 === 0 ? 200 : 50
+    for (let round = 0; round < 14; round++) {
+      const callers = round === 0 ? 200 : 50
       const answers = await Promise.all(range(callers).map(index => bankOf(index + round).reserve(newId())))
       assertOnly(answers, 201, 503)
       assert.deepEqual(tally(answers), { 201: 1, 503: callers - 1 })
@@ -85,7 +85,7 @@ describe('the last profile', () => {
       { status: 'confirmed' },
     )
     await platform.addStock('kyivstar', 'eu-10gb', 1)
-    for (let round = 0; round < 25; round++) {
+    for (let round = 0; round < 12; round++) {
       const others = range(30).map(index => bankOf(index).reserve(repeated))
       const answer = await bankOf(round).reserve(newId())
       const order = assertOrder(answer, { status: 'reserved' }, 201)
@@ -268,7 +268,7 @@ describe('one order', () => {
     await sellOut('off')
     const outcomes = new Set<string>()
     await platform.addStock('kyivstar', 'off', 1)
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 40; round++) {
       const { orderId } = assertOrder(await bankOf(round).reserve(tariffOf('off')), { status: 'reserved' }, 201)
       await lapse([orderId], 6)
       const confirming = sleep(randomInt(8)).then(() => bankOf(round).confirm(orderId))

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { DomainError } from '../errors.ts'
 
 /** An upload that sends nothing for so long is given up, with the connection and the transaction that it keeps. */
-const stillMs = 60_000
+const longestStillMs = 60_000
 
 export type Upload = {
   /** The bytes. It fails with a DomainError when the upload stands still; ending it early leaves the request as it is. */
@@ -12,7 +12,7 @@ export type Upload = {
   drain(): Promise<boolean>
 }
 
-export function openUpload(body: Readable): Upload {
+export function openUpload(body: Readable, stillMs = longestStillMs): Upload {
   // The request is not to be destroyed with its body: it still has to be answered.
   const chunks = body.iterator({ destroyOnReturn: false })
   const next = () => withinTime(chunks.next(), stillMs)

@@ -59,7 +59,9 @@ export function createMetrics(sources: {
     async collect() {
       if (performance.now() - countedAtMs < stockEveryMs) return
       countedAtMs = performance.now()
-      for (const { operatorCode: operator, tariffCode: tariff, ...counts } of await sources.countStock())
+      // With the database away the other metrics are wanted most.
+      const counted = await sources.countStock().catch(() => [])
+      for (const { operatorCode: operator, tariffCode: tariff, ...counts } of counted)
         for (const [state, count] of Object.entries(counts)) this.set({ operator, tariff, state }, count)
     },
   })

@@ -1,23 +1,29 @@
 /** The command line as the operator runs it, and a server that plays the admin interface where the real one can't be made to. */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 export type CommandResult = { code: number | null; stdout: string; stderr: string }
-export type CommandOptions = { env?: Record<string, string>; input?: string | Uint8Array; cwd?: string }
+export type CommandOptions = {
+  env?: Record<string, string>
+  input?: string | Uint8Array
+  cwd?: string
+  onStart?(child: ChildProcess): void
+}
 
 const program = fileURLToPath(new URL('../../bin/perkline', import.meta.url))
 export const operatorKey = 'operator-key-of-at-least-32-characters'
 
 /** Runs `perkline` in a process of its own, with nothing of this one's environment but the PATH. */
-export function perkline(args: string[], { env = {}, input = '', cwd = tmpdir() }: CommandOptions = {}) {
+export function perkline(args: string[], { env = {}, input = '', cwd = tmpdir(), onStart }: CommandOptions = {}) {
   return new Promise<CommandResult>((resolve, reject) => {
     const child = spawn(program, args, {
       cwd,
       env: { PATH: process.env.PATH, OPERATOR_KEY: operatorKey, PERKLINE_URL: 'http://127.0.0.1:1', ...env },
     })
+    onStart?.(child)
     const output = { stdout: '', stderr: '' }
     for (const name of ['stdout', 'stderr'] as const)
       child[name].setEncoding('utf8').on('data', (text: string) => {

@@ -6,8 +6,8 @@ import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { urlToHttpOptions } from 'node:url'
 import { environment, readClientConfig } from '../../config.ts'
+import { isUnknownPath, noAdmin, notPerkline, refused, tooSlow, unreachable, wrongKey } from './connection-faults.ts'
 import { CommandError } from './failure.ts'
-import { plain } from './output.ts'
 
 export type AdminCall = {
   method: 'GET' | 'POST'
@@ -83,8 +83,8 @@ async function send(call: AdminCall): Promise<IncomingMessage> {
     if (statusCode >= 200 && statusCode < 300) return response
     if (statusCode === 401) throw wrongKey(shown)
     const text = await readText(response)
-    if (statusCode === 404 && messagesIn(text)?.[0] === noSuchPath) throw noAdmin(shown)
-    throw refused(text, call, `${shown} answered ${statusCode} ${statusMessage}`)
+    if (statusCode === 404 && isUnknownPath(text)) throw noAdmin(shown)
+    throw refused(text, call.refusal, `${shown} answered ${statusCode} ${statusMessage}`)
   } catch (error) {
     request.destroy()
     throw error instanceof CommandError ? error : unreachable(error, shown)
@@ -103,7 +103,7 @@ async function answerTo(request: ClientRequest, call: AdminCall, body: Buffer | 
     if (socket.connecting) socket.once('connect', onConnect)
     else onConnect()
   })
-  request.on('timeout', () => request.destroy(connected ? new CommandError(tooSlow) : errorOf('ETIMEDOUT')))
+  request.on('timeout', () => request.destroy(connected ? tooSlow() : errorOf('ETIMEDOUT')))
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
     // Stays: a connection may break again while the answer is read, which the reader sees for itself.
@@ -117,8 +117,6 @@ async function answerTo(request: ClientRequest, call: AdminCall, body: Buffer | 
   else request.end(body)
   return answered
 }
-
-const tooSlow = 'The platform took the request, but did not answer in time. Its log may tell why.'
 
 async function upload(source: AsyncIterable<Uint8Array>, request: ClientRequest, over: AbortSignal): Promise<void> {
   try {
@@ -159,63 +157,4 @@ function parse<T>(text: string): T {
   }
 }
 
-const notPerkline = () => new CommandError('What answered does not speak like Perkline: please check PERKLINE_URL.')
-
-/** @param otherwise what to say when the answer is not the platform's error body */
-function refused(text: string, call: AdminCall, otherwise: string): CommandError {
-  const messages = messagesIn(text)
-  if (!messages) return new CommandError(`${otherwise}: please check PERKLINE_URL.`)
-  const [first = '', ...others] = messages.map(plain)
-  if (others.length === 0) return new CommandError(call.refusal ? `${call.refusal}: ${first}` : first)
-  const heading = call.refusal ?? 'The platform refused this'
-  return new CommandError(`${heading}:\n${[first, ...others].map(message => `  - ${message}`).join('\n')}`)
-}
-
-function messagesIn(text: string): string[] | null {
-  try {
-    const { message } = JSON.parse(text)
-    const messages = [message].flat()
-    return messages.length > 0 && messages.every(entry => typeof entry === 'string') ? messages : null
-  } catch {
-    return null
-  }
-}
-
-const wrongKey = (shown: string) =>
-  new CommandError(
-    `The platform at ${shown} did not accept the operator’s key: OPERATOR_KEY is wrong. ` +
-      'It must be the platform’s own, which an embedded platform keeps in DATA_DIR/operator.key.',
-  )
-
-/** What a platform says of every path that none of its services has (`http/unknown.ts`). */
-const noSuchPath = 'There is nothing at this path'
-
-const noAdmin = (shown: string) =>
-  new CommandError(
-    `The platform at ${shown} has no admin interface there. Either PERKLINE_URL leads to a wrong path, or that process was ` +
-      'started with --only and without admin.',
-  )
-
 const errorOf = (code: string): Error => Object.assign(new Error(code), { code })
-
-const reasons: Record<string, string> = {
-  ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'its name can’t be looked up now',
-  ETIMEDOUT: 'it does not answer',
-  EHOSTUNREACH: 'there is no way to it',
-  ENETUNREACH: 'there is no way to it',
-  ECONNRESET: 'the connection broke',
-  EPIPE: 'the connection broke',
-  EPROTO: 'it does not speak https',
-  HPE_INVALID_CONSTANT: 'it does not speak http',
-}
-
-function unreachable(error: unknown, shown: string): CommandError {
-  const { code = '', message } = error as NodeJS.ErrnoException
-  const reason = reasons[code] ?? (plain(message.split('\n', 1)[0] ?? '') || code)
-  return new CommandError(
-    `Can’t reach the platform at ${shown}: ${reason}. ` +
-      'If it runs elsewhere, say where: PERKLINE_URL=http://HOST:PORT perkline ...',
-  )
-}

@@ -1,0 +1,69 @@
+/** What goes wrong between a command and the platform, in words. `shown` is the platform's address without its password. */
+import { CommandError } from './failure.ts'
+import { plain } from './output.ts'
+
+export const tooSlow = () =>
+  new CommandError('The platform took the request, but did not answer in time. Its log may tell why.')
+
+export const notPerkline = () =>
+  new CommandError('What answered does not speak like Perkline: please check PERKLINE_URL.')
+
+/** @param otherwise what to say when the answer is not the platform's error body */
+export function refused(text: string, heading: string | undefined, otherwise: string): CommandError {
+  const messages = messagesIn(text)
+  if (!messages) return new CommandError(`${otherwise}: please check PERKLINE_URL.`)
+  const [first = '', ...others] = messages.map(plain)
+  if (others.length === 0) return new CommandError(heading ? `${heading}: ${first}` : first)
+  return new CommandError(
+    `${heading ?? 'The platform refused this'}:\n${[first, ...others].map(message => `  - ${message}`).join('\n')}`,
+  )
+}
+
+function messagesIn(text: string): string[] | null {
+  try {
+    const { message } = JSON.parse(text)
+    const messages = [message].flat()
+    return messages.length > 0 && messages.every(entry => typeof entry === 'string') ? messages : null
+  } catch {
+    return null
+  }
+}
+
+export const wrongKey = (shown: string) =>
+  new CommandError(
+    `The platform at ${shown} did not accept the operator’s key: OPERATOR_KEY is wrong. ` +
+      'It must be the platform’s own, which an embedded platform keeps in DATA_DIR/operator.key.',
+  )
+
+/** What a platform says of every path that none of its services has (`http/unknown.ts`). */
+const noSuchPath = 'There is nothing at this path'
+
+export const isUnknownPath = (text: string): boolean => messagesIn(text)?.[0] === noSuchPath
+
+export const noAdmin = (shown: string) =>
+  new CommandError(
+    `The platform at ${shown} has no admin interface there. Either PERKLINE_URL leads to a wrong path, or that process was ` +
+      'started with --only and without admin.',
+  )
+
+const reasons: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'its name can’t be looked up now',
+  ETIMEDOUT: 'it does not answer',
+  EHOSTUNREACH: 'there is no way to it',
+  ENETUNREACH: 'there is no way to it',
+  ECONNRESET: 'the connection broke',
+  EPIPE: 'the connection broke',
+  EPROTO: 'it does not speak https',
+  HPE_INVALID_CONSTANT: 'it does not speak http',
+}
+
+export function unreachable(error: unknown, shown: string): CommandError {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  const reason = reasons[code] ?? (plain(message.split('\n', 1)[0] ?? '') || code)
+  return new CommandError(
+    `Can’t reach the platform at ${shown}: ${reason}. ` +
+      'If it runs elsewhere, say where: PERKLINE_URL=http://HOST:PORT perkline ...',
+  )
+}
