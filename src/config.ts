@@ -3,7 +3,17 @@
  * start, and all faults are told at once, so that nobody mends them one restart at a time.
  */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import process from 'node:process'
@@ -244,10 +254,7 @@ function readRateLimit(value: string, faults: string[]): Config['rateLimit'] {
 export function withKeys(config: Config): Config & { operatorKey: string } {
   const kept = (file: string, make: () => string): string => {
     const path = join(config.dataDir, file)
-    if (!existsSync(path)) {
-      mkdirSync(dirname(path), { recursive: true })
-      writeFileSync(path, `${make()}\n`, { mode: 0o600, flag: 'wx' })
-    }
+    if (!existsSync(path)) keepFile(path, `${make()}\n`)
     return readFileSync(path, 'utf8').trim()
   }
   const faults: string[] = []
@@ -265,6 +272,26 @@ export function withKeys(config: Config): Config & { operatorKey: string } {
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return { ...config, operatorKey, masterKeys }
+}
+
+/**
+ * Makes a file that is whole from the moment it is there, of whichever process was first, and outlives a cut of power: what the
+ * database holds cannot be read without its key.
+ */
+function keepFile(path: string, content: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  const draft = `${path}.${randomBytes(6).toString('hex')}`
+  writeFileSync(draft, content, { mode: 0o600, flag: 'wx', flush: true })
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    unlinkSync(draft)
+  }
+  const folder = openSync(dirname(path), 'r')
+  fsyncSync(folder)
+  closeSync(folder)
 }
 
 /** What the commands that talk to a running platform need: its address and the operator's key. */

@@ -11,7 +11,15 @@ function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error }
   const { code, constraint, table } = error as { code?: string; constraint?: string; table?: string }
   const cause = error.cause === undefined ? {} : { cause: errorFields(error.cause) }
-  return { type: error.name, message: error.message, stack: error.stack, code, constraint, table, ...cause }
+  return { type: error.name, ...words(error, code), code, constraint, table, ...cause }
+}
+
+/** The message quotes what could not be read: the value for the database's data exceptions, the text for a parser. */
+function words(error: Error, code: string | undefined): { message: string; stack: string | undefined } {
+  const quotes = /^22[0-9A-Z]{3}$/.test(code ?? '') || error instanceof SyntaxError
+  if (!quotes) return { message: error.message, stack: error.stack }
+  const places = error.stack?.split('\n').filter(line => /^ +at /.test(line))
+  return { message: 'withheld: it may quote a value', stack: places?.join('\n') }
 }
 
 /** @param stream where to, for people who read it; without: stdout */

@@ -39,7 +39,7 @@ program
 program
   .command('migrate')
   .description('Bring the database to this version')
-  .action(run(async () => (await import('./serve.ts')).migrateOnly()))
+  .action(run(async options => (await import('./serve.ts')).migrateOnly(options.json === true)))
 
 program.commandsGroup('Partners and access')
 program

@@ -48,16 +48,18 @@ export async function serve(only: string | undefined): Promise<void> {
   await stop
 }
 
-/** Brings the database to this version and ends (`perkline migrate`). */
-export async function migrateOnly(): Promise<void> {
+/** Brings the database to this version and ends (`perkline migrate`). @param json true: what was applied as one JSON value */
+export async function migrateOnly(json: boolean): Promise<void> {
   const config = readConfig(environment())
   const { database, close } = await openConfiguredDatabase(config, createLogger(config.logLevel))
   try {
     const applied = await migrate(database).catch(startError)
     process.stdout.write(
-      applied.length === 0
-        ? 'The database is at this version already.\n'
-        : `Applied ${applied.length} migration${applied.length === 1 ? '' : 's'}: ${applied.join(', ')}.\n`,
+      json
+        ? `${JSON.stringify({ applied })}\n`
+        : applied.length === 0
+          ? 'The database is at this version already.\n'
+          : `Applied ${applied.length} migration${applied.length === 1 ? '' : 's'}: ${applied.join(', ')}.\n`,
     )
   } finally {
     await close()

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import process from 'node:process'
+import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { ConfigError, readClientConfig, readConfig, settingsHelp, withKeys } from '../src/config.ts'
 
@@ -254,6 +257,26 @@ test('the embedded platform makes its keys once, for its owner alone, and keeps 
   assert.equal(readFileSync(join(dataDir, 'operator.key'), 'utf8').trim(), first.operatorKey)
   assert.deepEqual(withKeys(readConfig({ DATA_DIR: dataDir })), first)
   assert.notEqual(withKeys(readConfig({ DATA_DIR: await folder(t) })).operatorKey, first.operatorKey)
+})
+
+test('of several processes at their first start all have the same keys, and no draft of a key stays', async t => {
+  const dataDir = join(await folder(t), 'data')
+  const config = JSON.stringify(new URL('../src/config.ts', import.meta.url).href)
+  const script = `import { readConfig, withKeys } from ${config}
+    await new Promise(resolve => setTimeout(resolve, ${Date.now() + 1_500} - Date.now()))
+    const { operatorKey, masterKeys } = withKeys(readConfig(process.env))
+    process.stdout.write(operatorKey + masterKeys[0].toString('hex'))`
+  const keysOf = async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      env: { DATA_DIR: dataDir },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    return text(child.stdout)
+  }
+  const keys = await Promise.all(Array.from({ length: 4 }, keysOf))
+  assert.equal(keys[0]?.length, 128)
+  assert.equal(new Set(keys).size, 1)
+  assert.deepEqual(readdirSync(dataDir).sort(), ['master.key', 'operator.key'])
 })
 
 test('keys that are given are used and not written down', async t => {

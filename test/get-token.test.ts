@@ -224,6 +224,15 @@ suite('429', () => {
     assert.deepEqual(statuses.slice(10), [429, 429])
   })
 
+  test('without TRUSTED_PROXIES nobody’s X-Forwarded-For is believed', async t => {
+    const direct = await platform.sibling({ TRUSTED_PROXIES: '' })
+    t.after(() => direct.close())
+    const statuses: number[] = []
+    for (let index = 0; index < 12; index++)
+      statuses.push((await ask({ clientId: 'pk_unknown', secret: 'wrong' }, newAddress(), direct)).status)
+    assert.deepEqual(statuses.slice(10), [429, 429])
+  })
+
   test('with REDIS_URL failures are counted over all processes, and without the store each counts by itself', async t => {
     if (!requireProgram(t, 'redis-server')) return
     const redis = await startRedisServer()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { DomainError } from '../src/errors.ts'
 import { isText, readJson } from '../src/http/json.ts'
 
@@ -192,4 +193,58 @@ test('a fault shows no control characters of the caller', () => {
 test('text is what the database keeps unchanged', () => {
   for (const text of ['', 'a', 'Київ', '😀', '\u00a0\u200b\ufeff\ufffe', '\x01\x7f']) assert.ok(isText(text))
   for (const text of ['\0', 'a\0b', '\ud800', '\udc00a', 'a\udbff']) assert.ok(!isText(text))
+})
+
+test('for whatever JSON: either exactly what JSON.parse gives, or a clear fault', () => {
+  const names = fc.oneof(fc.constantFrom('a', 'b', '__proto__', '', 'a"b', 'a\\'), fc.string({ unit: 'binary' }))
+  const { value } = fc.letrec(tie => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      fc.string({ unit: 'binary' }),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.constantFrom(null, true, false),
+      fc.array(tie('value')),
+      fc.array(fc.tuple(names, tie('value'))).map(Object.fromEntries),
+    ),
+  }))
+  fc.assert(
+    fc.property(value, fc.boolean(), (given, indented) => {
+      const body = JSON.stringify(given, null, indented ? 2 : 0)
+      const isFaulty = body.includes('"__proto__":') || /\\u0000|\\ud[89a-f]/.test(body.replaceAll('\\\\', ''))
+      if (isFaulty) return
+      assert.deepEqual(read(body), JSON.parse(body))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('whatever bytes come, the only fault is that the request is invalid', () => {
+  const fragments = fc.constantFrom(
+    '{',
+    '}',
+    '[',
+    ']',
+    '"',
+    ':',
+    ',',
+    '\\',
+    '\\u0000',
+    '\\ud800',
+    '"a":1',
+    '1',
+    ' ',
+    'ї',
+  )
+  const texts = fc.array(fragments, { maxLength: 40 }).map(parts => Buffer.from(parts.join('')))
+  const bytes = fc.uint8Array({ maxLength: 40 }).map(array => Buffer.from(array))
+  fc.assert(
+    fc.property(fc.oneof(texts, bytes), body => {
+      try {
+        read(body)
+      } catch (error) {
+        assert.ok(error instanceof DomainError && error.code === 'invalid', `${error}`)
+      }
+    }),
+    { numRuns: 2_000 },
+  )
 })

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Database, Statement } from '../src/db/database.ts'
+import { type Database, openDatabase, type Queryable, type Statement } from '../src/db/database.ts'
 import { DomainError } from '../src/errors.ts'
 import { createOrders, type Orders } from '../src/esim/operations.ts'
 import { createSealing } from '../src/esim/sealing.ts'
@@ -15,6 +15,7 @@ import { each, openBank, provenBooks, range, until } from './support/esim.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 
 let platform: TestPlatform
+const opened: Database[] = []
 let database: Database
 let bankId: string
 let tariffId: number
@@ -28,32 +29,38 @@ before(async () => {
 })
 beforeEach(() => database.execute('truncate orders, returned_profiles, stock_positions, profiles'))
 after(async () => {
+  closing = true
+  await Promise.all(opened.map(real => real.close()))
   await platform.close()
   assert.deepEqual(faults, [])
 })
 
 /** What goes wrong behind a test's back; that the database is gone at the end does not count. */
+let closing = false
 const faults: unknown[] = []
 const onFault = (error: unknown) => {
-  if (database.pool().total > 0) faults.push(error)
+  if (!closing) faults.push(error)
 }
 const clock = () => platform.platform.deps.esim.clock
 type Watch = (name: string, run: () => Promise<unknown>) => Promise<unknown>
 
 /** The same database, each statement of which passes by `watch`. */
-function watched(watch: Watch): Database {
+function watched(watch: Watch, real = database): Database {
   const name = (statement: Statement | string) => (typeof statement === 'string' ? statement : statement.name)
-  return {
-    ...database,
-    query: (statement, values) => watch(name(statement), () => database.query(statement, values)) as Promise<never>,
+  const over = (queryable: Queryable): Queryable => ({
+    query: (statement, values) => watch(name(statement), () => queryable.query(statement, values)) as Promise<never>,
     execute: (statement, values) =>
-      watch(name(statement), () => database.execute(statement, values)) as Promise<number>,
-  }
+      watch(name(statement), () => queryable.execute(statement, values)) as Promise<number>,
+  })
+  return { ...real, ...over(real), transaction: work => real.transaction(inner => work(over(inner))) }
 }
 
 /** What another process has: its own stock and operations on the same database. */
 function anotherProcess(watch: Watch = (_, run) => run(), openReservations = 1_000_000): Orders {
-  const own = watched(watch)
+  // Connections of its own, or one would wait for the other's.
+  const real = openDatabase({ connection: { connectionString: platform.databaseUrl }, poolSize: 4 })
+  opened.push(real)
+  const own = watched(watch, real)
   return createOrders({
     database: own,
     clock: clock(),
@@ -233,15 +240,26 @@ test('reservations of several banks in several processes wait for each other wit
       throw error
     })
   const processes = [anotherProcess(watch), anotherProcess(watch)]
-  const ids = range(1_200)
+  // From here on none of them takes the lock of a bank, and statements are slow enough that they really overlap.
+  for (const one of processes) for (const { id } of banks) await one.reserve({ ...request('first'), bankId: id })
+  await database.execute(`
+    create function slow_down() returns trigger language plpgsql as 'begin perform pg_sleep(0.001); return new; end'`)
+  await database.execute('create trigger slow_down before insert on orders for each row execute function slow_down()')
+  const ids = range(400)
   const inSomeOrder = () => ids.toSorted(() => Math.random() - 0.5)
-  await Promise.all(
-    processes.flatMap(one =>
-      inSomeOrder().map(id => one.reserve({ ...request(`d${id}`), bankId: banks[id % banks.length]?.id ?? '' })),
-    ),
-  )
+  try {
+    await Promise.all(
+      processes.flatMap((one, index) =>
+        inSomeOrder().map(id =>
+          one.reserve({ ...request(`d${id}-${index}`), bankId: banks[id % banks.length]?.id ?? '' }),
+        ),
+      ),
+    )
+  } finally {
+    await database.execute('drop trigger slow_down on orders')
+  }
   assert.equal(deadlocks, 0)
-  assert.equal((await provenBooks(platform)).reserved, 1_200)
+  assert.equal((await provenBooks(platform)).reserved, 800 + banks.length)
 })
 
 test('a limit that is far away at first holds exactly in the end, over several processes', async () => {

@@ -38,22 +38,16 @@ export async function importProfiles(
   const { tariffId, source, skipInvalid } = given
   const rejects = createRejects()
   const counts = { staged: 0 }
-  try {
-    return await longTransaction(deps.database, async client => {
-      const transaction = queryable(client)
-      await stockStore.createStage(transaction)
-      const rows = sealedRows({ sealing: deps.sealing, source, skipInvalid, rejects, counts })
-      await pipeline(rows, client.query(copyFrom(stockStore.copyIntoStage)))
-      const imported = await stockStore.takeStaged(transaction, { tariffId, importedAt: deps.clock.now() })
-      if (imported >= analyzeFrom) await stockStore.analyzeProfiles(transaction)
-      await notify(transaction, 'stock')
-      return { imported, duplicates: counts.staged - imported, rejected: rejects.count, rejects }
-    })
-  } catch (error) {
-    if (source.errored && !(source.errored instanceof DomainError))
-      throw new DomainError('invalid', 'The file could not be read to its end; nothing was imported')
-    throw error
-  }
+  return longTransaction(deps.database, async client => {
+    const transaction = queryable(client)
+    await stockStore.createStage(transaction)
+    const rows = sealedRows({ sealing: deps.sealing, source, skipInvalid, rejects, counts })
+    await pipeline(rows, client.query(copyFrom(stockStore.copyIntoStage)))
+    const imported = await stockStore.takeStaged(transaction, { tariffId, importedAt: deps.clock.now() })
+    if (imported >= analyzeFrom) await stockStore.analyzeProfiles(transaction)
+    await notify(transaction, 'stock')
+    return { imported, duplicates: counts.staged - imported, rejected: rejects.count, rejects }
+  })
 }
 
 /** So many lines take some milliseconds, and then other requests to this process have their turn. */
@@ -69,7 +63,7 @@ async function* sealedRows(work: {
 }): AsyncGenerator<Buffer> {
   const { sealing, skipInvalid, rejects, counts } = work
   yield copyHeader
-  for await (const results of readStockLines(work.source)) {
+  for await (const results of linesOf(work.source)) {
     const lines: StockLine[] = []
     for (const { lineNumber, result } of results) {
       if ('fault' in result) rejects.add(lineNumber, result.fault)
@@ -86,6 +80,16 @@ async function* sealedRows(work: {
   }
   if (!skipInvalid && rejects.count > 0) throw new DomainError('invalid', describeFaults(rejects))
   yield copyTrailer
+}
+
+/** A source that fails is the caller's affair, and must not look like a database that is away. */
+async function* linesOf(source: Readable): ReturnType<typeof readStockLines> {
+  try {
+    yield* readStockLines(source)
+  } catch (error) {
+    if (error instanceof DomainError) throw error
+    throw new DomainError('invalid', 'The file could not be read to its end; nothing was imported')
+  }
 }
 
 function sealLine(sealing: Sealing, line: StockLine): ProfileRow {

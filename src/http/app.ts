@@ -94,6 +94,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     )
   })
   answerUnknown(app, longestAddress)
+  endConnectionsOnClose(app)
   // A server may pass over expectations that it does not know; Node's own answer to them has no body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   // Later than onRequest, where it is found out who is calling: that comes first.
@@ -172,6 +173,19 @@ function limitBodyTime(app: FastifyInstance): void {
       request.raw.once('end', () => clearTimeout(timer))
       request.raw.once('close', () => clearTimeout(timer))
     }
+    done()
+  })
+}
+
+/** What is still answered once the app closes ends its connection: it would be waited for until the caller leaves. */
+function endConnectionsOnClose(app: FastifyInstance): void {
+  let isClosing = false
+  app.addHook('preClose', done => {
+    isClosing = true
+    done()
+  })
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (isClosing) reply.header('connection', 'close')
     done()
   })
 }

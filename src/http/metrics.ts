@@ -85,7 +85,12 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
   })
 }
 
-/** Serves `/metrics` for as long as the process lives. @returns the listening server */
+/**
+ * Serves `/metrics` for as long as the process lives.
+ *
+ * @returns the listening server
+ * @throws Error with a message for whoever starts it, when it can't listen
+ */
 export async function serveMetrics(metrics: Metrics, address: { host: string; port: number }): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end()
@@ -95,7 +100,9 @@ export async function serveMetrics(metrics: Metrics, address: { host: string; po
     )
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', ({ message }) =>
+      reject(new Error(`The metrics can't be served (${message}): set METRICS_PORT and METRICS_HOST`)),
+    )
     server.listen(address.port, address.host, resolve)
   })
   return server

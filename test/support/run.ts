@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { startEmbeddedDatabase } from '../../src/db/embedded.ts'
 
@@ -56,10 +56,12 @@ if (!url) {
   }
 }
 
+// Programs that tests run say `#!/usr/bin/env node`, and the PATH's may be too old for them.
+const withOwnNode = `${dirname(process.execPath)}:${process.env.PATH}`
 const child = spawn(
   process.execPath,
   ['--test', '--test-concurrency=3', '--test-timeout=240000', ...(files.length > 0 ? files : ['test/**/*.test.ts'])],
-  { stdio: 'inherit', env: { ...process.env, ...(url && { TEST_DATABASE_URL: url }) } },
+  { stdio: 'inherit', env: { ...process.env, PATH: withOwnNode, ...(url && { TEST_DATABASE_URL: url }) } },
 )
 status = await new Promise<number>(resolve => child.once('exit', code => resolve(code ?? 1)))
 await stop()

@@ -2,13 +2,21 @@
 import { CommandError } from './failure.ts'
 import { plain } from './output.ts'
 
+/** The connection stood, and nothing came for minutes. */
 export const tooSlow = () =>
   new CommandError('The platform took the request, but did not answer in time. Its log may tell why.')
 
+/** The answer is none of the admin interface. */
 export const notPerkline = () =>
   new CommandError('What answered does not speak like Perkline: please check PERKLINE_URL.')
 
-/** @param otherwise what to say when the answer is not the platform's error body */
+/**
+ * The platform's refusal, each of its messages on a line of its own.
+ *
+ * @param text the answer's body
+ * @param heading stands before the messages
+ * @param otherwise what to say when the answer is not the platform's error body
+ */
 export function refused(text: string, heading: string | undefined, otherwise: string): CommandError {
   const messages = messagesIn(text)
   if (!messages) return new CommandError(`${otherwise}: please check PERKLINE_URL.`)
@@ -29,6 +37,7 @@ function messagesIn(text: string): string[] | null {
   }
 }
 
+/** Of a 401. */
 export const wrongKey = (shown: string) =>
   new CommandError(
     `The platform at ${shown} did not accept the operator’s key: OPERATOR_KEY is wrong. ` +
@@ -38,8 +47,10 @@ export const wrongKey = (shown: string) =>
 /** What a platform says of every path that none of its services has (`http/unknown.ts`). */
 const noSuchPath = 'There is nothing at this path'
 
+/** Whether a 404 means the path, and not what it names. */
 export const isUnknownPath = (text: string): boolean => messagesIn(text)?.[0] === noSuchPath
 
+/** Of a 404 for the admin interface itself. */
 export const noAdmin = (shown: string) =>
   new CommandError(
     `The platform at ${shown} has no admin interface there. Either PERKLINE_URL leads to a wrong path, or that process was ` +
@@ -59,6 +70,7 @@ const reasons: Record<string, string> = {
   HPE_INVALID_CONSTANT: 'it does not speak http',
 }
 
+/** @param error of the socket: there was no answer at all */
 export function unreachable(error: unknown, shown: string): CommandError {
   const { code = '', message } = error as NodeJS.ErrnoException
   const reason = reasons[code] ?? (plain(message.split('\n', 1)[0] ?? '') || code)
