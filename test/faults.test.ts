@@ -12,9 +12,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { profileLines } from '../samples/make-profiles.ts'
 import { type Database, openDatabase } from '../src/db/database.ts'
 import { type EmbeddedServer, startEmbeddedDatabase } from '../src/db/embedded.ts'
+import { startCuttingProxy } from './support/cutting-proxy.ts'
 import { assertError, bankAt, type EsimAnswer, each, proveBooks, range, tally, until } from './support/esim.ts'
 import { testDirectory } from './support/platform.ts'
-import { type PerklineProcess, type Settings, sharedSettings, startProcess } from './support/process.ts'
+import { callAt, type PerklineProcess, type Settings, sharedSettings, startProcess } from './support/process.ts'
+import { persist, proveSales, type Sale, sell } from './support/sales.ts'
 import { type SmtpServer, startSmtpServer } from './support/smtp.ts'
 
 const profiles = 2_500
@@ -64,68 +66,14 @@ after(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const at = (index: number, bank = 'alpha') => bankAt(processes[index % 2] as PerklineProcess, tokens[bank] ?? '')
+const at = (index: number, bank: 'alpha' | 'beta' = 'alpha') =>
+  bankAt(processes[index % 2] as PerklineProcess, tokens[bank] ?? '')
 let lastId = 0
 const newId = () => `fault-${++lastId}`
 
-type Sale = {
-  externalId: string
-  orderId: string
-  state: 'reserved' | 'cancelled' | 'confirmed'
-  activationCode?: string
-}
-
-/**
- * Asks until there is an answer that is none of a fault that passes, at one process or the other: what a bank's backend does.
- *
- * @param codes what such an answer may be
- */
-async function persist(
-  ask: (index: number) => Promise<EsimAnswer>,
-  codes: number[],
-  seen: EsimAnswer[] = [],
-): Promise<EsimAnswer> {
-  const giveUpAt = performance.now() + 30_000
-  for (let index = randomInt(2); ; index++) {
-    assert.ok(performance.now() < giveUpAt, 'no answer for 30 seconds')
-    const answer = await ask(index).catch(() => null)
-    if (answer) seen.push(answer)
-    if (answer && codes.includes(answer.status)) return answer
-    if (answer) assertError(answer, 503, /away|free profile|at once/)
-    await sleep(answer ? 50 : 5)
-  }
-}
-
-/** Sells until told to stop; every acknowledged step is noted. */
-async function sell(sales: Sale[], going: () => boolean): Promise<void> {
-  while (going()) {
-    const externalId = newId()
-    const { body } = await persist(index => at(index).reserve(externalId), [200, 201])
-    const sale: Sale = { externalId, orderId: body.orderId, state: 'reserved' }
-    sales.push(sale)
-    const next = randomInt(10)
-    if (next < 5) {
-      const confirmed = await persist(index => at(index).confirm(sale.orderId), [200])
-      Object.assign(sale, { state: 'confirmed', activationCode: confirmed.body.esim.activationCode })
-    } else if (next < 8) {
-      await persist(index => at(index).cancel(sale.orderId), [200])
-      sale.state = 'cancelled'
-    }
-  }
-}
-
 /** Everything that was acknowledged stands, and the books are right. */
-async function proveSales(sales: Sale[]): Promise<void> {
-  const codes = new Set<string>()
-  await each(sales, 16, async (sale, index) => {
-    const { body } = await at(index).read(sale.orderId)
-    assert.deepEqual([body.externalId, body.status], [sale.externalId, sale.state])
-    if (sale.activationCode === undefined) return
-    assert.ok(!codes.has(sale.activationCode), 'a profile was sold twice')
-    codes.add(sale.activationCode)
-    const repeated = await at(index).confirm(sale.orderId)
-    assert.equal(repeated.body.esim.activationCode, sale.activationCode)
-  })
+async function proveAll(sales: readonly Sale[]): Promise<void> {
+  await proveSales(at, sales)
   const books = await proveBooks(database, new Date())
   assert.equal(books.profiles, profiles)
   const audit = await processes[0].admin('GET', '/audit')
@@ -137,7 +85,7 @@ const allSales: Sale[] = []
 test('a process that is killed in the middle of sales loses nothing that it has acknowledged, and no profile', async () => {
   const sales: Sale[] = []
   let going = true
-  const sellers = range(12).map(() => sell(sales, () => going))
+  const sellers = range(12).map(() => sell(at, sales, () => going))
   for (const victim of [0, 1, 0]) {
     const before = sales.length
     await until('sales go on', () => sales.length > before + 60)
@@ -149,14 +97,14 @@ test('a process that is killed in the middle of sales loses nothing that it has 
   going = false
   await Promise.all(sellers)
   assert.ok(sales.some(({ state }) => state === 'confirmed') && sales.some(({ state }) => state === 'cancelled'))
-  await proveSales(sales)
+  await proveAll(sales)
   allSales.push(...sales)
 })
 
 test('a process that is told to stop in the middle of sales answers what it has begun, ends with 0 and logs no fault', async () => {
   const sales: Sale[] = []
   let going = true
-  const sellers = range(12).map(() => sell(sales, () => going))
+  const sellers = range(12).map(() => sell(at, sales, () => going))
   await until('sales go on', () => sales.length > 60)
   const [stopped] = processes
   assert.equal(await stopped.stop(), 0)
@@ -165,8 +113,30 @@ test('a process that is told to stop in the middle of sales answers what it has 
   processes[0] = await startProcess(settings)
   going = false
   await Promise.all(sellers)
-  await proveSales(sales)
+  await proveAll(sales)
   allSales.push(...sales)
+})
+
+test('answers that get lost on the way: asked again until they come, each step is done once', async () => {
+  const proxies = await Promise.all(processes.map(({ url }) => startCuttingProxy(Number(new URL(url).port), 0.3)))
+  const through = (index: number) => bankAt({ call: callAt(proxies[index % 2]?.url ?? '') }, tokens.alpha ?? '')
+  const { free, sold } = await proveBooks(database, new Date())
+  try {
+    await each(range(60), 6, async () => {
+      const externalId = newId()
+      const { body } = await persist(index => through(index).reserve(externalId), [200, 201])
+      const first = await persist(index => through(index).confirm(body.orderId), [200])
+      const again = await persist(index => through(index).confirm(body.orderId), [200])
+      assert.equal(again.body.esim.activationCode, first.body.esim.activationCode)
+      assert.equal((await persist(index => through(index).reserve(externalId), [200])).body.orderId, body.orderId)
+    })
+  } finally {
+    for (const proxy of proxies) await proxy.close()
+  }
+  const cuts = proxies.reduce((sum, proxy) => sum + proxy.cuts(), 0)
+  assert.ok(cuts > 20, `${cuts} cut`)
+  const after = await proveBooks(database, new Date())
+  assert.deepEqual([after.free, after.sold], [free - 60, sold + 60])
 })
 
 test('an e-mail that was going out when its process was killed is never sent again', async () => {
@@ -199,7 +169,7 @@ test('an e-mail that was going out when its process was killed is never sent aga
 test('the sessions ended again and again in the middle of sales: 503 and never 500, nothing lost', async () => {
   const sales: Sale[] = []
   let going = true
-  const sellers = range(12).map(() => sell(sales, () => going))
+  const sellers = range(12).map(() => sell(at, sales, () => going))
   let terminated = 0
   for (let round = 0; round < 8; round++) {
     const before = sales.length
@@ -212,7 +182,7 @@ test('the sessions ended again and again in the middle of sales: 503 and never 5
   going = false
   await Promise.all(sellers)
   assert.ok(terminated > 20, `${terminated} sessions ended`)
-  await proveSales(sales)
+  await proveAll(sales)
   allSales.push(...sales)
 })
 
@@ -250,7 +220,7 @@ test('while the database is away every answer is 503 with Retry-After; when it i
   await at(0).confirm(confirmed)
   const sales: Sale[] = []
   let going = true
-  const sellers = range(6).map(() => sell(sales, () => going))
+  const sellers = range(6).map(() => sell(at, sales, () => going))
   await until('sales go on', () => sales.length > 20)
   await server.stop()
   await until('it is noticed', async () => (await at(0).read(reserved)).status === 503)
@@ -288,7 +258,7 @@ test('while the database is away every answer is 503 with Retry-After; when it i
   assert.equal((await processes[0].call('GET', '/health/ready')).status, 200)
   going = false
   await Promise.all(sellers)
-  await proveSales([...allSales, ...sales])
+  await proveAll([...allSales, ...sales])
 })
 
 test('every free profile can still be sold, and no more than those', async () => {

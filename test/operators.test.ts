@@ -73,6 +73,24 @@ describe('200', () => {
   })
 })
 
+test('503 for a bank that this process has not heard of yet, never a wrong answer', async () => {
+  const sibling = await platform.sibling()
+  try {
+    sibling.platform.deps.esim.catalogue.refresh = async () => {}
+    const newBank = '  - { code: delta, name: Delta, esim: { deliveryMode: local, operators: all } }\nmerchants:'
+    await platform.applyDirectory(changed(testDirectory, ['merchants:', newBank]))
+    const token = await platform.bankToken('delta')
+    const [here, elsewhere] = [await openBank(platform, token), await openBank(sibling, token)]
+    assert.deepEqual((await here.operators()).body, [kyivstar, roamwide])
+    const orderId = '00000000-0000-4000-8000-000000000000'
+    const answers = [await elsewhere.operators(), await elsewhere.tariffs(), await elsewhere.reserve('x')]
+    answers.push(await elsewhere.confirm(orderId))
+    for (const answer of answers) assertError(answer, 503)
+  } finally {
+    await sibling.close()
+  }
+})
+
 test('400 for a query parameter, naming it', async () => {
   assertError(await alpha.call('GET', '/operators?country=UA'), 400, ['country must be omitted'])
 })

@@ -167,7 +167,10 @@ function isLost(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return unavailable.test(error.code ?? '')
   if (!(error instanceof Error)) return false
   const code = (error as NodeJS.ErrnoException).code ?? ''
-  return /^E[A-Z]+$/.test(code) || /timeout|terminated|not queryable|closed|Connection/i.test(error.message)
+  return (
+    /^E[A-Z]+$/.test(code) ||
+    /timeout|terminated|not queryable|closed|Connection|calling end on the pool/i.test(error.message)
+  )
 }
 
 /** @throws DomainError 'unavailable' for every fault that passes by itself, else the error as it came */

@@ -3,6 +3,7 @@
  * sale, whether a tariff has a free profile, is asked of the database (`store.findAvailable`).
  */
 import type { Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
 import type { DeliveryMode } from './store.ts'
 
 export type Tariff = {
@@ -42,7 +43,7 @@ export type Catalogue = {
   refresh(): Promise<void>
   /** Changes with every refresh that read something new. */
   version(): number
-  /** The active mobile operators that this bank may sell. */
+  /** The active mobile operators that this bank may sell. @throws DomainError 'unavailable' like every question about a new bank */
   operatorsFor(bankId: string): MobileOperator[]
   /** undefined also when the operator exists but is not in the bank's list, or is not active. */
   operatorFor(bankId: string, operatorCode: string): MobileOperator | undefined
@@ -58,9 +59,16 @@ export function createCatalogue(database: Queryable): Catalogue {
   let byCode = new Map<string, MobileOperator>()
   let banks = new Map<string, BankTerms>()
 
-  const permits = (bankId: string, operator: MobileOperator): boolean => {
+  /** The token of a new bank may come sooner than the news of the bank. */
+  const termsOf = (bankId: string): BankTerms => {
     const bank = banks.get(bankId)
-    if (!bank || operator.status !== 'active') return false
+    if (bank) return bank
+    throw new DomainError('unavailable', 'This bank is not known here yet; try again', { retryAfterSeconds: 2 })
+  }
+
+  const permits = (bankId: string, operator: MobileOperator): boolean => {
+    const bank = termsOf(bankId)
+    if (operator.status !== 'active') return false
     return bank.allOperators || bank.operators.has(operator.mobileOperatorId)
   }
 
@@ -80,11 +88,7 @@ export function createCatalogue(database: Queryable): Catalogue {
       const operator = byCode.get(operatorCode)
       return operator && permits(bankId, operator) ? operator : undefined
     },
-    bank(bankId) {
-      const bank = banks.get(bankId)
-      if (!bank) throw new Error('A token names a bank that is not in the directory')
-      return bank
-    },
+    bank: termsOf,
     tariffs: () => operators.flatMap(operator => [...operator.tariffs.values()]),
     operatorByCode: code => byCode.get(code),
   }

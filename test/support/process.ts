@@ -63,23 +63,7 @@ export async function startProcess(settings: Settings): Promise<PerklineProcess>
   }
   await ready(url, child, () => output)
 
-  const call: PerklineProcess['call'] = async (method, path, { token, body, raw, headers = {} } = {}) => {
-    const response = await fetch(url + path, {
-      method,
-      headers: {
-        ...(token && { authorization: `Bearer ${token}` }),
-        ...((body !== undefined || raw !== undefined) && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(raw !== undefined && { body: raw as string }),
-      signal: AbortSignal.timeout(20_000),
-    })
-    const bytes = Buffer.from(await response.arrayBuffer())
-    const text = bytes.toString()
-    const isJson = response.headers.get('content-type')?.includes('/json')
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : bytes }
-  }
+  const call = callAt(url)
 
   return {
     url,
@@ -96,6 +80,27 @@ export async function startProcess(settings: Settings): Promise<PerklineProcess>
     },
     kill: async () => void (await end('SIGKILL')),
     stop: () => end('SIGTERM'),
+  }
+}
+
+/** Requests as a partner sends them to an address. */
+export function callAt(url: string): PerklineProcess['call'] {
+  return async (method, path, { token, body, raw, headers = {} } = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...((body !== undefined || raw !== undefined) && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(raw !== undefined && { body: raw as string }),
+      signal: AbortSignal.timeout(20_000),
+    })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    const text = bytes.toString()
+    const isJson = response.headers.get('content-type')?.includes('/json')
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : bytes }
   }
 }
 

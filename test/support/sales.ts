@@ -1,0 +1,63 @@
+/** Banks that sell whatever happens: each step is asked for until it is answered, and what was answered is remembered and proven. */
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { assertError, type Bank, type EsimAnswer, each } from './esim.ts'
+
+export type Sale = {
+  externalId: string
+  orderId: string
+  state: 'reserved' | 'cancelled' | 'confirmed'
+  activationCode?: string
+}
+
+/**
+ * Asks until there is an answer of one of these codes, of one process or another, as a bank's backend does. In between only what
+ * passes is allowed: no connection, or a 503 as documented.
+ */
+export async function persist(ask: (index: number) => Promise<EsimAnswer>, codes: number[]): Promise<EsimAnswer> {
+  const giveUpAt = performance.now() + 60_000
+  for (let index = randomInt(2); ; index++) {
+    assert.ok(performance.now() < giveUpAt, 'no answer for a minute')
+    const answer = await ask(index).catch(() => null)
+    if (answer && codes.includes(answer.status)) return answer
+    if (answer) assertError(answer, 503, /away|free profile|at once/)
+    await sleep(answer ? 50 : 5)
+  }
+}
+
+/**
+ * Sells until told to stop: half of the orders are confirmed, some cancelled, the others left as they are.
+ *
+ * @param at the bank, at one process or another
+ * @param sales gets every step that was acknowledged
+ */
+export async function sell(at: (index: number) => Bank, sales: Sale[], going: () => boolean): Promise<void> {
+  while (going()) {
+    const externalId = `sale-${randomInt(2 ** 47)}`
+    const { body } = await persist(index => at(index).reserve(externalId), [200, 201])
+    const sale: Sale = { externalId, orderId: body.orderId, state: 'reserved' }
+    sales.push(sale)
+    const next = randomInt(10)
+    if (next < 5) {
+      const confirmed = await persist(index => at(index).confirm(sale.orderId), [200])
+      Object.assign(sale, { state: 'confirmed', activationCode: confirmed.body.esim.activationCode })
+    } else if (next < 8) {
+      await persist(index => at(index).cancel(sale.orderId), [200])
+      sale.state = 'cancelled'
+    }
+  }
+}
+
+/** Asks for every order again: what was acknowledged stands, and no profile was sold twice. */
+export async function proveSales(at: (index: number) => Bank, sales: readonly Sale[]): Promise<void> {
+  const codes = new Set<string>()
+  await each(sales, 16, async ({ externalId, orderId, state, activationCode }, index) => {
+    const { body } = await at(index).read(orderId)
+    assert.deepEqual([body.externalId, body.status], [externalId, state])
+    if (activationCode === undefined) return
+    assert.ok(!codes.has(activationCode), 'a profile was sold twice')
+    codes.add(activationCode)
+    assert.equal((await at(index).confirm(orderId)).body.esim.activationCode, activationCode)
+  })
+}
