@@ -34,7 +34,7 @@ const address = 'olena.koval@customer.example'
 const activationCode = 'LPA:1$smdp.operator.example$7F3A-0B1C-95DE'
 const certificate = makeCertificate()
 /** Long enough to connect and to send, on any machine; short enough to wait for. */
-const shortMs = 1_000
+const shortMs = 2_500
 
 const credentials = { user: 'shop@bank.example', pass: 'p:a/s s%ї' }
 const userinfo = `${encodeURIComponent(credentials.user)}:${encodeURIComponent(credentials.pass)}@`

@@ -337,6 +337,8 @@ test('400 for a query that is no well-formed text, after the caller is known', a
     const path = '/esim/v1/operators'
     assertErrorBody(await raw('GET', `${path}?${wrong}`, bearer()), 400, 'GET', path, wrong)
     assertErrorBody(await raw('GET', `${path}?${wrong}`), 401, 'GET', path, wrong)
+    // Where no parameter is looked at, either.
+    assertErrorBody(await raw('GET', `/health/live?${wrong}`), 400, 'GET', '/health/live', wrong)
   }
 })
 

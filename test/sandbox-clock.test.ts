@@ -157,13 +157,13 @@ suite('what the clock moves', () => {
     await move({ advance: 'PT14M' })
     assert.equal((await sibling.call('GET', orderPath, { token })).body.status, 'reserved')
     await move({ advance: 'PT1M' })
-    assert.equal((await platform.call('GET', orderPath, { token })).body.status, 'expired')
-    assert.equal((await sibling.call('GET', orderPath, { token })).body.status, 'expired')
     const [row] = await platform.platform.database.query<{ status: string }>(
       'select status from orders where order_id = $1',
       [order.body.orderId],
     )
     assert.equal(row?.status, 'expired', 'what falls due has been carried out before the answer')
+    assert.equal((await platform.call('GET', orderPath, { token })).body.status, 'expired')
+    assert.equal((await sibling.call('GET', orderPath, { token })).body.status, 'expired')
     const again = await platform.call('POST', '/esim/v1/orders', { token, body: { ...body, externalId: 'clock-2' } })
     assert.equal(again.status, 201, 'and its profile is on sale again')
   })
