@@ -25,6 +25,8 @@ export type Result = {
   unexpected: Record<string, number>
 }
 
+/** The first answers are not counted: the client itself is still warming up. */
+const warmUpMs = 300
 const stepsPerMs = 100
 const longestMs = 10_000
 
@@ -78,11 +80,12 @@ export async function run({ ports, token, connections, seconds, load, pauseMs = 
   const wrong = (what: string) => {
     unexpected[what] = (unexpected[what] ?? 0) + 1
   }
-  const start = performance.now()
+  const start = performance.now() + warmUpMs
   const end = start + seconds * 1000
 
   const settle = (call: Call, status: number, sentAt: number, now: number) => {
     if (status !== call.status) return wrong(`${call.kind} ${status}`)
+    if (now < start) return
     const histogram = histograms.get(call.kind) ?? createHistogram()
     histograms.set(call.kind, histogram)
     histogram.add(now - sentAt)

@@ -1,6 +1,7 @@
 /** What the figures were taken on: enough to judge them, nothing that names the machine. */
 import { cpus, totalmem } from 'node:os'
 import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Machine = {
   takenOn: string
@@ -21,4 +22,17 @@ export function describeMachine(tools: { postgres: string }): Machine {
     node: process.versions.node,
     ...tools,
   }
+}
+
+/** How busy others keep the processors, in percent, looked at for a second in which nothing of ours runs. */
+export async function busyPercent(): Promise<number> {
+  const read = () => {
+    const times = cpus().map(cpu => cpu.times)
+    const idle = times.reduce((sum, time) => sum + time.idle, 0)
+    return { idle, all: times.reduce((sum, { user, nice, sys, irq }) => sum + user + nice + sys + irq, idle) }
+  }
+  const before = read()
+  await sleep(1_000)
+  const after = read()
+  return Math.round(100 * (1 - (after.idle - before.idle) / (after.all - before.all)))
 }

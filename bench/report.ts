@@ -16,7 +16,17 @@ export type Figure = {
   pass: boolean | null
 }
 
-export type Outcome = { name: string; figures: Figure[]; seconds: number; fault: string | null }
+export type Outcome = {
+  name: string
+  figures: Figure[]
+  seconds: number
+  fault: string | null
+  /** How busy others kept the machine before it began. */
+  busyPercent: number
+}
+
+/** From here on what others do falsifies even ratios: many processes get a larger share of a busy machine than one. */
+const tooBusyPercent = 15
 
 const passed = ({ pass }: Figure): string => (pass === null ? '' : pass ? 'pass' : 'FAIL')
 const columns = ['figure', 'ours', 'limit', 'ratio', 'target', '']
@@ -37,8 +47,13 @@ export function textTable(outcomes: Outcome[]): string {
   const faults = outcomes
     .filter(({ fault }) => fault !== null)
     .map(({ name, fault }) => `${name}: NOT MEASURED, ${fault}`)
-  return [...lines.map(line => line.trimEnd()), ...faults].join('\n')
+  return [...lines.map(line => line.trimEnd()), ...faults, ...doubts(outcomes)].join('\n')
 }
+
+const doubts = (outcomes: Outcome[]): string[] =>
+  outcomes
+    .filter(({ busyPercent }) => busyPercent >= tooBusyPercent)
+    .map(({ name, busyPercent }) => `${name}: UNRELIABLE, others kept the machine ${busyPercent} % busy`)
 
 /** Writes `latest.md` and `latest.json`. */
 export function writeReport(folder: string, report: { machine: Machine; quick: boolean; outcomes: Outcome[] }): void {
@@ -54,6 +69,7 @@ export function writeReport(folder: string, report: { machine: Machine; quick: b
     row(columns),
     row(columns.map(() => '---')),
     ...outcomes.flatMap(({ figures }) => figures.map(figure => row(cells(figure)))),
+    ...doubts(outcomes).flatMap(doubt => ['', doubt]),
     ...outcomes.flatMap(({ name, fault }) => (fault === null ? [] : ['', `Not measured: ${name} (${fault})`])),
     '',
   ]

@@ -19,7 +19,7 @@ import { reserveCase } from './cases/reserve.ts'
 import { startCase } from './cases/start.ts'
 import { tokensCase } from './cases/tokens.ts'
 import { startDatabaseServer } from './database.ts'
-import { describeMachine } from './machine.ts'
+import { busyPercent, describeMachine } from './machine.ts'
 import { type Outcome, textTable, writeReport } from './report.ts'
 import { makeWorld, type World } from './world.ts'
 
@@ -39,13 +39,15 @@ const results = fileURLToPath(new URL('./results', import.meta.url))
 const say = (line: string) => process.stderr.write(`${line}\n`)
 
 async function runCase({ name, run }: Case, bench: Bench): Promise<Outcome> {
+  const busy = await busyPercent()
   const start = performance.now()
   say(`${name} ...`)
   const finished = await run(bench).then(
     figures => ({ figures, fault: null }),
     (error: Error) => ({ figures: [], fault: error.message }),
   )
-  const outcome = { name, ...finished, seconds: Math.round((performance.now() - start) / 1000) }
+  const seconds = Math.round((performance.now() - start) / 1000)
+  const outcome = { name, ...finished, seconds, busyPercent: busy }
   say(textTable([outcome]))
   return outcome
 }
@@ -69,10 +71,10 @@ const outcomes: Outcome[] = []
 try {
   let made: Promise<World> | null = null
   const world = () => {
-    made ??= makeWorld(server, quick ? 150_000 : 1_300_000)
+    made ??= makeWorld(server, quick ? 150_000 : 1_400_000)
     return made
   }
-  const bench: Bench = { server, folder, quick, rounds: quick ? 1 : 5, seconds: quick ? 2 : 4, world }
+  const bench: Bench = { server, folder, quick, rounds: quick ? 1 : 7, seconds: 2, world }
   for (const one of chosen) outcomes.push(await runCase(one, bench))
   const machine = describeMachine({ postgres: server.version })
   process.stdout.write(`\n${textTable(outcomes)}\n`)

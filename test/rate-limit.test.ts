@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { createThrottle } from '../src/access/throttle.ts'
 import {
   createLocalRateLimiter,
@@ -156,6 +156,8 @@ test('with a store that hangs requests go on by the limit of each process', asyn
   redis.freeze()
   assert.equal(await allowedOf(limiters, 80), 40)
   assert.deepEqual([...told].sort(), ['0 away', '1 away'])
+  const next = await Promise.race([limiters[0]?.take('gamma'), turn('waits for the store')])
+  assert.notEqual(next, 'waits for the store', 'one timeout is enough to leave the store alone')
   redis.thaw()
   await untilShared(limiters, told)
   assert.equal(await allowedOf(limiters, 80, 'beta'), 20)

@@ -20,12 +20,14 @@ async function trickle(beginning: string, byte: string) {
   const ended = once(socket, 'close')
   socket.write(beginning)
   const timer = setInterval(() => socket.write(byte), 300)
+  const enough = setTimeout(() => socket.destroy(), 15_000)
   try {
     const answer = await readRaw(socket)
     await ended
     return { answer, seconds: (performance.now() - startedMs) / 1000 }
   } finally {
     clearInterval(timer)
+    clearTimeout(enough)
     socket.destroy()
   }
 }

@@ -18,6 +18,10 @@ if full + cost - now <= capacity + 0.000001 then
 end
 return { string.format('%.3f', full), string.format('%.3f', now) }`
 
+const commandTimeoutMs = 250
+/** A store that let a command time out is left alone for this long, so that not every request waits for it. */
+const pauseMs = 1_000
+
 /**
  * Shares the buckets in Redis. When the store is away or slow, this process limits by itself and says so once: requests go on.
  *
@@ -33,7 +37,7 @@ export function createSharedRateLimiter(options: {
   const redis = new Redis(options.redisUrl, {
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
-    commandTimeout: 250,
+    commandTimeout: commandTimeoutMs,
     connectTimeout: 2_000,
     retryStrategy: attempt => Math.min(100 * attempt, 2_000),
   })
@@ -48,9 +52,12 @@ export function createSharedRateLimiter(options: {
     away = now
   }
   const costMs = 1000 / limit.perSecond
+  let pausedUntilMs = 0
 
   return {
     async take(key) {
+      const startedMs = performance.now()
+      if (startedMs < pausedUntilMs) return local.take(key)
       try {
         const command = redis as unknown as Command
         const [full, now] = await command.takeFromBucket(`perkline:rate:${key}`, costMs, limit.burst * costMs)
@@ -58,6 +65,8 @@ export function createSharedRateLimiter(options: {
         return decide(limit, Number(full), Number(now)).decision
       } catch {
         tell(true)
+        const failedMs = performance.now()
+        if (failedMs - startedMs >= commandTimeoutMs) pausedUntilMs = failedMs + pauseMs
         return local.take(key)
       }
     },
@@ -69,7 +78,11 @@ export function createSharedRateLimiter(options: {
 
 /** Counts failed logins for all processes; while the store is away each process counts by itself. */
 export function createSharedCounter(redisUrl: string) {
-  const redis = new Redis(redisUrl, { maxRetriesPerRequest: 0, enableOfflineQueue: false, commandTimeout: 250 })
+  const redis = new Redis(redisUrl, {
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    commandTimeout: commandTimeoutMs,
+  })
   redis.on('error', () => {})
   return {
     counter: (keyPrefix: string, points: number, duration: number) =>
