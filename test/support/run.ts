@@ -60,13 +60,7 @@ if (!url) {
 const withOwnNode = `${dirname(process.execPath)}:${process.env.PATH}`
 const child = spawn(
   process.execPath,
-  [
-    '--test',
-    '--test-force-exit',
-    '--test-concurrency=3',
-    '--test-timeout=240000',
-    ...(files.length > 0 ? files : ['test/**/*.test.ts']),
-  ],
+  ['--test', '--test-concurrency=3', '--test-timeout=240000', ...(files.length > 0 ? files : ['test/**/*.test.ts'])],
   { stdio: 'inherit', env: { ...process.env, PATH: withOwnNode, ...(url && { TEST_DATABASE_URL: url }) } },
 )
 status = await new Promise<number>(resolve => child.once('exit', code => resolve(code ?? 1)))
