@@ -112,7 +112,9 @@ function openBytes(keys: readonly SealingKey[], sealed: Buffer, associated: Buff
   const key = keys.find(candidate => candidate.id === id)
   if (!key)
     throw new SealingError('MASTER_KEY does not hold the key that the database was sealed with; add it after a comma')
-  const decipher = createDecipheriv('aes-256-gcm', key.key, sealed.subarray(4, 16)).setAAD(associated)
+  const decipher = createDecipheriv('aes-256-gcm', key.key, sealed.subarray(4, 16), { authTagLength: 16 }).setAAD(
+    associated,
+  )
   decipher.setAuthTag(sealed.subarray(16, 32))
   return Buffer.concat([decipher.update(sealed.subarray(32)), decipher.final()])
 }
