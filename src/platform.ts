@@ -162,6 +162,7 @@ export async function createPlatform(
         loginThrottle: createThrottle((name, ...limit) => limits.counter(`login-${name}`, ...limit)),
         observeToken: metrics.token,
       },
+      campaigns: { tokens, refusals, database, clock, completeAfterMs: config.completeAfterDays * 86_400_000 },
       esim: {
         tokens,
         refusals,

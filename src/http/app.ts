@@ -8,12 +8,19 @@ import type { Socket } from 'node:net'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { type AccessRoutesDeps, accessRoutes, Token } from '../access/routes.ts'
 import { type AdminRoutesDeps, adminRoutes } from '../admin/routes.ts'
+import { bankRoutes } from '../campaigns/bank-routes.ts'
+import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
+import { merchantRoutes } from '../campaigns/merchant-routes.ts'
+import { campaignPortalRoutes } from '../campaigns/portal-routes.ts'
+import { OperationResult } from '../campaigns/schemas.ts'
 import type { Service } from '../config.ts'
 import { DomainError } from '../errors.ts'
 import { type EsimRoutesDeps, esimRoutes } from '../esim/routes.ts'
 import type { Logger } from '../log.ts'
+import { reconciliationRoutes } from '../reconciliation/routes.ts'
 import type { SandboxDeps } from '../sandbox/operations.ts'
 import { sandboxRoutes } from '../sandbox/routes.ts'
+import { segmentRoutes } from '../segments/routes.ts'
 import { answerError, apiOf, CashbackError, errorBody, pathOf, TokenError } from './errors.ts'
 import { isText, readJson } from './json.ts'
 import { type Metrics, measureRequests } from './metrics.ts'
@@ -29,6 +36,7 @@ export type AppDeps = {
   trustedProxies: string[]
   publicUrl: string
   access: AccessRoutesDeps
+  campaigns: CampaignRoutesDeps
   esim: EsimRoutesDeps
   admin: AdminRoutesDeps
   /** null in live mode: its paths do not exist there. */
@@ -109,7 +117,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   registerHealth(app, deps)
 
   const runs = (service: Service) => deps.services.includes(service)
-  if (runs('auth') || runs('cashback')) await app.register(cashbackApi, { ...deps, runs })
+  if (runs('auth') || runs('cashback') || runs('portal')) await app.register(cashbackApi, { ...deps, runs })
   if (runs('esim')) await app.register(esimRoutes, { ...deps.esim, prefix: '/esim/v1' })
   if (runs('admin')) await app.register(adminRoutes, { ...deps.admin, prefix: '/admin' })
   return app
@@ -120,19 +128,31 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
   await document(app, {
     title: 'Perkline',
     description:
-      'Tokens for banks and merchants' +
-      (deps.sandbox ? ', and the clock of the sandbox.' : '.') +
-      ' A token serves every API of the platform.',
+      'How banks and merchants run cashback campaigns together: create and invite, confirm or reject, launch, and after the ' +
+      'period reconcile and settle. ' +
+      (deps.sandbox ? 'The clock of the sandbox takes a campaign through its period in a second. ' : '') +
+      'A token serves every API of the platform.',
     page: '/swagger',
     servers: [{ url: deps.publicUrl, description: 'This environment' }],
     tags: [
       { name: 'Tokens', description: 'How a bank, a merchant or a portal user gets access' },
+      { name: 'Banks', description: 'What a bank does with campaigns and merchants' },
+      { name: 'Merchants', description: 'What a merchant does with its campaigns' },
+      { name: 'Portal', description: 'Segments, own campaigns of banks, history' },
+      { name: 'Reconciliation', description: 'Reports, settlement and payment after the period' },
       ...(deps.sandbox ? [{ name: 'Sandbox', description: 'For trying things out; absent in live mode' }] : []),
     ],
-    secured: false,
-    components: [CashbackError, TokenError, Token],
+    secured: true,
+    components: [CashbackError, TokenError, Token, OperationResult],
   })
   if (deps.runs('auth')) await app.register(accessRoutes, deps.access)
+  if (deps.runs('cashback')) {
+    await app.register(bankRoutes, deps.campaigns)
+    await app.register(merchantRoutes, deps.campaigns)
+  }
+  if (deps.runs('portal'))
+    for (const routes of [campaignPortalRoutes, reconciliationRoutes, segmentRoutes])
+      await app.register(routes, { ...deps.campaigns, prefix: '/portal' })
   if (deps.sandbox) await app.register(sandboxRoutes, deps.sandbox)
 }
 

@@ -1,0 +1,8 @@
+/** What merchants do with their campaigns (cashback document, "Merchant side"), below `/cashbacks/for-merchant`. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import { type CampaignRoutesDeps, onlyMerchants } from './callers.ts'
+
+export const merchantRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  onlyMerchants(app as unknown as FastifyInstance, deps)
+}

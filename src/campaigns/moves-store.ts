@@ -1,0 +1,231 @@
+/**
+ * How every change of state is written, whoever caused it: the campaign is locked, the lifecycle decides, and one statement writes
+ * the new states, the history and the news for the banks' lists. Its guards repeat the states that the decision started from.
+ */
+import type { Caller } from '../access/caller.ts'
+import type { Queryable, Statement } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import type { BankState, CampaignState, Change, Decision } from './lifecycle.ts'
+
+/** Who made a change; `subject` is the portal user's id or the credential's clientId. */
+export type Actor = { type: Caller['type'] | 'clock'; id: string | null; subject: string | null }
+
+export const clockActor: Actor = { type: 'clock', id: null, subject: null }
+export const operatorActor: Actor = { type: 'platform', id: null, subject: null }
+
+export function actorOf(caller: Caller): Actor {
+  const { type, subject } = caller
+  if (type === 'bank') return { type, id: caller.bankId, subject }
+  return { type, id: type === 'retailer' ? caller.merchantId : null, subject }
+}
+
+/** A campaign that is locked until the transaction ends, with what its life depends on. */
+export type LockedCampaign = CampaignState & {
+  name: string
+  version: number
+  createdAt: Date
+  updatedAt: Date
+  compensationReceivedAt: Date | null
+}
+
+const stateColumns = `
+  cashback_id as "cashbackId", merchant_id as "merchantId", created_by_bank_id as "createdByBankId", name, status,
+  date_from as "dateFrom", date_to as "dateTo", merchant_compensation_percentage > 0 as "merchantPays", version,
+  created_at as "createdAt", updated_at as "updatedAt", compensation_received_at as "compensationReceivedAt"`
+
+const lockStatement: Statement = {
+  name: 'campaigns.lock',
+  text: `select ${stateColumns} from campaigns where cashback_id = $1 for update`,
+}
+
+/** Read by a statement of its own after the lock: only that sees what whoever held the lock before has written. */
+const banksStatement: Statement = {
+  name: 'campaigns.banks',
+  text: `
+    select cashback_id as "cashbackId", bank_id as "bankId", status, reporting_stage as stage
+    from campaign_banks where cashback_id = any($1) order by bank_id`,
+}
+
+/** Locks a campaign. @returns null when there is none */
+export async function lockCampaign(transaction: Queryable, cashbackId: string): Promise<LockedCampaign | null> {
+  const rows = await transaction.query<Omit<LockedCampaign, 'banks'>>(lockStatement, [cashbackId])
+  const [campaign] = await withBanks(transaction, rows)
+  return campaign ?? null
+}
+
+const dueConditions = `
+  status = 'approved' and date_from <= $1
+  or status in ('awaitingBankApproval', 'awaitingMerchantApproval', 'active') and date_to <= $1
+  or status = 'compensationReceived' and compensation_received_at <= $2`
+
+/** Locks campaigns for which something is due by the clock, passing over those that others are busy with. */
+export async function lockDueCampaigns(
+  transaction: Queryable,
+  given: { now: Date; receivedBefore: Date; limit: number },
+): Promise<LockedCampaign[]> {
+  const rows = await transaction.query<Omit<LockedCampaign, 'banks'>>(
+    {
+      name: 'campaigns.lock-due',
+      text: `
+        select ${stateColumns} from campaigns where ${dueConditions}
+        order by cashback_id limit $3 for update skip locked`,
+    },
+    [given.now, given.receivedBefore, given.limit],
+  )
+  return withBanks(transaction, rows)
+}
+
+async function withBanks(
+  transaction: Queryable,
+  campaigns: Omit<LockedCampaign, 'banks'>[],
+): Promise<LockedCampaign[]> {
+  if (campaigns.length === 0) return []
+  const rows = await transaction.query<BankState & { cashbackId: string }>(banksStatement, [
+    campaigns.map(({ cashbackId }) => cashbackId),
+  ])
+  const banks = Map.groupBy(rows, ({ cashbackId }) => cashbackId)
+  return campaigns.map(campaign => ({
+    ...campaign,
+    banks: (banks.get(campaign.cashbackId) ?? []).map(({ bankId, status, stage }) => ({ bankId, status, stage })),
+  }))
+}
+
+const writeStatement: Statement = {
+  name: 'campaigns.write-moves',
+  text: `
+    with moved as (
+      select * from unnest($1::uuid[], $2::text[], $3::text[]) as moved (cashback_id, from_status, to_status)
+    ), steps as (
+      select * from unnest($4::uuid[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[]) with ordinality
+        as steps (cashback_id, subject, bank_id, trigger, from_state, to_state, n)
+    ), campaigns_moved as (
+      update campaigns c
+      set status = m.to_status, version = c.version + 1, updated_at = $10,
+          compensation_received_at = case when m.to_status = 'compensationReceived' and m.from_status <> m.to_status
+            then $10 else c.compensation_received_at end
+      from moved m where c.cashback_id = m.cashback_id and c.status = m.from_status
+      returning c.cashback_id
+    ), banks_invited as (
+      insert into campaign_banks (cashback_id, bank_id, status, created_at)
+      select s.cashback_id, s.bank_id, s.to_state, c.created_at
+      from steps s join campaigns c using (cashback_id) where s.subject = 'bank' and s.from_state is null
+      returning cashback_id
+    ), banks_removed as (
+      delete from campaign_banks b using steps s
+      where s.subject = 'bank' and s.to_state is null
+        and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.status = s.from_state
+      returning b.cashback_id
+    ), banks_moved as (
+      update campaign_banks b set status = s.to_state
+      from steps s
+      where s.subject = 'bank' and s.from_state is not null and s.to_state is not null
+        and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.status = s.from_state
+      returning b.cashback_id
+    ), stages_moved as (
+      update campaign_banks b set reporting_stage = s.to_state
+      from steps s
+      where s.subject = 'reporting'
+        and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.reporting_stage is not distinct from s.from_state
+      returning b.cashback_id
+    ), told as (
+      insert into campaign_history
+        (cashback_id, at, actor_type, actor_id, actor_subject, subject, bank_id, trigger, from_state, to_state, comment)
+      select cashback_id, $10, $11, $12, $13, subject, bank_id, trigger, from_state, to_state, $14 from steps order by n
+    )
+    select (select count(*)::int from campaigns_moved) as campaigns,
+      (select count(*) from banks_invited)::int + (select count(*) from banks_removed)::int
+        + (select count(*) from banks_moved)::int + (select count(*) from stages_moved)::int as banks`,
+}
+
+const newsStatement: Statement = {
+  name: 'campaigns.news',
+  text: `
+    insert into bank_lists (bank_id, version)
+    select bank_id, 1 from (
+      select bank_id from campaign_banks where cashback_id = any($1) union select unnest($2::uuid[])
+    ) concerned order by bank_id
+    on conflict (bank_id) do update set version = bank_lists.version + 1`,
+}
+
+export type Decided = { campaign: LockedCampaign; decision: Decision }
+
+/**
+ * Writes decisions about campaigns that this transaction has locked. A campaign whose decision changes no state gets a new version
+ * and `updatedAt` all the same: call this for every change, also one of fields alone, and last, because it locks the banks' lists.
+ *
+ * @returns the campaigns as they are now
+ */
+export async function writeDecisions(
+  transaction: Queryable,
+  decided: readonly Decided[],
+  given: { actor: Actor; now: Date; comment?: string | null },
+): Promise<LockedCampaign[]> {
+  const steps = decided.flatMap(({ campaign, decision }) =>
+    decision.changes.map(step => ({ ...step, cashbackId: campaign.cashbackId, trigger: decision.trigger })),
+  )
+  const after = decided.map(({ campaign, decision }) => applied(campaign, decision.changes, given.now))
+  const [row] = await transaction.query<{ campaigns: number; banks: number }>(writeStatement, [
+    decided.map(({ campaign }) => campaign.cashbackId),
+    decided.map(({ campaign }) => campaign.status),
+    after.map(({ status }) => status),
+    steps.map(({ cashbackId }) => cashbackId),
+    steps.map(({ subject }) => subject),
+    steps.map(({ bankId }) => bankId),
+    steps.map(({ trigger }) => trigger),
+    steps.map(({ from }) => from),
+    steps.map(({ to }) => to),
+    given.now,
+    given.actor.type,
+    given.actor.id,
+    given.actor.subject,
+    given.comment ?? null,
+  ])
+  const bankSteps = steps.filter(({ subject }) => subject !== 'campaign')
+  if (row?.campaigns !== decided.length || row.banks !== bankSteps.length)
+    throw new Error('A decision was made about a state that is not there: the campaign was not locked')
+  await tellBanks(
+    transaction,
+    decided.map(({ campaign }) => campaign.cashbackId),
+    bankSteps.flatMap(({ bankId }) => bankId ?? []),
+  )
+  return after
+}
+
+/** Makes the lists of all banks of these campaigns, and of these banks, new. The last statement of a transaction: it locks the lists. */
+export async function tellBanks(
+  transaction: Queryable,
+  cashbackIds: readonly string[],
+  bankIds: readonly string[] = [],
+): Promise<void> {
+  await transaction.execute(newsStatement, [cashbackIds, bankIds])
+}
+
+function applied(campaign: LockedCampaign, changes: readonly Change[], now: Date): LockedCampaign {
+  let status = campaign.status
+  const banks = new Map(campaign.banks.map(bank => [bank.bankId, bank]))
+  for (const step of changes) {
+    if (step.subject === 'campaign') status = step.to
+    else if (step.subject === 'bank' && step.to === null) banks.delete(step.bankId)
+    else {
+      const bank: BankState = banks.get(step.bankId) ?? { bankId: step.bankId, status: 'pending', stage: null }
+      banks.set(
+        step.bankId,
+        step.subject === 'reporting' ? { ...bank, stage: step.to } : { ...bank, status: step.to ?? bank.status },
+      )
+    }
+  }
+  const received =
+    status === 'compensationReceived' && campaign.status !== status ? now : campaign.compensationReceivedAt
+  return {
+    ...campaign,
+    status,
+    banks: [...banks.values()],
+    version: campaign.version + 1,
+    updatedAt: now,
+    compensationReceivedAt: received,
+  }
+}
+
+/** One message for a campaign that is unknown to a bank, whatever the reason (behaviour.md, section 3). */
+export const campaignNotFound = (code: 'invalid' | 'not-found'): DomainError =>
+  new DomainError(code, 'The campaign was not found')

@@ -1,0 +1,8 @@
+/** What a portal does with campaigns themselves, below `/portal` (behaviour.md, section 7): a bank creates one, both sides read the history. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import { type CampaignRoutesDeps, onlyPartners } from './callers.ts'
+
+export const campaignPortalRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  onlyPartners(app as unknown as FastifyInstance, deps)
+}
