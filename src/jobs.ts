@@ -2,22 +2,29 @@
  * What happens by itself. Nothing is correct because of a job: readers compute what is due, jobs carry it out. Several processes may
  * run them at once; each job's statements share the work.
  */
-import type { Clock } from './clock.ts'
-import type { Database } from './db/database.ts'
+import { moveDueCampaigns } from './campaigns/clock-operations.ts'
+import type { CampaignDeps } from './campaigns/deps.ts'
 import { expire, forgetSold } from './esim/store.ts'
 
-export type JobDeps = { database: Database; clock: Clock }
+export type JobDeps = CampaignDeps
 
 type Job = {
   name: string
   everyMs: number
-  /** Carries out a bounded piece of what is due. @returns whether there may be more */
-  run(deps: JobDeps): Promise<boolean>
+  /**
+   * Carries out a bounded piece of what is due.
+   *
+   * @param waits true: what others are busy with is waited for (a job whose outcome readers compute anyway need not); false: it is
+   *   left to them
+   * @returns whether there may be more
+   */
+  run(deps: JobDeps, waits: boolean): Promise<boolean>
 }
 
 const expireAtOnce = 1_000
 
 export const jobs: readonly Job[] = [
+  { name: 'pass-time', everyMs: 1_000, run: moveDueCampaigns },
   {
     name: 'expire-reservations',
     everyMs: 1_000,
@@ -33,9 +40,9 @@ export const jobs: readonly Job[] = [
   },
 ]
 
-/** Carries out everything that is due now. */
+/** Carries out everything that is due now; what others have begun is done when it returns. */
 export async function runDue(deps: JobDeps): Promise<void> {
-  for (const job of jobs) while (await job.run(deps));
+  for (const job of jobs) while (await job.run(deps, true));
 }
 
 /**
@@ -52,7 +59,7 @@ export function startJobs(deps: JobDeps, onFault: (job: string, error: unknown) 
       if (busy || stopped) return
       busy = true
       const run = (async () => {
-        while (!stopped && (await job.run(deps)));
+        while (!stopped && (await job.run(deps, false)));
       })()
         .catch(error => onFault(job.name, error))
         .finally(() => {

@@ -130,8 +130,9 @@ export async function createPlatform(
       },
     })
     closers.unshift(() => notifications.stop())
+    const campaigns = { database, clock, completeAfterMs: config.completeAfterDays * 86_400_000 }
     const jobs = running.includes('worker')
-      ? startJobs({ database, clock }, (job, error) => {
+      ? startJobs(campaigns, (job, error) => {
           logger.warn({ job, err: error }, 'a job failed and is tried again')
         })
       : null
@@ -162,7 +163,7 @@ export async function createPlatform(
         loginThrottle: createThrottle((name, ...limit) => limits.counter(`login-${name}`, ...limit)),
         observeToken: metrics.token,
       },
-      campaigns: { tokens, refusals, database, clock, completeAfterMs: config.completeAfterDays * 86_400_000 },
+      campaigns: { tokens, refusals, ...campaigns },
       esim: {
         tokens,
         refusals,
@@ -183,7 +184,7 @@ export async function createPlatform(
         masterKeys: config.masterKeys,
         operatorKey: config.operatorKey,
       },
-      sandbox: config.mode === 'sandbox' ? { database, clock, runDue: () => runDue({ database, clock }) } : null,
+      sandbox: config.mode === 'sandbox' ? { database, clock, runDue: () => runDue(campaigns) } : null,
       async notReady() {
         if (draining) return 'stopping'
         return database.query('select 1').then(

@@ -53,25 +53,53 @@ export async function lockCampaign(transaction: Queryable, cashbackId: string): 
   return campaign ?? null
 }
 
-const dueConditions = `
-  status = 'approved' and date_from <= $1
-  or status in ('awaitingBankApproval', 'awaitingMerchantApproval', 'active') and date_to <= $1
-  or status = 'compensationReceived' and compensation_received_at <= $2`
+/** Each by an index of its own: one condition of three alternatives would read every campaign. */
+const dueParts = [
+  { part: 'starting', due: `status = 'approved' and date_from <= $1`, by: 'date_from' },
+  {
+    part: 'ending',
+    due: `status in ('awaitingBankApproval', 'awaitingMerchantApproval', 'active') and date_to <= $1`,
+    by: 'date_to',
+  },
+  {
+    part: 'completing',
+    due: `status = 'compensationReceived' and compensation_received_at <= $2`,
+    by: 'compensation_received_at',
+  },
+]
 
-/** Locks campaigns for which something is due by the clock, passing over those that others are busy with. */
+const lockDue = (name: string, lock: string): Statement => ({
+  name,
+  text: `
+    with ${dueParts
+      .map(
+        ({ part, due, by }) => `${part} as (
+          select ${stateColumns} from campaigns where ${due} order by ${by}, cashback_id limit $3 ${lock}
+        )`,
+      )
+      .join(', ')}
+    ${dueParts.map(({ part }) => `select * from ${part}`).join(' union all ')}`,
+})
+
+const lockDueStatement = lockDue('campaigns.lock-due', 'for update skip locked')
+const waitForDueStatement = lockDue('campaigns.wait-for-due', 'for update')
+
+/**
+ * Locks campaigns for which something is due by the clock.
+ *
+ * @param given.limit of each kind: what starts, what ends, what is to be completed
+ * @param given.waits false: passes over those that others are busy with
+ */
 export async function lockDueCampaigns(
   transaction: Queryable,
-  given: { now: Date; receivedBefore: Date; limit: number },
+  given: { now: Date; receivedBefore: Date; limit: number; waits: boolean },
 ): Promise<LockedCampaign[]> {
-  const rows = await transaction.query<Omit<LockedCampaign, 'banks'>>(
-    {
-      name: 'campaigns.lock-due',
-      text: `
-        select ${stateColumns} from campaigns where ${dueConditions}
-        order by cashback_id limit $3 for update skip locked`,
-    },
-    [given.now, given.receivedBefore, given.limit],
-  )
+  const { now, receivedBefore, limit, waits } = given
+  const rows = await transaction.query<Omit<LockedCampaign, 'banks'>>(waits ? waitForDueStatement : lockDueStatement, [
+    now,
+    receivedBefore,
+    limit,
+  ])
   return withBanks(transaction, rows)
 }
 

@@ -1,0 +1,36 @@
+/** What the clock does with campaigns (behaviour.md, section 3): periods start and end, and the last wait is over. */
+
+import type { CampaignDeps } from './deps.ts'
+import { passTime } from './lifecycle.ts'
+import { clockActor, type Decided, type LockedCampaign, lockDueCampaigns, writeDecisions } from './moves-store.ts'
+
+/** Of each kind of move in one transaction: the banks' lists are locked no longer than that takes. */
+const movedAtOnce = 200
+
+/**
+ * Carries out a piece of what is due: each campaign that it takes is brought as far as it has come by now, also over several moves.
+ * Several processes share the work; none moves a campaign twice.
+ *
+ * @param waits false: campaigns that others are busy with are left to them; true: it waits for these, so that nothing that was due
+ *   at the beginning is left when it has told that there is no more
+ * @returns whether there may be more
+ */
+export function moveDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<boolean> {
+  const { database, clock, completeAfterMs } = deps
+  return database.transaction(async transaction => {
+    const before = clock.now()
+    const receivedBefore = new Date(before.getTime() - completeAfterMs)
+    const locked = await lockDueCampaigns(transaction, { now: before, receivedBefore, limit: movedAtOnce, waits })
+    // Whoever held a lock until now has written what he did at an earlier time than this.
+    const now = clock.now()
+    const decide = (campaigns: readonly LockedCampaign[]) =>
+      campaigns.flatMap((campaign): Decided[] => {
+        const decision = passTime(campaign, now, completeAfterMs)
+        return decision ? [{ campaign, decision }] : []
+      })
+    const first = decide(locked)
+    for (let due = first; due.length > 0; )
+      due = decide(await writeDecisions(transaction, due, { actor: clockActor, now }))
+    return first.length >= movedAtOnce
+  })
+}
