@@ -157,11 +157,12 @@ export type CampaignState = {
 
 export type BankState = { bankId: string; status: BankStatus; stage: ReportingStage | null }
 
-/** One step of one subject; `bankId` is null for the campaign itself. */
-export type Change =
+/** One step of one subject: a move of the table; `bankId` is null for the campaign itself. */
+export type Change = { trigger: Trigger } & (
   | { subject: 'campaign'; bankId: null; from: CampaignStatus | null; to: CampaignStatus }
   | { subject: 'bank'; bankId: string; from: BankStatus | null; to: BankStatus | null }
   | { subject: 'reporting'; bankId: string; from: ReportingStage | null; to: ReportingStage }
+)
 
 /** `changes` is everything that the trigger causes; empty when it was done before (safe retry). */
 export type Decision = { trigger: Trigger; changes: readonly Change[] }
@@ -177,17 +178,17 @@ const refuse = (text: string): never => {
 /** @throws Error when the table has no such move: a fault of this file */
 function change(campaign: CampaignState, trigger: Trigger, to: CampaignStatus): Change {
   checkMove('campaign', campaign.status, trigger, to)
-  return { subject: 'campaign', bankId: null, from: campaign.status, to }
+  return { trigger, subject: 'campaign', bankId: null, from: campaign.status, to }
 }
 
 function bankChange({ bankId, status }: BankState, trigger: Trigger, to: BankStatus | null): Change {
   checkMove('bank', status, trigger, to)
-  return { subject: 'bank', bankId, from: status, to }
+  return { trigger, subject: 'bank', bankId, from: status, to }
 }
 
 function reportingChange({ bankId, stage }: BankState, trigger: Trigger, to: ReportingStage): Change {
   checkMove('reporting', stage, trigger, to)
-  return { subject: 'reporting', bankId, from: stage, to }
+  return { trigger, subject: 'reporting', bankId, from: stage, to }
 }
 
 function checkMove(subject: Subject, from: string | null, trigger: Trigger, to: string | null): void {
@@ -211,11 +212,13 @@ export function create(banks: readonly string[]): Decision {
   return {
     trigger: 'create',
     changes: [
-      { subject: 'campaign', bankId: null, from: null, to: 'awaitingBankApproval' },
-      ...banks.map(bankId => ({ subject: 'bank', bankId, from: null, to: 'pending' }) as const),
+      { trigger: 'create', subject: 'campaign', bankId: null, from: null, to: 'awaitingBankApproval' },
+      ...banks.map(invited),
     ],
   }
 }
+
+const invited = (bankId: string): Change => ({ trigger: 'invite', subject: 'bank', bankId, from: null, to: 'pending' })
 
 /** The bank takes part. @throws DomainError 'invalid' */
 export function confirm(campaign: CampaignState, bank: BankState, now: Date): Decision {
@@ -275,23 +278,34 @@ export function remove(campaign: CampaignState, now: Date): Decision {
   return { trigger, changes: [change(campaign, trigger, 'deleted')] }
 }
 
-/** An edit names other banks than before. */
+/**
+ * An edit names other banks than before.
+ *
+ * @param bankIds all that are to be invited from now on
+ * @throws DomainError 'invalid' when the banks of the campaign cannot change any more, or one would go once a bank has approved
+ */
 export function changeBanks(campaign: CampaignState, bankIds: readonly string[]): Decision {
   const added = bankIds.filter(id => !campaign.banks.some(({ bankId }) => bankId === id))
   const removed = campaign.banks.filter(({ bankId }) => !bankIds.includes(bankId))
-  const back =
-    added.length > 0 && campaign.status === 'awaitingMerchantApproval'
-      ? [change(campaign, 'invite', 'awaitingBankApproval')]
-      : []
+  const trigger = added.length > 0 ? 'invite' : 'uninvite'
+  if (added.length === 0 && removed.length === 0) return { trigger, changes: [] }
+  if (!awaitsApproval(campaign) || campaign.createdByBankId !== null)
+    refuse(`The campaign is ${campaign.status}: its banks cannot change any more`)
+  if (removed.length > 0 && isAgreed(campaign)) refuse('A bank has approved: banks can only be added')
+  const isBack = added.length > 0 && campaign.status === 'awaitingMerchantApproval'
   return {
-    trigger: added.length > 0 ? 'invite' : 'uninvite',
+    trigger,
     changes: [
       ...removed.map(bank => bankChange(bank, 'uninvite', null)),
-      ...added.map(bankId => ({ subject: 'bank', bankId, from: null, to: 'pending' }) as const),
-      ...back,
+      ...added.map(invited),
+      ...(isBack ? [change(campaign, 'invite', 'awaitingBankApproval')] : []),
     ],
   }
 }
+
+/** Whether a bank has approved what the merchant offers. */
+const isAgreed = (campaign: CampaignState): boolean =>
+  campaign.status === 'awaitingMerchantApproval' || withStatus(campaign, 'approved').length > 0
 
 /**
  * What the clock has brought about by `now`; asked again after the changes are made, until there are none: a campaign may have
@@ -454,10 +468,8 @@ export function editable(
 ): { fields: readonly EditableField[]; onlyAdding: boolean } {
   const { status } = campaign
   if (campaign.createdByBankId !== null || isOver(campaign, now)) return { fields: [], onlyAdding: true }
-  if (awaitsApproval(campaign)) {
-    const isAgreed = status === 'awaitingMerchantApproval' || withStatus(campaign, 'approved').length > 0
-    return isAgreed ? { fields: onceAgreed, onlyAdding: true } : { fields: editableFields, onlyAdding: false }
-  }
+  if (awaitsApproval(campaign))
+    return isAgreed(campaign) ? { fields: onceAgreed, onlyAdding: true } : { fields: editableFields, onlyAdding: false }
   return { fields: status === 'approved' || status === 'active' ? whileShown : [], onlyAdding: true }
 }
 

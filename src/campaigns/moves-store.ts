@@ -189,7 +189,7 @@ export async function writeDecisions(
   given: { actor: Actor; now: Date; comment?: string | null },
 ): Promise<LockedCampaign[]> {
   const steps = decided.flatMap(({ campaign, decision }) =>
-    decision.changes.map(step => ({ ...step, cashbackId: campaign.cashbackId, trigger: decision.trigger })),
+    decision.changes.map(step => ({ ...step, cashbackId: campaign.cashbackId })),
   )
   const after = decided.map(({ campaign, decision }) => applied(campaign, decision.changes, given.now))
   const [row] = await transaction.query<{ campaigns: number; banks: number }>(writeStatement, [
