@@ -1,0 +1,143 @@
+/** The form of a campaign as partners send it: what a schema can state. The rules beyond that are in `form.ts`. */
+import Type, { type TObject, type TProperties } from 'typebox'
+import { nullable } from '../http/openapi.ts'
+import { instantForm } from './instant.ts'
+import { closed, uuid } from './schemas.ts'
+
+/** Amounts stay exact as numbers of JSON. */
+const mostMoney = 9_999_999_999.99
+const mostTerminals = 50_000
+const mostListed = 10_000
+const mostBanks = 1_000
+const mostPaymentSystems = 1_000
+
+const money = (description: string, bounds: object, example: number) =>
+  Type.Number({ maximum: mostMoney, ...bounds, description: `${description}; at most 2 decimals`, examples: [example] })
+
+const percentage = (description: string, example: number) =>
+  Type.Number({ minimum: 0, maximum: 100, description, examples: [example] })
+
+const instant = (description: string, example: string) =>
+  Type.String({
+    maxLength: 40,
+    'x-must-be': instantForm,
+    description: `${description}: ISO 8601; with a time it needs a zone or \`Z\`, a date alone means midnight UTC`,
+    examples: [example],
+  })
+
+const banner = (size: string) =>
+  nullable(
+    Type.String({
+      description: `The ${size} banner: an http or https URL of at most 2048 characters, or a \`data:image/...;base64,\` URI whose image has at most 256 KiB`,
+      examples: [`https://cdn.grocer.example/${size}.png`],
+    }),
+  )
+
+const listed = (description: string, examples: string[]) =>
+  nullable(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128, 'x-must-be': 'a text of 1 to 128 characters' }), {
+      maxItems: mostListed,
+      description,
+      examples: [examples],
+    }),
+  )
+
+const optionalText = (maxLength: number, description: string, example: string) =>
+  Type.Optional(nullable(Type.String({ maxLength, description, examples: [example] })))
+
+const Terminal = Type.Object(
+  {
+    terminal_id: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      pattern: '^(?!\\s*$)[^\\p{Cc}]*$',
+      'x-must-be': 'one line of 1 to 128 characters',
+      description: 'Terminal identifier, once in the list',
+      examples: ['T-0001'],
+    }),
+    terminal_name: optionalText(200, 'Name', 'Shop 1'),
+    terminal_location: optionalText(500, 'Location', 'Kyiv, Main St 1'),
+    merchant_id: optionalText(128, 'Merchant id in the payment system', 'M-77'),
+    merchant_name: optionalText(200, 'Merchant name in the payment system', 'GROCER'),
+  },
+  closed,
+)
+
+const participantsIds = Type.Array(uuid('A bank'), {
+  minItems: 1,
+  maxItems: mostBanks,
+  description:
+    'The banks to invite, each once: connected ones that the merchant does not exclude (`GET /cashbacks/for-merchant/banks`)',
+})
+
+const required = {
+  name: Type.String({ maxLength: 27, description: 'Name; not only spaces', examples: ['Осінь: 5 % на все'] }),
+  dateFrom: instant('Start of the period; may lie in the past', '2026-12-01T00:00:00Z'),
+  dateTo: instant('End of the period, in the future and after `dateFrom`', '2027-01-01T00:00:00Z'),
+  minAmount: money('Smallest amount of a receipt', { minimum: 0 }, 100),
+  maxAmount: money('Largest amount of a receipt, at least `minAmount`', { minimum: 0 }, 5000),
+  percentage: percentage('Cashback in percent', 5),
+  countryCode: Type.String({
+    pattern: '^[A-Za-z]{2}$',
+    'x-must-be': 'an ISO 3166-1 alpha-2 code',
+    description: 'ISO 3166-1 alpha-2 code in any case, of a country in the platform’s directory',
+    examples: ['UA'],
+  }),
+  terminalsPlatform: Type.Boolean({
+    description: 'true: the merchant’s terminals in the platform’s directory, as they are at any time',
+  }),
+  paymentSystemsId: Type.Array(uuid('A payment system of the platform’s directory'), {
+    minItems: 1,
+    maxItems: mostPaymentSystems,
+    description: 'Payment systems that take part, each once',
+  }),
+  merchantCompensationPercentage: percentage(
+    'Share of the cashback that the merchant bears; the bank bears the rest',
+    60,
+  ),
+}
+
+const optional = {
+  description: nullable(
+    Type.String({ maxLength: 666, description: 'Text for customers', examples: ['5 % back on every purchase'] }),
+  ),
+  participationTerms: nullable(
+    Type.String({ maxLength: 1024, description: 'Terms of participation', examples: ['One accrual a day and card'] }),
+  ),
+  bannerSmall: banner('small'),
+  bannerBig: banner('big'),
+  sku: listed('SKUs that the cashback is for', ['4820000000017']),
+  categoryId: listed('Categories that the cashback is for', ['dairy']),
+  allProducts: nullable(
+    Type.Boolean({
+      description:
+        'The whole assortment: not together with `sku` or `categoryId`; left out, it is true when neither is given',
+    }),
+  ),
+  purchaseOnline: nullable(Type.Boolean({ description: 'Counts online purchases; left out: true' })),
+  purchaseOffline: nullable(Type.Boolean({ description: 'Counts purchases in shops; left out: true' })),
+  maxBudget: nullable(money('Most that a bank’s part may cost', { exclusiveMinimum: 0 }, 100000)),
+  merchantCategoryCode: nullable(
+    Type.Array(
+      Type.String({ pattern: '^\\d{4}$', 'x-must-be': 'four digits', description: 'MCC', examples: ['5411'] }),
+      { maxItems: mostListed, description: 'Merchant category codes' },
+    ),
+  ),
+  terminals: nullable(
+    Type.Array(Terminal, {
+      maxItems: mostTerminals,
+      description: 'The campaign’s own terminals; needed and not empty when `terminalsPlatform` is false',
+    }),
+  ),
+}
+
+const allOptional = <Properties extends TProperties>(properties: Properties) =>
+  Type.Partial(Type.Object(properties)).properties
+
+const form = (properties: TProperties, description: string): TObject =>
+  Type.Object({ ...properties, ...required, ...allOptional(optional) }, { ...closed, description })
+
+export const CreateBody = form(
+  { participantsIds },
+  'A new campaign; null in an optional field is the same as leaving it out',
+)

@@ -1,0 +1,192 @@
+/**
+ * The rules of a campaign's form that no schema can state (behaviour.md, sections 3 and 8): what one field must be beyond type and
+ * length, and what fields must be to each other. Pure: values in, faults out. The schema (`form-schemas.ts`) tells wrong types and
+ * lengths; here they are passed over, so that all faults of a body are told together and none twice.
+ */
+import { picture } from '../partners/text-rules.ts'
+import { instantForm, readInstant } from './instant.ts'
+import type { Terminal, Terms } from './terms.ts'
+
+/** What a partner fills in. `allProducts` null: left out, so the other fields say it. */
+export type Fields = Omit<Terms, 'allProducts'> & { allProducts: boolean | null; participantsIds: string[] }
+export type FieldName = keyof Fields
+
+/** The fields that were given and can be read; `faults` each in the form `<field> must be ...`. */
+export type ReadFields = { fields: Partial<Fields>; faults: string[] }
+
+/** More faults than anybody reads are not listed. */
+export const mostFaults = 100
+
+/** What an optional field holds when it is left out or null. */
+const whenLeftOut = {
+  description: null,
+  participationTerms: null,
+  bannerSmall: null,
+  bannerBig: null,
+  sku: [],
+  categoryId: [],
+  allProducts: null,
+  purchaseOnline: true,
+  purchaseOffline: true,
+  maxBudget: null,
+  merchantCategoryCode: null,
+  terminals: [],
+} satisfies Partial<Fields>
+
+/** Gives the value, or undefined when there is none to go on with; a fault is added unless the schema tells it. */
+type Reader<Value> = (value: unknown, field: string, faults: string[]) => Value | undefined
+
+const readers: { [Field in FieldName]: Reader<Fields[Field]> } = {
+  participantsIds: ids,
+  name: readName,
+  description: text,
+  participationTerms: text,
+  bannerSmall: banner,
+  bannerBig: banner,
+  sku: texts,
+  categoryId: texts,
+  allProducts: flag,
+  purchaseOnline: flag,
+  purchaseOffline: flag,
+  dateFrom: instant,
+  dateTo: instant,
+  minAmount: money,
+  maxAmount: money,
+  maxBudget: money,
+  percentage: decimal,
+  merchantCompensationPercentage: decimal,
+  merchantCategoryCode: texts,
+  countryCode: (value, field, faults) => text(value, field, faults)?.toUpperCase(),
+  paymentSystemsId: ids,
+  terminals: readTerminals,
+  terminalsPlatform: flag,
+}
+
+/**
+ * Reads the fields of a body; null clears an optional field.
+ *
+ * @param body as it came; anything but an object has no fields
+ */
+export function readFields(body: unknown): ReadFields {
+  const fields: Record<string, unknown> = {}
+  const faults: string[] = []
+  for (const [field, value] of Object.entries(isObject(body) ? body : {})) {
+    if (!Object.hasOwn(readers, field)) continue
+    const read: unknown =
+      value === null
+        ? whenLeftOut[field as keyof typeof whenLeftOut]
+        : readers[field as FieldName](value, field, faults)
+    if (read !== undefined) fields[field] = read
+  }
+  return { fields: fields as Partial<Fields>, faults }
+}
+
+/** The same for a new campaign: an optional field that is left out has its default. */
+export function readNewFields(body: unknown): ReadFields {
+  const { fields, faults } = readFields(body)
+  const given = new Set(isObject(body) ? Object.keys(body) : [])
+  const defaults = Object.entries(whenLeftOut).filter(([field]) => !given.has(field))
+  return { fields: { ...Object.fromEntries(defaults), ...fields }, faults }
+}
+
+/** What is wrong between fields; a rule is looked at once all of its fields are known. */
+export function crossFaults(fields: Partial<Fields>, now: Date): string[] {
+  const { dateFrom, dateTo, minAmount, maxAmount, allProducts, sku, categoryId, terminals, terminalsPlatform } = fields
+  const faults: string[] = []
+  if (dateTo && dateTo <= now) faults.push('dateTo must be in the future')
+  if (dateFrom && dateTo && dateTo <= dateFrom) faults.push('dateTo must be after dateFrom')
+  // With 2 decimals below 10^10, numbers are as far apart as the amounts.
+  if (minAmount !== undefined && maxAmount !== undefined && Number(maxAmount) < Number(minAmount))
+    faults.push('maxAmount must be at least minAmount')
+  if (allProducts && (sku?.length || categoryId?.length))
+    faults.push('allProducts must be false when sku or categoryId is given')
+  if (terminalsPlatform === false && terminals?.length === 0)
+    faults.push('terminals must be a list of at least 1 when terminalsPlatform is false')
+  return faults
+}
+
+/** `allProducts` left out is true when neither SKUs nor categories are given. */
+export const settled = (fields: Omit<Fields, 'participantsIds'>): Terms => ({
+  ...fields,
+  allProducts: fields.allProducts ?? (fields.sku.length === 0 && fields.categoryId.length === 0),
+})
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function text(value: unknown, _field: string, _faults: string[]): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function readName(value: unknown, field: string, faults: string[]): string | undefined {
+  if (typeof value === 'string' && value.trim() === '')
+    faults.push(`${field} must be a text with at least one character that is not a space`)
+  return text(value, field, faults)
+}
+
+function banner(value: unknown, field: string, faults: string[]): string | undefined {
+  if (typeof value === 'string' && (value === '' || !picture.holds(value)))
+    faults.push(
+      `${field} must be an http or https URL of at most 2048 characters, or a data:image/...;base64, URI of at most 256 KiB`,
+    )
+  return text(value, field, faults)
+}
+
+function flag(value: unknown): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined
+}
+
+function texts(value: unknown): string[] | undefined {
+  return Array.isArray(value) && value.every(item => typeof item === 'string') ? value : undefined
+}
+
+function instant(value: unknown, field: string, faults: string[]): Date | undefined {
+  if (typeof value !== 'string') return undefined
+  const read = readInstant(value)
+  if (read === null) faults.push(`${field} must be ${instantForm}`)
+  return read ?? undefined
+}
+
+/** The shortest text of a number is the one that was sent, apart from zeros at its end. */
+function decimal(value: unknown): string | undefined {
+  return typeof value === 'number' ? String(value) : undefined
+}
+
+function money(value: unknown, field: string, faults: string[]): string | undefined {
+  const amount = decimal(value)
+  if (amount !== undefined && !/^-?\d+(?:\.\d{1,2})?$/.test(amount))
+    faults.push(`${field} must be a number with at most 2 decimals`)
+  return amount
+}
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+
+/** UUIDs in lower case, as they are compared; undefined when one is none, which the schema tells. */
+function ids(value: unknown, field: string, faults: string[]): string[] | undefined {
+  const read = texts(value)?.map(id => id.toLowerCase())
+  if (!read) return undefined
+  if (new Set(read).size < read.length) faults.push(`${field} must be a list without repetitions`)
+  return read.every(id => uuid.test(id)) ? read : undefined
+}
+
+function readTerminals(value: unknown, field: string, faults: string[]): Terminal[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const known = new Set<string>()
+  const read: Terminal[] = []
+  for (const [index, item] of value.entries()) {
+    const terminal_id: unknown = isObject(item) ? item.terminal_id : undefined
+    if (typeof terminal_id !== 'string') continue
+    if (known.has(terminal_id) && faults.length < mostFaults)
+      faults.push(`${field}.${index}.terminal_id must be unique in the list`)
+    known.add(terminal_id)
+    const { terminal_name, terminal_location, merchant_id, merchant_name } = item
+    read.push({
+      terminal_id,
+      terminal_name: terminal_name ?? null,
+      terminal_location: terminal_location ?? null,
+      merchant_id: merchant_id ?? null,
+      merchant_name: merchant_name ?? null,
+    })
+  }
+  return read.length === value.length ? read : undefined
+}

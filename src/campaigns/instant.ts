@@ -1,0 +1,25 @@
+/** Dates and times as partners write them (behaviour.md, section 8): a time needs a zone or `Z`, a date alone is midnight UTC. */
+const form = /^(\d{4}-\d\d-\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]([01]\d|2[0-3]):[0-5]\d))?$/
+
+/** What completes "<field> must be ..." for a text that is none. */
+export const instantForm = 'an ISO 8601 date, or a date and time with a time zone, from 1970 to 9999'
+
+const first = new Date(0)
+const last = new Date('9999-12-31T23:59:59.999Z')
+
+/** @returns null when the text names no instant that the platform can keep */
+export function readInstant(text: string): Date | null {
+  const [matched, date = '', hour = '00', minute = '00', second = '00'] = form.exec(text) ?? []
+  if (matched === undefined || hour > '23' || minute > '59' || second > '59' || !isDate(date)) return null
+  const instant = new Date(text)
+  return instant >= first && instant <= last ? instant : null
+}
+
+/** True for a text that means a whole day where days are meant. */
+export const isDateAlone = (text: string): boolean => text.length === 'yyyy-mm-dd'.length
+
+/** A day that the calendar has: `Date` takes 30 February for 2 March. */
+function isDate(text: string): boolean {
+  const day = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
+}

@@ -1,0 +1,71 @@
+/** What a campaign offers: everything that its author fills in, apart from who is invited. */
+
+/** One element of `terminals`, under the contract's own names. */
+export type Terminal = {
+  terminal_id: string
+  terminal_name: string | null
+  terminal_location: string | null
+  merchant_id: string | null
+  merchant_name: string | null
+}
+
+/** Amounts and percentages are decimal texts, exact. */
+export type Terms = {
+  name: string
+  description: string | null
+  participationTerms: string | null
+  bannerSmall: string | null
+  bannerBig: string | null
+  sku: string[]
+  categoryId: string[]
+  allProducts: boolean
+  purchaseOnline: boolean
+  purchaseOffline: boolean
+  dateFrom: Date
+  dateTo: Date
+  minAmount: string
+  maxAmount: string
+  maxBudget: string | null
+  percentage: string
+  merchantCompensationPercentage: string
+  merchantCategoryCode: string[] | null
+  /** ISO 3166-1 alpha-2, in upper case. */
+  countryCode: string
+  paymentSystemsId: string[]
+  terminals: Terminal[]
+  terminalsPlatform: boolean
+}
+
+/** Whose campaign it is; none of this ever changes. */
+export type Origin = {
+  cashbackId: string
+  merchantId: string
+  /** null: the merchant is the author. */
+  createdByBankId: string | null
+  createdAt: Date
+}
+
+/**
+ * The fields of the bank view that change only with an edit, as the JSON text that readers get, without its closing brace (cashback
+ * document, "Campaign, bank view"). Terminals are kept apart, as they are long and may be the platform's.
+ */
+export function cardText(origin: Origin, terms: Terms, countryId: string): string {
+  const { cashbackId, merchantId, createdByBankId } = origin
+  const { terminals, countryCode, ...shown } = terms
+  return JSON.stringify({
+    cashbackId,
+    retailerId: merchantId,
+    createdByRetailerId: createdByBankId === null ? merchantId : null,
+    createdByBankId,
+    createdByType: createdByBankId === null ? 'retailer' : 'bank',
+    ...shown,
+    // At most 2 decimals below 10^10: the number is written as it was given.
+    minAmount: Number(terms.minAmount),
+    maxAmount: Number(terms.maxAmount),
+    maxBudget: terms.maxBudget === null ? null : Number(terms.maxBudget),
+    percentage: Number(terms.percentage),
+    merchantCompensationPercentage: Number(terms.merchantCompensationPercentage),
+    countryId,
+    createdAt: origin.createdAt,
+  }).slice(0, -1)
+}

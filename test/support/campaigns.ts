@@ -1,0 +1,152 @@
+/** What the tests of campaigns share: a directory with known ids, partners' calls, and campaigns made as a merchant makes them. */
+import assert from 'node:assert/strict'
+import type { Answer, CallOptions, TestPlatform } from './platform.ts'
+
+/** The ids that `campaignDirectory` gives its entries. */
+export const ids = {
+  alpha: 'a1a1a1a1-0000-4000-8000-000000000001',
+  beta: 'b2b2b2b2-0000-4000-8000-000000000002',
+  gamma: 'c3c3c3c3-0000-4000-8000-000000000003',
+  /** suspended */
+  closed: 'd4d4d4d4-0000-4000-8000-000000000004',
+  grocer: 'e5e5e5e5-0000-4000-8000-000000000005',
+  voltshop: 'f6f6f6f6-0000-4000-8000-000000000006',
+  visa: '11111111-aaaa-4aaa-8aaa-111111111111',
+  mastercard: '22222222-bbbb-4bbb-8bbb-222222222222',
+  UA: '33333333-cccc-4ccc-8ccc-333333333333',
+  PL: '44444444-dddd-4ddd-8ddd-444444444444',
+} as const
+
+/** Three connected banks and a suspended one; two merchants, of which voltshop excludes beta; terminals of both. */
+export const campaignDirectory = `
+countries:
+  - { id: ${ids.UA}, code: UA, name: Ukraine, currency: { code: UAH, name: Hryvnia, symbol: ₴, icon: "" } }
+  - { id: ${ids.PL}, code: PL, name: Poland, currency: { code: PLN, name: Zloty, symbol: zł, icon: "https://pl.example/zl.svg" } }
+paymentSystems:
+  - { id: ${ids.visa}, code: visa, name: Visa }
+  - { id: ${ids.mastercard}, code: mastercard, name: Mastercard }
+banks:
+  - { id: ${ids.alpha}, code: alpha, name: Alpha Bank, logoUrl: "https://alpha.example/logo.svg", apiVersion: "1.0", esim: { deliveryMode: local, operators: all } }
+  - { id: ${ids.beta}, code: beta, name: Бета Банк, logoUrl: "data:image/png;base64,aGk=", apiVersion: "1.1", esim: { deliveryMode: local, operators: all } }
+  - { id: ${ids.gamma}, code: gamma, name: Gamma Bank, logoUrl: "https://gamma.example/logo.svg", apiVersion: "1.0", esim: { deliveryMode: local, operators: all } }
+  - { id: ${ids.closed}, code: closed, name: Closed Bank, logoUrl: "", apiVersion: "1.0", status: suspended, esim: { deliveryMode: local, operators: all } }
+merchants:
+  - id: ${ids.grocer}
+    code: grocer
+    name: Гросер
+    nameEn: Grocer
+    terminals:
+      - { terminalId: T-0001, name: Shop 1, location: "Kyiv, Main St 1", paymentSystemMerchantId: M-77, paymentSystemMerchantName: GROCER }
+      - { terminalId: T-0002, name: Shop 2 }
+  - id: ${ids.voltshop}
+    code: voltshop
+    name: Вольт
+    excludedBanks: [beta]
+    terminals:
+      - { terminalId: V-0001, name: Online }
+`
+
+/** A partner's backend or user with one token. */
+export type Partner = {
+  token: string
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+}
+
+export const partnerAt = (platform: Pick<TestPlatform, 'call'>, token: string): Partner => ({
+  token,
+  call: (method, path, options = {}) => platform.call(method, path, { token, ...options }),
+})
+
+export const openMerchant = async (platform: TestPlatform, merchant = 'grocer'): Promise<Partner> =>
+  partnerAt(platform, await platform.merchantToken(merchant))
+
+export const openCampaignBank = async (
+  platform: TestPlatform,
+  bank = 'alpha',
+  role: 'ADMIN' | 'EDITOR' | 'VIEWER' = 'ADMIN',
+): Promise<Partner> => partnerAt(platform, await platform.bankToken(bank, role))
+
+const dayMs = 86_400_000
+
+/** The instant so many days from now by the platform's clock. */
+export const inDays = (platform: TestPlatform, days: number): string =>
+  new Date(platform.platform.deps.campaigns.clock.now().getTime() + days * dayMs).toISOString()
+
+/** A form that is right: alpha invited, the period from in 10 to in 40 days; `overrides` beside or instead, undefined leaves out. */
+export function campaignForm(platform: TestPlatform, overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    participantsIds: [ids.alpha],
+    name: 'Осінь',
+    dateFrom: inDays(platform, 10),
+    dateTo: inDays(platform, 40),
+    minAmount: 100,
+    maxAmount: 5000,
+    percentage: 5,
+    countryCode: 'UA',
+    terminalsPlatform: true,
+    paymentSystemsId: [ids.visa],
+    merchantCompensationPercentage: 60,
+    ...overrides,
+  }
+}
+
+/** The merchant whose campaigns `createCampaign` makes when none is given: one token for a whole test file. */
+const merchants = new WeakMap<TestPlatform, Promise<Partner>>()
+
+/**
+ * Makes a campaign as its merchant does. The platform must have been started with `campaignDirectory`.
+ *
+ * @param overrides fields of the form
+ * @param merchant grocer when it is left out
+ * @returns the campaign's id
+ */
+export async function createCampaign(
+  platform: TestPlatform,
+  overrides: Record<string, unknown> = {},
+  merchant?: Partner,
+): Promise<string> {
+  let author = merchant
+  if (!author) {
+    const opened = merchants.get(platform) ?? openMerchant(platform)
+    merchants.set(platform, opened)
+    author = await opened
+  }
+  const answer = await author.call('POST', '/cashbacks/for-merchant', { body: campaignForm(platform, overrides) })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body.id
+}
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/** An operation result of the cashback document: exactly its fields. */
+export function assertResult(answer: Answer, statusCode: number, expected: { id?: string; status: string }): void {
+  assert.equal(answer.status, statusCode, answer.text)
+  assert.deepEqual(Object.keys(answer.body).sort(), ['createdAt', 'id', 'message', 'status', 'updatedAt'])
+  assert.equal(answer.body.status, expected.status)
+  if (expected.id !== undefined) assert.equal(answer.body.id, expected.id)
+  assert.ok(answer.body.message.length > 0)
+  for (const field of ['createdAt', 'updatedAt']) assert.match(answer.body[field], instant)
+}
+
+/** The error body of the cashback document, with exactly its fields. @param message the whole text, all entries in any order, or a pattern */
+export function assertRefused(answer: Answer, statusCode: number, message?: string | readonly string[] | RegExp): void {
+  const reasons: Record<number, string> = {
+    400: 'Bad Request',
+    401: 'Unauthorized',
+    403: 'Forbidden',
+    404: 'Not Found',
+    405: 'Method Not Allowed',
+    412: 'Precondition Failed',
+    413: 'Payload Too Large',
+    415: 'Unsupported Media Type',
+    503: 'Service Unavailable',
+  }
+  assert.equal(answer.status, statusCode, answer.text)
+  const { message: said, ...rest } = answer.body
+  assert.deepEqual(rest, { statusCode, error: reasons[statusCode] })
+  const texts: unknown[] = Array.isArray(said) ? said : [said]
+  assert.ok(texts.length > 0 && texts.every(text => typeof text === 'string' && text !== ''), JSON.stringify(said))
+  if (message instanceof RegExp) assert.match(texts.join('\n'), message)
+  else if (Array.isArray(message)) assert.deepEqual(said.toSorted(), message.toSorted())
+  else if (message !== undefined) assert.equal(said, message)
+}
