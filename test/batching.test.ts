@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { type Batcher, createBatcher, createSharedRead } from '../src/db/batching.ts'
+import { until } from './support/esim.ts'
 
 class Full extends Error {}
 
@@ -21,6 +22,14 @@ function heldBatcher(options: Options = {}) {
     onFull: () => new Full(),
   })
   return { ask, statements, sizes: () => statements.map(({ items }) => items.length) }
+}
+
+/** What a lone item gets. */
+async function answerOf(ask: Batcher<number, number>, statements: { end(): void }[]): Promise<number> {
+  const answer = ask(9)
+  await turn()
+  statements.at(-1)?.end()
+  return answer
 }
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index)
@@ -58,6 +67,9 @@ test('a statement has at most so many items, and so many statements run at once'
   assert.deepEqual(sizes(), [4, 4])
   statements[1]?.end()
   await turn()
+  assert.deepEqual(sizes(), [4, 4], 'three do not fill a second one')
+  statements[0]?.end()
+  await turn()
   assert.deepEqual(sizes(), [4, 4, 3])
   for (const { end } of statements) end()
   assert.deepEqual(
@@ -81,6 +93,30 @@ test('what arrives while all statements are busy goes together into the next', a
   assert.deepEqual(statements[1]?.items, [2, 3, 4])
   statements[1]?.end()
   assert.deepEqual(await Promise.all(later), [20, 30, 40])
+})
+
+test('a statement that hangs holds up nobody else, up to the number of those that run at once', async () => {
+  const { ask, statements, sizes } = heldBatcher({ maxItems: 4, inFlight: 2 })
+  const held = [ask(1)]
+  await turn()
+  const other = ask(2)
+  await turn()
+  assert.deepEqual(sizes(), [1], 'the first one may be through in a moment')
+  await until('the next one begins beside it', () => sizes().length === 2)
+  statements[1]?.end()
+  assert.equal(await other, 20)
+  const third = ask(3)
+  await turn()
+  assert.deepEqual(sizes(), [1, 1, 1], 'and from then on at once')
+  held.push(third, ask(4), ask(5), ask(6), ask(7))
+  await sleep(100)
+  assert.deepEqual(sizes(), [1, 1, 1], 'two hang')
+  statements[0]?.end()
+  await turn()
+  assert.deepEqual(sizes(), [1, 1, 1, 4])
+  for (const { end } of statements) end()
+  assert.deepEqual(await Promise.all(held), [10, 30, 40, 50, 60, 70])
+  assert.equal(await answerOf(ask, statements), 90, 'and all are free again')
 })
 
 test('a failed statement fails its own items and no other', async () => {

@@ -2,13 +2,19 @@
  * Requests that arrive together share one statement: under load a statement of up to 64 rows costs little more than one of a
  * single row, and alone a request waits for nobody.
  */
+import { DomainError } from '../errors.ts'
+
 export type Batcher<Item, Result> = (item: Item) => Promise<Result>
+
+/** A statement that takes longer waits for a lock, or for a slow disk: nobody else is to wait for it. */
+const patienceMs = 25
 
 /**
  * @param options.run gives the results of `items` in their order, an Error for an item that failed alone; or throws: then each of
  *   them gets that error
  * @param options.maxItems rows of one statement
- * @param options.inFlight statements at the same time
+ * @param options.inFlight statements at the same time: another one beside those that run begins when it is full, or when they take
+ *   so long that something must be in their way
  * @param options.maxWaiting items that may queue; more are refused by `onFull`'s error, so that memory stays bounded
  */
 export function createBatcher<Item, Result>(options: {
@@ -21,14 +27,23 @@ export function createBatcher<Item, Result>(options: {
   type Waiting = { item: Item; resolve(result: Result): void; reject(error: unknown): void }
   let waiting: Waiting[] = []
   let running = 0
+  let held = 0
 
   const start = () => {
-    while (running < options.inFlight && waiting.length > 0) {
+    while (running < options.inFlight && waiting.length >= (running > held ? options.maxItems : 1)) {
       const batch = waiting.slice(0, options.maxItems)
       waiting = waiting.slice(options.maxItems)
       running++
+      let isHeld = false
+      const patience = setTimeout(() => {
+        isHeld = true
+        held++
+        start()
+      }, patienceMs)
       void runBatch(batch).finally(() => {
+        clearTimeout(patience)
         running--
+        if (isHeld) held--
         start()
       })
     }
@@ -56,6 +71,36 @@ export function createBatcher<Item, Result>(options: {
       if (waiting.length === 1) setImmediate(start)
       else if (waiting.length >= options.maxItems) start()
     })
+}
+
+/** The batcher of every statement that requests share: whom the platform has no time for gets 503 before memory runs out. */
+export const createStatementBatcher = <Item, Result>(
+  run: (items: Item[]) => Promise<(Result | Error)[]>,
+): Batcher<Item, Result> =>
+  createBatcher({
+    run,
+    maxItems: 64,
+    inFlight: 2,
+    maxWaiting: 10_000,
+    onFull: () => new DomainError('unavailable', 'Too many requests at once; try again', { retryAfterSeconds: 1 }),
+  })
+
+/** One bad row must not fail the requests that share its statement. */
+export async function rowByRowOnError<Item, Result>(
+  items: Item[],
+  run: (items: Item[]) => Promise<Result[]>,
+): Promise<(Result | Error)[]> {
+  try {
+    return await run(items)
+  } catch (error) {
+    if (items.length === 1 || error instanceof DomainError) throw error
+    const results: (Result | Error)[] = []
+    for (const item of items) {
+      const alone = await run([item]).catch((fault: Error) => [fault])
+      results.push(...alone)
+    }
+    return results
+  }
 }
 
 /**

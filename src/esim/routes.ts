@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts'
 import { DomainError } from '../errors.ts'
 import { type AuthenticateDeps, authenticate, bankOf } from '../http/authenticate.ts'
 import { document, ref } from '../http/openapi.ts'
+import { bodyOptional } from '../http/optional-body.ts'
 import { type RateLimit, type RateLimiter, rateLimitHeaders } from '../http/rate-limit.ts'
 import type { Availability } from './availability.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -266,11 +267,6 @@ function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
         retryAfterSeconds: decision.retryAfterSeconds,
       })
   })
-}
-
-/** An absent body is an empty one; `null` is none. */
-const bodyOptional = async (request: { body: unknown }): Promise<void> => {
-  if (request.body === undefined) request.body = {}
 }
 
 const keyOf = (request: Parameters<typeof bankOf>[0]) => ({

@@ -20,8 +20,6 @@ export type Stock = {
   used(tariffId: number, candidate: Candidate): void
   /** It was not needed: the next caller may have it. */
   giveBack(tariffId: number, candidate: Candidate): void
-  /** It was called used, but nobody had taken it. */
-  restore(tariffId: number, candidate: Candidate): void
   /** Another process tries the same profiles: when that goes on, this one looks further ahead. */
   overlapped(tariffId: number): void
 }
@@ -165,13 +163,6 @@ export function createStock(deps: { database: Queryable; clock: Clock; onFault(e
 
     giveBack(tariffId, candidate) {
       settle(tariffId).free.push(candidate)
-    },
-
-    restore(tariffId, candidate) {
-      const window = windowOf(tariffId)
-      if (window.known.has(candidate.profileId)) return
-      window.known.add(candidate.profileId)
-      window.free.push(candidate)
     },
 
     overlapped(tariffId) {

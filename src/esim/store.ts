@@ -32,153 +32,15 @@ export type SealedOrder = Order & {
   iccidHash: Buffer
 }
 
-export type Reservation = {
-  orderId: string
-  bankId: string
-  externalId: string
-  /** null: the tariff is unknown to the bank; only an order made before can be the answer. */
-  tariffId: number | null
-  /** null: no profile is free; only an order made before can be the answer. */
-  profileId: number | null
-  price: string
-  currency: string
-  now: Date
-  reservedUntil: Date
-}
-
-export type ReserveResult =
-  | { outcome: 'made' }
-  | { outcome: 'known'; order: Order }
-  /** The profile was taken by someone else, or an order with this externalId is being made at this moment. */
-  | { outcome: 'not-made' }
-  /** The bank holds as many live reservations as it may. */
-  | { outcome: 'at-limit' }
-
-const orderColumns = `
+/** What an order is read from, as `o`; with `orderJoins`. */
+export const orderColumns = `
   o.order_id as "orderId", o.external_id as "externalId", o.tariff_id as "tariffId", m.code as "operatorCode", t.code as "tariffCode",
   o.status, p.msisdn, o.created_at as "createdAt", o.reserved_until as "reservedUntil", o.confirmed_at as "confirmedAt"`
 
-const orderJoins = `
+export const orderJoins = `
   join profiles p using (profile_id)
   join tariffs t on t.tariff_id = o.tariff_id
   join mobile_operators m using (mobile_operator_id)`
-
-const reserveStatement: Statement = {
-  name: 'esim.reserve',
-  text: `
-    with input as (
-      select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[], $5::int[], $6::bigint[], $7::numeric[], $8::text[],
-                           $9::timestamptz[], $10::timestamptz[])
-        as input (n, order_id, bank_id, external_id, tariff_id, profile_id, price, currency, now, reserved_until)
-    ), known as (
-      select i.n, o.* from input i
-      join orders o on o.bank_id = i.bank_id and o.external_id = i.external_id collate "C"
-    ), made as (
-      insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until)
-      select order_id, bank_id, external_id, tariff_id, profile_id, 'reserved', price, currency, now, reserved_until
-      from input i
-      where profile_id is not null and tariff_id is not null and not exists (select from known k where k.n = i.n)
-      order by n
-      on conflict do nothing
-      returning order_id, profile_id
-    ), taken as (
-      delete from returned_profiles where profile_id in (select profile_id from made)
-    )
-    select i.n, true as made, null::uuid as "orderId", null as "externalId", null::int as "tariffId", null as "operatorCode",
-           null as "tariffCode", null as status, null as msisdn, null::timestamptz as "createdAt",
-           null::timestamptz as "reservedUntil", null::timestamptz as "confirmedAt"
-    from made join input i using (order_id)
-    union all
-    select o.n, false, ${orderColumns} from known o ${orderJoins}`,
-}
-
-/**
- * Reserves in one statement: makes the orders whose externalId is new and whose profile is free, and gives back those that were
- * made before. Two unique indexes decide; there is nothing to lock.
- */
-export async function reserve(database: Queryable, reservations: Reservation[]): Promise<ReserveResult[]> {
-  type Row = { n: number; made: boolean } & Order
-  const sorted = reservations.toSorted(compareReservations)
-  const rows = await database.query<Row>(reserveStatement, [
-    sorted.map((_, n) => n),
-    sorted.map(({ orderId }) => orderId),
-    sorted.map(({ bankId }) => bankId),
-    sorted.map(({ externalId }) => externalId),
-    sorted.map(({ tariffId }) => tariffId),
-    sorted.map(({ profileId }) => profileId),
-    sorted.map(({ price }) => price),
-    sorted.map(({ currency }) => currency),
-    sorted.map(({ now }) => now),
-    sorted.map(({ reservedUntil }) => reservedUntil),
-  ])
-  const results = new Map<Reservation, ReserveResult>()
-  for (const { n, made, ...order } of rows) {
-    const reservation = sorted[n]
-    if (reservation) results.set(reservation, made ? { outcome: 'made' } : { outcome: 'known', order })
-  }
-  return reservations.map(reservation => results.get(reservation) ?? { outcome: 'not-made' })
-}
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
-/** The one order of a statement's rows: two statements that share orders then wait for each other, and never in a circle. */
-export const compareReservations = (a: Reservation, b: Reservation): number =>
-  (a.tariffId ?? 0) - (b.tariffId ?? 0) || compare(a.bankId, b.bankId) || compare(a.externalId, b.externalId)
-
-const lockOpenReservations: Statement = {
-  name: 'esim.lock-open-reservations',
-  text: `select pg_advisory_xact_lock(hashtextextended($1, 1))`,
-}
-const countOpenReservations: Statement = {
-  name: 'esim.count-open-reservations',
-  text: `
-    select count(*)::int as count from (
-      select from orders where bank_id = $1 and status = 'reserved' and reserved_until > $2 limit $3) open`,
-}
-
-/** How many live reservations the bank has, counted up to `limit`. */
-export async function countOpen(database: Queryable, bankId: string, now: Date, limit: number): Promise<number> {
-  const [row] = await database.query<{ count: number }>(countOpenReservations, [bankId, now, limit])
-  return row?.count ?? 0
-}
-
-/**
- * Reserves for one bank that may be near its limit of live reservations: counted and made under a lock, so that the limit holds
- * exactly. At the limit orders made before are still found.
- *
- * @returns the results in their order, and how many live reservations the bank has now (counted up to `limit`)
- */
-export async function reserveWithinLimit(
-  transaction: Queryable,
-  given: { bankId: string; reservations: Reservation[]; limit: number },
-): Promise<{ results: ReserveResult[]; open: number }> {
-  const { bankId, limit } = given
-  const latest = new Date(Math.max(...given.reservations.map(({ now }) => now.getTime())))
-  await transaction.execute(lockOpenReservations, [bankId])
-  let open = await countOpen(transaction, bankId, latest, limit)
-  const results = new Map<Reservation, ReserveResult>()
-  const run = async (some: Reservation[], tried = some): Promise<void> => {
-    for (const [index, result] of (await reserve(transaction, tried)).entries()) {
-      if (result.outcome === 'made') open++
-      results.set(some[index] as Reservation, result)
-    }
-  }
-  let waiting = given.reservations
-  if (limit - open < waiting.length) {
-    // Who only repeats needs no room.
-    await run(
-      waiting,
-      waiting.map(reservation => ({ ...reservation, profileId: null })),
-    )
-    waiting = waiting.filter(reservation => results.get(reservation)?.outcome !== 'known')
-  }
-  for (let room = limit - open; waiting.length > 0 && room > 0; room = limit - open) {
-    await run(waiting.slice(0, room))
-    waiting = waiting.slice(room)
-  }
-  for (const reservation of waiting) results.set(reservation, { outcome: 'at-limit' })
-  return { results: given.reservations.map(reservation => results.get(reservation) ?? { outcome: 'not-made' }), open }
-}
 
 const findOrdersStatement: Statement = {
   name: 'esim.find-orders',
@@ -238,7 +100,7 @@ const confirmStatement: Statement = {
 
 /** Confirms every order that is still reserved, and gives each as it is then; null for one that is not there or another bank's. */
 export async function confirm(database: Queryable, confirmations: Confirmation[], now: Date): Promise<ConfirmResult[]> {
-  const sorted = confirmations.toSorted((a, b) => compare(a.orderId, b.orderId))
+  const sorted = confirmations.toSorted((a, b) => (a.orderId < b.orderId ? -1 : 1))
   const rows = await database.query<{ n: number; moved: boolean } & SealedOrder>(confirmStatement, [
     sorted.map((_, n) => n),
     sorted.map(({ orderId }) => orderId),

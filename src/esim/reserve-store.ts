@@ -1,0 +1,159 @@
+/** The SQL of reservations: making orders, for many requests at once, and how many of them a bank may hold. */
+import type { Queryable, Statement } from '../db/database.ts'
+import { type Order, orderColumns, orderJoins } from './store.ts'
+
+export type Reservation = {
+  orderId: string
+  bankId: string
+  externalId: string
+  /** null: the tariff is unknown to the bank; only an order made before can be the answer. */
+  tariffId: number | null
+  /** null: no profile is free; only an order made before can be the answer. */
+  profileId: number | null
+  price: string
+  currency: string
+  now: Date
+  reservedUntil: Date
+}
+
+export type ReserveResult =
+  | { outcome: 'made' }
+  | { outcome: 'known'; order: Order }
+  /** The profile was taken by someone else. */
+  | { outcome: 'not-made' }
+  /** The bank holds as many live reservations as it may. */
+  | { outcome: 'at-limit' }
+
+// No more than the insert: this is the busiest statement, and is planned anew for each batch.
+const reserveStatement: Statement = {
+  name: 'esim.reserve',
+  text: `
+    with made as (
+      insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until)
+      select order_id, bank_id, external_id, tariff_id, profile_id, 'reserved', price, currency, created_at, reserved_until
+      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::bigint[], $6::numeric[], $7::text[], $8::timestamptz[],
+                  $9::timestamptz[])
+        as input (order_id, bank_id, external_id, tariff_id, profile_id, price, currency, created_at, reserved_until)
+      on conflict do nothing
+      returning order_id, profile_id
+    ), taken as (
+      delete from returned_profiles where profile_id in (select profile_id from made)
+    )
+    select order_id as "orderId" from made`,
+}
+
+const findKnownStatement: Statement = {
+  name: 'esim.find-known-orders',
+  text: `
+    select i.n, ${orderColumns}
+    from unnest($1::int[], $2::uuid[], $3::text[]) as i (n, bank_id, external_id)
+    join orders o on o.bank_id = i.bank_id and o.external_id = i.external_id collate "C" ${orderJoins}`,
+}
+
+/**
+ * Makes the orders whose externalId is new and whose profile is free; two unique indexes decide, and there is nothing to lock. For
+ * the others it is looked up then whether an order with their externalId is there: one that stood in the way of the insert is, since
+ * an insert waits for those that are being made at the same moment.
+ */
+export async function reserve(database: Queryable, reservations: Reservation[]): Promise<ReserveResult[]> {
+  const made = await insert(database, reservations)
+  const others = reservations.filter(({ orderId }) => !made.has(orderId))
+  const known = await findKnown(database, others)
+  return reservations.map(reservation => {
+    if (made.has(reservation.orderId)) return { outcome: 'made' }
+    const order = known.get(reservation)
+    return order ? { outcome: 'known', order } : { outcome: 'not-made' }
+  })
+}
+
+/** @returns the ids of the orders that were made */
+async function insert(database: Queryable, reservations: Reservation[]): Promise<Set<string>> {
+  const tried = reservations
+    .filter(({ tariffId, profileId }) => tariffId !== null && profileId !== null)
+    .sort(compareReservations)
+  if (tried.length === 0) return new Set()
+  const rows = await database.query<{ orderId: string }>(reserveStatement, [
+    tried.map(({ orderId }) => orderId),
+    tried.map(({ bankId }) => bankId),
+    tried.map(({ externalId }) => externalId),
+    tried.map(({ tariffId }) => tariffId),
+    tried.map(({ profileId }) => profileId),
+    tried.map(({ price }) => price),
+    tried.map(({ currency }) => currency),
+    // Much quicker than the driver's own way, which looks up the time zone of each.
+    tried.map(({ now }) => now.toISOString()),
+    tried.map(({ reservedUntil }) => reservedUntil.toISOString()),
+  ])
+  return new Set(rows.map(({ orderId }) => orderId))
+}
+
+async function findKnown(database: Queryable, reservations: Reservation[]): Promise<Map<Reservation, Order>> {
+  if (reservations.length === 0) return new Map()
+  const rows = await database.query<{ n: number } & Order>(findKnownStatement, [
+    reservations.map((_, n) => n),
+    reservations.map(({ bankId }) => bankId),
+    reservations.map(({ externalId }) => externalId),
+  ])
+  return new Map(rows.map(({ n, ...order }) => [reservations[n] as Reservation, order]))
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** The one order of a statement's rows: two statements that share orders then wait for each other, and never in a circle. */
+export const compareReservations = (a: Reservation, b: Reservation): number =>
+  (a.tariffId ?? 0) - (b.tariffId ?? 0) || compare(a.bankId, b.bankId) || compare(a.externalId, b.externalId)
+
+const lockOpenReservations: Statement = {
+  name: 'esim.lock-open-reservations',
+  text: `select pg_advisory_xact_lock(hashtextextended($1, 1))`,
+}
+const countOpenReservations: Statement = {
+  name: 'esim.count-open-reservations',
+  text: `
+    select count(*)::int as count from (
+      select from orders where bank_id = $1 and status = 'reserved' and reserved_until > $2 limit $3) open`,
+}
+
+/** How many live reservations the bank has, counted up to `limit`. */
+export async function countOpen(database: Queryable, bankId: string, now: Date, limit: number): Promise<number> {
+  const [row] = await database.query<{ count: number }>(countOpenReservations, [bankId, now, limit])
+  return row?.count ?? 0
+}
+
+/**
+ * Reserves for one bank that may be near its limit of live reservations: counted and made under a lock, so that the limit holds
+ * exactly. At the limit orders made before are still found.
+ *
+ * @returns the results in their order, and how many live reservations the bank has now (counted up to `limit`)
+ */
+export async function reserveWithinLimit(
+  transaction: Queryable,
+  given: { bankId: string; reservations: Reservation[]; limit: number },
+): Promise<{ results: ReserveResult[]; open: number }> {
+  const { bankId, limit } = given
+  const latest = new Date(Math.max(...given.reservations.map(({ now }) => now.getTime())))
+  await transaction.execute(lockOpenReservations, [bankId])
+  let open = await countOpen(transaction, bankId, latest, limit)
+  const results = new Map<Reservation, ReserveResult>()
+  const run = async (some: Reservation[], tried = some): Promise<void> => {
+    for (const [index, result] of (await reserve(transaction, tried)).entries()) {
+      if (result.outcome === 'made') open++
+      results.set(some[index] as Reservation, result)
+    }
+  }
+  let waiting = given.reservations
+  if (limit - open < waiting.length) {
+    // Who only repeats needs no room.
+    await run(
+      waiting,
+      waiting.map(reservation => ({ ...reservation, profileId: null })),
+    )
+    waiting = waiting.filter(reservation => results.get(reservation)?.outcome !== 'known')
+  }
+  for (let room = limit - open; waiting.length > 0 && room > 0; room = limit - open) {
+    await run(waiting.slice(0, room))
+    waiting = waiting.slice(room)
+  }
+  for (const reservation of waiting) results.set(reservation, { outcome: 'at-limit' })
+  return { results: given.reservations.map(reservation => results.get(reservation) ?? { outcome: 'not-made' }), open }
+}
