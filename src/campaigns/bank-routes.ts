@@ -1,8 +1,124 @@
 /** What banks do with campaigns and merchants (cashback document, "Bank side"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { DomainError } from '../errors.ts'
+import { bankOf } from '../http/authenticate.ts'
+import { ref } from '../http/openapi.ts'
+import { bodyOptional } from '../http/optional-body.ts'
+import { confirm, type Decided, reject } from './bank-operations.ts'
+import { listRetailers, readRetailer } from './bank-retailers-store.ts'
+import * as schemas from './bank-schemas.ts'
+import { retailerView } from './bank-views.ts'
 import { type CampaignRoutesDeps, onlyBanks } from './callers.ts'
+import { cashbackErrors, NoQuery, OperationResult, secured } from './schemas.ts'
+import { resultView } from './views.ts'
+
+const common = { tags: ['Banks'], security: secured }
+const notDecidable =
+  'The campaign is unknown, the bank is not invited or the id is no UUID (one message for all three); the body is not as ' +
+  'described; the bank has decided otherwise before, or the campaign is past the decision'
 
 export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyBanks(app as unknown as FastifyInstance, deps)
+
+  app.post(
+    '/cashbacks/:cashbackId/confirm',
+    {
+      preValidation: bodyOptional,
+      schema: {
+        ...common,
+        operationId: 'confirmParticipation',
+        summary: 'Take part in a campaign',
+        description:
+          'Possible while the bank is `pending` and the campaign awaits approval. A campaign that the bank created itself is ' +
+          'approved at once; else it goes to the merchant when every invited bank has decided. Repeated, it gives the same answer.',
+        params: schemas.DecisionPath,
+        querystring: NoQuery,
+        body: schemas.ConfirmBody,
+        response: {
+          201: { ...ref(OperationResult), description: 'The bank takes part' },
+          ...cashbackErrors({ 400: notDecidable }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const decided = await confirm(deps, { bank: bankOf(request), ...request.params })
+      return reply.code(201).send(decidedView(decided))
+    },
+  )
+
+  app.post(
+    '/cashbacks/:cashbackId/reject',
+    {
+      preValidation: bodyOptional,
+      schema: {
+        ...common,
+        operationId: 'rejectParticipation',
+        summary: 'Decline to take part in a campaign',
+        description:
+          'Possible while the bank is `pending` and the campaign awaits approval. A campaign that the bank created itself ' +
+          'becomes `declined`; one of a merchant may stay as it is, and the bank’s own status tells. Repeated, it gives the ' +
+          'same answer.',
+        params: schemas.DecisionPath,
+        querystring: NoQuery,
+        body: schemas.RejectBody,
+        response: {
+          201: { ...ref(OperationResult), description: 'The bank does not take part' },
+          ...cashbackErrors({ 400: notDecidable }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const comment = request.body.comment ?? null
+      const decided = await reject(deps, { bank: bankOf(request), ...request.params, comment })
+      return reply.code(201).send(decidedView(decided))
+    },
+  )
+
+  app.get(
+    '/retailers',
+    {
+      schema: {
+        ...common,
+        operationId: 'listRetailers',
+        summary: 'All merchants of the platform',
+        description: 'By name. Suspended merchants are left out.',
+        querystring: NoQuery,
+        response: {
+          200: Type.Array(ref(schemas.Retailer), { description: 'The merchants' }),
+          ...cashbackErrors({ 400: 'The query is not empty' }),
+        },
+      },
+    },
+    async () => (await listRetailers(deps.database)).map(retailerView),
+  )
+
+  app.get(
+    '/retailers/:id',
+    {
+      schema: {
+        ...common,
+        operationId: 'readRetailer',
+        summary: 'One merchant',
+        description: 'The same record as in the list.',
+        params: schemas.RetailerPath,
+        querystring: NoQuery,
+        response: {
+          200: { ...ref(schemas.Retailer), description: 'The merchant' },
+          ...cashbackErrors({
+            400: 'The id is no UUID, or the query is not empty',
+            404: 'There is no such merchant, or it is suspended',
+          }),
+        },
+      },
+    },
+    async request => {
+      const retailer = await readRetailer(deps.database, request.params.id)
+      if (!retailer) throw new DomainError('not-found', 'The merchant was not found')
+      return retailerView(retailer)
+    },
+  )
 }
+
+const decidedView = ({ campaign, message }: Decided) => resultView(campaign, message)

@@ -9,6 +9,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import { type AccessRoutesDeps, accessRoutes, Token } from '../access/routes.ts'
 import { type AdminRoutesDeps, adminRoutes } from '../admin/routes.ts'
 import { bankRoutes } from '../campaigns/bank-routes.ts'
+import { Retailer } from '../campaigns/bank-schemas.ts'
 import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
 import { merchantRoutes } from '../campaigns/merchant-routes.ts'
 import { campaignPortalRoutes } from '../campaigns/portal-routes.ts'
@@ -17,6 +18,7 @@ import type { Service } from '../config.ts'
 import { DomainError } from '../errors.ts'
 import { type EsimRoutesDeps, esimRoutes } from '../esim/routes.ts'
 import type { Logger } from '../log.ts'
+import { portalRoutes } from '../portal/routes.ts'
 import { reconciliationRoutes } from '../reconciliation/routes.ts'
 import type { SandboxDeps } from '../sandbox/operations.ts'
 import { sandboxRoutes } from '../sandbox/routes.ts'
@@ -143,16 +145,18 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
       ...(deps.sandbox ? [{ name: 'Sandbox', description: 'For trying things out; absent in live mode' }] : []),
     ],
     secured: true,
-    components: [CashbackError, TokenError, Token, OperationResult],
+    components: [CashbackError, TokenError, Token, OperationResult, Retailer],
   })
   if (deps.runs('auth')) await app.register(accessRoutes, deps.access)
   if (deps.runs('cashback')) {
     await app.register(bankRoutes, deps.campaigns)
     await app.register(merchantRoutes, deps.campaigns)
   }
-  if (deps.runs('portal'))
+  if (deps.runs('portal')) {
+    await app.register(portalRoutes, { ...deps.campaigns, logins: deps.access.logins, prefix: '/portal' })
     for (const routes of [campaignPortalRoutes, reconciliationRoutes, segmentRoutes])
       await app.register(routes, { ...deps.campaigns, prefix: '/portal' })
+  }
   if (deps.sandbox) await app.register(sandboxRoutes, deps.sandbox)
 }
 
