@@ -146,7 +146,12 @@ async function start(
     const bytes = Buffer.from(await response.arrayBuffer())
     const text = bytes.toString()
     const json = response.headers.get('content-type')?.includes('json')
-    return { status: response.status, headers: response.headers, text, body: json && text !== '' ? JSON.parse(text) : bytes }
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: json && text !== '' ? JSON.parse(text) : bytes,
+    }
   }
   const tokenOf = async (
     partner: { bank: string } | { merchant: string },
