@@ -382,6 +382,8 @@ export function settle(campaign: CampaignState, bank: BankState): Decision {
   if (isAfter(bank, 'awaitingCompensationConfirmation')) return { trigger, changes: [] }
   if (bank.stage !== 'awaitingCompensationConfirmation')
     refuse(`Settlement can be confirmed once reconciliation is complete: ${stageInWords(bank)}`)
+  if (campaign.status !== 'awaitingCompensationConfirmation')
+    refuse(`The campaign is ${campaign.status}: no settlement is awaited`)
   const settled = reportingChange(bank, trigger, 'settled')
   const isLast = allOthers(campaign, bank, 'settled')
   const next = campaign.merchantPays ? 'awaitingCompensationPayment' : 'completed'
