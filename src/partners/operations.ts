@@ -8,6 +8,7 @@ import { checkClaims } from './claims.ts'
 import { type Directory, readDirectory } from './directory-file.ts'
 import type { Written } from './entry-writer.ts'
 import * as store from './store.ts'
+import { renewBankLists, writeTerminalLists } from './terminal-lists-store.ts'
 import { replaceTerminals } from './terminals-store.ts'
 
 export type ApplyDeps = { database: Database; clock: Clock }
@@ -34,33 +35,45 @@ export async function applyDirectory(
     await store.lockDirectory(transaction)
     const faults = [...('faults' in read ? read.faults : []), ...(await checkClaims(transaction, read))]
     if (faults.length > 0 || 'faults' in read) throw new DomainError('invalid', bounded(faults))
-    const applied = await write(transaction, read.directory, deps.clock.now())
+    const { applied, isShownInLists } = await write(transaction, read.directory, deps.clock.now())
     if (applied.created + applied.updated > 0) {
       await store.raiseVersion(transaction)
       await notify(transaction, 'catalogue')
       await notify(transaction, 'access')
     }
+    if (isShownInLists) await renewBankLists(transaction)
     return applied
   }
   return longTransaction(deps.database, client => apply(queryable(client)), { keep: !given.dryRun })
 }
 
-async function write(transaction: Queryable, directory: Directory, now: Date): Promise<Applied> {
+/** @returns the counts, and whether anything changed that the banks' lists of campaigns show */
+async function write(
+  transaction: Queryable,
+  directory: Directory,
+  now: Date,
+): Promise<{ applied: Applied; isShownInLists: boolean }> {
   const { countries, paymentSystems, banks, merchants, mobileOperators = [] } = directory
-  const counts = [
-    await store.writeCountries(transaction, countries, now),
+  const others = [
     await store.writePaymentSystems(transaction, paymentSystems, now),
     await store.writeMobileOperators(transaction, mobileOperators, now),
     await store.writeTariffs(transaction, mobileOperators, now),
     await writeBanks(transaction, banks, now),
+  ]
+  const shown = [
+    await store.writeCountries(transaction, countries, now),
     await writeMerchants(transaction, merchants, now),
-  ].map(countOf)
+  ]
+  const counts = [...others, ...shown].map(countOf)
   const tariffs = mobileOperators.reduce((sum, operator) => sum + operator.tariffs.length, 0)
   const lists = [countries, paymentSystems, banks, merchants, mobileOperators]
   const entries = lists.reduce((sum, list) => sum + list.length, tariffs)
   const created = counts.reduce((sum, count) => sum + count.created, 0)
   const updated = counts.reduce((sum, count) => sum + count.updated, 0)
-  return { created, updated, unchanged: entries - created - updated }
+  return {
+    applied: { created, updated, unchanged: entries - created - updated },
+    isShownInLists: shown.some(written => written.length > 0),
+  }
 }
 
 function countOf(written: Written[]): { created: number; updated: number } {
@@ -98,6 +111,7 @@ async function writeTerminals(transaction: Queryable, merchants: Directory['merc
   const idOf = await store.idsByCode(transaction, 'merchants', 'merchant_id', given)
   const withIds = given.map(({ code, terminals }) => ({ code, terminals, merchantId: String(idOf(code)) }))
   const changed = await replaceTerminals(transaction, withIds)
+  await writeTerminalLists(transaction, [...changed])
   return withIds.filter(({ merchantId }) => changed.has(merchantId)).map(({ code }) => code)
 }
 
