@@ -1,0 +1,59 @@
+/**
+ * The one way to the platform's operations. The session is a cookie that scripts cannot read and the browser adds by itself.
+ *
+ *     const campaigns = await answer(api.GET('/cashbacks/for-merchant', { params: { query }, signal }))
+ */
+import createClient, { type Middleware } from 'openapi-fetch'
+import { ApiError, apiError, noAnswer } from './errors.ts'
+import type { paths as EsimPaths } from './schema/esim-sales.ts'
+import type { paths as PerklinePaths } from './schema/perkline.ts'
+import { endSession } from './session-end.ts'
+
+/** Makes an ApiError of an answer that is no success; a 401 ends the session on every page. */
+export async function refuse(response: Response): Promise<never> {
+  const body: unknown = await response.json().catch(() => null)
+  if (response.status === 401) endSession()
+  throw apiError(response.status, body, response.headers)
+}
+
+const throwErrors: Middleware = {
+  async onResponse({ response }) {
+    if (!response.ok) await refuse(response)
+  },
+  onError({ error }) {
+    if (error instanceof ApiError || (error instanceof DOMException && error.name === 'AbortError')) return
+    return new ApiError(noAnswer, [], null)
+  },
+}
+
+/** Arrays of a query are repeated (`status=a&status=b`), as the platform reads them. */
+export const api = createClient<PerklinePaths & EsimPaths>({ baseUrl: '', credentials: 'same-origin' })
+api.use(throwErrors)
+
+/** The body of a successful answer. @throws ApiError for any other */
+export async function answer<Data>(call: Promise<{ data?: Data }>): Promise<NonNullable<Data>> {
+  const { data } = await call
+  if (data === undefined || data === null) throw new ApiError(noAnswer, [], null)
+  return data
+}
+
+/**
+ * The same for operations that have no OpenAPI document. What comes back is as the caller says: name its type beside the page's
+ * queries.
+ */
+export async function request<Data>(
+  path: string,
+  { method = 'GET', body, signal }: { method?: string; body?: unknown; signal?: AbortSignal } = {},
+): Promise<Data> {
+  const response = await fetch(path, {
+    method,
+    credentials: 'same-origin',
+    ...(signal && { signal }),
+    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error
+    throw new ApiError(noAnswer, [], null)
+  })
+  if (!response.ok) return refuse(response)
+  return (response.status === 204 ? undefined : await response.json()) as Data
+}

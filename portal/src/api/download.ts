@@ -1,0 +1,50 @@
+/** Files that the platform or a page makes, saved by the browser. */
+
+import { refuse } from './client.ts'
+import { ApiError, noAnswer } from './errors.ts'
+
+/**
+ * Fetches a file and saves it under the name that the platform gives it.
+ *
+ * @param name when the platform gives none
+ * @throws ApiError as any other call
+ */
+export async function download(path: string, name: string, signal?: AbortSignal): Promise<void> {
+  const response = await fetch(path, { credentials: 'same-origin', ...(signal && { signal }) }).catch(error => {
+    if (signal?.aborted) throw error
+    throw new ApiError(noAnswer, [], null)
+  })
+  if (!response.ok) return refuse(response)
+  save(await response.blob(), givenName(response.headers.get('content-disposition')) ?? name)
+}
+
+/** Saves rows of a page as CSV that spreadsheets open as it is meant: UTF-8 with a mark, and no cell is taken for a formula. */
+export function saveCsv(name: string, header: readonly string[], rows: readonly (readonly CsvCell[])[]): void {
+  const lines = [header, ...rows].map(cells => cells.map(csvCell).join(','))
+  save(new Blob(['\uFEFF', `${lines.join('\r\n')}\r\n`], { type: 'text/csv;charset=utf-8' }), name)
+}
+
+export type CsvCell = string | number | boolean | null
+
+export function csvCell(value: CsvCell): string {
+  if (value === null) return ''
+  if (typeof value !== 'string') return String(value)
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+function givenName(disposition: string | null): string | null {
+  const [, encoded] = /filename\*=utf-8''([^;]+)/i.exec(disposition ?? '') ?? []
+  if (encoded) return decodeURIComponent(encoded)
+  const [, plain] = /filename="?([^";]+)"?/i.exec(disposition ?? '') ?? []
+  return plain ?? null
+}
+
+function save(content: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(content)
+  link.download = name
+  link.click()
+  // The browser has taken hold of it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+}

@@ -1,0 +1,45 @@
+/** An answer of the platform that is no success, in a form that pages and forms can show. */
+
+/** One entry of a 400: `terminals.0.terminal_id must be given`. */
+export type Fault = { field: string; requirement: string }
+
+/** There is no answer at all: the network or the platform is away. */
+export const noAnswer = 0
+
+export class ApiError extends Error {
+  /** HTTP status, or `noAnswer`. */
+  readonly status: number
+  /** What is wrong, as the platform words it. */
+  readonly messages: string[]
+  /** Those of the messages that name a field. */
+  readonly faults: Fault[]
+  readonly requestId: string | null
+  readonly retryAfterSeconds: number | null
+
+  constructor(status: number, messages: string[], headers: { get(name: string): string | null } | null) {
+    super(messages.join('; ') || `The platform answers ${status}`)
+    this.name = 'ApiError'
+    this.status = status
+    this.messages = messages
+    this.faults = messages.map(readFault).filter(fault => fault !== null)
+    this.requestId = headers?.get('x-request-id') ?? null
+    this.retryAfterSeconds = Number(headers?.get('retry-after') ?? Number.NaN) || null
+  }
+}
+
+/** `<field> must be <requirement>`, as the contract words faults of form; null for any other message. */
+export function readFault(message: string): Fault | null {
+  const [, field, requirement] = /^([\p{L}\p{N}_.[\]-]+) must (?:be )?(.+)$/su.exec(message) ?? []
+  return field && requirement ? { field, requirement } : null
+}
+
+/** @param body an error body of either API: `{message}` with one text or several */
+export function apiError(status: number, body: unknown, headers: { get(name: string): string | null }): ApiError {
+  const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined
+  return new ApiError(status, [message].flat().filter(isText), headers)
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+export const isApiError = (error: unknown, ...statuses: number[]): error is ApiError =>
+  error instanceof ApiError && (statuses.length === 0 || statuses.includes(error.status))

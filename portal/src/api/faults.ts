@@ -1,0 +1,85 @@
+/** The platform's rules in people's words, shown at the field. The platform words them in English, in the forms of its validator. */
+import type { Language } from '../i18n/language.ts'
+import { counted } from '../i18n/texts.ts'
+import type { ApiError, Fault } from './errors.ts'
+
+type Rule = { form: RegExp; en(...found: string[]): string; uk(...found: string[]): string }
+
+const characters = {
+  en: (count: string) => counted('en', Number(count), { one: 'character', other: 'characters' }),
+  uk: (count: string) =>
+    counted('uk', Number(count), { one: 'символ', few: 'символи', many: 'символів', other: 'символу' }),
+}
+
+const rules: Rule[] = [
+  { form: /^given$/, en: () => 'Fill this in', uk: () => 'Заповніть це поле' },
+  { form: /^omitted$/, en: () => 'This cannot be given here', uk: () => 'Тут цього вказувати не можна' },
+  {
+    form: /^shorter than or equal to (\d+) characters?/,
+    en: count => `At most ${characters.en(count)}`,
+    uk: count => `Щонайбільше ${characters.uk(count)}`,
+  },
+  {
+    form: /^longer than or equal to (\d+) characters?/,
+    en: count => (count === '1' ? 'Fill this in' : `At least ${characters.en(count)}`),
+    uk: count => (count === '1' ? 'Заповніть це поле' : `Щонайменше ${characters.uk(count)}`),
+  },
+  { form: /^at least (-?[\d.]+)$/, en: limit => `${limit} or more`, uk: limit => `${limit} або більше` },
+  { form: /^at most (-?[\d.]+)$/, en: limit => `${limit} or less`, uk: limit => `${limit} або менше` },
+  { form: /^greater than (-?[\d.]+)$/, en: limit => `More than ${limit}`, uk: limit => `Більше за ${limit}` },
+  {
+    form: /^a list of at least (\d+)/,
+    en: count => `Choose at least ${count}`,
+    uk: count => `Виберіть щонайменше ${count}`,
+  },
+  {
+    form: /^a list of at most (\d+)/,
+    en: count => `At most ${count} entries`,
+    uk: count => `Щонайбільше ${count} записів`,
+  },
+  { form: /^a list without repetitions$/, en: () => 'One of them is there twice', uk: () => 'Є повтори' },
+  { form: /^a UUID$/, en: () => 'This is no valid id', uk: () => 'Це не ідентифікатор' },
+  { form: /^a URL$/, en: () => 'This is no web address', uk: () => 'Це не вебадреса' },
+  { form: /^an ISO 8601 date/, en: () => 'This is no valid date', uk: () => 'Це не дата' },
+  { form: /^an? (?:number|integer)$/, en: () => 'This is no number', uk: () => 'Це не число' },
+]
+
+/** A fault in people's words; one that is not foreseen keeps the platform's wording. */
+export function faultText({ requirement }: Fault, language: Language): string {
+  for (const rule of rules) {
+    const match = rule.form.exec(requirement)
+    if (match) return rule[language](...match.slice(1))
+  }
+  return language === 'uk' ? `Має бути: ${requirement}` : `Must be ${requirement}`
+}
+
+/**
+ * Sorts an error's faults to the fields of a form.
+ *
+ * @param fields the form's fields; a nested one (`terminals.0.terminal_id`) belongs to the nearest one above it, unless it is
+ *   itself named
+ * @returns the text for each field, and the messages that belong to none
+ */
+export function faultsByField<Field extends string>(
+  error: ApiError,
+  fields: readonly Field[],
+  language: Language,
+): { byField: Partial<Record<Field, string>>; others: string[] } {
+  const byField: Partial<Record<Field, string>> = {}
+  const placed = new Set<Fault>()
+  for (const fault of error.faults) {
+    const field = nearestField(fault.field, fields)
+    if (!field) continue
+    placed.add(fault)
+    const text = faultText(fault, language)
+    const line = fault.field === field ? text : `${fault.field.slice(field.length + 1)}: ${text}`
+    byField[field] = byField[field] ? `${byField[field]}; ${line}` : line
+  }
+  const named = new Set([...placed].map(({ field }) => field))
+  return { byField, others: error.messages.filter(message => !named.has(message.split(' must ', 1)[0] ?? '')) }
+}
+
+function nearestField<Field extends string>(path: string, fields: readonly Field[]): Field | undefined {
+  const fitting = fields.filter(field => path === field || path.startsWith(`${field}.`))
+  return fitting.sort((one, other) => other.length - one.length)[0]
+}

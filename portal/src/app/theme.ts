@@ -1,0 +1,78 @@
+/** The portal's look: Perkline's green, calm greys, one typeface for both alphabets. Contrast holds in light and in dark. */
+import { type CSSVariablesResolver, createTheme, localStorageColorSchemeManager } from '@mantine/core'
+
+/** `public/first-paint.js` reads the same key before anything is drawn. */
+export const colourSchemeManager = localStorageColorSchemeManager({ key: 'perkline.colour-scheme' })
+
+export const theme = createTheme({
+  primaryColor: 'perk',
+  primaryShade: { light: 7, dark: 6 },
+  colors: {
+    perk: [
+      '#eaf7f0',
+      '#d2eedf',
+      '#a5dec1',
+      '#74cda1',
+      '#4abd86',
+      '#28a370',
+      '#158256',
+      '#0d6e4b',
+      '#0b583d',
+      '#083f2c',
+    ],
+    dark: [
+      '#dbe3df',
+      '#bcc7c2',
+      '#98a59f',
+      '#6f7c76',
+      '#3b4742',
+      '#2b3530',
+      '#1f2824',
+      '#151d1a',
+      '#0f1613',
+      '#0a0f0d',
+    ],
+  },
+  black: '#14201b',
+  fontFamily: "'Inter Variable', system-ui, sans-serif",
+  headings: {
+    fontFamily: "'Inter Variable', system-ui, sans-serif",
+    fontWeight: '650',
+    sizes: {
+      h1: { fontSize: '1.625rem', lineHeight: '1.25' },
+      h2: { fontSize: '1.1875rem', lineHeight: '1.35' },
+      h3: { fontSize: '1rem', lineHeight: '1.4' },
+    },
+  },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  components: {
+    Alert: { defaultProps: { variant: 'light' } },
+    Badge: { defaultProps: { variant: 'light' }, styles: { root: { textTransform: 'none', fontWeight: 600 } } },
+    Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
+    Menu: { defaultProps: { shadow: 'md' } },
+    Tooltip: { defaultProps: { withArrow: true, events: { hover: true, focus: true, touch: true } } },
+  },
+})
+
+/** Where Mantine's own shades are too pale to be read. */
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': '#58655f',
+    '--mantine-color-placeholder': '#6a756f',
+    '--mantine-color-error': 'var(--mantine-color-red-9)',
+    '--mantine-color-default-border': '#cdd5d1',
+    '--page-background': '#f5f7f6',
+    '--card-background': '#ffffff',
+    '--line-colour': '#e1e6e3',
+  },
+  dark: {
+    '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',
+    '--mantine-color-error': 'var(--mantine-color-red-4)',
+    '--page-background': 'var(--mantine-color-dark-8)',
+    '--card-background': 'var(--mantine-color-dark-7)',
+    '--line-colour': 'var(--mantine-color-dark-5)',
+  },
+})

@@ -1,0 +1,74 @@
+/** Money, numbers, dates and times as people write them, by `Intl` in the chosen language and time zone. */
+import type { Language } from './language.ts'
+import { daysOfPeriod, fromZoned } from './time-zone.ts'
+
+const locales: Record<Language, string> = { uk: 'uk-UA', en: 'en-GB' }
+
+export type Format = ReturnType<typeof createFormat>
+
+/** Everything that a page shows as a figure goes through one of these. */
+export function createFormat(language: Language, timeZone: string) {
+  const locale = locales[language]
+  const dates = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, { timeZone, ...options })
+  const number = new Intl.NumberFormat(locale)
+  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 })
+  const day = dates({ day: 'numeric', month: 'short', year: 'numeric' })
+  const dayTime = dates({ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' })
+  const time = dates({ hour: '2-digit', minute: '2-digit' })
+  const precise = dates({ dateStyle: 'full', timeStyle: 'long' })
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+  const list = new Intl.ListFormat(locale, { type: 'conjunction' })
+  const monies = new Map<string, Intl.NumberFormat>()
+
+  return {
+    locale,
+    number: (value: number): string => number.format(value),
+    /** @param value as the API has it: 5.5 for five and a half of a hundred */
+    percent: (value: number): string => percent.format(value / 100),
+    /** @param currency code of ISO 4217; without one the bare amount with two decimals */
+    money(amount: number, currency?: string | null): string {
+      const key = currency ?? ''
+      let format = monies.get(key)
+      if (!format) {
+        const style = currency ? ({ style: 'currency', currency, currencyDisplay: 'narrowSymbol' } as const) : {}
+        format = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2, ...style })
+        monies.set(key, format)
+      }
+      return format.format(amount)
+    },
+    date: (instant: string | Date): string => day.format(new Date(instant)),
+    time: (instant: string | Date): string => time.format(new Date(instant)),
+    dateTime: (instant: string | Date): string => dayTime.format(new Date(instant)),
+    /** With weekday, seconds and zone, for a title. */
+    precise: (instant: string | Date): string => precise.format(new Date(instant)),
+    /** Whole days as days, the last one included; anything else with its times. */
+    period(dateFrom: string, dateTo: string): string {
+      const days = daysOfPeriod(dateFrom, dateTo, timeZone)
+      if (!days) return dayTime.formatRange(new Date(dateFrom), new Date(dateTo))
+      return day.formatRange(fromZoned(days.from, timeZone), fromZoned(days.to, timeZone))
+    },
+    /** `in 3 days`, `2 hours ago`: the largest unit that fills. */
+    relative(instant: string | Date, now: Date): string {
+      const seconds = (new Date(instant).getTime() - now.getTime()) / 1000
+      const units = [
+        ['day', 86_400],
+        ['hour', 3_600],
+        ['minute', 60],
+      ] as const
+      const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ['minute', 60]
+      return relative.format(Math.trunc(seconds / length), unit)
+    },
+    bytes(size: number): string {
+      const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
+      const power = Math.min(units.length - 1, size < 1000 ? 0 : Math.floor(Math.log10(size) / 3))
+      const options = {
+        style: 'unit',
+        unit: units[power] ?? 'byte',
+        maximumFractionDigits: power === 0 ? 0 : 1,
+      } as const
+      return new Intl.NumberFormat(locale, options).format(size / 1000 ** power)
+    },
+    /** `Alpha, Beta and Gamma` */
+    list: (items: readonly string[]): string => list.format(items),
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * What the portal says, in both languages. Each area keeps its own `texts.ts`; the types hold both languages complete and alike: a
+ * text that one of them lacks does not compile.
+ */
+import type { Language } from './language.ts'
+
+type Text = string | ((...values: never[]) => string)
+export type Texts = { readonly [name: string]: Text | Texts }
+
+/** The same names with the same values to fill in, in other words. */
+export type SameTexts<T> = {
+  readonly [Name in keyof T]: T[Name] extends string
+    ? string
+    : T[Name] extends (...values: infer Values) => string
+      ? (...values: Values) => string
+      : SameTexts<T[Name]>
+}
+
+export type Dictionary<T> = { readonly en: SameTexts<T>; readonly uk: SameTexts<T> }
+
+/** Declares an area's texts; the English ones say which there are. */
+export function dictionary<T extends Texts>(both: { en: T; uk: SameTexts<NoInfer<T>> }): Dictionary<T>
+export function dictionary(both: Dictionary<Texts>): Dictionary<Texts> {
+  return both
+}
+
+export type PluralForms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }
+
+const rules: Record<Language, Intl.PluralRules> = { en: new Intl.PluralRules('en'), uk: new Intl.PluralRules('uk') }
+const numbers: Record<Language, Intl.NumberFormat> = {
+  en: new Intl.NumberFormat('en'),
+  uk: new Intl.NumberFormat('uk'),
+}
+
+/** The form of a word that fits a count, without the count. */
+export const plural = (language: Language, count: number, forms: PluralForms): string =>
+  forms[rules[language].select(count)] ?? forms.other
+
+/** A count with its word: `3 campaigns`, `3 кампанії`. Ukrainian needs one, few and many; `other` is for fractions. */
+export const counted = (language: Language, count: number, forms: PluralForms): string =>
+  `${numbers[language].format(count)} ${plural(language, count, forms)}`

@@ -1,0 +1,24 @@
+/** How the portal is built: from `src/` into `dist/`, which the platform serves below `/app/`. */
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+import { compressAssets } from './build/compress.ts'
+
+/** What the portal asks of the platform; in development it is passed on to one that runs already. */
+const apis = ['/portal', '/cashbacks', '/retailers', '/esim', '/admin', '/sandbox']
+
+export default defineConfig(() => {
+  const platform = process.env.PERKLINE_URL ?? 'http://127.0.0.1:8080'
+  return {
+    base: '/app/',
+    plugins: [react(), compressAssets()],
+    build: {
+      // Below these, colours for light and dark (`light-dark()`) are not known.
+      target: ['chrome123', 'firefox121', 'safari17.5'],
+      reportCompressedSize: false,
+      // The Content-Security-Policy takes no data: addresses in scripts and styles.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+    },
+    server: { port: 5173, proxy: Object.fromEntries(apis.map(path => [path, platform])) },
+  }
+})
