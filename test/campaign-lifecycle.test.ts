@@ -30,6 +30,7 @@ import {
   outcomeOf,
 } from './support/campaign-life.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { diagram, pages, readPage, redrawn } from './support/diagrams.ts'
 
 const month = 30 * 86_400_000
 const justBefore = (instant: Date) => new Date(instant.getTime() - 1)
@@ -399,5 +400,16 @@ suite('one list of states', () => {
     )
     const told = moves.map(({ subject, from, trigger, to }) => `${subject} ${from} ${trigger} ${to}`)
     assert.equal(new Set(told).size, told.length)
+  })
+})
+
+suite('the drawings', () => {
+  for (const page of pages) test(`${page} shows the table`, () => assert.equal(readPage(page), redrawn(readPage(page))))
+
+  test('each move is an arrow with its trigger', () => {
+    for (const { subject, from, to } of moves)
+      assert.match(diagram(subject), new RegExp(`\\n  ${from ?? '\\[\\*\\]'} --> ${to ?? '\\[\\*\\]'}: \\S`))
+    assert.match(diagram('campaign'), /\n {2}approved --> active: the period begins<br>\(dateFrom has come\)\n/)
+    assert.match(diagram('bank'), /\n {2}pending --> expired: the merchant launches<br>or the period ends\n/)
   })
 })

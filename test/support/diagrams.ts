@@ -1,0 +1,70 @@
+/**
+ * The life of a campaign as Mermaid state diagrams, drawn from the table in `campaigns/lifecycle.ts`. `npm run diagrams` writes them
+ * anew into the pages that show them, between their markers.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { type Move, moves, type Subject, type Trigger } from '../../src/campaigns/lifecycle.ts'
+
+export const pages = ['ARCHITECTURE.md', 'docs/campaign-life.md'] as const
+
+const markers = ['<!-- drawn by npm run diagrams -->', '<!-- end of the drawing -->'] as const
+
+const words: Record<Trigger, string> = {
+  create: 'created',
+  invite: 'the merchant invites',
+  uninvite: 'the merchant takes the invitation back',
+  confirm: 'the bank confirms',
+  reject: 'the bank rejects',
+  launch: 'the merchant launches',
+  start: 'the period begins',
+  end: 'the period ends',
+  delete: 'the author deletes',
+  'upload-bank-report': 'the bank uploads its report',
+  'upload-merchant-report': 'the merchant uploads its report',
+  'accept-report': 'the merchant accepts the report',
+  settle: 'the merchant confirms settlement',
+  pay: 'the merchant has paid',
+  acknowledge: 'the bank acknowledges the money',
+  complete: 'the last wait ends',
+}
+
+const titles: Record<Subject, string> = {
+  campaign: 'The campaign (`status`)',
+  bank: 'Each bank’s part (`banks[].status`)',
+  reporting:
+    'Reconciliation with each approved bank (`bankReportingStatus`; the last two stages are told by `settlementConfirmed` and the ' +
+    'campaign’s status)',
+}
+
+const drawn = (state: string | null): string => state ?? '[*]'
+const label = ({ trigger, condition }: Move): string =>
+  condition === '' ? words[trigger] : `${words[trigger]}<br>(${condition})`
+
+/** One arrow for all ways from one state to another. */
+export function diagram(subject: Subject): string {
+  const arrows = Map.groupBy(
+    moves.filter(move => move.subject === subject),
+    ({ from, to }) => `${drawn(from)} --> ${drawn(to)}`,
+  )
+  const lines = [...arrows].map(([arrow, ways]) => `  ${arrow}: ${ways.map(label).join('<br>or ')}`)
+  return ['```mermaid', 'stateDiagram-v2', ...lines, '```'].join('\n')
+}
+
+const drawing = (): string =>
+  (Object.entries(titles) as [Subject, string][])
+    .map(([subject, title]) => `${title}:\n\n${diagram(subject)}`)
+    .join('\n\n')
+
+const urlOf = (page: string): URL => new URL(`../../${page}`, import.meta.url)
+
+export const readPage = (page: string): string => readFileSync(urlOf(page), 'utf8')
+
+/** The page as it should be. @throws Error when it has no place for the drawing */
+export function redrawn(text: string): string {
+  const [before, rest] = text.split(markers[0])
+  const after = rest?.split(markers[1])[1]
+  if (before === undefined || after === undefined) throw new Error(`The page has no ${markers.join(' ... ')}`)
+  return `${before}${markers[0]}\n\n${drawing()}\n\n${markers[1]}${after}`
+}
+
+if (import.meta.main) for (const page of pages) writeFileSync(urlOf(page), redrawn(readPage(page)))
