@@ -20,10 +20,10 @@ const order = (status: OrderStatus) => ({ status, reservedUntil })
 
 /** What the contract's table says of each status, in which the order is shown, and each trigger. */
 const expected: Record<OrderStatus, Record<Trigger, OrderStatus | 'repeat' | 'conflict'>> = {
-  reserved: { confirm: 'confirmed', cancel: 'cancelled', lapse: 'expired' },
-  confirmed: { confirm: 'repeat', cancel: 'conflict', lapse: 'conflict' },
-  cancelled: { confirm: 'conflict', cancel: 'repeat', lapse: 'conflict' },
-  expired: { confirm: 'conflict', cancel: 'conflict', lapse: 'repeat' },
+  reserved: { confirm: 'confirmed', cancel: 'cancelled' },
+  confirmed: { confirm: 'repeat', cancel: 'conflict' },
+  cancelled: { confirm: 'conflict', cancel: 'repeat' },
+  expired: { confirm: 'conflict', cancel: 'conflict' },
 }
 
 function outcomeOf(status: OrderStatus, trigger: Trigger, now: Date): string {
@@ -63,7 +63,7 @@ test('at 14:59.999 a reservation still stands; at 15:00.000 it is over, whether 
 
 test('every move leads from reserved, and to no status twice', () => {
   assert.deepEqual([...new Set(moves.map(({ from }) => from))], ['reserved'])
-  assert.deepEqual(moves.map(({ to }) => to).sort(), ['cancelled', 'confirmed', 'expired'])
+  assert.deepEqual(moves.map(({ to }) => to).sort(), ['cancelled', 'confirmed'])
 })
 
 test('a refusal tells the status that the caller sees', () => {

@@ -9,21 +9,19 @@ export type OrderStatus = (typeof orderStatuses)[number]
 
 export const reservationMinutes = 15
 
-export const triggers = ['confirm', 'cancel', 'lapse'] as const
+export const triggers = ['confirm', 'cancel'] as const
 export type Trigger = (typeof triggers)[number]
 
-/** Every move that there is; what is not listed is impossible. */
+/** Every move that a bank can ask for. Besides there is one that time alone makes, from reserved to expired: see `statusAt`. */
 export const moves: readonly { from: OrderStatus; trigger: Trigger; to: OrderStatus }[] = [
   { from: 'reserved', trigger: 'confirm', to: 'confirmed' },
   { from: 'reserved', trigger: 'cancel', to: 'cancelled' },
-  { from: 'reserved', trigger: 'lapse', to: 'expired' },
 ]
 
 /** Triggers that, given again, are answered as the first time (safe retry). */
 const repeatable: readonly { trigger: Trigger; status: OrderStatus }[] = [
   { trigger: 'confirm', status: 'confirmed' },
   { trigger: 'cancel', status: 'cancelled' },
-  { trigger: 'lapse', status: 'expired' },
 ]
 
 /** What the status of a stored order is at an instant: a reservation is over from `reservedUntil` on, swept or not. */
@@ -56,7 +54,6 @@ export function decide(
 const refusals: Record<Trigger, string> = {
   confirm: 'only a reserved order can be confirmed',
   cancel: 'only a reserved order can be cancelled',
-  lapse: 'only a reserved order can expire',
 }
 
 /** @throws DomainError 'conflict' before the order is confirmed */
