@@ -5,11 +5,17 @@ import { DomainError } from '../errors.ts'
 /** An upload that sends nothing for so long is given up, with the connection and the transaction that it keeps. */
 const longestStillMs = 60_000
 
+const unbounded = { mostBytes: Number.POSITIVE_INFINITY, longestMs: Number.POSITIVE_INFINITY }
+
 export type Upload = {
   /** The bytes. It fails with a DomainError when the upload stands still; ending it early leaves the request as it is. */
   source: Readable
-  /** Reads what is left, so that a client that sends before it listens gets its answer. @returns false when there is no end to it */
-  drain(): Promise<boolean>
+  /**
+   * Reads what is left, so that a client that sends before it listens gets its answer.
+   *
+   * @returns false when there is no end to it
+   */
+  drain(bounds?: { mostBytes: number; longestMs: number }): Promise<boolean>
 }
 
 export function openUpload(body: Readable, stillMs = longestStillMs): Upload {
@@ -18,9 +24,14 @@ export function openUpload(body: Readable, stillMs = longestStillMs): Upload {
   const next = () => withinTime(chunks.next(), stillMs)
   return {
     source: Readable.from(all(next), { objectMode: false }),
-    async drain() {
+    async drain({ mostBytes, longestMs } = unbounded) {
+      const giveUpAt = performance.now() + longestMs
+      let size = 0
       try {
-        for await (const _ of all(next));
+        for await (const chunk of all(next)) {
+          size += (chunk as Uint8Array).length
+          if (size > mostBytes || performance.now() > giveUpAt) return false
+        }
         return true
       } catch {
         return false
@@ -35,7 +46,7 @@ async function* all(next: () => Promise<IteratorResult<unknown>>): AsyncGenerato
 
 async function withinTime<T>(work: Promise<T>, timeMs: number): Promise<T> {
   const late = Promise.withResolvers<never>()
-  const fault = new DomainError('invalid', `The upload stood still for ${timeMs / 1000} s; nothing was imported`)
+  const fault = new DomainError('invalid', `The upload stood still for ${timeMs / 1000} s; nothing was kept`)
   const timer = setTimeout(() => late.reject(fault), timeMs)
   try {
     return await Promise.race([work, late.promise])

@@ -1,0 +1,45 @@
+/** Routes that take a form with one file: how long the body may take, and how a client that sends before it listens gets its answer. */
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { openUpload } from '../admin/upload.ts'
+import { type FileForm, type FileFormRules, readFileForm } from './file-form.ts'
+
+const bodyType = 'multipart/form-data'
+/** What is sent on after the answer is read for so long. */
+const refusedBodyMs = 8_000
+
+/** To be spread into the options of each route of such a plugin; its schema's `body` is for the documentation alone. */
+export const fileRoute = { config: { longUpload: true, bodyType }, validatorCompiler: () => () => true } as const
+
+/** Every route of this plugin takes a form with a file, and nothing else. */
+export function takeFileForms(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  // The form is read as it comes, so it is handed on unread.
+  app.addContentTypeParser(bodyType, async (_: unknown, body: Readable) => body)
+  app.addHook('onResponse', ({ raw }, _, done) => {
+    if (!raw.complete) {
+      const timer = setTimeout(() => raw.socket.destroySoon(), refusedBodyMs)
+      for (const event of ['end', 'close']) raw.once(event, () => clearTimeout(timer))
+    }
+    done()
+  })
+}
+
+/**
+ * Lends `work` what opens the form of a request, once it wants to read it. Whatever fails, the rest of the body is read before it is
+ * told.
+ */
+export async function withFileForm<T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  rules: FileFormRules,
+  work: (openForm: () => Promise<FileForm>) => Promise<T>,
+): Promise<T> {
+  const upload = openUpload(request.body instanceof Readable ? request.body : Readable.from([]))
+  try {
+    return await work(() => readFileForm(upload.source, request.headers, rules))
+  } catch (error) {
+    if (!(await upload.drain(rules))) reply.header('connection', 'close')
+    throw error
+  }
+}
