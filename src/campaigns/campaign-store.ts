@@ -1,6 +1,6 @@
 /** The whole row of a campaign, and what of the directory it is checked against. How states move is in `moves-store.ts`. */
 import type { Queryable, Statement } from '../db/database.ts'
-import { cardText, type Origin, type Terms } from './terms.ts'
+import { cardText, type Offer, type Origin, type Terminal, type Terms } from './terms.ts'
 
 /** Who and what of these the directory has. */
 export type DirectoryEntries = {
@@ -46,6 +46,23 @@ export async function findDirectoryEntries(
   return row
 }
 
+export type ConnectedBank = { id: string; name: string; logoUrl: string; apiVersion: string }
+
+/** The connected banks that a merchant does not exclude, by name. */
+export function findInvitableBanks(database: Queryable, merchantId: string): Promise<ConnectedBank[]> {
+  return database.query<ConnectedBank>(
+    {
+      name: 'campaigns.invitable-banks',
+      text: `
+        select bank_id as id, name, logo_url as "logoUrl", api_version as "apiVersion" from banks b
+        where b.status = 'active'
+          and not exists (select from merchant_excluded_banks e where e.merchant_id = $1 and e.bank_id = b.bank_id)
+        order by name collate "C", bank_id`,
+    },
+    [merchantId],
+  )
+}
+
 const insertStatement: Statement = {
   name: 'campaigns.insert',
   text: `
@@ -71,8 +88,35 @@ export async function insertCampaign(
   await transaction.execute(insertStatement, values)
 }
 
+const updateStatement: Statement = {
+  name: 'campaigns.update',
+  text: `
+    update campaigns set
+      name = $2, description = $3, participation_terms = $4, banner_small = $5, banner_big = $6, sku = $7, category_id = $8,
+      all_products = $9, purchase_online = $10, purchase_offline = $11, date_from = $12, date_to = $13, min_amount = $14,
+      max_amount = $15, max_budget = $16, percentage = $17, merchant_compensation_percentage = $18, merchant_category_code = $19,
+      country_id = $20, payment_systems_id = $21, terminals_platform = $22,
+      terminals = coalesce($23, terminals), terminals_count = coalesce($24, terminals_count), card = $25
+    where cashback_id = $1`,
+}
+
+/**
+ * Gives a campaign, which the transaction has locked, other terms. Its new version is for `writeDecisions` to write.
+ *
+ * @param terms without `terminals`: they stay
+ */
+export async function updateTerms(
+  transaction: Queryable,
+  origin: Origin,
+  terms: Offer & { terminals?: Terminal[] },
+  countryId: string,
+): Promise<void> {
+  const card = cardText(origin, terms, countryId)
+  await transaction.execute(updateStatement, [origin.cashbackId, ...termsValues(terms, countryId), card])
+}
+
 /** In the order of the columns from `name` to `terminals_count`. */
-function termsValues(terms: Terms, countryId: string): unknown[] {
+function termsValues(terms: Offer & { terminals?: Terminal[] }, countryId: string): unknown[] {
   return [
     terms.name,
     terms.description,
@@ -95,7 +139,44 @@ function termsValues(terms: Terms, countryId: string): unknown[] {
     countryId,
     terms.paymentSystemsId,
     terms.terminalsPlatform,
-    JSON.stringify(terms.terminals),
-    terms.terminals.length,
+    terms.terminals ? JSON.stringify(terms.terminals) : null,
+    terms.terminals?.length ?? null,
   ]
+}
+
+const findStatement: Statement = {
+  name: 'campaigns.find-terms',
+  text: `
+    select c.name, description, participation_terms as "participationTerms", banner_small as "bannerSmall",
+      banner_big as "bannerBig", sku, category_id as "categoryId", all_products as "allProducts",
+      purchase_online as "purchaseOnline", purchase_offline as "purchaseOffline", date_from as "dateFrom", date_to as "dateTo",
+      min_amount::text as "minAmount", max_amount::text as "maxAmount", max_budget::text as "maxBudget",
+      percentage::text, merchant_compensation_percentage::text as "merchantCompensationPercentage",
+      merchant_category_code as "merchantCategoryCode", k.code as "countryCode", payment_systems_id as "paymentSystemsId",
+      terminals_platform as "terminalsPlatform", case when $2 then terminals end as terminals
+    from campaigns c join countries k using (country_id) where cashback_id = $1`,
+}
+
+type TermsRow = Offer & { terminals: string | null }
+
+/** The terms of a campaign that there is. @param withTerminals false: without the long list */
+export async function findTerms(
+  transaction: Queryable,
+  cashbackId: string,
+  withTerminals: boolean,
+): Promise<Offer & { terminals?: Terminal[] }> {
+  const [row] = await transaction.query<TermsRow>(findStatement, [cashbackId, withTerminals])
+  if (!row) throw new Error('The campaign was not locked')
+  const { terminals, ...terms } = row
+  const plain = (amount: string) => String(Number(amount))
+  return {
+    ...terms,
+    // In the one form in which a form's numbers are read.
+    minAmount: plain(terms.minAmount),
+    maxAmount: plain(terms.maxAmount),
+    maxBudget: terms.maxBudget === null ? null : plain(terms.maxBudget),
+    percentage: plain(terms.percentage),
+    merchantCompensationPercentage: plain(terms.merchantCompensationPercentage),
+    ...(terminals !== null && { terminals: JSON.parse(terminals) as Terminal[] }),
+  }
 }

@@ -1,9 +1,11 @@
 /** The form of a campaign as partners send it: what a schema can state. The rules beyond that are in `form.ts`. */
-import Type, { type TObject, type TProperties } from 'typebox'
+import Type, { type TProperties } from 'typebox'
 import { nullable } from '../http/openapi.ts'
 import { instantForm } from './instant.ts'
 import { closed, uuid } from './schemas.ts'
 
+/** A form with 50,000 terminals and two banners must fit. */
+export const formLimitBytes = 16 * 1024 * 1024
 /** Amounts stay exact as numbers of JSON. */
 const mostMoney = 9_999_999_999.99
 const mostTerminals = 50_000
@@ -131,13 +133,23 @@ const optional = {
   ),
 }
 
-const allOptional = <Properties extends TProperties>(properties: Properties) =>
-  Type.Partial(Type.Object(properties)).properties
+const allOptional = (properties: TProperties): TProperties => Type.Partial(Type.Object(properties)).properties
 
-const form = (properties: TProperties, description: string): TObject =>
-  Type.Object({ ...properties, ...required, ...allOptional(optional) }, { ...closed, description })
+export const CreateBody = Type.Object(
+  { participantsIds, ...required, ...allOptional(optional) },
+  { ...closed, description: 'A new campaign; null in an optional field is the same as leaving it out' },
+)
 
-export const CreateBody = form(
-  { participantsIds },
-  'A new campaign; null in an optional field is the same as leaving it out',
+const ignored = Type.Unknown({ description: 'Not looked at: the server knows it' })
+
+export const EditBody = Type.Object(
+  allOptional({
+    participantsIds,
+    ...required,
+    ...optional,
+    creatorId: ignored,
+    createdByType: ignored,
+    retailerId: ignored,
+  }),
+  { ...closed, description: 'The fields to change; null clears an optional one' },
 )

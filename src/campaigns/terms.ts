@@ -36,6 +36,9 @@ export type Terms = {
   terminalsPlatform: boolean
 }
 
+/** The terms without the long list. */
+export type Offer = Omit<Terms, 'terminals'>
+
 /** Whose campaign it is; none of this ever changes. */
 export type Origin = {
   cashbackId: string
@@ -49,23 +52,36 @@ export type Origin = {
  * The fields of the bank view that change only with an edit, as the JSON text that readers get, without its closing brace (cashback
  * document, "Campaign, bank view"). Terminals are kept apart, as they are long and may be the platform's.
  */
-export function cardText(origin: Origin, terms: Terms, countryId: string): string {
-  const { cashbackId, merchantId, createdByBankId } = origin
-  const { terminals, countryCode, ...shown } = terms
+export function cardText(origin: Origin, terms: Offer, countryId: string): string {
+  const { cashbackId, merchantId, createdByBankId, createdAt } = origin
   return JSON.stringify({
     cashbackId,
     retailerId: merchantId,
     createdByRetailerId: createdByBankId === null ? merchantId : null,
     createdByBankId,
     createdByType: createdByBankId === null ? 'retailer' : 'bank',
-    ...shown,
+    name: terms.name,
+    description: terms.description,
+    participationTerms: terms.participationTerms,
+    bannerSmall: terms.bannerSmall,
+    bannerBig: terms.bannerBig,
+    sku: terms.sku,
+    categoryId: terms.categoryId,
+    allProducts: terms.allProducts,
+    purchaseOnline: terms.purchaseOnline,
+    purchaseOffline: terms.purchaseOffline,
+    dateFrom: terms.dateFrom,
+    dateTo: terms.dateTo,
     // At most 2 decimals below 10^10: the number is written as it was given.
     minAmount: Number(terms.minAmount),
     maxAmount: Number(terms.maxAmount),
     maxBudget: terms.maxBudget === null ? null : Number(terms.maxBudget),
     percentage: Number(terms.percentage),
     merchantCompensationPercentage: Number(terms.merchantCompensationPercentage),
+    merchantCategoryCode: terms.merchantCategoryCode,
     countryId,
-    createdAt: origin.createdAt,
+    terminalsPlatform: terms.terminalsPlatform,
+    paymentSystemsId: terms.paymentSystemsId,
+    createdAt,
   }).slice(0, -1)
 }

@@ -12,6 +12,7 @@ import { bankRoutes } from '../campaigns/bank-routes.ts'
 import { Retailer } from '../campaigns/bank-schemas.ts'
 import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
 import { merchantRoutes } from '../campaigns/merchant-routes.ts'
+import { merchantComponents } from '../campaigns/merchant-schemas.ts'
 import { campaignPortalRoutes } from '../campaigns/portal-routes.ts'
 import { OperationResult } from '../campaigns/schemas.ts'
 import type { Service } from '../config.ts'
@@ -145,7 +146,7 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
       ...(deps.sandbox ? [{ name: 'Sandbox', description: 'For trying things out; absent in live mode' }] : []),
     ],
     secured: true,
-    components: [CashbackError, TokenError, Token, OperationResult, Retailer],
+    components: [CashbackError, TokenError, Token, OperationResult, Retailer, ...merchantComponents],
   })
   if (deps.runs('auth')) await app.register(accessRoutes, deps.access)
   if (deps.runs('cashback')) {

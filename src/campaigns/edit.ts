@@ -1,0 +1,113 @@
+/** A merchant edits its campaign (cashback document, PATCH /cashbacks/for-merchant/:cashbackId; behaviour.md, section 3). */
+import type { MerchantCaller } from '../access/caller.ts'
+import type { Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { findDirectoryEntries, findTerms, updateTerms } from './campaign-store.ts'
+import { bankFaults, directoryFaults, refuseFaults } from './create.ts'
+import type { CampaignDeps } from './deps.ts'
+import { crossFaults, type FieldName, readFields } from './form.ts'
+import { changedFields, lockedFaults, mergedFields } from './form-changes.ts'
+import { matches } from './if-match.ts'
+import * as lifecycle from './lifecycle.ts'
+import { requireAuthor } from './merchant-operations.ts'
+import { actorOf, campaignNotFound, type LockedCampaign, lockCampaign, writeDecisions } from './moves-store.ts'
+import type { Offer, Terminal } from './terms.ts'
+
+export type Edit = {
+  merchant: MerchantCaller
+  cashbackId: string
+  /** As it came; fields that it leaves out stay, null clears an optional one. */
+  body: unknown
+  /** What the schema has found in it. */
+  schemaFaults: readonly string[]
+  /** The header; undefined: the last write wins. */
+  ifMatch: string | undefined
+}
+
+/** All fields; `terminals` only where the edit has to do with them. */
+type Known = Offer & { participantsIds: string[]; terminals?: Terminal[] }
+
+/**
+ * Changes the fields that the body gives, all or none. What a field holds already is no change, even where it may not be changed.
+ *
+ * @throws DomainError 'invalid' with all faults; 'not-found'; 'forbidden' for one who is not the author; 'stale' when the campaign
+ *   has another version than the edit was made from
+ */
+export function edit(deps: Pick<CampaignDeps, 'database' | 'clock'>, given: Edit): Promise<void> {
+  return deps.database.transaction(async transaction => {
+    const { fields, faults } = readFields(given.body)
+    const formFaults = [...given.schemaFaults, ...faults]
+    const campaign = await lockOwn(transaction, given, formFaults)
+    const now = deps.clock.now()
+    if (formFaults.length === 0 && !matches(given.ifMatch, campaign.version))
+      throw new DomainError('stale', 'The campaign has changed since it was read: read it again')
+
+    const names = lifecycle.editableFields.filter(name => Object.hasOwn(Object(given.body), name))
+    const present = await findPresent(transaction, campaign, names)
+    const merged = mergedFields(present, fields, names)
+    const changed = changedFields(present, merged, names)
+    const found = await findDirectoryEntries(transaction, {
+      merchantId: campaign.merchantId,
+      banks: merged.participantsIds,
+      countryCode: merged.countryCode,
+      paymentSystems: merged.paymentSystemsId,
+    })
+    const isOpen = lifecycle.editable(campaign, now).fields.length > 0
+    // Who is invited already stays so, whatever became of the bank since.
+    const banks = [...found.banks, ...present.participantsIds]
+    refuseFaults([
+      ...formFaults,
+      ...lockedFaults(campaign, { present, merged, changed, now }),
+      ...(isOpen ? crossFaults(merged, now) : []),
+      ...bankFaults(merged.participantsIds, { ...found, banks }),
+      ...directoryFaults(merged, found),
+    ])
+    if (changed.length > 0)
+      await write(transaction, { campaign, after: merged as Known, changed, countryId: found.countryId, given, now })
+  })
+}
+
+/** Whose the campaign is, is told before its state, and after faults of form. */
+async function lockOwn(
+  transaction: Queryable,
+  { cashbackId, merchant }: Edit,
+  formFaults: readonly string[],
+): Promise<LockedCampaign> {
+  const campaign = await lockCampaign(transaction, cashbackId)
+  const isOwn = campaign?.merchantId === merchant.merchantId && campaign.createdByBankId === null
+  if (!isOwn) refuseFaults(formFaults)
+  if (!campaign) throw campaignNotFound('not-found')
+  requireAuthor(campaign, merchant)
+  return campaign
+}
+
+async function findPresent(
+  transaction: Queryable,
+  campaign: LockedCampaign,
+  names: readonly FieldName[],
+): Promise<Known> {
+  const withTerminals = names.includes('terminals') || names.includes('terminalsPlatform')
+  const terms = await findTerms(transaction, campaign.cashbackId, withTerminals)
+  return { ...terms, participantsIds: campaign.banks.map(({ bankId }) => bankId) }
+}
+
+type Write = {
+  campaign: LockedCampaign
+  after: Known
+  changed: readonly FieldName[]
+  countryId: string | null
+  given: Edit
+  now: Date
+}
+
+async function write(
+  transaction: Queryable,
+  { campaign, after, changed, countryId, given, now }: Write,
+): Promise<void> {
+  if (countryId === null) throw new Error('A country that was not found is a fault')
+  const { participantsIds, terminals, ...offer } = after
+  const hasNewTerminals = changed.includes('terminals') && terminals !== undefined
+  await updateTerms(transaction, campaign, { ...offer, ...(hasNewTerminals && { terminals }) }, countryId)
+  const decision = lifecycle.changeBanks(campaign, participantsIds)
+  await writeDecisions(transaction, [{ campaign, decision }], { actor: actorOf(given.merchant), now })
+}

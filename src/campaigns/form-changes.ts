@@ -1,0 +1,64 @@
+/** What an edit changes, and whether it may (behaviour.md, sections 3 and 8). Pure: values in, faults out. */
+import type { FieldName, Fields } from './form.ts'
+import * as lifecycle from './lifecycle.ts'
+
+/**
+ * The fields as they would be after an edit; those that were given and cannot be read are left out, so that no rule is looked at
+ * with a value that nobody wants.
+ *
+ * @param names the fields that the edit gives
+ */
+export function mergedFields(
+  present: Partial<Fields>,
+  given: Partial<Fields>,
+  names: readonly FieldName[],
+): Partial<Fields> {
+  const merged = { ...present, ...given }
+  for (const name of names) if (given[name] === undefined) delete merged[name]
+  if (merged.allProducts === null) merged.allProducts = !merged.sku?.length && !merged.categoryId?.length
+  return merged
+}
+
+/** Those of the fields whose value is another one than before; lists are compared without their order. */
+export function changedFields(
+  present: Partial<Fields>,
+  merged: Partial<Fields>,
+  names: readonly FieldName[],
+): FieldName[] {
+  return names.filter(name => merged[name] !== undefined && canonical(present[name]) !== canonical(merged[name]))
+}
+
+function canonical(value: unknown): string | undefined {
+  return JSON.stringify(Array.isArray(value) ? [...elements(value)].sort() : value)
+}
+
+const elements = (list: readonly unknown[]): Set<string> => new Set(list.map(element => JSON.stringify(element)))
+
+/** What of the changes the state of the campaign does not permit; each in the form `<field> must be ...`. */
+export function lockedFaults(
+  campaign: lifecycle.CampaignState,
+  given: { present: Partial<Fields>; merged: Partial<Fields>; changed: readonly FieldName[]; now: Date },
+): string[] {
+  const { fields, onlyAdding } = lifecycle.editable(campaign, given.now)
+  return given.changed.flatMap(name => {
+    if (!fields.includes(name)) return [`${name} must be unchanged: ${whyLocked(campaign, given.now)}`]
+    if (!onlyAdding || !lifecycle.growingFields.includes(name)) return []
+    const missing = firstMissing(given.present[name], given.merged[name])
+    return missing === null ? [] : [`${name} must be the present list and additions only: ${missing} is missing`]
+  })
+}
+
+function whyLocked({ status, dateTo }: lifecycle.CampaignState, now: Date): string {
+  const awaits = status === 'awaitingBankApproval' || status === 'awaitingMerchantApproval'
+  if (dateTo <= now) return 'the campaign is over'
+  return awaits ? 'a bank has approved the campaign' : `the campaign is ${status}`
+}
+
+/** The first element of the old list that the new one lacks, as people know it; a terminal with another name is another one. */
+function firstMissing(before: unknown, after: unknown): string | null {
+  if (!Array.isArray(before) || !Array.isArray(after)) return null
+  const kept = elements(after)
+  const missing: unknown = before.find(element => !kept.has(JSON.stringify(element)))
+  if (missing === undefined) return null
+  return typeof missing === 'string' ? missing : (missing as { terminal_id: string }).terminal_id
+}

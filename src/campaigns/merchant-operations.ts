@@ -1,0 +1,82 @@
+/** What a merchant does with its campaigns besides filling in their form: read, launch, delete (cashback document, "Merchant side"). */
+import type { MerchantCaller } from '../access/caller.ts'
+import type { Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import type { CampaignDeps } from './deps.ts'
+import { type Details, findDetails } from './details-store.ts'
+import * as lifecycle from './lifecycle.ts'
+import { actorOf, campaignNotFound, type LockedCampaign, lockCampaign, writeDecisions } from './moves-store.ts'
+
+type Deps = Pick<CampaignDeps, 'database' | 'clock'>
+type Asked = { merchant: MerchantCaller; cashbackId: string }
+/** The campaign as it is after the call, and what was done, in words. */
+export type Done = { campaign: LockedCampaign; message: string }
+
+/** @throws DomainError 'forbidden' for another merchant's campaign */
+export function requireOwn(campaign: { merchantId: string }, { merchantId }: MerchantCaller): void {
+  if (campaign.merchantId !== merchantId) throw new DomainError('forbidden', 'The campaign belongs to another merchant')
+}
+
+/** @throws DomainError 'forbidden' for another merchant's campaign, and for one that a bank has created */
+export function requireAuthor(campaign: LockedCampaign, merchant: MerchantCaller): void {
+  requireOwn(campaign, merchant)
+  if (campaign.createdByBankId !== null)
+    throw new DomainError('forbidden', 'The campaign was created by a bank: only its author may do this')
+}
+
+/** Everything of one campaign. @throws DomainError 'not-found', 'forbidden' */
+export async function readDetails({ database }: Pick<Deps, 'database'>, asked: Asked): Promise<Details> {
+  const details = await findDetails(database, asked.cashbackId)
+  if (!details) throw campaignNotFound('not-found')
+  requireOwn(details, asked.merchant)
+  return details
+}
+
+/**
+ * The merchant launches its campaign; banks that have not decided are left out.
+ *
+ * @throws DomainError 'not-found', 'forbidden', 'invalid' from a wrong status or without a bank that has approved
+ */
+export async function launch(deps: Deps, asked: Asked): Promise<Done> {
+  return deps.database.transaction(async transaction => {
+    const campaign = await lockExisting(transaction, asked.cashbackId)
+    requireOwn(campaign, asked.merchant)
+    const now = deps.clock.now()
+    const decision = lifecycle.launch(campaign, now)
+    const leftOut = decision.changes.filter(({ subject }) => subject === 'bank').length
+    const given = { actor: actorOf(asked.merchant), now }
+    const [launched] = await writeDecisions(transaction, [{ campaign, decision }], given)
+    return { campaign: launched ?? campaign, message: launchMessage(leftOut) }
+  })
+}
+
+function launchMessage(leftOut: number): string {
+  if (leftOut === 0) return 'The launch of the campaign is confirmed'
+  const banks = leftOut === 1 ? '1 bank that has not decided is' : `${leftOut} banks that have not decided are`
+  return `The launch of the campaign is confirmed; ${banks} left out`
+}
+
+/**
+ * The author takes its campaign back. Repeated, it changes nothing and gives the same answer.
+ *
+ * @throws DomainError 'not-found', 'forbidden', 'invalid' when it is too late
+ */
+export async function remove(deps: Deps, asked: Asked): Promise<Done> {
+  return deps.database.transaction(async transaction => {
+    const campaign = await lockExisting(transaction, asked.cashbackId)
+    requireAuthor(campaign, asked.merchant)
+    const now = deps.clock.now()
+    const decision = lifecycle.remove(campaign, now)
+    const message = 'The campaign is deleted'
+    if (decision.changes.length === 0) return { campaign, message }
+    const given = { actor: actorOf(asked.merchant), now }
+    const [removed] = await writeDecisions(transaction, [{ campaign, decision }], given)
+    return { campaign: removed ?? campaign, message }
+  })
+}
+
+async function lockExisting(transaction: Queryable, cashbackId: string): Promise<LockedCampaign> {
+  const campaign = await lockCampaign(transaction, cashbackId)
+  if (!campaign) throw campaignNotFound('not-found')
+  return campaign
+}

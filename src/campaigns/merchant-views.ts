@@ -1,0 +1,61 @@
+/** What merchants see of their campaigns (behaviour.md, section 3, "Creating and changing"). */
+import type { Details, InvitedBank } from './details-store.ts'
+import * as lifecycle from './lifecycle.ts'
+
+/**
+ * The details as JSON text: what changes only with an edit, and the terminals, were written as such when they changed.
+ *
+ * @param now for what the merchant may do with it at this moment
+ */
+export function detailsText(details: Details, now: Date): string {
+  const { card, terminals } = details
+  const rest = {
+    status: details.status,
+    updatedAt: details.updatedAt,
+    expectedCompensation: details.expectedCompensation === null ? null : Number(details.expectedCompensation),
+    retailer: { retailerId: details.merchantId, name: details.retailerName },
+    country: details.country,
+    banks: details.banks.map(invitedBankView),
+    permissions: permissions(details, now),
+    statistics: statistics(details),
+  }
+  return `${card},${JSON.stringify(rest).slice(1, -1)},"terminals":${terminals}}`
+}
+
+function invitedBankView(bank: InvitedBank) {
+  return {
+    id: bank.bankId,
+    name: bank.name,
+    logoUrl: bank.logoUrl,
+    status: bank.status,
+    settlementConfirmed: lifecycle.isSettled(bank.stage),
+    bankReportingStatus: lifecycle.bankReportingStatus(bank.stage),
+    hasBankReport: bank.bankReportUploads > 0,
+    hasSecondBankReport: bank.bankReportUploads > 1,
+    merchantReportUploadsCount: bank.merchantReportUploads,
+  }
+}
+
+function permissions(campaign: lifecycle.CampaignState, now: Date) {
+  const { fields } = lifecycle.editable(campaign, now)
+  return {
+    editAbility: fields.length > 0,
+    editableFields: fields,
+    deleteAbility: campaign.createdByBankId === null && lifecycle.isPossible(() => lifecycle.remove(campaign, now)),
+    confirmAbility: lifecycle.isPossible(() => lifecycle.launch(campaign, now)),
+  }
+}
+
+function statistics({ banks, terminalsCount, segmentCustomers }: Details) {
+  const count = (status: lifecycle.BankStatus) => banks.filter(bank => bank.status === status).length
+  return {
+    banksInvited: banks.length,
+    banksPending: count('pending'),
+    banksApproved: count('approved'),
+    banksDeclined: count('declined'),
+    banksExpired: count('expired'),
+    terminals: terminalsCount,
+    segmentCustomers,
+    uploadedReports: banks.reduce((sum, bank) => sum + bank.bankReportUploads + bank.merchantReportUploads, 0),
+  }
+}
