@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { createLogins } from './access/logins.ts'
 import { createRefusals } from './access/refusals.ts'
 import { createLocalCounter, createThrottle } from './access/throttle.ts'
 import { createTokens } from './access/tokens.ts'
@@ -157,13 +158,15 @@ export async function createPlatform(
       trustedProxies: config.trustedProxies,
       publicUrl: config.publicUrl,
       access: {
-        database,
-        tokens,
-        gatewayThrottle: createThrottle((name, ...limit) => limits.counter(`gateway-${name}`, ...limit)),
-        loginThrottle: createThrottle((name, ...limit) => limits.counter(`login-${name}`, ...limit)),
-        observeToken: metrics.token,
+        logins: createLogins({
+          database,
+          tokens,
+          gatewayThrottle: createThrottle((name, ...limit) => limits.counter(`gateway-${name}`, ...limit)),
+          loginThrottle: createThrottle((name, ...limit) => limits.counter(`login-${name}`, ...limit)),
+          observeToken: metrics.token,
+        }),
       },
-      campaigns: { tokens, refusals, ...campaigns },
+      campaigns: { tokens, refusals, publicUrl: config.publicUrl, ...campaigns },
       esim: {
         tokens,
         refusals,

@@ -46,6 +46,15 @@ export async function logIn(
   return deps.tokens.issue({ ...user.account, userType: 'portal_user', subject: user.userId })
 }
 
+/** Ends one token in all processes, as when its user logs out; other tokens of the same user live on. */
+export async function endToken(deps: { database: Database }, token: { id: string; expiresAt: Date }): Promise<void> {
+  await deps.database.transaction(async transaction => {
+    // Real time, like all that protects.
+    await store.insertEndedToken(transaction, token, new Date())
+    await notify(transaction, 'access')
+  })
+}
+
 /**
  * Issues a credential for a bank (with a role) or a merchant.
  *

@@ -1,18 +1,18 @@
 /**
- * Who has lost access while holding a live token: revoked credentials, disabled users, suspended partners. Each process keeps the
- * short list in memory and reads it anew when told of a change and every two seconds, so that a token check asks no database.
+ * Who has lost access while holding a live token: revoked credentials, disabled users, suspended partners, and single tokens whose
+ * session was ended. Each process keeps the short list in memory and reads it anew when told of a change and every two seconds, so
+ * that a token check asks no database.
  */
 import type { Queryable } from '../db/database.ts'
-import type { Caller } from './caller.ts'
 import { findRefused } from './store.ts'
-import { tokenLifetimeSeconds } from './tokens.ts'
+import { type ReadToken, tokenLifetimeSeconds } from './tokens.ts'
 
 /** The promise of behaviour.md, section 2: access is lost within 10 seconds, in every process. */
 const staleAfterMs = 10_000
 
 export type Refusals = {
   refresh(): Promise<void>
-  refused(caller: Caller): boolean
+  refused(token: Pick<ReadToken, 'caller' | 'id'>): boolean
   /** True when the list could not be read for so long that the promise would not hold. */
   stale(): boolean
 }
@@ -30,9 +30,9 @@ export function createRefusals(database: Queryable): Refusals {
       refused = found
       readAtMs = startedAtMs
     },
-    refused(caller) {
+    refused({ caller, id }) {
       if (refused.size === 0) return false
-      if (refused.has(caller.subject)) return true
+      if (refused.has(caller.subject) || refused.has(id)) return true
       if (caller.type === 'bank') return refused.has(caller.bankId)
       return caller.type === 'retailer' && refused.has(caller.merchantId)
     },

@@ -213,16 +213,30 @@ export async function findOwner(database: Queryable, partner: PartnerReference):
   return row ? { merchantId: row.id } : null
 }
 
+/** Ends one token before its time; tokens that have come to their end by themselves are forgotten. */
+export async function insertEndedToken(
+  transaction: Queryable,
+  token: { id: string; expiresAt: Date },
+  now: Date,
+): Promise<void> {
+  await transaction.execute('delete from ended_tokens where expires_at < $1', [now])
+  await transaction.execute(
+    'insert into ended_tokens (token_id, expires_at) values ($1, $2) on conflict (token_id) do nothing',
+    [token.id, token.expiresAt],
+  )
+}
+
 /**
  * Everyone whose live tokens are to be refused: credentials revoked and users disabled since `since` (older ones have no live
- * token left), and partners that are suspended now.
+ * token left), partners that are suspended now, and single tokens that were ended.
  */
 export async function findRefused(database: Queryable, since: Date): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select client_id as id from credentials where revoked_at >= $1
      union all select user_id::text from portal_users where disabled_at >= $1
      union all select bank_id::text from banks where status = 'suspended'
-     union all select merchant_id::text from merchants where status = 'suspended'`,
+     union all select merchant_id::text from merchants where status = 'suspended'
+     union all select token_id from ended_tokens`,
     [since],
   )
   return rows.map(({ id }) => id)

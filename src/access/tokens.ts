@@ -15,10 +15,15 @@ const audience = 'perkline-api'
 /** Verified tokens are remembered up to this number, so that a bank's next request costs a look into a map. */
 const rememberedTokens = 20_000
 
+/** What a valid token says; `id` names this one token among all that its account has. */
+export type ReadToken = { caller: Caller; id: string; expiresAt: Date }
+
 export type Tokens = {
   /** A fresh token for this caller. */
   issue(caller: Caller): string
-  /** The caller of a valid token, or null for anything else; revocation is looked at elsewhere. */
+  /** What a valid token says, or null for anything else; revocation is looked at elsewhere. */
+  read(token: string): ReadToken | null
+  /** The caller of a valid token, or null for anything else. */
   verify(token: string): Caller | null
 }
 
@@ -55,11 +60,11 @@ export function createTokens(masterKeys: readonly Buffer[], nowMs: () => number 
       }),
     ]),
   )
-  const remembered = new Map<string, { caller: Caller; exp: number }>()
+  const remembered = new Map<string, ReadToken>()
   let sequence = 0
   const instance = randomBytes(9).toString('base64url')
 
-  const check = (token: string): { caller: Caller; exp: number } | null => {
+  const check = (token: string): ReadToken | null => {
     const kid = keyIdOf(token)
     const verifier = kid === null ? undefined : verifiers.get(kid)
     if (!verifier) return null
@@ -67,11 +72,25 @@ export function createTokens(masterKeys: readonly Buffer[], nowMs: () => number 
       const claims: Claims = verifier(token)
       if (!timesHold(claims, nowMs())) return null
       const caller = callerOf(claims)
-      return caller && { caller, exp: claims.exp }
+      return caller && { caller, id: String(claims.jti), expiresAt: new Date(claims.exp * 1000) }
     } catch {
       // Whatever is wrong with it, it is no token of ours; the caller is told no more than that.
       return null
     }
+  }
+
+  const read = (token: string): ReadToken | null => {
+    let known = remembered.get(token)
+    if (!known) {
+      const checked = check(token)
+      if (!checked) return null
+      known = checked
+      if (remembered.size >= rememberedTokens) remembered.delete(remembered.keys().next().value ?? '')
+      remembered.set(token, known)
+    }
+    if (known.expiresAt.getTime() > nowMs()) return known
+    remembered.delete(token)
+    return null
   }
 
   return {
@@ -93,19 +112,8 @@ export function createTokens(masterKeys: readonly Buffer[], nowMs: () => number 
       } satisfies Claims)
     },
 
-    verify(token) {
-      let known = remembered.get(token)
-      if (!known) {
-        const checked = check(token)
-        if (!checked) return null
-        known = checked
-        if (remembered.size >= rememberedTokens) remembered.delete(remembered.keys().next().value ?? '')
-        remembered.set(token, known)
-      }
-      if (known.exp * 1000 > nowMs()) return known.caller
-      remembered.delete(token)
-      return null
-    },
+    read,
+    verify: token => read(token)?.caller ?? null,
   }
 }
 

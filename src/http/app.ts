@@ -20,6 +20,7 @@ import { DomainError } from '../errors.ts'
 import { type EsimRoutesDeps, esimRoutes } from '../esim/routes.ts'
 import type { Logger } from '../log.ts'
 import { portalRoutes } from '../portal/routes.ts'
+import { Session } from '../portal/session-schemas.ts'
 import { reconciliationRoutes } from '../reconciliation/routes.ts'
 import type { SandboxDeps } from '../sandbox/operations.ts'
 import { sandboxRoutes } from '../sandbox/routes.ts'
@@ -146,7 +147,7 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
       ...(deps.sandbox ? [{ name: 'Sandbox', description: 'For trying things out; absent in live mode' }] : []),
     ],
     secured: true,
-    components: [CashbackError, TokenError, Token, OperationResult, Retailer, ...merchantComponents],
+    components: [CashbackError, TokenError, Token, OperationResult, Retailer, Session, ...merchantComponents],
   })
   if (deps.runs('auth')) await app.register(accessRoutes, deps.access)
   if (deps.runs('cashback')) {

@@ -1,9 +1,11 @@
-/** Who is calling: the bearer token of a request becomes a Caller, before anything else of the request is read. */
+/** Who is calling: the token of a request becomes a Caller, before anything else of the request is read. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { BankCaller, Caller, MerchantCaller, PlatformCaller } from '../access/caller.ts'
 import type { Refusals } from '../access/refusals.ts'
 import type { Tokens } from '../access/tokens.ts'
 import { DomainError } from '../errors.ts'
+import { originOf } from './same-origin.ts'
+import { cookieToken } from './session-cookie.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -11,27 +13,42 @@ declare module 'fastify' {
   }
 }
 
-export type AuthenticateDeps = { tokens: Tokens; refusals: Refusals }
+export type AuthenticateDeps = { tokens: Tokens; refusals: Refusals; publicUrl: string }
 
 /**
- * Every route of this plugin needs a token of ours (behaviour.md, section 2).
+ * Every route of this plugin needs a token of ours (behaviour.md, section 2), as bearer token or in the portal's session cookie.
  *
- * @throws DomainError 'unauthenticated'; 'unavailable' when revocations could not be read for 10 seconds
+ * @throws DomainError 'unauthenticated'; 'unavailable' when revocations could not be read for 10 seconds; 'forbidden' for a change
+ *   by cookie that does not come from the platform's own pages
  */
 export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void {
   app.addHook('onRequest', (request, _, done) => {
-    const token = bearerToken(request)
-    const caller = token === null ? null : deps.tokens.verify(token)
-    if (!caller || deps.refusals.refused(caller))
-      return done(new DomainError('unauthenticated', 'A valid bearer token is needed'))
-    if (deps.refusals.stale())
-      return done(
-        new DomainError('unavailable', 'The database is away for a moment; try again', { retryAfterSeconds: 2 }),
-      )
+    const caller = callerOf(request, deps)
+    if (caller instanceof DomainError) return done(caller)
     request.caller = caller
     done()
   })
 }
+
+/** Who is calling, or why that is not known or may not be. */
+export function callerOf(request: FastifyRequest, deps: AuthenticateDeps): Caller | DomainError {
+  const token = tokenOf(request)
+  const read = token === null ? null : deps.tokens.read(token)
+  if (!read || deps.refusals.refused(read)) return new DomainError('unauthenticated', 'A valid bearer token is needed')
+  if (deps.refusals.stale())
+    return new DomainError('unavailable', 'The database is away for a moment; try again', { retryAfterSeconds: 2 })
+  const byCookie = request.headers.authorization === undefined
+  if (byCookie && !isRead(request) && originOf(request, deps.publicUrl) !== 'same')
+    return new DomainError('forbidden', 'With the session cookie, changes are taken from the platform’s own pages only')
+  return read.caller
+}
+
+/** The token of a request: its bearer token, or without the header `Authorization` the one in its cookie. */
+export function tokenOf(request: FastifyRequest): string | null {
+  return request.headers.authorization === undefined ? cookieToken(request) : bearerToken(request)
+}
+
+export const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'
 
 /** The scheme's name is read in any case (RFC 9110). */
 export function bearerToken(request: FastifyRequest): string | null {

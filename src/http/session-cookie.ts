@@ -1,0 +1,27 @@
+/** The cookie that carries the token of a person in the portal, out of the reach of scripts; systems send `Authorization` instead. */
+import type { FastifyRequest } from 'fastify'
+import { tokenLifetimeSeconds } from '../access/tokens.ts'
+
+export const sessionCookieName = 'perkline_session'
+
+/** @returns the token of the request's cookie; null without one, and with two, of which one may be foreign */
+export function cookieToken(request: FastifyRequest): string | null {
+  const values = (request.headers.cookie ?? '')
+    .split(';')
+    .map(pair => pair.trim())
+    .filter(pair => pair.startsWith(`${sessionCookieName}=`))
+  const [value, ...others] = values
+  return value === undefined || others.length > 0 ? null : value.slice(sessionCookieName.length + 1)
+}
+
+/** `Set-Cookie` for a new session. @param publicUrl the address of the portal: with https the cookie never travels in the clear */
+export const sessionCookie = (token: string, publicUrl: string): string =>
+  setCookie(token, tokenLifetimeSeconds, publicUrl)
+
+/** `Set-Cookie` that takes the session out of the browser. */
+export const endedSessionCookie = (publicUrl: string): string => setCookie('', 0, publicUrl)
+
+function setCookie(value: string, maxAge: number, publicUrl: string): string {
+  const secure = new URL(publicUrl).protocol === 'https:' ? '; Secure' : ''
+  return `${sessionCookieName}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`
+}

@@ -1,0 +1,132 @@
+/** How a person logs in to the portal: the token of `POST /auth/login`, kept by the browser in a cookie that no script can read. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+import type { Logins } from '../access/logins.ts'
+import { endToken } from '../access/operations.ts'
+import { LoginBody, tooManyAttempts } from '../access/routes.ts'
+import type { ReadToken } from '../access/tokens.ts'
+import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
+import { cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
+import { DomainError } from '../errors.ts'
+import { callerOf, tokenOf } from '../http/authenticate.ts'
+import { ref } from '../http/openapi.ts'
+import { originOf } from '../http/same-origin.ts'
+import { cookieToken, endedSessionCookie, sessionCookie } from '../http/session-cookie.ts'
+import { Session } from './session-schemas.ts'
+import { findNames } from './session-store.ts'
+
+export type SessionDeps = CampaignRoutesDeps & { logins: Logins }
+
+const tags = ['Portal']
+const foreign = 'The request comes from a page of another site'
+
+export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app, deps) => {
+  const { tokens, refusals, publicUrl, database } = deps
+
+  /** @throws DomainError 'unauthenticated' when the account is gone */
+  const sessionOf = async ({ caller, expiresAt }: ReadToken) => {
+    const names = await findNames(database, caller)
+    if (!names) throw new DomainError('unauthenticated', 'This account is not there any more')
+    return {
+      typeAccount: caller.type,
+      login: names.login,
+      role: caller.role,
+      id: caller.type === 'bank' ? caller.bankId : caller.type === 'retailer' ? caller.merchantId : null,
+      name: names.name ?? 'Perkline',
+      expiresAt: expiresAt.toISOString(),
+    }
+  }
+
+  app.post(
+    '/session',
+    {
+      schema: {
+        operationId: 'openSession',
+        tags,
+        summary: 'Log in to the portal',
+        description:
+          'As `POST /auth/login`, but the token travels in the cookie `perkline_session` only, out of the reach of scripts. The ' +
+          'cookie stands for the token wherever a request has no `Authorization` header; changes by cookie are taken from the ' +
+          'platform’s own pages only.',
+        security: [],
+        body: LoginBody,
+        response: {
+          200: { ...ref(Session), description: 'Who is logged in; the cookie is set' },
+          ...cashbackErrors({
+            400: 'The body is not as described',
+            401: 'The login and password do not fit, or the user may not log in any more',
+            403: foreign,
+            429: tooManyAttempts,
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      if (originOf(request, publicUrl) === 'other') throw new DomainError('forbidden', foreign)
+      const token = await deps.logins.withPassword(request.ip, request.body)
+      const read = tokens.read(token)
+      if (!read) throw new Error('A token that was just made is not valid')
+      return neverStored(reply)
+        .header('set-cookie', sessionCookie(token, publicUrl))
+        .send(await sessionOf(read))
+    },
+  )
+
+  app.get(
+    '/session',
+    {
+      schema: {
+        operationId: 'readSession',
+        tags,
+        summary: 'Who is logged in',
+        description: 'Of the cookie, or of the bearer token that is sent.',
+        security: secured,
+        querystring: NoQuery,
+        response: {
+          200: { ...ref(Session), description: 'Who is logged in' },
+          ...cashbackErrors({ 400: 'A query was given', 401: 'Nobody is logged in, or the session is over' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request, deps)
+      if (caller instanceof DomainError) throw caller
+      const read = tokens.read(tokenOf(request) ?? '')
+      if (!read) throw new DomainError('unauthenticated', 'The session is over')
+      return neverStored(reply).send(await sessionOf(read))
+    },
+  )
+
+  app.delete(
+    '/session',
+    {
+      schema: {
+        operationId: 'endSession',
+        tags,
+        summary: 'Log out',
+        description: 'Clears the cookie, and its token opens nothing any more. Without a session it changes nothing.',
+        security: [],
+        querystring: NoQuery,
+        response: {
+          204: { type: 'null', description: 'Nobody is logged in here any more' },
+          ...cashbackErrors({ 400: 'A query was given', 403: foreign }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const token = cookieToken(request)
+      if (token !== null && originOf(request, publicUrl) !== 'same') throw new DomainError('forbidden', foreign)
+      const read = token === null ? null : tokens.read(token)
+      if (read) {
+        await endToken(deps, read)
+        await refusals.refresh()
+      }
+      return neverStored(reply).header('set-cookie', endedSessionCookie(publicUrl)).code(204).send(null)
+    },
+  )
+}
+
+const neverStored = <Reply extends FastifyReply>(reply: Reply): Reply => {
+  reply.header('cache-control', 'no-store')
+  return reply
+}

@@ -1,0 +1,24 @@
+/** Shapes of the portal's session. */
+import Type from 'typebox'
+import { accountTypes, bankRoles, merchantRoles, platformRoles } from '../access/caller.ts'
+import { instant } from '../campaigns/schemas.ts'
+import { nullable } from '../http/openapi.ts'
+
+const roles = [...new Set([...bankRoles, ...merchantRoles, ...platformRoles])]
+
+export const Session = Type.Object(
+  {
+    typeAccount: Type.Enum([...accountTypes], {
+      description: 'Whose account it is: a merchant’s (retailer), a bank’s, the platform’s',
+    }),
+    login: Type.String({ description: 'Login of the user; for a system’s token its clientId', examples: ['olena'] }),
+    role: Type.Enum([...roles, 'gateway'], {
+      description:
+        'What the user may do; `gateway` is the role of a merchant’s clientId and secret, which may do everything',
+    }),
+    id: nullable(Type.String({ format: 'uuid', description: 'The bank or the merchant; null for the platform' })),
+    name: Type.String({ description: 'Name of the bank, the merchant or the platform', examples: ['Гросер'] }),
+    expiresAt: instant('When the session ends; then the user logs in again'),
+  },
+  { $id: 'Session', description: 'Who is logged in' },
+)
