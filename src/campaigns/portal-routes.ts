@@ -2,7 +2,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { type CampaignRoutesDeps, onlyPartners } from './callers.ts'
+import { historyRoutes } from './history-routes.ts'
 
 export const campaignPortalRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyPartners(app as unknown as FastifyInstance, deps)
+  await app.register(historyRoutes, { ...deps, prefix: '' })
 }
