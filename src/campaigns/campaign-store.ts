@@ -26,18 +26,18 @@ const directoryStatement: Statement = {
       array(select payment_system_id from payment_systems where payment_system_id = any($4::uuid[])) as "paymentSystems"`,
 }
 
-/** What of these the directory has for a merchant. @param given.merchantId null: none */
+/** What of these the directory has for a merchant. */
 export async function findDirectoryEntries(
   database: Queryable,
   given: {
-    merchantId: string | null
-    banks?: string[] | undefined
-    countryCode?: string | undefined
-    paymentSystems?: string[] | undefined
+    merchantId: string | undefined
+    banks: readonly string[] | undefined
+    countryCode: string | undefined
+    paymentSystems: readonly string[] | undefined
   },
 ): Promise<DirectoryEntries> {
   const [row] = await database.query<DirectoryEntries>(directoryStatement, [
-    given.merchantId,
+    given.merchantId ?? null,
     given.banks ?? [],
     given.countryCode ?? null,
     given.paymentSystems ?? [],

@@ -1,43 +1,94 @@
-/** A merchant's new campaign (cashback document, POST /cashbacks/for-merchant). */
+/** New campaigns, of a merchant or of a bank (cashback document, POST /cashbacks/for-merchant; behaviour.md, section 7). */
 import { randomUUID } from 'node:crypto'
-import type { Queryable } from '../db/database.ts'
+import type { BankCaller, MerchantCaller } from '../access/caller.ts'
 import { DomainError } from '../errors.ts'
 import { type DirectoryEntries, findDirectoryEntries, insertCampaign } from './campaign-store.ts'
 import type { CampaignDeps } from './deps.ts'
-import { crossFaults, type Fields, mostFaults, readNewFields, settled } from './form.ts'
+import { crossFaults, type Fields, mostFaults, readId, readNewFields, settled } from './form.ts'
 import * as lifecycle from './lifecycle.ts'
-import { type Actor, type LockedCampaign, writeDecisions } from './moves-store.ts'
+import { type Actor, actorOf, type LockedCampaign, writeDecisions } from './moves-store.ts'
 import type { Origin } from './terms.ts'
 
+type Deps = Pick<CampaignDeps, 'database' | 'clock'>
+/** `body` as it came, and what the schema has found wrong in it. */
+export type Form = { body: unknown; schemaFaults: readonly string[] }
+
 /**
- * Creates a campaign of the merchant and invites the banks.
+ * Creates a campaign of the merchant and invites the banks that its form names.
  *
- * @param given.body as it came
- * @param given.schemaFaults what the schema has found in it
- * @throws DomainError 'invalid' with all faults of the body
+ * @throws DomainError 'invalid' with all faults of the form
  */
-export function createAsMerchant(
-  deps: Pick<CampaignDeps, 'database' | 'clock'>,
-  given: { merchantId: string; actor: Actor; body: unknown; schemaFaults: readonly string[] },
-): Promise<LockedCampaign> {
-  return deps.database.transaction(async transaction => {
-    const now = deps.clock.now()
-    const { fields, faults } = readNewFields(given.body)
+export function createAsMerchant(deps: Deps, merchant: MerchantCaller, form: Form): Promise<LockedCampaign> {
+  const { fields, faults } = readNewFields(form.body)
+  return create(deps, {
+    fields,
+    formFaults: [...form.schemaFaults, ...faults],
+    merchantId: merchant.merchantId,
+    invited: fields.participantsIds,
+    partnerFaults: found => bankFaults(fields.participantsIds, found),
+    createdByBankId: null,
+    actor: actorOf(merchant),
+  })
+}
+
+/**
+ * Creates a campaign of the bank for the merchant that its form names as `retailerId`; the bank itself is the one that is invited.
+ *
+ * @throws DomainError 'invalid' with all faults of the form, also for a merchant that is unknown, suspended or excludes the bank
+ */
+export function createAsBank(deps: Deps, bank: BankCaller, form: Form): Promise<LockedCampaign> {
+  const { fields, faults } = readNewFields(form.body)
+  const merchantId = readId((form.body as { retailerId?: unknown } | null | undefined)?.retailerId)
+  const isWelcome = ({ merchantActive, banks }: DirectoryEntries) => merchantActive && banks.length > 0
+  return create(deps, {
+    fields,
+    formFaults: [...form.schemaFaults, ...faults],
+    merchantId,
+    invited: [bank.bankId],
+    partnerFaults: found =>
+      merchantId === undefined || isWelcome(found)
+        ? []
+        : ['retailerId must be an active merchant that does not exclude the bank'],
+    createdByBankId: bank.bankId,
+    actor: actorOf(bank),
+  })
+}
+
+type NewCampaign = {
+  fields: Partial<Fields>
+  formFaults: readonly string[]
+  /** Undefined when the form does not tell it, which is among its faults. */
+  merchantId: string | undefined
+  invited: readonly string[] | undefined
+  partnerFaults(found: DirectoryEntries): string[]
+  createdByBankId: string | null
+  actor: Actor
+}
+
+function create({ database, clock }: Deps, given: NewCampaign): Promise<LockedCampaign> {
+  const { fields, merchantId, invited, createdByBankId, actor } = given
+  return database.transaction(async transaction => {
+    const now = clock.now()
     const found = await findDirectoryEntries(transaction, {
-      merchantId: given.merchantId,
-      banks: fields.participantsIds,
+      merchantId,
+      banks: invited,
       countryCode: fields.countryCode,
       paymentSystems: fields.paymentSystemsId,
     })
     refuseFaults([
-      ...given.schemaFaults,
-      ...faults,
+      ...given.formFaults,
       ...crossFaults(fields, now),
-      ...bankFaults(fields.participantsIds, found),
+      ...given.partnerFaults(found),
       ...directoryFaults(fields, found),
     ])
-    const origin = { cashbackId: randomUUID(), merchantId: given.merchantId, createdByBankId: null, createdAt: now }
-    return insert(transaction, { origin, fields: fields as Fields, found, actor: given.actor })
+    const { countryId } = found
+    if (merchantId === undefined || invited === undefined || countryId === null)
+      throw new Error('The schema has let a form without these pass')
+    const campaign = newCampaign({ cashbackId: randomUUID(), merchantId, createdByBankId, createdAt: now }, fields)
+    await insertCampaign(transaction, campaign, settled(fields as Fields), countryId)
+    const decision = lifecycle.create(invited)
+    const [created] = await writeDecisions(transaction, [{ campaign, decision }], { actor, now })
+    return created ?? campaign
   })
 }
 
@@ -66,28 +117,19 @@ export function directoryFaults(fields: Partial<Fields>, found: DirectoryEntries
   return faults
 }
 
-async function insert(
-  transaction: Queryable,
-  given: { origin: Origin; fields: Fields; found: DirectoryEntries; actor: Actor },
-): Promise<LockedCampaign> {
-  const { origin, found } = given
-  const { participantsIds, ...offered } = given.fields
-  const terms = settled(offered)
-  if (found.countryId === null) throw new Error('A country that was not found is a fault')
-  await insertCampaign(transaction, origin, terms, found.countryId)
-  const campaign: LockedCampaign = {
+/** As it is before its first decision is written. */
+function newCampaign(origin: Origin, fields: Partial<Fields>): LockedCampaign {
+  const { name, dateFrom, dateTo, merchantCompensationPercentage } = fields as Fields
+  return {
     ...origin,
     status: 'awaitingBankApproval',
-    name: terms.name,
-    dateFrom: terms.dateFrom,
-    dateTo: terms.dateTo,
-    merchantPays: Number(terms.merchantCompensationPercentage) > 0,
+    name,
+    dateFrom,
+    dateTo,
+    merchantPays: Number(merchantCompensationPercentage) > 0,
     banks: [],
     version: 1,
     updatedAt: origin.createdAt,
     compensationReceivedAt: null,
   }
-  const decided = { campaign, decision: lifecycle.create(participantsIds) }
-  const [created] = await writeDecisions(transaction, [decided], { actor: given.actor, now: origin.createdAt })
-  return created ?? campaign
 }

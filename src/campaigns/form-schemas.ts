@@ -140,6 +140,15 @@ export const CreateBody = Type.Object(
   { ...closed, description: 'A new campaign; null in an optional field is the same as leaving it out' },
 )
 
+export const BankCreateBody = Type.Object(
+  {
+    retailerId: uuid('The merchant: an active one that does not exclude the bank (`GET /retailers`)'),
+    ...required,
+    ...allOptional(optional),
+  },
+  { ...closed, description: 'A new campaign of the bank; null in an optional field is the same as leaving it out' },
+)
+
 const ignored = Type.Unknown({ description: 'Not looked at: the server knows it' })
 
 export const EditBody = Type.Object(

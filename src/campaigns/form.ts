@@ -161,7 +161,12 @@ function money(value: unknown, field: string, faults: string[]): string | undefi
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 
-/** UUIDs in lower case, as they are compared; undefined when one is none, which the schema tells. */
+/** A UUID in lower case, as they are compared; undefined for anything else, which the schema tells. */
+export function readId(value: unknown): string | undefined {
+  const id = typeof value === 'string' ? value.toLowerCase() : ''
+  return uuid.test(id) ? id : undefined
+}
+
 function ids(value: unknown, field: string, faults: string[]): string[] | undefined {
   const read = texts(value)?.map(id => id.toLowerCase())
   if (!read) return undefined

@@ -15,7 +15,6 @@ import { entityTag } from './if-match.ts'
 import * as operations from './merchant-operations.ts'
 import * as schemas from './merchant-schemas.ts'
 import { detailsText } from './merchant-views.ts'
-import { actorOf } from './moves-store.ts'
 import { schemaFaults } from './schema-faults.ts'
 import { CampaignPath, cashbackErrors, NoQuery, OperationResult, secured } from './schemas.ts'
 import { resultView } from './views.ts'
@@ -70,13 +69,8 @@ export const merchantRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
       },
     },
     async (request, reply) => {
-      const merchant = merchantOf(request)
       const form = { body: request.body, schemaFaults: schemaFaults(request) }
-      const campaign = await createAsMerchant(deps, {
-        merchantId: merchant.merchantId,
-        actor: actorOf(merchant),
-        ...form,
-      })
+      const campaign = await createAsMerchant(deps, merchantOf(request), form)
       return reply.code(201).send(resultView(campaign, 'The campaign is created and its banks are invited'))
     },
   )

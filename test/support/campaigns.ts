@@ -116,6 +116,18 @@ export async function createCampaign(
   return answer.body.id
 }
 
+/** Makes a campaign as a bank does, for grocer unless `retailerId` says otherwise. @returns its id */
+export async function createBankCampaign(
+  platform: TestPlatform,
+  bank: Partner,
+  overrides: Record<string, unknown> = {},
+): Promise<string> {
+  const form = campaignForm(platform, { participantsIds: undefined, retailerId: ids.grocer, ...overrides })
+  const answer = await bank.call('POST', '/portal/cashbacks', { body: form })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body.id
+}
+
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /** An operation result of the cashback document: exactly its fields. */

@@ -1,0 +1,48 @@
+/** `POST /portal/cashbacks` (behaviour.md, section 7): registered where every caller is a partner already. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { bankOf } from '../http/authenticate.ts'
+import { ref } from '../http/openapi.ts'
+import { createAsBank } from './create.ts'
+import type { CampaignDeps } from './deps.ts'
+import { BankCreateBody, formLimitBytes } from './form-schemas.ts'
+import { schemaFaults } from './schema-faults.ts'
+import { cashbackErrors, NoQuery, OperationResult, secured } from './schemas.ts'
+import { resultView } from './views.ts'
+
+export const bankCreateRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (app, deps) => {
+  app.post(
+    '/cashbacks',
+    {
+      bodyLimit: formLimitBytes,
+      attachValidation: true,
+      onRequest: async request => {
+        bankOf(request)
+      },
+      schema: {
+        operationId: 'createCampaignAsBank',
+        tags: ['Portal'],
+        summary: 'Create a campaign as a bank',
+        description:
+          'For banks. The form is that of a merchant’s campaign, with `retailerId` in place of `participantsIds`: the bank itself ' +
+          'is the one that takes part. It is `pending` and starts the campaign by `POST /cashbacks/{cashbackId}/confirm`. All ' +
+          'faults of the body are told at once.',
+        security: secured,
+        querystring: NoQuery,
+        body: BankCreateBody,
+        response: {
+          201: { ...ref(OperationResult), description: 'The campaign is created' },
+          ...cashbackErrors({
+            400: 'The body is not as described, or the merchant is unknown, suspended or excludes the bank',
+            403: 'A merchant calls, or the role is not ADMIN or EDITOR',
+            413: 'The body is larger than 16 MiB',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const form = { body: request.body, schemaFaults: schemaFaults(request) }
+      const campaign = await createAsBank(deps, bankOf(request), form)
+      return reply.code(201).send(resultView(campaign, 'The campaign is created and waits for the bank’s confirmation'))
+    },
+  )
+}
