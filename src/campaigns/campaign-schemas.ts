@@ -1,0 +1,94 @@
+/** What banks and merchants are both shown of a campaign (cashback document, "Campaign, bank view"): the parts of their schemas. */
+import Type, { type TProperties } from 'typebox'
+import { nullable } from '../http/openapi.ts'
+import { type BankReportingStatus, bankReportingStatuses, bankStatuses } from './lifecycle.ts'
+import { CampaignStatus, instant, uuid } from './schemas.ts'
+
+export const text = (description: string, example: string) => Type.String({ description, examples: [example] })
+export const count = (description: string, example = 0) =>
+  Type.Integer({ minimum: 0, description, examples: [example] })
+export const flag = (description: string) => Type.Boolean({ description })
+export const money = (description: string, example: number) => Type.Number({ description, examples: [example] })
+
+const BankStatus = Type.Enum([...bankStatuses], {
+  description:
+    'pending: has not decided; approved: takes part; declined: does not; expired: the campaign went on or ended without it',
+})
+
+/** Whose it is and who made it. */
+export const origin = {
+  cashbackId: uuid('The campaign'),
+  retailerId: uuid('The merchant'),
+  createdByRetailerId: nullable(uuid('The author, when it is the merchant')),
+  createdByBankId: nullable(uuid('The author, when it is a bank')),
+  createdByType: Type.Enum(['bank', 'retailer'], { description: 'Who created it' }),
+}
+
+/** A bank's part in it, but for who the bank is. */
+export const participation = {
+  status: BankStatus,
+  settlementConfirmed: flag('The merchant has confirmed settlement with this bank'),
+  bankReportingStatus: Type.Unsafe<BankReportingStatus | null>({
+    type: ['string', 'null'],
+    enum: [...bankReportingStatuses, null],
+    description: 'Stage of reconciliation; null until the period has ended and while the bank is not approved',
+  }),
+  hasBankReport: flag('The bank has uploaded its report'),
+  hasSecondBankReport: flag('It has uploaded another one after the merchant’s'),
+  merchantReportUploadsCount: count('How often the merchant has uploaded its report'),
+}
+
+const Country = Type.Object({
+  id: uuid('The country'),
+  name: text('Its name', 'Ukraine'),
+  code: text('ISO 3166-1 alpha-2', 'UA'),
+  currency: Type.Object({
+    code: text('ISO 4217', 'UAH'),
+    name: text('Name of the currency', 'Hryvnia'),
+    symbol: text('Its sign', '₴'),
+    icon: text('Address of an icon; may be empty', ''),
+  }),
+})
+
+const Terminal = Type.Object({
+  terminal_id: text('Terminal identifier', 'T-0001'),
+  terminal_name: nullable(text('Name; null when unknown', 'Shop 1')),
+  terminal_location: nullable(text('Location; null when unknown', 'Kyiv, Main St 1')),
+  merchant_id: nullable(text('Merchant id in the payment system', 'M-77')),
+  merchant_name: nullable(text('Merchant name in the payment system', 'GROCER')),
+})
+
+/** What the author fills in, as readers get it. */
+export const offer: TProperties = {
+  name: text('Name', 'Осінь: 5 % на все'),
+  description: nullable(text('Text for customers', '5 % back on every purchase')),
+  participationTerms: nullable(text('Terms of participation', 'One accrual a day and card')),
+  bannerSmall: nullable(text('URL or data URI of the small banner', 'https://cdn.grocer.example/small.png')),
+  bannerBig: nullable(text('URL or data URI of the big banner', 'https://cdn.grocer.example/big.png')),
+  sku: Type.Array(Type.String(), { description: 'SKUs that the cashback is for; empty: not bound to any' }),
+  categoryId: Type.Array(Type.String(), { description: 'Categories that the cashback is for' }),
+  allProducts: flag('The whole assortment'),
+  purchaseOnline: flag('Counts online purchases'),
+  purchaseOffline: flag('Counts purchases in shops'),
+  dateFrom: instant('Start of the period, inside it'),
+  dateTo: instant('End of the period, outside it', '2027-01-01T00:00:00.000Z'),
+  minAmount: money('Smallest amount of a receipt', 100),
+  maxAmount: money('Largest amount of a receipt', 5000),
+  maxBudget: nullable(money('Most that a bank’s part may cost; null: no limit', 100000)),
+  percentage: money('Cashback in percent', 5),
+  merchantCompensationPercentage: money('Share of the cashback that the merchant bears', 60),
+  merchantCategoryCode: nullable(Type.Array(Type.String(), { description: 'MCC', examples: [['5411']] })),
+  countryId: uuid('The country'),
+  terminals: Type.Array(Terminal, { description: 'Where the campaign applies, as it is now' }),
+  terminalsPlatform: flag('The terminals are those of the merchant in the platform’s directory'),
+  paymentSystemsId: Type.Array(uuid('A payment system'), { description: 'Payment systems that take part' }),
+}
+
+/** Where it stands. */
+export const standing = {
+  status: CampaignStatus,
+  createdAt: instant('When it was created', '2026-11-21T08:00:00.000Z'),
+  updatedAt: instant('When it last changed', '2026-11-21T08:05:00.000Z'),
+  retailer: Type.Object({ retailerId: uuid('The merchant'), name: text('Its name', 'Гросер') }),
+  country: Country,
+}
