@@ -1,6 +1,8 @@
 /**
- * The one interface over PostgreSQL, embedded or not. Rules elsewhere see rows and SQL; what a lost connection looks like is
- * known here alone: it becomes `DomainError('unavailable')`, and the next call finds a new connection by itself.
+ * The one interface over PostgreSQL, embedded or not. Rules elsewhere see rows and SQL; what a lost connection or a deadlock looks
+ * like is known here alone: it becomes `DomainError('unavailable')`, and the next call finds a new connection by itself.
+ *
+ * Statements and transactions that lose against others (deadlocks, serialisation failures) are tried three times.
  */
 import pg from 'pg'
 import { DomainError } from '../errors.ts'
@@ -16,7 +18,7 @@ export type Queryable = {
 }
 
 export type Database = Queryable & {
-  /** Runs `work` in one transaction; deadlocks and serialisation failures are tried again up to three times. */
+  /** Runs `work` in one transaction; it may run again, up to three times. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>
   /** Runs `work` on a connection of its own, outside the pool and without time limits: for long streams and locks. */
   dedicated<T>(work: (client: pg.Client) => Promise<T>): Promise<T>
@@ -52,7 +54,7 @@ const queryTimeoutMs = 10_000
  *
  * @param options.connection where it is
  * @param options.poolSize connections that short statements share
- * @param options.onLost told when an idle connection breaks (the pool replaces it)
+ * @param options.onLost told when an idle connection breaks (the pool replaces it); not any more once it is being closed
  */
 export function openDatabase(options: {
   connection: Connection
@@ -76,7 +78,10 @@ export function openDatabase(options: {
     query_timeout: queryTimeoutMs,
     statement_timeout: queryTimeoutMs,
   })
-  pool.on('error', error => options.onLost?.(error))
+  let closing = false
+  pool.on('error', error => {
+    if (!closing) options.onLost?.(error)
+  })
   // A connection may break at any moment, also between two statements, and says so by an event that must find a listener; whichever
   // statement is next fails by itself.
   pool.on('connect', connected => void connected.on('error', () => {}))
@@ -101,18 +106,10 @@ export function openDatabase(options: {
   }
 
   return {
-    query: (statement, values) => withClient(client => rows(client, statement, values)),
-    execute: (statement, values) => withClient(async client => (await run(client, statement, values)).rowCount ?? 0),
-
-    async transaction(work) {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return await withClient(client => inTransaction(client, work))
-        } catch (error) {
-          if (attempt === 3 || !(error instanceof pg.DatabaseError) || !retryable.has(error.code ?? '')) throw error
-        }
-      }
-    },
+    query: (statement, values) => tryAgain(() => withClient(client => rows(client, statement, values))),
+    execute: (statement, values) =>
+      tryAgain(() => withClient(async client => (await run(client, statement, values)).rowCount ?? 0)),
+    transaction: work => tryAgain(() => withClient(client => inTransaction(client, work))),
 
     async dedicated(work) {
       const own = await connect()
@@ -125,7 +122,10 @@ export function openDatabase(options: {
 
     connect,
     pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    close: () => pool.end(),
+    close() {
+      closing = true
+      return pool.end()
+    },
   }
 }
 
@@ -157,7 +157,21 @@ async function rows<Row extends object>(client: pg.ClientBase, statement: Statem
   return (await run(client, statement, values)).rows as Row[]
 }
 
-const retryable = new Set(['40001', '40P01'])
+const mostTries = 3
+
+async function tryAgain<T>(work: () => Promise<T>): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await work()
+    } catch (error) {
+      const lost = error instanceof DomainError && hasLostAgainstOthers(error.cause)
+      if (!lost || tried === mostTries) throw error
+    }
+  }
+}
+
+const hasLostAgainstOthers = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01')
 
 /** SQLSTATE classes and codes that mean "not now": connection, resources, operator intervention and time limits, a standby. */
 const unavailable = /^(08|53|57|58|25006|25P03|55P03)/
@@ -174,7 +188,12 @@ function isLost(error: unknown): boolean {
 }
 
 /** @throws DomainError 'unavailable' for every fault that passes by itself, else the error as it came */
-function mapError(error: unknown): never {
+export function mapError(error: unknown): never {
+  if (hasLostAgainstOthers(error))
+    throw new DomainError('unavailable', 'Others change the same at this moment; try again', {
+      retryAfterSeconds: 1,
+      cause: error,
+    })
   if (isLost(error))
     throw new DomainError('unavailable', 'The database is away for a moment; try again', {
       retryAfterSeconds: 2,

@@ -3,7 +3,7 @@
  * every `pollMs`, and after a lost connection, so that nothing depends on a message that went missing.
  */
 import type pg from 'pg'
-import type { Database, Queryable } from './database.ts'
+import { type Database, mapError, type Queryable } from './database.ts'
 
 export const topics = ['access', 'catalogue', 'clock', 'stock'] as const
 export type Topic = (typeof topics)[number]
@@ -36,21 +36,28 @@ export async function listen(options: {
   const call = (topic: Topic) => handlers[topic]?.().catch(onFault)
   const callAll = () => Promise.all(topics.map(call))
 
+  const reconnectSoon = () => {
+    client = null
+    clearTimeout(reconnect)
+    if (!stopped) reconnect = setTimeout(() => void connect(), reconnectMs)
+  }
+
   const connect = async (): Promise<void> => {
+    let fresh: pg.Client | null = null
     try {
-      const fresh = await database.connect()
+      fresh = await database.connect()
       if (stopped) return void fresh.end().catch(() => {})
       client = fresh
       fresh.on('notification', message => void call(message.payload as Topic))
-      fresh.once('end', () => {
-        client = null
-        if (!stopped) reconnect = setTimeout(() => void connect(), reconnectMs)
-      })
-      await fresh.query(`listen ${channel}`)
+      fresh.once('end', reconnectSoon)
+      await fresh.query(`listen ${channel}`).catch(mapError)
       await callAll()
     } catch (error) {
       onFault(error)
-      if (!stopped && client === null) reconnect = setTimeout(() => void connect(), reconnectMs)
+      // It may have ended before anybody listened to that.
+      fresh?.off('end', reconnectSoon)
+      void fresh?.end().catch(() => {})
+      reconnectSoon()
     }
   }
 

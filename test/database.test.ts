@@ -1,0 +1,180 @@
+/** What `db/` makes of a database that fails: callers get an error that tells them to try again, and the log only what is news. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { type Database, openDatabase } from '../src/db/database.ts'
+import { listen, notify } from '../src/db/notifications.ts'
+import { DomainError } from '../src/errors.ts'
+import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { assertError, assertOrder, openBank, until } from './support/esim.ts'
+import { startPlatform } from './support/platform.ts'
+
+let scratch: TestDatabase
+before(async () => {
+  scratch = await createTestDatabase()
+})
+after(() => scratch.close())
+
+const raise = (code: string) => `do $$ begin raise exception 'planned' using errcode = '${code}'; end $$`
+
+describe('who loses against others tries three times', () => {
+  for (const [what, code] of [
+    ['a deadlock', '40P01'],
+    ['a serialisation failure', '40001'],
+  ] as const) {
+    test(`${what} at the first two times is not noticed`, async () => {
+      let tries = 0
+      const result = await scratch.database.transaction(async transaction => {
+        if (++tries < 3) await transaction.execute(raise(code))
+        return transaction.query<{ one: number }>('select 1 as one')
+      })
+      assert.deepEqual([tries, result], [3, [{ one: 1 }]])
+    })
+
+    test(`${what} every time becomes "unavailable", for a transaction and for a statement`, async () => {
+      let tries = 0
+      const unavailable = (error: unknown) => {
+        assert.ok(error instanceof DomainError)
+        assert.deepEqual([error.code, error.retryAfterSeconds], ['unavailable', 1])
+        return true
+      }
+      const failing = scratch.database.transaction(async transaction => {
+        tries++
+        await transaction.execute(raise(code))
+      })
+      await assert.rejects(failing, unavailable)
+      assert.equal(tries, 3)
+      await assert.rejects(scratch.database.execute(raise(code)), unavailable)
+      await assert.rejects(
+        scratch.database.dedicated(client => client.query(raise(code))),
+        unavailable,
+      )
+    })
+  }
+
+  test('any other fault is told at once', async () => {
+    let tries = 0
+    const failing = scratch.database.transaction(async transaction => {
+      tries++
+      await transaction.execute(raise('22012'))
+    })
+    await assert.rejects(failing, { code: '22012' })
+    assert.equal(tries, 1)
+  })
+
+  test('a bank that has lost three times gets 503 with Retry-After, and nothing was sold', async () => {
+    const platform = await startPlatform({}, { only: ['auth', 'esim', 'admin'] })
+    try {
+      await platform.addStock('kyivstar', 'eu-10gb', 2)
+      const bank = await openBank(platform)
+      const { database } = platform.platform
+      await database.execute(`create function lose() returns trigger language plpgsql as
+                              'begin raise exception ''planned'' using errcode = ''40P01''; end'`)
+      const losing = 'create trigger lose before insert on orders for each row execute function lose()'
+      // The first reservation of a process is made in a transaction, the next ones by a statement alone.
+      for (const externalId of ['in-a-transaction', 'by-a-statement']) {
+        await database.execute(losing)
+        const answer = await bank.reserve(externalId)
+        assertError(answer, 503)
+        assert.equal(answer.headers.get('retry-after'), '1')
+        await database.execute('drop trigger lose on orders')
+        assertOrder(await bank.reserve(externalId), { status: 'reserved' }, 201)
+      }
+    } finally {
+      await platform.close()
+    }
+  })
+})
+
+test('a session that is lost while it begins to listen is a fault that passes, and the next one listens', async () => {
+  const { database } = scratch
+  let sessions = 0
+  const losing: Database = {
+    ...database,
+    async connect() {
+      const client = await database.connect()
+      if (sessions++ === 0) {
+        const { rows } = await client.query('select pg_backend_pid() as pid')
+        await database.execute('select pg_terminate_backend($1, 5000)', [rows[0].pid])
+      }
+      return client
+    },
+  }
+  const faults: unknown[] = []
+  let changes = 0
+  const listening = await listen({
+    database: losing,
+    pollMs: 60_000,
+    onFault: error => faults.push(error),
+    handlers: { stock: async () => void changes++ },
+  })
+  try {
+    await until('it listens on a new session', () => sessions === 2 && changes > 0)
+    await notify(database, 'stock')
+    await until('it hears', () => changes > 1)
+    assert.ok(faults.length > 0)
+    for (const fault of faults) assert.ok(fault instanceof DomainError && fault.code === 'unavailable', String(fault))
+  } finally {
+    await listening.stop()
+  }
+})
+
+describe('a connection that breaks while nobody uses it', () => {
+  /** A way to the test database on which the server has its last word when a client leaves, as one that is being stopped. */
+  async function throughEndingServer(t: { after(close: () => void): void }): Promise<string> {
+    const url = new URL(scratch.url)
+    const host = url.searchParams.get('host') ?? url.hostname
+    const upstreamOf = host.startsWith('/')
+      ? () => connect(`${host}/.s.PGSQL.${url.port || 5432}`)
+      : () => connect(Number(url.port), host)
+    const leave = Buffer.from([0x58, 0, 0, 0, 4])
+    const fields = Buffer.from('SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0')
+    const lastWord = Buffer.concat([Buffer.from([0x45, 0, 0, 0, 4 + fields.length]), fields])
+    const server = createServer({ allowHalfOpen: true }, client => {
+      const upstream = upstreamOf()
+      upstream.on('error', () => {})
+      client.on('error', () => {})
+      upstream.on('data', chunk => client.write(chunk))
+      client.on('data', chunk => {
+        if (chunk.equals(leave)) client.end(lastWord)
+        upstream.write(chunk)
+      })
+      client.on('close', () => upstream.destroy())
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.close())
+    const through = new URL(scratch.url)
+    through.searchParams.delete('host')
+    through.hostname = '127.0.0.1'
+    through.port = String((server.address() as AddressInfo).port)
+    return through.href
+  }
+
+  test('is told', async () => {
+    const lost: Error[] = []
+    const database = openDatabase({
+      connection: { connectionString: scratch.url },
+      poolSize: 1,
+      onLost: error => lost.push(error),
+    })
+    const [row] = await database.query<{ pid: number }>('select pg_backend_pid() as pid')
+    await scratch.database.execute('select pg_terminate_backend($1, 5000)', [row?.pid])
+    await until('it is noticed', () => lost.length === 1)
+    await database.close()
+  })
+
+  test('is no news once the database is being closed', async t => {
+    const lost: Error[] = []
+    const database = openDatabase({
+      connection: { connectionString: await throughEndingServer(t) },
+      poolSize: 1,
+      onLost: error => lost.push(error),
+    })
+    await database.query('select 1')
+    await database.close()
+    await scratch.database.query('select pg_sleep(0.1)')
+    assert.deepEqual(lost, [])
+  })
+})
