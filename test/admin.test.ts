@@ -79,9 +79,14 @@ describe('access', () => {
     assert.ok(timers() < before + 10, `${before} timers became ${timers()}`)
   })
 
-  test('a partner’s token opens nothing here', async () => {
-    const answer = await admin('GET', '/stock', { headers: { authorization: `Bearer ${await platform.bankToken()}` } })
-    assert.equal(answer.status, 401)
+  test('403 for a partner’s token', async () => {
+    for (const token of [await platform.bankToken(), await platform.merchantToken()]) {
+      const answer = await admin('GET', '/stock', { headers: { authorization: `Bearer ${token}` } })
+      assert.deepEqual(
+        [answer.status, answer.body],
+        [403, error(403, 'Forbidden', 'This operation is for the platform’s operator')],
+      )
+    }
   })
 })
 

@@ -1,0 +1,59 @@
+/**
+ * Who may use the operator's interface: whoever has the operator's key, and the platform's own users by their token, as bearer or in
+ * the portal's cookie. A user with the role `viewer` reads only.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Actor, actorOf, operatorActor } from '../campaigns/moves-store.ts'
+import { DomainError } from '../errors.ts'
+import { type AuthenticateDeps, bearerToken, callerOf, isRead } from '../http/authenticate.ts'
+
+export type OperatorDeps = AuthenticateDeps & { operatorKey: string }
+
+/** What a stranger sends is read for so long, so that the answer gets through. */
+const refusedBodyMs = 8_000
+
+/**
+ * Every route of this plugin is for the platform's operator. `request.caller` stays null for the key itself.
+ *
+ * @throws DomainError 'unauthenticated'; 'forbidden' for a partner's token, for a change by a `viewer`, and for one by cookie that
+ *   does not come from the platform's own pages; 'unavailable' when revocations could not be read for 10 seconds
+ */
+export function authenticateOperator(app: FastifyInstance, deps: OperatorDeps): void {
+  const isKey = keyCheck(deps.operatorKey)
+  app.addHook('onRequest', (request, _, done) => {
+    if (isKey(bearerToken(request))) return done()
+    const refusal = refusalOf(request, deps)
+    if (refusal) endLateBody(request)
+    done(refusal)
+  })
+}
+
+/** In constant time, whatever the length of what is sent. */
+function keyCheck(operatorKey: string): (given: string | null) => boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  const expected = digest(operatorKey)
+  return given => given !== null && timingSafeEqual(digest(given), expected)
+}
+
+/** Sets the caller of a request. @returns why it is refused */
+function refusalOf(request: FastifyRequest, deps: OperatorDeps): DomainError | undefined {
+  const caller = callerOf(request, deps)
+  if (caller instanceof DomainError)
+    return caller.code === 'unauthenticated'
+      ? new DomainError('unauthenticated', 'The operator’s key is needed')
+      : caller
+  if (caller.type !== 'platform') return new DomainError('forbidden', 'This operation is for the platform’s operator')
+  if (caller.role === 'viewer' && !isRead(request))
+    return new DomainError('forbidden', 'This operation needs the role admin')
+  request.caller = caller
+  return undefined
+}
+
+function endLateBody({ raw }: FastifyRequest): void {
+  const timer = setTimeout(() => raw.socket.destroySoon(), refusedBodyMs)
+  for (const event of ['end', 'close']) raw.once(event, () => clearTimeout(timer))
+}
+
+/** Who makes a change, for the history: the platform's user, or nobody by name for the operator's key. */
+export const operatorOf = ({ caller }: FastifyRequest): Actor => (caller ? actorOf(caller) : operatorActor)
