@@ -1,0 +1,110 @@
+/** Takes campaigns to where a test wants them: by partners' calls up to the launch, after the period by the rules themselves. */
+import assert from 'node:assert/strict'
+import * as life from '../../src/campaigns/lifecycle.ts'
+import { actorOf, lockCampaign, writeDecisions } from '../../src/campaigns/moves-store.ts'
+import type { Database } from '../../src/db/database.ts'
+import { createCampaign, ids, openCampaignBank, openMerchant, type Partner } from './campaigns.ts'
+import type { TestPlatform } from './platform.ts'
+
+export type Partners = Record<'grocer' | 'alpha' | 'beta', Partner>
+
+export async function openPartners(platform: TestPlatform): Promise<Partners> {
+  return {
+    grocer: await openMerchant(platform),
+    alpha: await openCampaignBank(platform),
+    beta: await openCampaignBank(platform, 'beta'),
+  }
+}
+
+/** A campaign that alpha has approved and that the merchant has launched. @param overrides fields of the form */
+export async function launchCampaign(
+  platform: TestPlatform,
+  { grocer, alpha }: Partners,
+  overrides: Record<string, unknown> = {},
+): Promise<string> {
+  const id = await createCampaign(platform, overrides, grocer)
+  const confirmed = await alpha.call('POST', `/cashbacks/${id}/confirm`)
+  assert.equal(confirmed.status, 201, confirmed.text)
+  const launched = await grocer.call('POST', `/cashbacks/for-merchant/${id}/confirm`)
+  assert.equal(launched.status, 201, launched.text)
+  return id
+}
+
+/** Moves the clock of the platform and of all others on its database. */
+export async function moveClock(platform: TestPlatform, given: { advance: string } | { now: string }): Promise<void> {
+  const answer = await platform.call('POST', '/sandbox/clock', { body: given })
+  assert.equal(answer.status, 200, answer.text)
+}
+
+export async function statusOf(partner: Partner, id: string): Promise<string> {
+  const answer = await partner.call('GET', `/cashbacks/for-merchant/${id}`)
+  assert.equal(answer.status, 200, answer.text)
+  return answer.body.status
+}
+
+export type Entry = {
+  at: string
+  actor: { type: string }
+  subject: string
+  bankId: string | null
+  trigger: string
+  from: string | null
+  to: string | null
+}
+
+/** Every step as the merchant sees it. */
+export async function historyOf({ grocer }: Pick<Partners, 'grocer'>, id: string): Promise<Entry[]> {
+  const answer = await grocer.call('GET', `/portal/cashbacks/${id}/history`)
+  assert.equal(answer.status, 200, answer.text)
+  return answer.body
+}
+
+export const told = ({ subject, trigger, from, to }: Entry): string => `${subject} ${trigger}: ${from} -> ${to}`
+
+/** Makes as many more like one campaign, with its banks and its history. @returns their ids */
+export async function copyCampaigns(database: Database, cashbackId: string, count: number): Promise<string[]> {
+  return database.transaction(async transaction => {
+    const copies = await transaction.query<{ id: string }>(
+      `insert into campaigns
+       select (jsonb_populate_record(c, jsonb_build_object('cashback_id', gen_random_uuid()))).*
+       from campaigns c, generate_series(1, $2::int) where cashback_id = $1
+       returning cashback_id as id`,
+      [cashbackId, count],
+    )
+    const given = [cashbackId, copies.map(({ id }) => id)]
+    await transaction.execute(
+      `insert into campaign_banks
+       select (jsonb_populate_record(b, jsonb_build_object('cashback_id', id))).*
+       from campaign_banks b, unnest($2::uuid[]) as id where cashback_id = $1`,
+      given,
+    )
+    const columns = 'at, actor_type, actor_id, actor_subject, subject, bank_id, trigger, from_state, to_state, comment'
+    await transaction.execute(
+      `insert into campaign_history (cashback_id, ${columns})
+       select id, ${columns} from campaign_history, unnest($2::uuid[]) as id where cashback_id = $1 order by history_id`,
+      given,
+    )
+    return copies.map(({ id }) => id)
+  })
+}
+
+/** Settles a campaign of alpha alone whose period is over, up to the acknowledged money, without reports. */
+export async function receiveCompensation(platform: TestPlatform, cashbackId: string): Promise<void> {
+  const { database, clock } = platform.platform.deps.campaigns
+  const actor = actorOf({ type: 'bank', bankId: ids.alpha, role: 'ADMIN', userType: 'gateway_user', subject: 'test' })
+  const steps: ((campaign: life.CampaignState, bank: life.BankState) => life.Decision)[] = [
+    (_, bank) => life.uploadBankReport(bank),
+    (_, bank) => life.acceptReport(bank),
+    life.settle,
+    life.pay,
+    life.acknowledge,
+  ]
+  await database.transaction(async transaction => {
+    let campaign = (await lockCampaign(transaction, cashbackId)) ?? assert.fail()
+    for (const step of steps) {
+      const decision = step(campaign, campaign.banks[0] ?? assert.fail())
+      const written = await writeDecisions(transaction, [{ campaign, decision }], { actor, now: clock.now() })
+      campaign = written[0] ?? assert.fail()
+    }
+  })
+}
