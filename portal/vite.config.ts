@@ -11,6 +11,8 @@ export default defineConfig(() => {
   return {
     base: '/app/',
     plugins: [react(), compressAssets()],
+    // The platform puts a nonce of its own into each answer here (src/portal/page.ts), and names it in the Content-Security-Policy.
+    html: { cspNonce: '__CSP_NONCE__' },
     build: {
       // Below these, colours for light and dark (`light-dark()`) are not known.
       target: ['chrome123', 'firefox121', 'safari17.5'],

@@ -3,6 +3,7 @@
  * decides anything; it only says who gets what.
  */
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { createLogins } from './access/logins.ts'
 import { createRefusals } from './access/refusals.ts'
@@ -42,6 +43,7 @@ export type Platform = {
 /** How often each process looks for changes that it was not told of. */
 const pollMs = 2_000
 const mailTimeoutMs = 10_000
+const portalFolder = fileURLToPath(new URL('../portal/dist', import.meta.url))
 
 /** The database that the settings name: a server, or the embedded one, started and kept running. */
 export async function openConfiguredDatabase(
@@ -189,6 +191,7 @@ export async function createPlatform(
         masterKeys: config.masterKeys,
         operatorKey: config.operatorKey,
       },
+      portalFolder,
       sandbox: config.mode === 'sandbox' ? { database, clock, runDue: () => runDue(campaigns) } : null,
       async notReady() {
         if (draining) return 'stopping'

@@ -3,6 +3,7 @@ import '@mantine/core/styles.layer.css'
 import { MantineProvider, Title } from '@mantine/core'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { styleNonce } from './app/style-nonce.ts'
 import { colourSchemeManager, cssVariables, theme } from './app/theme.ts'
 import { PreferencesProvider } from './i18n/preferences.tsx'
 
@@ -15,6 +16,7 @@ createRoot(place).render(
       cssVariablesResolver={cssVariables}
       colorSchemeManager={colourSchemeManager}
       defaultColorScheme="auto"
+      getStyleNonce={() => styleNonce}
     >
       <PreferencesProvider>
         <Title>Perkline</Title>

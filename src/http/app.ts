@@ -19,6 +19,7 @@ import type { Service } from '../config.ts'
 import { DomainError } from '../errors.ts'
 import { type EsimRoutesDeps, esimRoutes } from '../esim/routes.ts'
 import type { Logger } from '../log.ts'
+import { portalFileRoutes } from '../portal/file-routes.ts'
 import { portalRoutes } from '../portal/routes.ts'
 import { Session } from '../portal/session-schemas.ts'
 import { reconciliationRoutes } from '../reconciliation/routes.ts'
@@ -43,6 +44,8 @@ export type AppDeps = {
   campaigns: CampaignRoutesDeps
   esim: EsimRoutesDeps
   admin: AdminRoutesDeps
+  /** What `npm run build` has made of the portal. */
+  portalFolder: string
   /** null in live mode: its paths do not exist there. */
   sandbox: SandboxDeps | null
   /** Why this process cannot take requests now; null when it can. */
@@ -122,6 +125,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
 
   const runs = (service: Service) => deps.services.includes(service)
   if (runs('auth') || runs('cashback') || runs('portal')) await app.register(cashbackApi, { ...deps, runs })
+  if (runs('portal')) await app.register(portalFileRoutes, { folder: deps.portalFolder })
   if (runs('esim')) await app.register(esimRoutes, { ...deps.esim, prefix: '/esim/v1' })
   if (runs('admin')) await app.register(adminRoutes, { ...deps.admin, prefix: '/admin' })
   return app

@@ -1,0 +1,5 @@
+/**
+ * By this the Content-Security-Policy knows styles that our own scripts write into the page: the platform makes a new one for each
+ * answer. Libraries that write `<style>` elements have to be given it.
+ */
+export const styleNonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''

@@ -1,0 +1,46 @@
+/** The portal as the browser loads it, below `/app/`: the files that `npm run build` has made, and one page for every inner address. */
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { readPage, safetyHeaders } from './page.ts'
+
+export type PortalFilesDeps = {
+  /** What `npm run build` has made; it may come or change while the platform runs. */
+  folder: string
+}
+
+/** Names with a hash of their content: another content gets another name. */
+const hashed = 'assets/'
+const plainPath = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/
+
+export const portalFileRoutes: FastifyPluginAsync<PortalFilesDeps> = async (app, { folder }) => {
+  // Sends the `.br` or `.gz` that lies beside a file, to whoever takes it.
+  await app.register(fastifyStatic, { serve: false, preCompressed: true, dotfiles: 'ignore', index: false })
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(safetyHeaders)
+    done()
+  })
+
+  const hidden = { schema: { hide: true } }
+  app.get('/app', hidden, async (_, reply) => reply.redirect('/app/', 301))
+
+  app.get<{ Params: { '*': string } }>('/app/*', hidden, async (request, reply) => {
+    const path = request.params['*']
+    if (path.startsWith(hashed)) return reply.sendFile(path, folder, { maxAge: '365d', immutable: true })
+    if (plainPath.test(path) && path !== 'index.html' && (await isFile(join(folder, path))))
+      return reply.header('cache-control', 'no-cache').sendFile(path, folder, { cacheControl: false })
+    return sendPage(reply, folder)
+  })
+}
+
+async function sendPage(reply: FastifyReply, folder: string): Promise<FastifyReply> {
+  const { statusCode, html, headers } = await readPage(folder)
+  return reply.code(statusCode).headers(headers).type('text/html; charset=utf-8').send(html)
+}
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    found => found.isFile(),
+    () => false,
+  )
