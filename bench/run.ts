@@ -9,6 +9,7 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Bench, Case } from './bench.ts'
+import { clockCase } from './cases/clock.ts'
 import { flatnessCase } from './cases/flatness.ts'
 import { importCase } from './cases/import.ts'
 import { peerCase } from './cases/peer.ts'
@@ -32,6 +33,7 @@ const cases: readonly Case[] = [
   qrCase,
   tokensCase,
   importCase,
+  clockCase,
   startCase,
 ]
 
