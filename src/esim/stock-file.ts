@@ -116,7 +116,7 @@ function checkText(text: string, places: readonly number[]): StockResult {
 }
 
 /** The fields of one line by RFC 4180; undefined when its quotes are wrong. */
-function splitRecord(text: string): string[] | undefined {
+export function splitRecord(text: string): string[] | undefined {
   if (!text.includes('"')) return text.split(',')
   const fields: string[] = []
   const field = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y

@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream'
-
 const maxBytes = 4096
 const maxLines = 1000
 
@@ -12,7 +10,7 @@ export type FileLine = { lineNumber: number; text: string | undefined }
  * passed over. Bytes are read as Latin-1, which loses none, so a reader of ASCII columns sees every foreign byte as a
  * character that is not its own.
  */
-export async function* readLines(source: Readable): AsyncGenerator<FileLine[], void, undefined> {
+export async function* readLines(source: AsyncIterable<unknown>): AsyncGenerator<FileLine[], void, undefined> {
   let lines: FileLine[] = []
   let lineNumber = 0
   let rest = ''

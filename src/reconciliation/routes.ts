@@ -1,8 +1,18 @@
 /** Reports, reconciliation and settlement after the period, below `/portal` (behaviour.md, sections 3, 7 and 8). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
-import { type CampaignRoutesDeps, onlyPartners } from '../campaigns/callers.ts'
+import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
+import { bankMoveRoutes, merchantMoveRoutes } from './move-routes.ts'
+import { readRoutes } from './read-routes.ts'
+import { bankUploadRoutes, merchantUploadRoutes } from './upload-routes.ts'
+import { createUploadTurns } from './upload-turns.ts'
+
+/** In one process. */
+const uploads = { atOnce: 8, perPartner: 2 }
 
 export const reconciliationRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  onlyPartners(app as unknown as FastifyInstance, deps)
+  const turns = createUploadTurns(uploads)
+  for (const routes of [bankUploadRoutes, merchantUploadRoutes])
+    await app.register(routes, { ...deps, turns, prefix: '' })
+  for (const routes of [bankMoveRoutes, merchantMoveRoutes, readRoutes])
+    await app.register(routes, { ...deps, prefix: '' })
 }

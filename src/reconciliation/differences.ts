@@ -1,0 +1,41 @@
+/** In what a report may differ from the campaign's terms, and two reports from each other (behaviour.md, section 7). */
+
+export const sides = ['bank', 'merchant'] as const
+/** Who uploaded a report. */
+export type Side = (typeof sides)[number]
+
+/** What a line breaks by itself or within its report: such a line of the bank's is not compensated. */
+export const termKinds = [
+  'outside-period',
+  'unknown-terminal',
+  'amount-out-of-range',
+  'wrong-cashback',
+  'repeated-transaction',
+  'budget-exceeded',
+] as const
+
+/** What the reports of the bank and of the merchant differ in. */
+export const matchKinds = ['amount-differs', 'only-in-bank-report', 'only-in-merchant-report'] as const
+
+/** In the order in which the differences of one line are told. */
+export const differenceKinds = [...termKinds, ...matchKinds] as const
+export type DifferenceKind = (typeof differenceKinds)[number]
+
+export type CountsByKind = Record<DifferenceKind, number>
+
+/** @param counts of the kinds that there are */
+export function countEveryKind(counts: Partial<CountsByKind>): CountsByKind {
+  return Object.fromEntries(differenceKinds.map(kind => [kind, counts[kind] ?? 0])) as CountsByKind
+}
+
+export type Difference = {
+  kind: DifferenceKind
+  transactionId: string
+  /** The line of the bank's report that it is about; null: of the merchant's alone. */
+  bankLine: number | null
+  merchantLine: number | null
+  /** What the terms or the merchant's report say; null: nothing. */
+  expected: string | null
+  /** What stands in the line; null: there is none. */
+  found: string | null
+}

@@ -1,0 +1,72 @@
+/** What is read in pieces: uploaded files, and the differences of a reconciliation. No connection is kept between two pieces. */
+import type { Queryable, Statement } from '../db/database.ts'
+import type { Difference } from './differences.ts'
+
+export type StoredFile = { reportId: string; bankId: string; merchantId: string; fileName: string; sizeBytes: number }
+
+const fileStatement: Statement = {
+  name: 'reports.file',
+  text: `
+    select r.report_id as "reportId", r.bank_id as "bankId", c.merchant_id as "merchantId", r.file_name as "fileName",
+      r.size_bytes as "sizeBytes"
+    from reports r join campaigns c using (cashback_id) where r.report_id = $1`,
+}
+
+/** @returns null when there is no such report */
+export async function findFile(database: Queryable, reportId: string): Promise<StoredFile | null> {
+  const [file] = await database.query<StoredFile>(fileStatement, [reportId])
+  return file ?? null
+}
+
+const chunkStatement: Statement = {
+  name: 'reports.chunk',
+  text: 'select bytes from report_chunks where report_id = $1 and chunk = $2',
+}
+
+/** The bytes of a report in their order. */
+export async function* readFile(database: Queryable, reportId: string): AsyncGenerator<Buffer> {
+  for (let chunk = 0; ; chunk++) {
+    const [row] = await database.query<{ bytes: Buffer }>(chunkStatement, [reportId, chunk])
+    if (!row) return
+    yield row.bytes
+  }
+}
+
+const currentStatement: Statement = {
+  name: 'reports.current-differences',
+  text: `
+    select r.reconciliation_id as "reconciliationId", (select sum(value::bigint)::bigint from jsonb_each_text(r.differences)) as total
+    from reconciliations r where r.cashback_id = $1 and r.bank_id = $2`,
+}
+
+const pageStatement: Statement = {
+  name: 'reports.differences',
+  text: `
+    select place, kind, transaction_id as "transactionId", bank_line as "bankLine", merchant_line as "merchantLine", expected, found
+    from report_differences where reconciliation_id = $1 and place > $2 order by place limit $3`,
+}
+
+const pageSize = 2_000
+
+/**
+ * All differences of a bank's part in a campaign as they are now, some at a time.
+ *
+ * @throws Error when an upload has replaced them meanwhile: what was read is not the whole
+ */
+export async function* readDifferences(
+  database: Queryable,
+  given: { cashbackId: string; bankId: string },
+): AsyncGenerator<Difference[]> {
+  type Current = { reconciliationId: number; total: number }
+  const [current] = await database.query<Current>(currentStatement, [given.cashbackId, given.bankId])
+  let left = current?.total ?? 0
+  for (let place = -1; current && left > 0; ) {
+    const values = [current.reconciliationId, place, pageSize]
+    const page = await database.query<Difference & { place: number }>(pageStatement, values)
+    const last = page.at(-1)
+    if (!last) throw new Error('The differences were replaced by an upload while they were read')
+    left -= page.length
+    place = last.place
+    yield page
+  }
+}

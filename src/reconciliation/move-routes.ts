@@ -1,0 +1,122 @@
+/** What follows the reports: acceptance, settlement, payment and its receipt. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import { type CampaignRoutesDeps, onlyBanks, onlyMerchants } from '../campaigns/callers.ts'
+import { CampaignPath, cashbackErrors, NoQuery, OperationResult, secured } from '../campaigns/schemas.ts'
+import { resultView } from '../campaigns/views.ts'
+import { bankOf, merchantOf } from '../http/authenticate.ts'
+import { ref } from '../http/openapi.ts'
+import { bodyOptional } from '../http/optional-body.ts'
+import * as operations from './operations.ts'
+import * as schemas from './schemas.ts'
+
+const common = { tags: ['Reconciliation'], security: secured }
+const noCampaign = 'There is no such campaign, or the bank is not invited to it'
+const repeated = 'Repeated, it changes nothing and gives the same answer.'
+const wrongStage = (what: string) => `An id is no UUID, the query or the body is not empty, or ${what}`
+
+export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  onlyMerchants(app as unknown as FastifyInstance, deps)
+
+  app.post(
+    '/cashbacks/:cashbackId/banks/:bankId/accept-report',
+    {
+      preValidation: bodyOptional,
+      schema: {
+        ...common,
+        operationId: 'acceptReport',
+        summary: 'Accept the bank’s report',
+        description: `Reconciliation with this bank is then complete, whatever differences are left. ${repeated}`,
+        params: schemas.PartPath,
+        querystring: NoQuery,
+        body: schemas.NoBody,
+        response: {
+          200: { ...ref(OperationResult), description: 'The report is accepted' },
+          ...cashbackErrors({ 400: wrongStage('the merchant’s answer to a report is not awaited'), 404: noCampaign }),
+        },
+      },
+    },
+    async request => resultOf(await operations.acceptReport(deps, { caller: merchantOf(request), ...partOf(request) })),
+  )
+
+  app.post(
+    '/cashbacks/:cashbackId/banks/:bankId/settle',
+    {
+      preValidation: bodyOptional,
+      schema: {
+        ...common,
+        operationId: 'settle',
+        summary: 'Confirm settlement with the bank',
+        description:
+          'Possible once reconciliation with this bank is complete. With the last bank the campaign awaits the payment of the ' +
+          `compensation, or is \`completed\` when the merchant bears 0 %. ${repeated}`,
+        params: schemas.PartPath,
+        querystring: NoQuery,
+        body: schemas.NoBody,
+        response: {
+          200: { ...ref(OperationResult), description: 'Settlement is confirmed' },
+          ...cashbackErrors({ 400: wrongStage('reconciliation with this bank is not complete'), 404: noCampaign }),
+        },
+      },
+    },
+    async request => resultOf(await operations.settle(deps, { caller: merchantOf(request), ...partOf(request) })),
+  )
+
+  app.post(
+    '/cashbacks/:cashbackId/compensation-paid',
+    {
+      preValidation: bodyOptional,
+      schema: {
+        ...common,
+        operationId: 'confirmPayment',
+        summary: 'Mark the compensation as paid',
+        description: `Possible once settlement with every bank is confirmed. ${repeated}`,
+        params: CampaignPath,
+        querystring: NoQuery,
+        body: schemas.NoBody,
+        response: {
+          200: { ...ref(OperationResult), description: 'The compensation is marked as paid' },
+          ...cashbackErrors({ 400: wrongStage('no payment is awaited'), 404: 'There is no such campaign' }),
+        },
+      },
+    },
+    async request => resultOf(await operations.pay(deps, { caller: merchantOf(request), ...request.params })),
+  )
+}
+
+export const bankMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  onlyBanks(app as unknown as FastifyInstance, deps)
+
+  app.post(
+    '/cashbacks/:cashbackId/compensation-received',
+    {
+      preValidation: bodyOptional,
+      schema: {
+        ...common,
+        operationId: 'acknowledgeCompensation',
+        summary: 'Acknowledge that the compensation has arrived',
+        description:
+          'Possible once the merchant has marked it as paid. With the last bank the campaign is `compensationReceived`, and ' +
+          `\`completed\` some time later. ${repeated}`,
+        params: CampaignPath,
+        querystring: NoQuery,
+        body: schemas.NoBody,
+        response: {
+          200: { ...ref(OperationResult), description: 'The compensation is acknowledged' },
+          ...cashbackErrors({
+            400: wrongStage('nothing was paid to the bank yet'),
+            404: 'There is no such campaign, or the bank is not invited',
+          }),
+        },
+      },
+    },
+    async request => resultOf(await operations.acknowledge(deps, { caller: bankOf(request), ...request.params })),
+  )
+}
+
+const partOf = ({ params }: { params: { cashbackId: string; bankId: string } }) => ({
+  cashbackId: params.cashbackId,
+  bankId: params.bankId.toLowerCase(),
+})
+
+const resultOf = ({ campaign, message }: operations.Done) => resultView(campaign, message)

@@ -1,0 +1,108 @@
+/** What a merchant and its banks do once reports are there (behaviour.md, section 3, "Reconciliation"; section 7). */
+import type { BankCaller, MerchantCaller } from '../access/caller.ts'
+import type { CampaignDeps } from '../campaigns/deps.ts'
+import * as lifecycle from '../campaigns/lifecycle.ts'
+import { requireOwn } from '../campaigns/merchant-operations.ts'
+import {
+  actorOf,
+  campaignNotFound,
+  type LockedCampaign,
+  lockCampaign,
+  writeDecisions,
+} from '../campaigns/moves-store.ts'
+import type { Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+
+type Deps = Pick<CampaignDeps, 'database' | 'clock'>
+export type Partner = BankCaller | MerchantCaller
+/** A bank's part in a campaign, and who asks for it. */
+export type AskedPart = { caller: Partner; cashbackId: string; bankId: string }
+type AsMerchant = { caller: MerchantCaller; cashbackId: string; bankId: string }
+/** The campaign as it is after the call, and what was done, in words. */
+export type Done = { campaign: LockedCampaign; message: string }
+
+/** The merchant agrees with the bank's report. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid' */
+export function acceptReport(deps: Deps, asked: AsMerchant): Promise<Done> {
+  return movePart(
+    deps,
+    asked,
+    (_, bank) => lifecycle.acceptReport(bank),
+    'The report is accepted: reconciliation is complete',
+  )
+}
+
+/** The merchant confirms settlement with the bank. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid' */
+export function settle(deps: Deps, asked: AsMerchant): Promise<Done> {
+  return movePart(deps, asked, lifecycle.settle, 'Settlement with the bank is confirmed')
+}
+
+/** The bank has received the merchant's share. Repeated, it changes nothing. @throws DomainError 'not-found', 'invalid' */
+export function acknowledge(deps: Deps, asked: { caller: BankCaller; cashbackId: string }): Promise<Done> {
+  const part = { ...asked, bankId: asked.caller.bankId }
+  return movePart(deps, part, lifecycle.acknowledge, 'The bank has received the compensation')
+}
+
+/** The merchant has paid its share to every bank. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid' */
+export function pay(deps: Deps, asked: { caller: MerchantCaller; cashbackId: string }): Promise<Done> {
+  return deps.database.transaction(async transaction => {
+    const campaign = await lockExisting(transaction, asked)
+    return write(
+      deps,
+      transaction,
+      campaign,
+      asked.caller,
+      lifecycle.pay(campaign),
+      'The compensation is marked as paid',
+    )
+  })
+}
+
+function movePart(
+  deps: Deps,
+  asked: AskedPart,
+  decide: (campaign: LockedCampaign, bank: lifecycle.BankState) => lifecycle.Decision,
+  message: string,
+): Promise<Done> {
+  return deps.database.transaction(async transaction => {
+    const { campaign, bank } = await lockPart(transaction, asked)
+    return write(deps, transaction, campaign, asked.caller, decide(campaign, bank), message)
+  })
+}
+
+async function write(
+  { clock }: Deps,
+  transaction: Queryable,
+  campaign: LockedCampaign,
+  caller: Partner,
+  decision: lifecycle.Decision,
+  message: string,
+): Promise<Done> {
+  if (decision.changes.length === 0) return { campaign, message }
+  const given = { actor: actorOf(caller), now: clock.now() }
+  const [after] = await writeDecisions(transaction, [{ campaign, decision }], given)
+  return { campaign: after ?? campaign, message }
+}
+
+/** Locks a campaign with the part of one of its banks. @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden' */
+export async function lockPart(
+  transaction: Queryable,
+  asked: AskedPart,
+): Promise<{ campaign: LockedCampaign; bank: lifecycle.BankState }> {
+  const campaign = await lockExisting(transaction, asked)
+  const bank = campaign.banks.find(({ bankId }) => bankId === asked.bankId)
+  if (bank) return { campaign, bank }
+  if (asked.caller.type === 'bank') throw campaignNotFound('not-found')
+  throw bankNotInvited()
+}
+
+export const bankNotInvited = (): DomainError => new DomainError('not-found', 'The bank is not invited to the campaign')
+
+async function lockExisting(
+  transaction: Queryable,
+  { caller, cashbackId }: { caller: Partner; cashbackId: string },
+): Promise<LockedCampaign> {
+  const campaign = await lockCampaign(transaction, cashbackId)
+  if (!campaign) throw campaignNotFound('not-found')
+  if (caller.type === 'retailer') requireOwn(campaign, caller)
+  return campaign
+}

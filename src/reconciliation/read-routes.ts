@@ -1,0 +1,102 @@
+/** What both sides read of a reconciliation: its state, the uploaded files, and all differences. */
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { type CampaignRoutesDeps, onlyPartners, partnerOf } from '../campaigns/callers.ts'
+import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
+import { downloadHeaders } from '../http/download.ts'
+import type { Difference } from './differences.ts'
+import { openDifferences, openFile, readReconciliation } from './reads.ts'
+import * as schemas from './schemas.ts'
+import { differenceLines, differencesHeader, reconciliationView } from './views.ts'
+
+const common = { tags: ['Reconciliation'], security: secured }
+const badPath = 'An id is no UUID, or the query is not empty'
+
+const csv = (description: string) => ({
+  description,
+  content: { 'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string', contentMediaType: 'text/csv' }) } },
+})
+
+export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  onlyPartners(app as unknown as FastifyInstance, deps)
+
+  app.get(
+    '/cashbacks/:cashbackId/reconciliation',
+    {
+      schema: {
+        ...common,
+        operationId: 'readReconciliation',
+        summary: 'Stages, reports, totals and differences',
+        description:
+          'The merchant sees every invited bank, a bank itself alone. Differences are those of the latest report of each side: against ' +
+          'the terms of the campaign, and once both are there, between the two.',
+        params: CampaignPath,
+        querystring: NoQuery,
+        response: {
+          200: schemas.Reconciliation,
+          ...cashbackErrors({ 400: badPath, 404: 'There is no such campaign, or the bank is not invited' }),
+        },
+      },
+    },
+    async request =>
+      reconciliationView(await readReconciliation(deps, { caller: partnerOf(request), ...request.params })),
+  )
+
+  app.get(
+    '/cashbacks/:cashbackId/banks/:bankId/differences.csv',
+    {
+      schema: {
+        ...common,
+        operationId: 'downloadDifferences',
+        summary: 'All differences with a bank as CSV',
+        description:
+          'For the merchant of the campaign and for that bank. Columns: `kind`, `transactionId`, `bankLine`, `merchantLine`, `expected`, ' +
+          '`found`. An upload that comes in meanwhile breaks the download off; then start it again.',
+        params: schemas.PartPath,
+        querystring: NoQuery,
+        response: {
+          200: csv('The differences, in the order of the bank’s report, then of the merchant’s'),
+          ...cashbackErrors({ 400: badPath, 404: 'There is no such campaign, or the bank is not invited to it' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { cashbackId } = request.params
+      const bankId = request.params.bankId.toLowerCase()
+      const pages = await openDifferences(deps, { caller: partnerOf(request), cashbackId, bankId })
+      reply.headers(downloadHeaders(`differences-${cashbackId}-${bankId}.csv`))
+      return reply.send(Readable.from(csvOf(pages)))
+    },
+  )
+
+  app.get(
+    '/reports/:reportId/file',
+    {
+      schema: {
+        ...common,
+        operationId: 'downloadReport',
+        summary: 'An uploaded report, byte for byte',
+        description:
+          'For the merchant of the campaign and for the bank that it is about, whichever of them uploaded it.',
+        params: schemas.ReportPath,
+        querystring: NoQuery,
+        response: {
+          200: csv('The file'),
+          ...cashbackErrors({ 400: badPath, 404: 'There is no such report for this caller' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const file = await openFile(deps, { caller: partnerOf(request), ...request.params })
+      reply.headers(downloadHeaders(file.fileName)).header('content-length', file.sizeBytes)
+      return reply.send(Readable.from(file.bytes, { objectMode: false }))
+    },
+  )
+}
+
+async function* csvOf(pages: AsyncIterable<Difference[]>): AsyncGenerator<string> {
+  yield differencesHeader
+  for await (const page of pages) yield differenceLines(page)
+}

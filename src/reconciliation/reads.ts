@@ -1,0 +1,61 @@
+/** Who may see which reports and differences (behaviour.md, section 7): the merchant of the campaign all, a bank its own only. */
+import type { CampaignDeps } from '../campaigns/deps.ts'
+import { findParties } from '../campaigns/history-store.ts'
+import { requireOwn } from '../campaigns/merchant-operations.ts'
+import { campaignNotFound } from '../campaigns/moves-store.ts'
+import { DomainError } from '../errors.ts'
+import { findFile, readDifferences, readFile, type StoredFile } from './file-store.ts'
+import { type AskedPart, bankNotInvited, type Partner } from './operations.ts'
+import { listReconciliations, type Reconciliations } from './store.ts'
+
+type Deps = Pick<CampaignDeps, 'database'>
+
+const mostItems = 1_000
+
+/** How far the reconciliation has come. @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden' */
+export async function readReconciliation(
+  { database }: Deps,
+  asked: { caller: Partner; cashbackId: string },
+): Promise<Reconciliations> {
+  const { caller, cashbackId } = asked
+  const bankId = caller.type === 'bank' ? caller.bankId : null
+  await requireParty(database, { caller, cashbackId, bankId })
+  const read = await listReconciliations(database, { cashbackId, bankId, mostItems })
+  if (!read) throw campaignNotFound('not-found')
+  return read
+}
+
+/** All differences of a bank's part, some at a time. @throws DomainError 'not-found', 'forbidden' */
+export async function openDifferences(
+  { database }: Deps,
+  asked: AskedPart,
+): Promise<ReturnType<typeof readDifferences>> {
+  const { caller, cashbackId, bankId } = asked
+  if (caller.type === 'bank' && caller.bankId !== bankId) throw bankNotInvited()
+  await requireParty(database, asked)
+  return readDifferences(database, { cashbackId, bankId })
+}
+
+/** A report's file, with its bytes in pieces. @throws DomainError 'not-found', also for another bank's report; 'forbidden' */
+export async function openFile(
+  { database }: Deps,
+  { caller, reportId }: { caller: Partner; reportId: string },
+): Promise<StoredFile & { bytes: AsyncGenerator<Buffer> }> {
+  const file = await findFile(database, reportId)
+  if (!file || (caller.type === 'bank' && file.bankId !== caller.bankId))
+    throw new DomainError('not-found', 'The report was not found')
+  if (caller.type === 'retailer') requireOwn(file, caller)
+  return { ...file, bytes: readFile(database, reportId) }
+}
+
+/** @param asked.bankId whose part is asked for; null: all parts */
+async function requireParty(
+  database: CampaignDeps['database'],
+  { caller, cashbackId, bankId }: { caller: Partner; cashbackId: string; bankId: string | null },
+): Promise<void> {
+  const parties = await findParties(database, cashbackId, bankId)
+  if (!parties) throw campaignNotFound('not-found')
+  if (caller.type === 'retailer') requireOwn(parties, caller)
+  if (bankId === null || parties.isInvited) return
+  throw caller.type === 'bank' ? campaignNotFound('not-found') : bankNotInvited()
+}

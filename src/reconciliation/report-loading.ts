@@ -1,0 +1,105 @@
+/** How a file gets into the database: its lines into a table of this transaction alone, its bytes piece by piece, in one pass over it. */
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate as othersTurn } from 'node:timers/promises'
+import type pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { linesTable } from './comparison-sql.ts'
+import { insertChunk } from './comparison-store.ts'
+import type { Side } from './differences.ts'
+import { type ReportLine, readReportLines } from './report-lines.ts'
+
+const chunkBytes = 1024 * 1024
+/** So many lines make one COPY. */
+const copiedAtOnce = 5_000
+const namedFaults = 20
+
+/**
+ * Reads a report to its end.
+ *
+ * @param client in a transaction that has made the tables for lines
+ * @returns the size of the file
+ * @throws DomainError 'invalid' for a file that is no report: the first 20 faults by line, column and value, then the count of all
+ */
+export async function loadReport(
+  client: pg.Client,
+  report: { reportId: string; side: Side; bytes: AsyncIterable<Buffer> },
+): Promise<{ sizeBytes: number }> {
+  const keep = keepBytes(client, report.reportId)
+  const faults: string[] = []
+  let faultsCount = 0
+  let waiting: ReportLine[] = []
+  const copy = async () => {
+    const lines = waiting
+    waiting = []
+    if (lines.length > 0) await copyLines(client, report.side, lines)
+  }
+  for await (const read of readReportLines(keep.passing(report.bytes), report.side)) {
+    faults.push(...read.faults.slice(0, namedFaults - faults.length))
+    faultsCount += read.faults.length
+    if (faultsCount === 0) waiting = waiting.concat(read.lines)
+    else keep.stop()
+    if (waiting.length >= copiedAtOnce) await copy()
+    // A thousand lines take some milliseconds, and then other requests to this process have their turn.
+    await othersTurn()
+  }
+  if (faultsCount > 0) throw new DomainError('invalid', describeFaults(faults, faultsCount))
+  await copy()
+  return { sizeBytes: await keep.finish() }
+}
+
+/** Keeps the bytes that pass, in pieces of a bounded size. */
+function keepBytes(client: pg.Client, reportId: string) {
+  let pieces: Buffer[] = []
+  let waiting = 0
+  let size = 0
+  let chunk = 0
+  let stopped = false
+  const write = async () => {
+    const bytes = Buffer.concat(pieces)
+    pieces = []
+    waiting = 0
+    if (bytes.length > 0 && !stopped) await insertChunk(queryable(client), { reportId, chunk: chunk++, bytes })
+  }
+  return {
+    async *passing(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+      for await (const piece of bytes) {
+        pieces.push(piece)
+        waiting += piece.length
+        size += piece.length
+        if (waiting >= chunkBytes) await write()
+        yield piece
+      }
+    },
+    /** Nothing more is worth keeping. */
+    stop(): void {
+      stopped = true
+    },
+    /** @returns the size of all */
+    async finish(): Promise<number> {
+      await write()
+      return size
+    },
+  }
+}
+
+async function copyLines(client: pg.Client, side: Side, lines: readonly ReportLine[]): Promise<void> {
+  const copy = client.query(copyFrom(`copy ${linesTable[side]} from stdin`))
+  await pipeline(Readable.from([Buffer.from(lines.map(copyText).join(''))]), copy)
+}
+
+/** A line in PostgreSQL's text format; no value holds a control character. */
+function copyText(line: ReportLine): string {
+  const { lineNumber, transactionAt, amount, cashbackAmount } = line
+  const ids = `${escaped(line.transactionId)}\t${escaped(line.terminalId)}`
+  return `${lineNumber}\t${ids}\t${transactionAt.toISOString()}\t${amount}\t${cashbackAmount ?? '\\N'}\n`
+}
+
+const escaped = (text: string): string => (text.includes('\\') ? text.replaceAll('\\', '\\\\') : text)
+
+function describeFaults(named: readonly string[], count: number): string[] {
+  const more = count > named.length ? `... and ${count - named.length} more faults; ` : ''
+  return [...named, `${more}${count} ${count === 1 ? 'fault' : 'faults'} in all: nothing was kept`]
+}

@@ -1,0 +1,158 @@
+/** The shapes of reconciliation (behaviour.md, section 8): from these come validation, types, answers and the OpenAPI document. */
+import Type from 'typebox'
+import { accountTypes } from '../access/caller.ts'
+import { count, money, participation, text } from '../campaigns/campaign-schemas.ts'
+import { CampaignStatus, closed, instant, uuid } from '../campaigns/schemas.ts'
+import { nullable } from '../http/openapi.ts'
+import { type DifferenceKind, differenceKinds, sides } from './differences.ts'
+
+export const mostCommentCharacters = 1_000
+
+const reportExample = 'c0ffee00-3f2b-4c55-9a70-2f4d6f0b1a01'
+export const PartPath = Type.Object({
+  cashbackId: uuid('The campaign'),
+  bankId: uuid('The bank, which is invited to it'),
+})
+export const ReportPath = Type.Object({ reportId: uuid('The report', reportExample) })
+export const NoBody = Type.Object({}, closed)
+
+const file = Type.Unsafe<string>({
+  type: 'string',
+  format: 'binary',
+  contentMediaType: 'text/csv',
+  description:
+    'The report: CSV with a header, at most 256 MiB and 1,000,000 lines. Columns, in any order: `transactionId` and `terminalId` ' +
+    '(one line of 1 to 128 characters each), `transactionAt` (ISO 8601 with a time zone), `amount` and `cashbackAmount` ' +
+    '(decimal numbers of 0 or more with at most 2 decimals and a point).',
+})
+export const BankReportForm = Type.Object({ file }, closed)
+export const MerchantReportForm = Type.Object(
+  {
+    file,
+    comment: Type.Optional(
+      Type.String({
+        maxLength: mostCommentCharacters,
+        description: 'What the merchant has to say to the bank',
+        examples: ['Two receipts of 3 December are not ours'],
+      }),
+    ),
+  },
+  closed,
+)
+
+const meanings: Record<DifferenceKind, string> = {
+  'outside-period': 'the transaction is not within the campaign’s period',
+  'unknown-terminal': 'the campaign does not apply at the terminal',
+  'amount-out-of-range': 'the amount is below `minAmount` or above `maxAmount`',
+  'wrong-cashback': 'the cashback is not `amount × percentage / 100`, rounded half up to 2 decimals',
+  'repeated-transaction': 'an earlier line of the report names the same transaction; that one stands',
+  'budget-exceeded':
+    'with this line the cashback of the bank’s lines that break nothing else comes to more than `maxBudget`',
+  'amount-differs': 'both reports name the transaction, with different amounts',
+  'only-in-bank-report': 'the merchant’s report does not name the transaction',
+  'only-in-merchant-report': 'the bank’s report does not name the transaction',
+}
+
+const totals = {
+  total: count('How many there are', 2),
+  byKind: Type.Object(
+    Object.fromEntries(differenceKinds.map(kind => [kind, count(meanings[kind])])) as Record<
+      DifferenceKind,
+      ReturnType<typeof count>
+    >,
+    { description: 'How many there are of each kind; every kind is named' },
+  ),
+}
+
+const line = (whose: string) =>
+  nullable(
+    Type.Integer({ minimum: 2, description: `Line of the ${whose} report, its header being line 1`, examples: [7] }),
+  )
+
+const Item = Type.Object({
+  kind: Type.Enum([...differenceKinds], {
+    description: Object.entries(meanings)
+      .map(([kind, meaning]) => `${kind}: ${meaning}`)
+      .join('; '),
+  }),
+  transactionId: text('The transaction', 'TX-20261203-0007'),
+  bankLine: line('bank’s'),
+  merchantLine: line('merchant’s'),
+  expected: nullable(text('What the terms, or the merchant’s report, say; null: nothing', '12.35')),
+  found: nullable(text('What stands in the line; null: the bank’s report has none', '12.34')),
+})
+
+export const Uploaded = Type.Object(
+  {
+    reportId: uuid('The report', reportExample),
+    bankReportingStatus: participation.bankReportingStatus,
+    lines: count('Lines below the header', 1250),
+    totalAmount: money('Sum of `amount`', 561_230.5),
+    totalCashback: money('Sum of `cashbackAmount`', 28_061.53),
+    differences: Type.Object(totals, {
+      description: 'What this report has led to, together with the other side’s latest',
+    }),
+  },
+  { description: 'The report is kept, and it is the other side’s turn' },
+)
+
+const Report = Type.Object({
+  reportId: uuid('The report', reportExample),
+  side: Type.Enum([...sides], { description: 'Whose report it is' }),
+  version: Type.Integer({ minimum: 1, description: 'Counts the reports of its side', examples: [1] }),
+  fileName: text('Name of the uploaded file', 'december.csv'),
+  sizeBytes: count('Its size', 81_250),
+  lines: count('Lines below the header', 1250),
+  totalAmount: money('Sum of `amount`', 561_230.5),
+  totalCashback: money('Sum of `cashbackAmount`', 28_061.53),
+  uploadedAt: instant('When it was uploaded', '2027-01-04T09:12:44.000Z'),
+  uploadedBy: Type.Object(
+    {
+      type: Type.Enum([...accountTypes], { description: 'A bank or the merchant' }),
+      id: uuid('Which one'),
+      login: text('The portal user’s login, or the clientId of a system', 'olena'),
+    },
+    { description: 'Who uploaded it' },
+  ),
+  comment: nullable(text('What the merchant had to say', 'Two receipts of 3 December are not ours')),
+})
+
+const Bank = Type.Object({
+  id: uuid('The bank'),
+  name: text('Its name', 'Alpha Bank'),
+  bankReportingStatus: participation.bankReportingStatus,
+  settlementConfirmed: participation.settlementConfirmed,
+  expectedCompensation: nullable(
+    money(
+      'Sum of the cashback of the lines of the bank’s latest report that break no term, times ' +
+        '`merchantCompensationPercentage` / 100, rounded half up to 2 decimals; null before the first report',
+      16_836.92,
+    ),
+  ),
+  reports: Type.Array(Report, { description: 'Every report of both sides, the first one first' }),
+  matched: nullable(
+    count(
+      'Transactions that both latest reports name with the same amount; null before the merchant’s first report',
+      1248,
+    ),
+  ),
+  differences: Type.Object(
+    {
+      ...totals,
+      items: Type.Array(Item, {
+        description:
+          'The first 1,000, by the line of the bank’s report, then of the merchant’s; `differences.csv` has all of them',
+      }),
+    },
+    { description: 'Of the latest reports' },
+  ),
+})
+
+export const Reconciliation = Type.Object(
+  {
+    cashbackId: uuid('The campaign'),
+    status: CampaignStatus,
+    banks: Type.Array(Bank, { description: 'Every invited bank, by name; for a bank itself alone' }),
+  },
+  { description: 'How far the reconciliation has come' },
+)

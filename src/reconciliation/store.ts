@@ -1,0 +1,149 @@
+/** Reports and what they have led to: how they are written at the end of an upload, and read. */
+import type { AccountType } from '../access/caller.ts'
+import type { CampaignStatus, ReportingStage } from '../campaigns/lifecycle.ts'
+import type { Actor } from '../campaigns/moves-store.ts'
+import type { Queryable, Statement } from '../db/database.ts'
+import type { Comparison } from './comparison-store.ts'
+import type { CountsByKind, Difference, Side } from './differences.ts'
+
+export type NewReport = {
+  reportId: string
+  cashbackId: string
+  bankId: string
+  side: Side
+  fileName: string
+  sizeBytes: number
+  uploadedAt: Date
+  actor: Actor
+  comment: string | null
+}
+
+const countUpload = {
+  bank: {
+    name: 'reports.count-bank-upload',
+    text: `update campaign_banks set bank_report_uploads = bank_report_uploads + 1, expected_compensation = $3
+           where cashback_id = $1 and bank_id = $2 returning bank_report_uploads as version`,
+  },
+  merchant: {
+    name: 'reports.count-merchant-upload',
+    text: `update campaign_banks set merchant_report_uploads = merchant_report_uploads + 1, expected_compensation = $3
+           where cashback_id = $1 and bank_id = $2 returning merchant_report_uploads as version`,
+  },
+} satisfies Record<Side, Statement>
+
+/** Writes a report whose lines and bytes are written already, and what it has led to; the campaign must be locked. */
+export async function insertReport(transaction: Queryable, report: NewReport, comparison: Comparison): Promise<void> {
+  const { reportId, cashbackId, bankId, side, actor } = report
+  const { lines, totalAmount, totalCashback, expectedCompensation } = comparison
+  const [counted] = await transaction.query<{ version: number }>(countUpload[side], [
+    cashbackId,
+    bankId,
+    expectedCompensation,
+  ])
+  await transaction.execute(
+    `insert into reports (report_id, cashback_id, bank_id, side, version, file_name, size_bytes, lines, total_amount, total_cashback,
+       uploaded_at, actor_type, actor_id, actor_subject, comment)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    [
+      ...[reportId, cashbackId, bankId, side, counted?.version, report.fileName, report.sizeBytes],
+      ...[lines, totalAmount, totalCashback, report.uploadedAt, actor.type, actor.id, actor.subject, report.comment],
+    ],
+  )
+}
+
+/** Puts what an upload has led to in the place of what was compared before. */
+export async function replaceComparison(
+  transaction: Queryable,
+  given: { cashbackId: string; bankId: string; reports: Record<Side, string | null>; comparison: Comparison },
+): Promise<void> {
+  const { cashbackId, bankId, reports, comparison } = given
+  await transaction.execute(
+    `insert into reconciliations (reconciliation_id, cashback_id, bank_id, bank_report_id, merchant_report_id, matched, differences)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (cashback_id, bank_id) do update set reconciliation_id = excluded.reconciliation_id,
+       bank_report_id = excluded.bank_report_id, merchant_report_id = excluded.merchant_report_id, matched = excluded.matched,
+       differences = excluded.differences`,
+    [
+      ...[comparison.reconciliationId, cashbackId, bankId, reports.bank, reports.merchant],
+      ...[comparison.matched, JSON.stringify(comparison.counts)],
+    ],
+  )
+}
+
+/** A report as it is listed; amounts are decimal texts. */
+export type ListedReport = {
+  reportId: string
+  side: Side
+  version: number
+  fileName: string
+  sizeBytes: number
+  lines: number
+  totalAmount: string
+  totalCashback: string
+  /** ISO 8601. */
+  uploadedAt: string
+  uploadedBy: { type: AccountType; id: string; login: string }
+  comment: string | null
+}
+
+export type BankReconciliation = {
+  id: string
+  name: string
+  stage: ReportingStage | null
+  expectedCompensation: string | null
+  reports: ListedReport[]
+  matched: number | null
+  /** null before the first report. */
+  counts: Partial<CountsByKind> | null
+  items: Difference[]
+}
+
+/** What a statement about a whole campaign gives. */
+export type Reconciliations = { cashbackId: string; status: CampaignStatus; banks: BankReconciliation[] }
+
+/** One statement, so that all of it belongs to the same moment. */
+const banksStatement: Statement = {
+  name: 'reports.reconciliation',
+  text: `
+    select c.status, b.bank_id as id, b.name, i.reporting_stage as stage, i.expected_compensation::text as "expectedCompensation",
+      r.matched, r.differences as counts,
+      (
+        select coalesce(json_agg(json_build_object(
+          'reportId', p.report_id, 'side', p.side, 'version', p.version, 'fileName', p.file_name, 'sizeBytes', p.size_bytes,
+          'lines', p.lines, 'totalAmount', p.total_amount::text, 'totalCashback', p.total_cashback::text,
+          'uploadedAt', p.uploaded_at, 'comment', p.comment,
+          'uploadedBy', json_build_object('type', p.actor_type, 'id', p.actor_id, 'login', coalesce(u.login, p.actor_subject)))
+          order by p.uploaded_at, p.version, p.side), '[]')
+        from reports p left join portal_users u on u.user_id::text = p.actor_subject
+        where p.cashback_id = i.cashback_id and p.bank_id = i.bank_id
+      ) as reports,
+      (
+        select coalesce(json_agg(json_build_object(
+          'kind', d.kind, 'transactionId', d.transaction_id, 'bankLine', d.bank_line, 'merchantLine', d.merchant_line,
+          'expected', d.expected, 'found', d.found) order by d.place), '[]')
+        from (
+          select * from report_differences d where d.reconciliation_id = r.reconciliation_id order by d.place limit $3
+        ) d
+      ) as items
+    from campaigns c join campaign_banks i using (cashback_id) join banks b using (bank_id) left join reconciliations r using (cashback_id, bank_id)
+    where i.cashback_id = $1 and ($2::uuid is null or i.bank_id = $2)
+    order by b.name collate "C", b.bank_id`,
+}
+
+/**
+ * How far the reconciliation with the banks of a campaign has come.
+ *
+ * @param given.bankId of this bank alone; null: of all
+ * @param given.mostItems differences that are told for each bank
+ * @returns null when there is no such campaign or bank of it
+ */
+export async function listReconciliations(
+  database: Queryable,
+  given: { cashbackId: string; bankId: string | null; mostItems: number },
+): Promise<Reconciliations | null> {
+  const { cashbackId, bankId, mostItems } = given
+  type Row = BankReconciliation & { status: CampaignStatus }
+  const rows = await database.query<Row>(banksStatement, [cashbackId, bankId, mostItems])
+  const [first] = rows
+  return first ? { cashbackId, status: first.status, banks: rows.map(({ status, ...bank }) => bank) } : null
+}

@@ -1,0 +1,110 @@
+/** How reports are uploaded, each side's in a plugin of its own: its callers are known before the body is looked at. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type CampaignRoutesDeps, onlyBanks, onlyMerchants } from '../campaigns/callers.ts'
+import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
+import { bankOf, merchantOf } from '../http/authenticate.ts'
+import { fileRoute, takeFileForms, withFileForm } from '../http/file-upload.ts'
+import type { Side } from './differences.ts'
+import type { AskedPart } from './operations.ts'
+import * as schemas from './schemas.ts'
+import type { UploadTurns } from './upload-turns.ts'
+import { uploadReport } from './uploads.ts'
+import { uploadedView } from './views.ts'
+
+export type UploadRoutesDeps = CampaignRoutesDeps & { turns: UploadTurns }
+
+const mebibyte = 1024 * 1024
+const limits = { mostBytes: 256 * mebibyte, longestMs: 30 * 60_000 }
+
+const common = { tags: ['Reconciliation'], security: secured, consumes: ['multipart/form-data'] }
+const rules =
+  'A report whose form is at fault is refused whole, and its first 20 faults are named by line, column and value. What is well-formed ' +
+  'but against the terms of the campaign is taken and shown as a difference.'
+const refusals = {
+  400: 'No report of this side is awaited at this stage; the form or the file is not as described; or another upload came first',
+  413: 'The file is larger than 256 MiB',
+  415: 'The body is no multipart/form-data',
+  503: 'The platform is away for a moment, or too many uploads are running; try again after `Retry-After` seconds',
+}
+
+export const bankUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (app, deps) => {
+  onlyBanks(app as unknown as FastifyInstance, deps)
+  takeFileForms(app as unknown as FastifyInstance)
+
+  app.post(
+    '/cashbacks/:cashbackId/bank-report',
+    {
+      ...fileRoute,
+      schema: {
+        ...common,
+        operationId: 'uploadBankReport',
+        summary: 'Upload the bank’s report',
+        description: `The first report after the period, or an updated one after the merchant’s. It goes to the merchant. ${rules}`,
+        params: CampaignPath,
+        querystring: NoQuery,
+        body: schemas.BankReportForm,
+        response: {
+          201: schemas.Uploaded,
+          ...cashbackErrors({ ...refusals, 404: 'There is no such campaign, or the bank is not invited' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const caller = bankOf(request)
+      const asked = { caller, cashbackId: request.params.cashbackId, bankId: caller.bankId }
+      return upload(deps, request as FastifyRequest, reply as FastifyReply, { ...asked, side: 'bank' })
+    },
+  )
+}
+
+export const merchantUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (app, deps) => {
+  onlyMerchants(app as unknown as FastifyInstance, deps)
+  takeFileForms(app as unknown as FastifyInstance)
+
+  app.post(
+    '/cashbacks/:cashbackId/banks/:bankId/merchant-report',
+    {
+      ...fileRoute,
+      schema: {
+        ...common,
+        operationId: 'uploadMerchantReport',
+        summary: 'Answer the bank’s report with the merchant’s own',
+        description:
+          'The two are matched on `transactionId`, and the bank is asked for an updated report. The column `cashbackAmount` or its ' +
+          `values may be left out. ${rules}`,
+        params: schemas.PartPath,
+        querystring: NoQuery,
+        body: schemas.MerchantReportForm,
+        response: {
+          201: schemas.Uploaded,
+          ...cashbackErrors({ ...refusals, 404: 'There is no such campaign, or the bank is not invited to it' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { cashbackId, bankId } = request.params
+      const asked = { caller: merchantOf(request), cashbackId, bankId: bankId.toLowerCase() }
+      return upload(deps, request as FastifyRequest, reply as FastifyReply, { ...asked, side: 'merchant' })
+    },
+  )
+}
+
+async function upload(
+  deps: UploadRoutesDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  asked: AskedPart & { side: Side },
+): Promise<FastifyReply> {
+  const { caller, side } = asked
+  const texts: Record<string, number> = side === 'merchant' ? { comment: schemas.mostCommentCharacters } : {}
+  const uploaded = await withFileForm(request, reply, { ...limits, texts }, openForm => {
+    const open = async () => {
+      const { fileName, bytes, texts } = await openForm()
+      return { fileName, bytes, comment: () => texts.get('comment') || null }
+    }
+    const partnerId = caller.type === 'bank' ? caller.bankId : caller.merchantId
+    return deps.turns(partnerId, () => uploadReport(deps, { ...asked, open }))
+  })
+  return reply.code(201).send(uploadedView(uploaded))
+}

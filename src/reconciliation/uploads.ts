@@ -1,0 +1,74 @@
+/** A bank or a merchant uploads its report (behaviour.md, sections 3, 7 and 8): the whole of it in one transaction, or nothing. */
+import { randomUUID } from 'node:crypto'
+import type { CampaignDeps } from '../campaigns/deps.ts'
+import * as lifecycle from '../campaigns/lifecycle.ts'
+import { actorOf, writeDecisions } from '../campaigns/moves-store.ts'
+import { queryable } from '../db/database.ts'
+import { longTransaction } from '../db/long-transaction.ts'
+import { DomainError } from '../errors.ts'
+import { type Comparison, compareReports, findCompared, prepareComparison } from './comparison-store.ts'
+import type { Side } from './differences.ts'
+import { type AskedPart, lockPart } from './operations.ts'
+import { loadReport } from './report-loading.ts'
+import { insertReport, replaceComparison } from './store.ts'
+
+type Deps = Pick<CampaignDeps, 'database' | 'clock'>
+/** What was sent, as it comes; the comment is known once `bytes` has ended. */
+export type ReportFile = { fileName: string; bytes: AsyncIterable<Buffer>; comment(): string | null }
+export type Uploaded = { reportId: string; stage: lifecycle.ReportingStage | null; comparison: Comparison }
+
+const decisions = {
+  bank: lifecycle.uploadBankReport,
+  merchant: lifecycle.uploadMerchantReport,
+} satisfies Record<Side, (bank: lifecycle.BankState) => lifecycle.Decision>
+
+/**
+ * Takes a report. The campaign is locked for a moment before the file is read, to refuse early, and again at the end: other moves of
+ * the campaign never wait for an upload.
+ *
+ * @param given.open begins to read what was sent
+ * @throws DomainError 'not-found', 'forbidden', 'invalid' when no report of this side is awaited or the file is none
+ */
+export async function uploadReport(
+  deps: Deps,
+  given: AskedPart & { side: Side; open: () => Promise<ReportFile> },
+): Promise<Uploaded> {
+  const { side } = given
+  await deps.database.transaction(async transaction => decisions[side]((await lockPart(transaction, given)).bank))
+  const file = await given.open()
+  const reportId = randomUUID()
+  return longTransaction(deps.database, async client => {
+    const transaction = queryable(client)
+    await prepareComparison(transaction)
+    const { sizeBytes } = await loadReport(client, { reportId, side, bytes: file.bytes })
+    const before = await findCompared(transaction, given)
+    const comparison = await compareReports(transaction, { ...given, reportId, before })
+
+    const { campaign, bank } = await lockPart(transaction, given)
+    const decision = decisions[side](bank)
+    const since = await findCompared(transaction, given)
+    if (since?.reconciliationId !== before?.reconciliationId)
+      throw new DomainError('invalid', 'Another report came in meanwhile: upload yours again')
+    const now = deps.clock.now()
+    const actor = actorOf(given.caller)
+    const comment = file.comment()
+    const { cashbackId, bankId } = given
+    const report = {
+      reportId,
+      cashbackId,
+      bankId,
+      side,
+      fileName: file.fileName,
+      sizeBytes,
+      uploadedAt: now,
+      actor,
+      comment,
+    }
+    await insertReport(transaction, report, comparison)
+    const reports = { bank: before?.bank ?? null, merchant: before?.merchant ?? null, [side]: reportId }
+    await replaceComparison(transaction, { ...given, reports, comparison })
+    const [after] = await writeDecisions(transaction, [{ campaign, decision }], { actor, now, comment })
+    const stage = after?.banks.find(other => other.bankId === bankId)?.stage ?? null
+    return { reportId, stage, comparison }
+  })
+}

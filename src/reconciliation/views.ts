@@ -1,0 +1,61 @@
+/** What partners see of reports and differences (behaviour.md, section 8, "Shapes"). */
+import { bankReportingStatus, isSettled } from '../campaigns/lifecycle.ts'
+import { type CountsByKind, countEveryKind, type Difference } from './differences.ts'
+import type { BankReconciliation, ListedReport, Reconciliations } from './store.ts'
+import type { Uploaded } from './uploads.ts'
+
+const totalOf = (counts: CountsByKind): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
+
+export function uploadedView({ reportId, stage, comparison }: Uploaded) {
+  const { lines, totalAmount, totalCashback, counts } = comparison
+  return {
+    reportId,
+    bankReportingStatus: bankReportingStatus(stage),
+    lines,
+    totalAmount: Number(totalAmount),
+    totalCashback: Number(totalCashback),
+    differences: { total: totalOf(counts), byKind: counts },
+  }
+}
+
+export function reconciliationView({ cashbackId, status, banks }: Reconciliations) {
+  return { cashbackId, status, banks: banks.map(bankView) }
+}
+
+function bankView({ id, name, stage, expectedCompensation, reports, matched, items, ...bank }: BankReconciliation) {
+  const byKind = countEveryKind(bank.counts ?? {})
+  return {
+    id,
+    name,
+    bankReportingStatus: bankReportingStatus(stage),
+    settlementConfirmed: isSettled(stage),
+    expectedCompensation: expectedCompensation === null ? null : Number(expectedCompensation),
+    reports: reports.map(reportView),
+    matched,
+    differences: { total: totalOf(byKind), byKind, items },
+  }
+}
+
+function reportView(report: ListedReport) {
+  return {
+    ...report,
+    totalAmount: Number(report.totalAmount),
+    totalCashback: Number(report.totalCashback),
+    uploadedAt: new Date(report.uploadedAt).toISOString(),
+  }
+}
+
+export const differencesHeader = 'kind,transactionId,bankLine,merchantLine,expected,found\r\n'
+
+/** Lines of a CSV file (RFC 4180). */
+export function differenceLines(differences: readonly Difference[]): string {
+  let lines = ''
+  for (const { kind, transactionId, bankLine, merchantLine, expected, found } of differences)
+    lines += `${kind},${quoted(transactionId)},${bankLine ?? ''},${merchantLine ?? ''},${quoted(expected)},${quoted(found)}\r\n`
+  return lines
+}
+
+function quoted(value: string | null): string {
+  if (value === null) return ''
+  return /[",]|^\s|\s$/.test(value) ? `"${value.replaceAll('"', '""')}"` : value
+}

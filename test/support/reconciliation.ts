@@ -1,0 +1,106 @@
+/** What the tests of reconciliation share: campaigns whose period is over, reports as files, and the calls of both sides. */
+import assert from 'node:assert/strict'
+import { createCampaign, ids, openCampaignBank, openMerchant, type Partner } from './campaigns.ts'
+import type { Answer, TestPlatform } from './platform.ts'
+
+export const header = 'transactionId,terminalId,transactionAt,amount,cashbackAmount'
+export const merchantHeader = 'transactionId,terminalId,transactionAt,amount'
+
+const dayMs = 86_400_000
+
+export type Sides = { platform: TestPlatform; grocer: Partner; alpha: Partner; beta: Partner }
+
+export async function openSides(platform: TestPlatform): Promise<Sides> {
+  const grocer = await openMerchant(platform)
+  const alpha = await openCampaignBank(platform)
+  return { platform, grocer, alpha, beta: await openCampaignBank(platform, 'beta') }
+}
+
+/** A campaign whose period is over, with its instants; each of the banks has approved it. */
+export type Ended = {
+  id: string
+  dateFrom: string
+  dateTo: string
+  /** An instant within the period. */
+  at: string
+}
+
+/** The period began 10 days before; only the clock's hour until its end passes. */
+export async function endedCampaign(
+  { platform, grocer }: Sides,
+  banks: readonly Partner[],
+  overrides: Record<string, unknown> = {},
+): Promise<Ended> {
+  const running = await runningCampaign({ platform, grocer }, banks, overrides)
+  const answer = await platform.call('POST', '/sandbox/clock', { body: { advance: 'PT1H' } })
+  assert.equal(answer.status, 200, answer.text)
+  return running
+}
+
+export async function runningCampaign(
+  { platform, grocer }: Pick<Sides, 'platform' | 'grocer'>,
+  banks: readonly Partner[],
+  overrides: Record<string, unknown> = {},
+): Promise<Ended> {
+  const now = platform.platform.deps.campaigns.clock.now().getTime()
+  const instant = (ms: number) => new Date(ms).toISOString()
+  const period = { dateFrom: instant(now - 10 * dayMs), dateTo: instant(now + 3_600_000) }
+  const participantsIds = banks.length === 2 ? [ids.alpha, ids.beta] : [ids.alpha]
+  const id = await createCampaign(platform, { participantsIds, ...period, ...overrides }, grocer)
+  for (const bank of banks) assert.equal((await bank.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
+  assert.equal((await grocer.call('POST', `/cashbacks/for-merchant/${id}/confirm`)).status, 201)
+  return { id, ...period, at: instant(now - 5 * dayMs) }
+}
+
+/** A line of a report with what is usual; 5 % of 200.00 is 10.00. */
+export function line(
+  campaign: Ended,
+  transactionId: string,
+  given: { terminalId?: string; at?: string; amount?: string; cashback?: string } = {},
+): string {
+  const { terminalId = 'T-0001', at = campaign.at, amount = '200.00', cashback = '10.00' } = given
+  return [transactionId, terminalId, at, amount, cashback].join(',')
+}
+
+export const reportOf = (...lines: string[]): string => [header, ...lines, ''].join('\n')
+
+export type Form = { file?: string | Uint8Array; fileName?: string; comment?: string }
+
+/** A form as browsers send it: its bytes and its content type. */
+export async function formOf({ file = '', fileName = 'report.csv', comment }: Form) {
+  const form = new FormData()
+  if (comment !== undefined) form.append('comment', comment)
+  form.append('file', new Blob([file as string], { type: 'text/csv' }), fileName)
+  const request = new Response(form)
+  const raw = new Uint8Array(await request.arrayBuffer())
+  return { raw, headers: { 'content-type': request.headers.get('content-type') ?? '' } }
+}
+
+const asForm = (given: Form | string): Form => (typeof given === 'string' ? { file: given } : given)
+
+export async function uploadBank(bank: Partner, id: string, given: Form | string): Promise<Answer> {
+  return bank.call('POST', `/portal/cashbacks/${id}/bank-report`, await formOf(asForm(given)))
+}
+
+export async function uploadMerchant(
+  merchant: Partner,
+  id: string,
+  given: Form | string,
+  bankId: string = ids.alpha,
+): Promise<Answer> {
+  return merchant.call('POST', `/portal/cashbacks/${id}/banks/${bankId}/merchant-report`, await formOf(asForm(given)))
+}
+
+export const move = (partner: Partner, path: string): Promise<Answer> =>
+  partner.call('POST', `/portal/cashbacks/${path}`)
+
+/** @returns the element of `banks` for the bank */
+export async function reconciliationOf(partner: Partner, id: string, bankId: string = ids.alpha): Promise<any> {
+  const answer = await partner.call('GET', `/portal/cashbacks/${id}/reconciliation`)
+  assert.equal(answer.status, 200, answer.text)
+  return answer.body.banks.find((bank: { id: string }) => bank.id === bankId)
+}
+
+/** Those kinds of which there are any. */
+export const countsOf = ({ byKind }: { byKind: Record<string, number> }): Record<string, number> =>
+  Object.fromEntries(Object.entries(byKind).filter(([, count]) => count > 0))
