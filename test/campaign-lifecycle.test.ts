@@ -362,6 +362,26 @@ suite('what may be edited', () => {
     })
 })
 
+suite('which banks get a part of a segment', () => {
+  const parts = { pending: ['a'], approved: ['a'], declined: [], expired: [] }
+  for (const a of bankStatuses)
+    test(`a bank that is ${a}: ${parts[a].length > 0}`, () => {
+      assert.deepEqual(life.segmentBanks(campaign({ status: 'awaitingBankApproval', a }), longBefore), parts[a])
+    })
+
+  test('until the period ends', () => {
+    const open = campaignStatuses.filter(state => {
+      try {
+        return life.segmentBanks(campaign({ status: state }), justBefore(dateTo)).length > 0
+      } catch {
+        return false
+      }
+    })
+    assert.deepEqual(open, ['awaitingBankApproval', 'awaitingMerchantApproval', 'approved', 'active'])
+    assert.throws(() => life.segmentBanks(campaign({ status: 'active' }), dateTo), { code: 'invalid' })
+  })
+})
+
 suite('one list of states', () => {
   let scratch: TestDatabase
   before(async () => {

@@ -165,7 +165,7 @@ export type Change = { trigger: Trigger } & (
 )
 
 /** `changes` is everything that the trigger causes; empty when it was done before (safe retry). */
-export type Decision = { trigger: Trigger; changes: readonly Change[] }
+export type Decision = { changes: readonly Change[] }
 
 const dayMs = 86_400_000
 /** Deleting needs at least this long before the start (cashback document, "Limits"). */
@@ -210,7 +210,6 @@ const withStatus = (campaign: CampaignState, status: BankStatus): BankState[] =>
 /** A new campaign with the banks that it invites. */
 export function create(banks: readonly string[]): Decision {
   return {
-    trigger: 'create',
     changes: [
       { trigger: 'create', subject: 'campaign', bankId: null, from: null, to: 'awaitingBankApproval' },
       ...banks.map(invited),
@@ -223,21 +222,21 @@ const invited = (bankId: string): Change => ({ trigger: 'invite', subject: 'bank
 /** The bank takes part. @throws DomainError 'invalid' */
 export function confirm(campaign: CampaignState, bank: BankState, now: Date): Decision {
   const trigger = 'confirm'
-  if (bank.status === 'approved') return { trigger, changes: [] }
+  if (bank.status === 'approved') return { changes: [] }
   requireUndecided(campaign, bank, now)
   const approved = bankChange(bank, trigger, 'approved')
-  if (campaign.createdByBankId !== null) return { trigger, changes: [approved, change(campaign, trigger, 'approved')] }
-  return { trigger, changes: [approved, ...afterLastDecision(campaign, bank, trigger, true)] }
+  if (campaign.createdByBankId !== null) return { changes: [approved, change(campaign, trigger, 'approved')] }
+  return { changes: [approved, ...afterLastDecision(campaign, bank, trigger, true)] }
 }
 
 /** The bank does not take part. @throws DomainError 'invalid' */
 export function reject(campaign: CampaignState, bank: BankState, now: Date): Decision {
   const trigger = 'reject'
-  if (bank.status === 'declined') return { trigger, changes: [] }
+  if (bank.status === 'declined') return { changes: [] }
   requireUndecided(campaign, bank, now)
   const declined = bankChange(bank, trigger, 'declined')
-  if (campaign.createdByBankId !== null) return { trigger, changes: [declined, change(campaign, trigger, 'declined')] }
-  return { trigger, changes: [declined, ...afterLastDecision(campaign, bank, trigger, false)] }
+  if (campaign.createdByBankId !== null) return { changes: [declined, change(campaign, trigger, 'declined')] }
+  return { changes: [declined, ...afterLastDecision(campaign, bank, trigger, false)] }
 }
 
 function requireUndecided(campaign: CampaignState, bank: BankState, now: Date): void {
@@ -263,19 +262,19 @@ export function launch(campaign: CampaignState, now: Date): Decision {
   if (isOver(campaign, now)) refuse('The campaign is over: its dateTo has passed')
   if (withStatus(campaign, 'approved').length === 0) refuse('At least one bank must approve participation first')
   const expired = withStatus(campaign, 'pending').map(bank => bankChange(bank, trigger, 'expired'))
-  return { trigger, changes: [...expired, change(campaign, trigger, 'approved')] }
+  return { changes: [...expired, change(campaign, trigger, 'approved')] }
 }
 
 /** The author takes the campaign back. @throws DomainError 'invalid' */
 export function remove(campaign: CampaignState, now: Date): Decision {
   const trigger = 'delete'
   const { status, dateFrom } = campaign
-  if (status === 'deleted') return { trigger, changes: [] }
+  if (status === 'deleted') return { changes: [] }
   if (!awaitsApproval(campaign) && status !== 'approved')
     refuse(`The campaign is ${status}: it cannot be deleted any more`)
   if (dateFrom.getTime() - now.getTime() < deleteBeforeStartMs)
     refuse('A campaign can be deleted until 2 days before its start')
-  return { trigger, changes: [change(campaign, trigger, 'deleted')] }
+  return { changes: [change(campaign, trigger, 'deleted')] }
 }
 
 /**
@@ -287,14 +286,12 @@ export function remove(campaign: CampaignState, now: Date): Decision {
 export function changeBanks(campaign: CampaignState, bankIds: readonly string[]): Decision {
   const added = bankIds.filter(id => !campaign.banks.some(({ bankId }) => bankId === id))
   const removed = campaign.banks.filter(({ bankId }) => !bankIds.includes(bankId))
-  const trigger = added.length > 0 ? 'invite' : 'uninvite'
-  if (added.length === 0 && removed.length === 0) return { trigger, changes: [] }
+  if (added.length === 0 && removed.length === 0) return { changes: [] }
   if (!awaitsApproval(campaign) || campaign.createdByBankId !== null)
     refuse(`The campaign is ${campaign.status}: its banks cannot change any more`)
   if (removed.length > 0 && isAgreed(campaign)) refuse('A bank has approved: banks can only be added')
   const isBack = added.length > 0 && campaign.status === 'awaitingMerchantApproval'
   return {
-    trigger,
     changes: [
       ...removed.map(bank => bankChange(bank, 'uninvite', null)),
       ...added.map(invited),
@@ -319,8 +316,7 @@ export function passTime(
   completeAfterMs: number,
 ): Decision | null {
   const { status, dateFrom, compensationReceivedAt } = campaign
-  if (status === 'approved' && dateFrom <= now)
-    return { trigger: 'start', changes: [change(campaign, 'start', 'active')] }
+  if (status === 'approved' && dateFrom <= now) return { changes: [change(campaign, 'start', 'active')] }
   if ((status === 'active' || awaitsApproval(campaign)) && isOver(campaign, now)) return end(campaign)
   const isWaitOver =
     compensationReceivedAt !== null && compensationReceivedAt.getTime() + completeAfterMs <= now.getTime()
@@ -339,16 +335,16 @@ function end(campaign: CampaignState): Decision {
           change(campaign, trigger, 'awaitingCompensationConfirmation'),
         ]
       : [...approved.map(bank => bankChange(bank, trigger, 'expired')), change(campaign, trigger, 'expired')]
-  return { trigger, changes: [...pending, ...changes] }
+  return { changes: [...pending, ...changes] }
 }
 
 /** The wait after the compensation is over, or the operator ends it. @throws DomainError 'invalid' */
 export function complete(campaign: CampaignState): Decision {
   const trigger = 'complete'
-  if (campaign.status === 'completed') return { trigger, changes: [] }
+  if (campaign.status === 'completed') return { changes: [] }
   if (campaign.status !== 'compensationReceived')
     refuse(`The campaign is ${campaign.status}: it can be completed once the compensation was received`)
-  return { trigger, changes: [change(campaign, trigger, 'completed')] }
+  return { changes: [change(campaign, trigger, 'completed')] }
 }
 
 /** The bank uploads its report, the first or an updated one. @throws DomainError 'invalid' */
@@ -356,7 +352,7 @@ export function uploadBankReport(bank: BankState): Decision {
   const trigger = 'upload-bank-report'
   if (bank.stage !== 'awaitingBankReconciliation' && bank.stage !== 'awaitingUpdatedBankReconciliation')
     refuse(`No report of the bank is awaited: ${stageInWords(bank)}`)
-  return { trigger, changes: [reportingChange(bank, trigger, 'awaitingMerchantReconciliationConfirmation')] }
+  return { changes: [reportingChange(bank, trigger, 'awaitingMerchantReconciliationConfirmation')] }
 }
 
 /** The merchant answers the bank's report with its own. @throws DomainError 'invalid' */
@@ -364,22 +360,22 @@ export function uploadMerchantReport(bank: BankState): Decision {
   const trigger = 'upload-merchant-report'
   if (bank.stage !== 'awaitingMerchantReconciliationConfirmation')
     refuse(`No report of the merchant is awaited: ${stageInWords(bank)}`)
-  return { trigger, changes: [reportingChange(bank, trigger, 'awaitingUpdatedBankReconciliation')] }
+  return { changes: [reportingChange(bank, trigger, 'awaitingUpdatedBankReconciliation')] }
 }
 
 /** The merchant agrees with the bank's report. @throws DomainError 'invalid' */
 export function acceptReport(bank: BankState): Decision {
   const trigger = 'accept-report'
-  if (isAfter(bank, 'awaitingUpdatedBankReconciliation')) return { trigger, changes: [] }
+  if (isAfter(bank, 'awaitingUpdatedBankReconciliation')) return { changes: [] }
   if (bank.stage !== 'awaitingMerchantReconciliationConfirmation')
     refuse(`There is no report to accept: ${stageInWords(bank)}`)
-  return { trigger, changes: [reportingChange(bank, trigger, 'awaitingCompensationConfirmation')] }
+  return { changes: [reportingChange(bank, trigger, 'awaitingCompensationConfirmation')] }
 }
 
 /** The merchant confirms settlement with the bank. @throws DomainError 'invalid' */
 export function settle(campaign: CampaignState, bank: BankState): Decision {
   const trigger = 'settle'
-  if (isAfter(bank, 'awaitingCompensationConfirmation')) return { trigger, changes: [] }
+  if (isAfter(bank, 'awaitingCompensationConfirmation')) return { changes: [] }
   if (bank.stage !== 'awaitingCompensationConfirmation')
     refuse(`Settlement can be confirmed once reconciliation is complete: ${stageInWords(bank)}`)
   if (campaign.status !== 'awaitingCompensationConfirmation')
@@ -387,7 +383,7 @@ export function settle(campaign: CampaignState, bank: BankState): Decision {
   const settled = reportingChange(bank, trigger, 'settled')
   const isLast = allOthers(campaign, bank, 'settled')
   const next = campaign.merchantPays ? 'awaitingCompensationPayment' : 'completed'
-  return { trigger, changes: [settled, ...(isLast ? [change(campaign, trigger, next)] : [])] }
+  return { changes: [settled, ...(isLast ? [change(campaign, trigger, next)] : [])] }
 }
 
 /** The merchant has paid its share. @throws DomainError 'invalid' */
@@ -395,20 +391,20 @@ export function pay(campaign: CampaignState): Decision {
   const trigger = 'pay'
   const { status, merchantPays } = campaign
   if (status === 'paymentConfirmed' || status === 'compensationReceived' || (status === 'completed' && merchantPays))
-    return { trigger, changes: [] }
+    return { changes: [] }
   if (status !== 'awaitingCompensationPayment') refuse(`The campaign is ${status}: no payment is awaited`)
-  return { trigger, changes: [change(campaign, trigger, 'paymentConfirmed')] }
+  return { changes: [change(campaign, trigger, 'paymentConfirmed')] }
 }
 
 /** The bank has received the merchant's share. @throws DomainError 'invalid' */
 export function acknowledge(campaign: CampaignState, bank: BankState): Decision {
   const trigger = 'acknowledge'
-  if (bank.stage === 'acknowledged') return { trigger, changes: [] }
+  if (bank.stage === 'acknowledged') return { changes: [] }
   if (campaign.status !== 'paymentConfirmed' || bank.stage !== 'settled')
     refuse(`The campaign is ${campaign.status}: no compensation was paid to the bank yet`)
   const acknowledged = reportingChange(bank, trigger, 'acknowledged')
   const isLast = allOthers(campaign, bank, 'acknowledged')
-  return { trigger, changes: [acknowledged, ...(isLast ? [change(campaign, trigger, 'compensationReceived')] : [])] }
+  return { changes: [acknowledged, ...(isLast ? [change(campaign, trigger, 'compensationReceived')] : [])] }
 }
 
 const allOthers = (campaign: CampaignState, bank: BankState, stage: ReportingStage): boolean =>
@@ -419,6 +415,19 @@ const isAfter = ({ stage }: BankState, than: ReportingStage): boolean =>
 
 const stageInWords = ({ stage }: BankState): string =>
   stage === null ? 'the bank has no part in a reconciliation' : `the reconciliation with the bank is at ${stage}`
+
+/**
+ * Which banks get a part of a segment that is formed now: those that take part or may still.
+ *
+ * @throws DomainError 'invalid' once the period has ended or the campaign is closed
+ */
+export function segmentBanks(campaign: CampaignState, now: Date): string[] {
+  const { status, banks } = campaign
+  if (!awaitsApproval(campaign) && status !== 'approved' && status !== 'active')
+    refuse(`The campaign is ${status}: segments are formed until its period ends`)
+  if (isOver(campaign, now)) refuse('The campaign is over: its dateTo has passed')
+  return banks.filter(bank => bank.status === 'pending' || bank.status === 'approved').map(({ bankId }) => bankId)
+}
 
 /** What a bank's reporting stage is called in the contract. */
 export function bankReportingStatus(stage: ReportingStage | null): BankReportingStatus | null {
