@@ -91,6 +91,10 @@ export async function insertCampaign(
 const updateStatement: Statement = {
   name: 'campaigns.update',
   text: `
+    with told as (
+      insert into merchant_lists (merchant_id, arranged, touched) select merchant_id, 1, 1 from campaigns where cashback_id = $1
+      on conflict (merchant_id) do update set arranged = merchant_lists.arranged + 1
+    )
     update campaigns set
       name = $2, description = $3, participation_terms = $4, banner_small = $5, banner_big = $6, sku = $7, category_id = $8,
       all_products = $9, purchase_online = $10, purchase_offline = $11, date_from = $12, date_to = $13, min_amount = $14,
@@ -101,7 +105,8 @@ const updateStatement: Statement = {
 }
 
 /**
- * Gives a campaign, which the transaction has locked, other terms. Its new version is for `writeDecisions` to write.
+ * Gives a campaign, which the transaction has locked, other terms: the merchant's list is arranged anew. The campaign's new version is
+ * for `writeDecisions` to write.
  *
  * @param terms without `terminals`: they stay
  */

@@ -159,6 +159,12 @@ const writeStatement: Statement = {
       insert into campaign_history
         (cashback_id, at, actor_type, actor_id, actor_subject, subject, bank_id, trigger, from_state, to_state, comment)
       select cashback_id, $10, $11, $12, $13, subject, bank_id, trigger, from_state, to_state, $14 from steps order by n
+    ), merchants_told as (
+      insert into merchant_lists (merchant_id, arranged, touched)
+      select merchant_id, bool_or(rearranged)::int, 1
+      from unnest($15::uuid[], $16::boolean[]) as decided (merchant_id, rearranged) group by merchant_id order by merchant_id
+      on conflict (merchant_id) do update
+      set arranged = merchant_lists.arranged + excluded.arranged, touched = merchant_lists.touched + 1
     )
     select (select count(*)::int from campaigns_moved) as campaigns,
       (select count(*) from banks_invited)::int + (select count(*) from banks_removed)::int
@@ -207,6 +213,8 @@ export async function writeDecisions(
     given.actor.id,
     given.actor.subject,
     given.comment ?? null,
+    decided.map(({ campaign }) => campaign.merchantId),
+    decided.map(({ campaign, decision }, index) => isRearranged(campaign, decision, after[index])),
   ])
   const bankSteps = steps.filter(({ subject }) => subject !== 'campaign')
   if (row?.campaigns !== decided.length || row.banks !== bankSteps.length)
@@ -217,6 +225,11 @@ export async function writeDecisions(
     bankSteps.flatMap(({ bankId }) => bankId ?? []),
   )
   return after
+}
+
+/** A merchant's list is arranged by the status and the terms: a decision changes it when the campaign is new or has another status. */
+function isRearranged(before: LockedCampaign, { changes }: Decision, after: LockedCampaign | undefined): boolean {
+  return before.status !== after?.status || changes.some(({ subject, from }) => subject === 'campaign' && from === null)
 }
 
 /** Makes the lists of all banks of these campaigns, and of these banks, new. The last statement of a transaction: it locks the lists. */

@@ -2,10 +2,16 @@
 import type { FastifyRequest } from 'fastify'
 import { faultMessages } from '../http/validation.ts'
 
-/** @throws the fault of a path or query, which ends the request at once */
-export function schemaFaults(request: Pick<FastifyRequest, 'validationError'>): string[] {
+/**
+ * @param part where the form is
+ * @throws the fault of another part, which ends the request at once
+ */
+export function schemaFaults(
+  request: Pick<FastifyRequest, 'validationError'>,
+  part: 'body' | 'querystring' = 'body',
+): string[] {
   const { validationError } = request
   if (!validationError) return []
-  if (validationError.validationContext !== 'body') throw validationError
+  if (validationError.validationContext !== part) throw validationError
   return faultMessages(validationError.validation as never)
 }
