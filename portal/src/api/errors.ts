@@ -25,6 +25,13 @@ export class ApiError extends Error {
     this.requestId = headers?.get('x-request-id') ?? null
     this.retryAfterSeconds = Number(headers?.get('retry-after') ?? Number.NaN) || null
   }
+
+  /** The same answer with some of its messages only: those that are shown nowhere else. */
+  withMessages(messages: string[]): ApiError {
+    return new ApiError(this.status, messages, {
+      get: name => (name === 'x-request-id' ? this.requestId : (this.retryAfterSeconds?.toString() ?? null)),
+    })
+  }
 }
 
 /** `<field> must be <requirement>`, as the contract words faults of form; null for any other message. */

@@ -69,6 +69,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--line-colour': '#e1e6e3',
   },
   dark: {
+    '--mantine-color-perk-light': '#11392a',
+    '--mantine-color-perk-light-hover': '#174935',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
     '--page-background': 'var(--mantine-color-dark-8)',

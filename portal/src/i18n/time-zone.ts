@@ -11,8 +11,14 @@ const fields: Intl.DateTimeFormatOptions = {
 }
 const formats = new Map<string, Intl.DateTimeFormat>()
 
+/** Browsers go on calling it by its old name. */
+const newName = (zone: string): string => (zone === 'Europe/Kiev' ? 'Europe/Kyiv' : zone)
+
 /** The zone that the browser lives in. */
-export const browserTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
+export const browserTimeZone = (): string => newName(new Intl.DateTimeFormat().resolvedOptions().timeZone)
+
+/** All that may be chosen. */
+export const timeZones = (): string[] => ['UTC', ...Intl.supportedValuesOf('timeZone').map(newName)]
 
 export function isTimeZone(name: unknown): name is string {
   if (typeof name !== 'string') return false

@@ -1,0 +1,75 @@
+import { Avatar, Group, Menu, Text, UnstyledButton } from '@mantine/core'
+import { modals } from '@mantine/modals'
+import { IconChevronDown, IconLogout, IconWorld } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { useFormat, usePreferences, useTexts } from '../i18n/preferences.tsx'
+import { logOut } from '../session/session.ts'
+import { useSession } from '../session/use-session.ts'
+import { useNotify } from '../ui/notify.tsx'
+import classes from './account-menu.module.css'
+import { appTexts } from './texts.ts'
+import { TimeZoneForm } from './time-zone-form.tsx'
+
+/** Who is logged in, until when, and what belongs to the person: the time zone, the way out. */
+export function AccountMenu() {
+  const texts = useTexts(appTexts)
+  const format = useFormat()
+  const { timeZone } = usePreferences()
+  const { name, login, role, typeAccount, expiresAt } = useSession()
+  const router = useRouter()
+  const queryClient = useQueryClient()
+  const notify = useNotify()
+  const leave = useMutation({
+    mutationFn: () => logOut(queryClient),
+    onSuccess: () => router.navigate({ to: '/login', search: { because: 'left' }, replace: true }),
+    onError: notify.failed,
+  })
+
+  return (
+    <Menu position="bottom-end" width={280}>
+      <Menu.Target>
+        <UnstyledButton className={classes.button} aria-label={`${texts.account}: ${name}, ${login}`}>
+          <Avatar name={name} color="perk" size={34} radius="xl" aria-hidden />
+          <span className={classes.names}>
+            <Text size="sm" fw={600} lh={1.25} truncate>
+              {name}
+            </Text>
+            <Text size="xs" c="dimmed" lh={1.25} truncate>
+              {login}
+            </Text>
+          </span>
+          <IconChevronDown size={16} aria-hidden />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Group px="sm" py="xs" gap="sm" wrap="nowrap">
+          <div>
+            <Text size="sm" fw={600}>
+              {name}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {`${texts.accountType[typeAccount]} · ${login} · ${texts.role[role]}`}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {texts.sessionUntil(format.time(expiresAt))}
+            </Text>
+          </div>
+        </Group>
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={<IconWorld size={18} aria-hidden />}
+          onClick={() => modals.open({ title: texts.timeZoneTitle, centered: true, children: <TimeZoneForm /> })}
+        >
+          {texts.timeZone}
+          <Text size="xs" c="dimmed">
+            {timeZone}
+          </Text>
+        </Menu.Item>
+        <Menu.Item leftSection={<IconLogout size={18} aria-hidden />} onClick={() => leave.mutate()}>
+          {texts.logOut}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,56 @@
+/** The routes that hold all others: the root, the login, and everything for which somebody must be logged in. */
+import type { QueryClient } from '@tanstack/react-query'
+import { createRootRouteWithContext, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { ApiError } from '../api/errors.ts'
+import { type AccountType, areaOf, sessionQuery } from '../session/session.ts'
+import { oneOf, searchParams, text } from './search.ts'
+
+export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()()
+
+/** Where to go afterwards, and why somebody is here. */
+const loginSearch = searchParams({ back: text, because: oneOf(['ended', 'left']) })
+
+export const loginRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/login',
+  validateSearch: loginSearch,
+  beforeLoad: async ({ context, search }) => {
+    const session = await context.queryClient.ensureQueryData(sessionQuery)
+    if (session) throw redirect({ href: search.back ?? areaOf[session.typeAccount], replace: true })
+  },
+  component: lazyRouteComponent(() => import('./login-page.tsx'), 'LoginPage'),
+})
+
+export const signedInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'signed-in',
+  beforeLoad: async ({ context, location }) => {
+    const session = await context.queryClient.ensureQueryData(sessionQuery)
+    if (!session) throw redirect({ to: '/login', search: { back: wayBack(location.href) }, replace: true })
+    return { session }
+  },
+  component: lazyRouteComponent(() => import('./layout.tsx'), 'Layout'),
+})
+
+/** The start page needs no mention: one gets there anyway. */
+export const wayBack = (href: string): string | undefined =>
+  href === '/' || href.startsWith('/login') ? undefined : href
+
+export const homeRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: '/',
+  beforeLoad: ({ context }) => {
+    throw redirect({ to: areaOf[context.session.typeAccount], replace: true })
+  },
+})
+
+/**
+ * For the `beforeLoad` of an area's first route.
+ *
+ * @throws ApiError 403, which the page shows, when the person's account is of another type
+ */
+export const onlyFor =
+  (typeAccount: AccountType) =>
+  ({ context }: { context: { session: { typeAccount: AccountType } } }): void => {
+    if (context.session.typeAccount !== typeAccount) throw new ApiError(403, [], null)
+  }

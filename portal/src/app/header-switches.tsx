@@ -1,0 +1,44 @@
+/** The switches that stand in every header: language, light or dark. */
+import { ActionIcon, Button, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { IconLanguage, IconMoon, IconSun } from '@tabler/icons-react'
+import { languageNames } from '../i18n/language.ts'
+import { usePreferences, useTexts } from '../i18n/preferences.tsx'
+import { appTexts } from './texts.ts'
+
+/** Names the other language in that language: whoever needs it reads nothing else here. */
+export function LanguageSwitch() {
+  const { language, setLanguage } = usePreferences()
+  const other = language === 'uk' ? 'en' : 'uk'
+  return (
+    <Button
+      variant="subtle"
+      color="gray"
+      size="compact-md"
+      lang={other}
+      leftSection={<IconLanguage size={18} aria-hidden />}
+      onClick={() => setLanguage(other)}
+    >
+      {languageNames[other]}
+    </Button>
+  )
+}
+
+export function ColourSchemeSwitch() {
+  const texts = useTexts(appTexts)
+  const { setColorScheme } = useMantineColorScheme()
+  const isDark = useComputedColorScheme('light', { getInitialValueInEffect: false }) === 'dark'
+  const label = isDark ? texts.toLight : texts.toDark
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="lg"
+        aria-label={label}
+        onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
+      >
+        {isDark ? <IconSun size={20} aria-hidden /> : <IconMoon size={20} aria-hidden />}
+      </ActionIcon>
+    </Tooltip>
+  )
+}

@@ -1,0 +1,93 @@
+import { AppShell, Burger, Group, Stack } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { useTexts } from '../i18n/preferences.tsx'
+import { areaOf } from '../session/session.ts'
+import { useSession } from '../session/use-session.ts'
+import { LinkNav } from '../ui/links.tsx'
+import { AccountMenu } from './account-menu.tsx'
+import { ColourSchemeSwitch, LanguageSwitch } from './header-switches.tsx'
+import classes from './layout.module.css'
+import { Logo } from './logo.tsx'
+import { navigationOf } from './navigation.ts'
+import { SessionWatch } from './session-watch.tsx'
+import { appTexts } from './texts.ts'
+
+const contentId = 'content'
+
+/** The frame around every page of somebody who is logged in. */
+export function Layout() {
+  const texts = useTexts(appTexts)
+  const session = useSession()
+  const { pathname } = useLocation()
+  const [isOpen, { toggle, close }] = useDisclosure()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the navigation closes whenever the page changes
+  useEffect(close, [pathname])
+
+  return (
+    <AppShell
+      header={{ height: 60 }}
+      navbar={{ width: 244, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding={{ base: 'md', sm: 'xl' }}
+      classNames={{ navbar: classes.navbar ?? '', header: classes.header ?? '' }}
+    >
+      <a href={`#${contentId}`} className={classes.skip}>
+        {texts.skipLink}
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger
+              opened={isOpen}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={isOpen ? texts.closeNavigation : texts.openNavigation}
+              aria-expanded={isOpen}
+            />
+            <Link
+              to={areaOf[session.typeAccount]}
+              className={classes.home}
+              aria-label={`Perkline: ${texts.pages.home}`}
+            >
+              <Logo />
+            </Link>
+          </Group>
+          <Group gap={4} wrap="nowrap">
+            <div className={classes.wide}>
+              <LanguageSwitch />
+            </div>
+            <ColourSchemeSwitch />
+            <AccountMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="sm" aria-label={texts.navigation}>
+        <Stack gap={2} style={{ flex: 1 }}>
+          {navigationOf(session).map(({ to, text, icon: Picture, isExact = false }) => (
+            <LinkNav
+              key={to}
+              to={to}
+              activeOptions={{ exact: isExact }}
+              activeProps={{ active: true }}
+              onClick={close}
+              label={texts.pages[text]}
+              leftSection={<Picture size={20} stroke={1.7} aria-hidden />}
+              className={classes.link ?? ''}
+            />
+          ))}
+        </Stack>
+        <div className={classes.narrow}>
+          <LanguageSwitch />
+        </div>
+      </AppShell.Navbar>
+      <AppShell.Main id={contentId} tabIndex={-1} className={classes.main ?? ''}>
+        <div className={classes.page}>
+          <Outlet />
+        </div>
+      </AppShell.Main>
+      <SessionWatch />
+    </AppShell>
+  )
+}

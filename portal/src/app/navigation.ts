@@ -1,0 +1,11 @@
+/** Which pages each account sees in the navigation. An area's own list is beside its routes. */
+import { bankNavigation } from '../bank/navigation.ts'
+import { merchantNavigation } from '../merchant/navigation.ts'
+import { operatorNavigation } from '../operator/navigation.ts'
+import type { Session } from '../session/session.ts'
+import type { NavigationItem } from './navigation-item.ts'
+
+const lists = { retailer: merchantNavigation, bank: bankNavigation, platform: operatorNavigation }
+
+export const navigationOf = (session: Session): NavigationItem[] =>
+  lists[session.typeAccount].filter(({ isFor }) => !isFor || isFor(session))

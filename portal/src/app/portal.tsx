@@ -1,0 +1,55 @@
+import { MantineProvider } from '@mantine/core'
+import { ModalsProvider } from '@mantine/modals'
+import { Notifications } from '@mantine/notifications'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { ApiError } from '../api/errors.ts'
+import { onSessionEnd } from '../api/session-end.ts'
+import { PreferencesProvider } from '../i18n/preferences.tsx'
+import { forgetSession } from '../session/session.ts'
+import { wayBack } from './base-routes.ts'
+import { createPortalRouter } from './router.ts'
+import { styleNonce } from './style-nonce.ts'
+import { colourSchemeManager, cssVariables, theme } from './theme.ts'
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 15_000,
+      // What the platform refused it refuses again; what failed on the way is tried twice more.
+      retry: (failures, error) =>
+        failures < 2 && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
+      throwOnError: false,
+    },
+  },
+})
+const router = createPortalRouter(queryClient)
+
+// A 401 anywhere: to the login, and afterwards back to where it happened.
+onSessionEnd(() => {
+  const { href } = router.state.location
+  if (forgetSession(queryClient))
+    void router.navigate({ to: '/login', search: { back: wayBack(href), because: 'ended' }, replace: true })
+})
+
+/** The whole portal: what every page may rely on, around the page of the address. */
+export function Portal() {
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      colorSchemeManager={colourSchemeManager}
+      defaultColorScheme="auto"
+      getStyleNonce={() => styleNonce}
+    >
+      <PreferencesProvider>
+        <QueryClientProvider client={queryClient}>
+          <Notifications position="top-right" limit={4} />
+          <ModalsProvider>
+            <RouterProvider router={router} />
+          </ModalsProvider>
+        </QueryClientProvider>
+      </PreferencesProvider>
+    </MantineProvider>
+  )
+}

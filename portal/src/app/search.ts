@@ -1,0 +1,86 @@
+/**
+ * Filters, sorting and pages live in the address, in plain words (`?status=active&page=2`). A route says which there are with
+ * `searchParams`; what an address says wrongly is passed over.
+ */
+
+type Raw = Record<string, unknown>
+type Field<Value> = (raw: unknown) => Value | undefined
+
+/** What a page reads, and what a link may set: every field may be left out. */
+export type Search<Fields extends Record<string, Field<unknown>>> = {
+  [Name in keyof Fields]?: Exclude<ReturnType<Fields[Name]>, undefined> | undefined
+}
+
+/**
+ * For a route's `validateSearch`. Give it a name of its own (`const campaignsSearch = searchParams(...)`): written into the route it
+ * would lose its types.
+ */
+export function searchParams<const Fields extends Record<string, Field<unknown>>>(fields: Fields) {
+  return (raw: Raw): Search<Fields> => {
+    const read = Object.entries(fields).map(([name, field]) => [name, field(raw[name])] as const)
+    return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as Search<Fields>
+  }
+}
+
+const first = (raw: unknown): unknown => (Array.isArray(raw) ? raw[0] : raw)
+
+/** Any text that is not blank. */
+export const text: Field<string> = raw => {
+  const value = first(raw)
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined
+}
+
+/** A whole number from 1, such as a page. */
+export const counting: Field<number> = raw => {
+  const value = Number(first(raw))
+  return Number.isSafeInteger(value) && value >= 1 ? value : undefined
+}
+
+/** A day, `YYYY-MM-DD`. */
+export const day: Field<string> = raw => {
+  const value = first(raw)
+  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value))
+    ? value
+    : undefined
+}
+
+export const oneOf =
+  <const Value extends string>(values: readonly Value[]): Field<Value> =>
+  raw =>
+    values.find(value => value === first(raw))
+
+export const manyOf =
+  <const Value extends string>(values: readonly Value[]): Field<Value[]> =>
+  raw => {
+    const given = [raw].flat()
+    const known = values.filter(value => given.includes(value))
+    return known.length > 0 ? known : undefined
+  }
+
+/** What a sorted table with pages needs: add the fields of its filters. */
+export const tableFields = <const Column extends string>(columns: readonly Column[]) => ({
+  page: counting,
+  sortBy: oneOf(columns),
+  sortOrder: oneOf(['ASC', 'DESC']),
+})
+
+/** For the router's `parseSearch`. */
+export function parseSearch(query: string): Raw {
+  const params = new URLSearchParams(query)
+  return Object.fromEntries(
+    [...new Set(params.keys())].map(name => {
+      const values = params.getAll(name)
+      return [name, values.length > 1 ? values : values[0]]
+    }),
+  )
+}
+
+/** For the router's `stringifySearch`. */
+export function stringifySearch(search: Raw): string {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(search))
+    for (const each of [value].flat())
+      if (each !== undefined && each !== null && each !== '') params.append(name, String(each))
+  const query = params.toString()
+  return query === '' ? '' : `?${query}`
+}

@@ -1,0 +1,32 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { endSession } from '../api/session-end.ts'
+import { heardOfKey, personOf, sessionQuery } from '../session/session.ts'
+import { useSession } from '../session/use-session.ts'
+
+const longestTimerMs = 2 ** 31 - 1
+
+/** Notices that the session ends by time, or in another tab, and that another person logs in there. */
+export function SessionWatch() {
+  const session = useSession()
+  const queryClient = useQueryClient()
+  const person = personOf(session)
+  useEffect(() => {
+    const left = Date.parse(session.expiresAt) - Date.now()
+    // The platform has the last word, since clocks differ: the next reading tells.
+    const ask = () => void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
+    const timer = setTimeout(ask, Math.min(Math.max(left, 0) + 1000, longestTimerMs))
+    return () => clearTimeout(timer)
+  }, [session.expiresAt, queryClient])
+
+  useEffect(() => {
+    const follow = ({ key, newValue }: StorageEvent) => {
+      if (key !== heardOfKey || newValue === person) return
+      if (newValue === null) endSession()
+      else location.reload()
+    }
+    addEventListener('storage', follow)
+    return () => removeEventListener('storage', follow)
+  }, [person])
+  return null
+}

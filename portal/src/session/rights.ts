@@ -1,0 +1,14 @@
+/** What a role may do, so that pages do not offer what the platform would refuse. The platform decides; this only foresees it. */
+import type { Role, Session } from './session.ts'
+
+const mayChangeRoles: Record<Session['typeAccount'], readonly Role[]> = {
+  retailer: ['admin_user', 'editor', 'gateway'],
+  bank: ['ADMIN', 'EDITOR'],
+  platform: ['admin'],
+}
+
+/** Whether the person may do more than read. */
+export const mayChange = ({ typeAccount, role }: Session): boolean => mayChangeRoles[typeAccount].includes(role)
+
+/** A bank's VIEWER sees eSIM sales only: every bank endpoint of campaigns needs ADMIN or EDITOR. */
+export const maySeeCampaigns = ({ typeAccount, role }: Session): boolean => typeAccount !== 'bank' || role !== 'VIEWER'

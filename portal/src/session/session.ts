@@ -1,0 +1,76 @@
+/** Who is logged in. The token itself is in a cookie that scripts cannot read; this is what the platform tells of it. */
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { request } from '../api/client.ts'
+import { isApiError } from '../api/errors.ts'
+
+export const accountTypes = ['retailer', 'bank', 'platform'] as const
+export type AccountType = (typeof accountTypes)[number]
+
+export type Role = 'admin_user' | 'editor' | 'viewer' | 'gateway' | 'ADMIN' | 'EDITOR' | 'VIEWER' | 'admin'
+
+export type Session = {
+  typeAccount: AccountType
+  login: string
+  role: Role
+  /** The bank or the merchant; null for the platform. */
+  id: string | null
+  name: string
+  /** ISO 8601 */
+  expiresAt: string
+}
+
+export type Credentials = { typeAccount: AccountType; login: string; password: string }
+
+/** The first part of each account type's addresses. */
+export const areaOf = { retailer: '/merchant', bank: '/bank', platform: '/operator' } as const
+
+/**
+ * Whose session this browser last heard of, so that its tabs notice each other's logins, and so that nobody is asked about when
+ * nobody has logged in.
+ */
+export const heardOfKey = 'perkline.session'
+
+/** Names a person, for what is kept in the browser. */
+export const personOf = ({ typeAccount, login }: { typeAccount: AccountType; login: string }): string =>
+  `${typeAccount}:${login}`
+
+const path = '/portal/session'
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  staleTime: 60_000,
+  gcTime: Number.POSITIVE_INFINITY,
+  async queryFn({ signal }): Promise<Session | null> {
+    if (localStorage.getItem(heardOfKey) === null) return null
+    try {
+      return await request<Session>(path, { signal })
+    } catch (error) {
+      if (isApiError(error, 401)) return null
+      throw error
+    }
+  },
+})
+
+/** @throws ApiError 401 when login and password do not fit, 429 after too many attempts */
+export async function logIn(queryClient: QueryClient, credentials: Credentials): Promise<Session> {
+  const session = await request<Session>(path, { method: 'POST', body: credentials })
+  // Whatever was read before was another person's, or of another time.
+  queryClient.clear()
+  queryClient.setQueryData(sessionQuery.queryKey, session)
+  localStorage.setItem(heardOfKey, personOf(session))
+  return session
+}
+
+export async function logOut(queryClient: QueryClient): Promise<void> {
+  await request(path, { method: 'DELETE' })
+  forgetSession(queryClient)
+}
+
+/** Takes everything of the person out of the page. @returns whether somebody was logged in */
+export function forgetSession(queryClient: QueryClient): boolean {
+  const was = queryClient.getQueryData(sessionQuery.queryKey)
+  localStorage.removeItem(heardOfKey)
+  queryClient.setQueryData(sessionQuery.queryKey, null)
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
+  return was !== null && was !== undefined
+}

@@ -1,0 +1,34 @@
+/** What draws a chart; loaded by `Chart` when there is one to draw. */
+import '@mantine/charts/styles.layer.css'
+import { BarChart, LineChart } from '@mantine/charts'
+import type { ChartPoint, ChartSeries, Drawing } from './chart-figures.ts'
+
+/** Told apart by lightness too, in light and in dark. */
+const colours = ['perk.6', 'blue.4', 'orange.5', 'grape.5', 'gray.5']
+
+export default function ChartDrawing(props: {
+  kind: Drawing
+  points: readonly ChartPoint[]
+  series: readonly ChartSeries[]
+  value: (figure: number) => string
+  isStacked: boolean
+  height: number
+}) {
+  const { kind, points, series, value, isStacked, height } = props
+  const data = [...points]
+  const shared = {
+    h: height,
+    dataKey: 'label',
+    series: series.map((one, index) => ({ color: colours[index % colours.length] ?? 'perk.6', ...one })),
+    valueFormatter: value,
+    withLegend: series.length > 1,
+    gridAxis: 'y',
+    tickLine: 'none',
+    yAxisProps: { width: 72 },
+  } as const
+  return kind === 'bars' ? (
+    <BarChart {...shared} data={data} type={isStacked ? 'stacked' : 'default'} maxBarWidth={36} />
+  ) : (
+    <LineChart {...shared} data={data} curveType="monotone" strokeWidth={2.5} withDots={points.length < 40} />
+  )
+}

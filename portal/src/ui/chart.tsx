@@ -1,0 +1,84 @@
+/** A chart with its name, and the same figures as a table for those who read rather than look. Its code loads when it is shown. */
+import { Button, Card, Group, Skeleton, Table, Title } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
+import { useTexts } from '../i18n/preferences.tsx'
+import type { ChartPoint, ChartSeries, Drawing } from './chart-figures.ts'
+import { uiTexts } from './texts.ts'
+
+const ChartDrawing = lazy(() => import('./chart-drawing.tsx'))
+
+/**
+ * @param props.kind bars for counts and sums, lines for what goes on through time
+ * @param props.value writes a figure: `format.number`, or money in its currency
+ */
+export function Chart(props: {
+  title: string
+  kind: Drawing
+  points: readonly ChartPoint[]
+  series: readonly ChartSeries[]
+  value: (figure: number) => string
+  isStacked?: boolean
+  height?: number
+}) {
+  const { title, kind, points, series, value, isStacked = false, height = 260 } = props
+  const texts = useTexts(uiTexts)
+  const [isTable, setIsTable] = useState(false)
+  return (
+    <Card component="section" aria-label={title}>
+      <Group justify="space-between" mb="md">
+        <Title order={2}>{title}</Title>
+        <Button variant="subtle" size="compact-sm" onClick={() => setIsTable(!isTable)}>
+          {isTable ? texts.chart.asChart : texts.chart.asTable}
+        </Button>
+      </Group>
+      {isTable ? (
+        <Figures points={points} series={series} value={value} />
+      ) : (
+        <Suspense fallback={<Skeleton height={height} />}>
+          <div aria-hidden>
+            <ChartDrawing {...{ kind, points, series, value, isStacked, height }} />
+          </div>
+        </Suspense>
+      )}
+    </Card>
+  )
+}
+
+function Figures({
+  points,
+  series,
+  value,
+}: {
+  points: readonly ChartPoint[]
+  series: readonly ChartSeries[]
+  value: (figure: number) => string
+}) {
+  return (
+    <Table.ScrollContainer minWidth={320}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Td />
+            {series.map(({ name, label }) => (
+              <Table.Th key={name} ta="right">
+                {label}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {points.map(point => (
+            <Table.Tr key={point.label}>
+              <Table.Th scope="row">{point.label}</Table.Th>
+              {series.map(({ name }) => (
+                <Table.Td key={name} ta="right" className="figure">
+                  {value(Number(point[name] ?? 0))}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}

@@ -1,0 +1,42 @@
+import { Text } from '@mantine/core'
+import { modals } from '@mantine/modals'
+import { type ReactNode, useCallback } from 'react'
+import { useTexts } from '../i18n/preferences.tsx'
+import { uiTexts } from './texts.ts'
+
+/**
+ * Asks before something that cannot be undone.
+ *
+ *     if (await confirm({ title: t.deleteTitle, text: t.deleteText, action: t.delete, isDangerous: true })) remove.mutate()
+ *
+ * @returns a function that gives whether the person agrees; `action` is the verb on the button, never "OK"
+ */
+export function useConfirm() {
+  const texts = useTexts(uiTexts)
+  return useCallback(
+    ({
+      title,
+      text,
+      action,
+      isDangerous = false,
+    }: {
+      title: string
+      text: ReactNode
+      action: string
+      isDangerous?: boolean
+    }) =>
+      new Promise<boolean>(resolve => {
+        modals.openConfirmModal({
+          title,
+          centered: true,
+          children: typeof text === 'string' ? <Text>{text}</Text> : text,
+          labels: { confirm: action, cancel: texts.cancel },
+          confirmProps: { color: isDangerous ? 'red' : 'perk' },
+          closeButtonProps: { 'aria-label': texts.close },
+          onConfirm: () => resolve(true),
+          onClose: () => resolve(false),
+        })
+      }),
+    [texts],
+  )
+}

@@ -1,0 +1,45 @@
+import type { ReactNode } from 'react'
+
+export type Column<Row> = {
+  key: string
+  title: string
+  cell(row: Row): ReactNode
+  /** The name under which the platform (or the page) sorts by this column. */
+  sortBy?: string
+  /** Figures stand at the right, below each other. */
+  align?: 'right'
+  /** Not on a phone, where a row is a card: for what the others tell already. */
+  isMinor?: boolean
+}
+
+export type Sorting = { by: string; order: 'ASC' | 'DESC' }
+export type Paging = { page: number; totalPages: number; totalItems: number }
+
+/**
+ * Sorts and cuts a list that the platform gives as a whole.
+ *
+ * @param values for each name that can be sorted by, what is compared
+ */
+export function sortedPage<Row>(
+  rows: readonly Row[],
+  sorting: Sorting,
+  page: number,
+  pageSize: number,
+  values: Record<string, (row: Row) => string | number | null>,
+): { rows: Row[]; paging: Paging } {
+  const comparedBy = values[sorting.by]
+  const sorted = comparedBy ? [...rows].sort((one, other) => compare(comparedBy(one), comparedBy(other))) : [...rows]
+  if (sorting.order === 'DESC' && comparedBy) sorted.reverse()
+  const totalPages = Math.ceil(sorted.length / pageSize)
+  const shown = Math.min(page, Math.max(totalPages, 1))
+  return {
+    rows: sorted.slice((shown - 1) * pageSize, shown * pageSize),
+    paging: { page: shown, totalPages, totalItems: sorted.length },
+  }
+}
+
+function compare(one: string | number | null, other: string | number | null): number {
+  if (one === null || other === null) return Number(other === null) - Number(one === null)
+  if (typeof one === 'number' && typeof other === 'number') return one - other
+  return String(one).localeCompare(String(other))
+}

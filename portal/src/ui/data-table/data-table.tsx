@@ -1,0 +1,97 @@
+import { Box, Card, Skeleton, Table, VisuallyHidden } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { Empty, Failure } from '../states.tsx'
+import { uiTexts } from '../texts.ts'
+import type { Column, Paging, Sorting } from './columns.ts'
+import classes from './data-table.module.css'
+import { Pages } from './pages.tsx'
+import { SortableHead, SortSelect } from './sorting.tsx'
+import type { TableSearch } from './use-table-search.ts'
+
+/**
+ * A table with sorting and pages in the address, and every state of its own: loading, empty, failed. On a phone each row is a card.
+ *
+ * @param props.label names the table for those who do not see it
+ * @param props.query of the rows: its states are shown; the rows themselves are given, since they may be sorted and cut by the page
+ * @param props.rows undefined while there are none yet
+ * @param props.rowLink marks the cell whose link stands for the whole row: the first column's
+ * @param props.onSearch changes the address: `useSetSearch`; without it nothing can be sorted
+ * @param props.empty what to show instead of a table without rows
+ */
+export function DataTable<Row>(props: {
+  label: string
+  columns: readonly Column<Row>[]
+  query: Pick<UseQueryResult<unknown>, 'error' | 'isFetching' | 'refetch'>
+  rows: readonly Row[] | undefined
+  rowKey(row: Row): string
+  sorting?: Sorting
+  paging?: Paging
+  onSearch?: (change: TableSearch) => void
+  empty?: ReactNode
+}) {
+  const { label, columns, query, rows, rowKey, sorting, paging, onSearch, empty } = props
+  const texts = useTexts(uiTexts)
+  if (query.error && !rows) return <Failure error={query.error} onRetry={() => void query.refetch()} />
+  if (rows?.length === 0) return <Card p={0}>{empty ?? <Empty title={texts.table.empty} />}</Card>
+  const sort = sorting && onSearch ? { sorting, onSearch } : null
+
+  return (
+    <Box aria-busy={query.isFetching} className={classes.frame} data-stale={(query.isFetching && rows) || undefined}>
+      {sort && <SortSelect columns={columns} {...sort} />}
+      <Card p={0} className={classes.card}>
+        <Table
+          className={classes.table}
+          role="table"
+          aria-label={label}
+          highlightOnHover={rows !== undefined}
+          verticalSpacing="sm"
+        >
+          <Table.Thead role="rowgroup">
+            <Table.Tr role="row">
+              {columns.map(column => (
+                <SortableHead key={column.key} column={column} sort={sort} />
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody role="rowgroup">
+            {rows
+              ? rows.map(row => <Row key={rowKey(row)} row={row} columns={columns} />)
+              : placeholders.map(line => <LoadingRow key={line} columns={columns} />)}
+          </Table.Tbody>
+        </Table>
+      </Card>
+      {!rows && <VisuallyHidden role="status">{texts.loading}</VisuallyHidden>}
+      {paging && onSearch && (
+        <Pages paging={paging} onPage={page => onSearch({ page: page === 1 ? undefined : page })} />
+      )}
+    </Box>
+  )
+}
+
+const placeholders = [1, 2, 3, 4, 5, 6]
+
+function Row<Of>({ row, columns }: { row: Of; columns: readonly Column<Of>[] }) {
+  return (
+    <Table.Tr role="row">
+      {columns.map(({ key, title, cell, align, isMinor }) => (
+        <Table.Td key={key} role="cell" data-title={title} data-align={align} data-minor={isMinor || undefined}>
+          <div className={classes.value}>{cell(row)}</div>
+        </Table.Td>
+      ))}
+    </Table.Tr>
+  )
+}
+
+function LoadingRow<Of>({ columns }: { columns: readonly Column<Of>[] }) {
+  return (
+    <Table.Tr role="row">
+      {columns.map(({ key, title, isMinor }) => (
+        <Table.Td key={key} role="cell" data-title={title} data-minor={isMinor || undefined}>
+          <Skeleton height={14} w="70%" miw={48} />
+        </Table.Td>
+      ))}
+    </Table.Tr>
+  )
+}

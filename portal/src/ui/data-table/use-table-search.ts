@@ -1,0 +1,26 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useCallback } from 'react'
+
+export type TableSearch = {
+  page?: number | undefined
+  sortBy?: string | undefined
+  sortOrder?: 'ASC' | 'DESC' | undefined
+}
+
+/**
+ * Changes a table's filters, sorting and page in the address. Reading is the route's: `route.useSearch()`.
+ *
+ * @returns a function that sets some fields and leaves the others; undefined takes a field out; the table goes back to its first
+ *   page unless a page is set
+ */
+export function useSetSearch<Search extends TableSearch>(): (change: Partial<Search>) => void {
+  const navigate = useNavigate()
+  return useCallback(
+    change => {
+      // The address belongs to the page that calls this, whose fields the type parameter names.
+      const next = (before: object) => ({ ...before, page: undefined, ...change })
+      void navigate({ to: '.', search: next as never, replace: true, resetScroll: false })
+    },
+    [navigate],
+  )
+}

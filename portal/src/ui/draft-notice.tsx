@@ -1,0 +1,29 @@
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { IconHistory } from '@tabler/icons-react'
+import { useFormat, useTexts } from '../i18n/preferences.tsx'
+import type { Draft } from '../session/draft.ts'
+import { uiTexts } from './texts.ts'
+
+/** Says that a form was filled in from a draft, and offers to begin anew. */
+export function DraftNotice({ draft, onDiscard }: { draft: Draft<unknown>; onDiscard: () => void }) {
+  const texts = useTexts(uiTexts)
+  const format = useFormat()
+  if (!draft.restored) return null
+  return (
+    <Alert color="blue" icon={<IconHistory />} mb="lg">
+      <Group justify="space-between" gap="sm">
+        <Text size="sm">{texts.draft.restored(format.dateTime(draft.restored.at))}</Text>
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => {
+            draft.discard()
+            onDiscard()
+          }}
+        >
+          {texts.draft.discard}
+        </Button>
+      </Group>
+    </Alert>
+  )
+}

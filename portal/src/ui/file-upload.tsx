@@ -1,0 +1,106 @@
+import '@mantine/dropzone/styles.layer.css'
+import { Alert, Button, Group, List, Progress, Stack, Text } from '@mantine/core'
+import { Dropzone } from '@mantine/dropzone'
+import { IconAlertTriangle, IconFileSpreadsheet } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useFormat, useTexts } from '../i18n/preferences.tsx'
+import { errorText } from './error-text.ts'
+import { uiTexts } from './texts.ts'
+import type { Upload } from './use-upload.ts'
+
+const accept = { csv: { 'text/csv': ['.csv'], 'text/plain': ['.csv', '.txt'], 'application/vnd.ms-excel': ['.csv'] } }
+
+/**
+ * A place to drop a file or choose one; while it is sent it shows how far, with a way to cancel, and afterwards what the platform
+ * found wrong, line by line.
+ *
+ * @param props.upload of `useUpload`, which knows where the file goes
+ * @param props.hint what the file must hold
+ * @param props.mostBytes the largest file that the platform takes
+ */
+export function FileUpload<Data>(props: {
+  upload: Upload<Data>
+  hint: string
+  mostBytes: number
+  isDisabled?: boolean
+}) {
+  const { upload, hint, mostBytes, isDisabled = false } = props
+  const texts = useTexts(uiTexts)
+  const format = useFormat()
+  const [refusal, setRefusal] = useState<string | null>(null)
+
+  if (upload.isSending) return <Sending upload={upload} />
+  return (
+    <Stack gap="sm">
+      <Dropzone
+        accept={accept.csv}
+        multiple={false}
+        maxSize={mostBytes}
+        disabled={isDisabled}
+        inputProps={{ 'aria-label': texts.upload.choose }}
+        onDrop={([file]) => {
+          setRefusal(null)
+          if (file) upload.send(file)
+        }}
+        onReject={([rejection]) => {
+          const isTooLarge = rejection?.errors.some(({ code }) => code === 'file-too-large')
+          setRefusal(isTooLarge ? texts.upload.tooLarge(format.bytes(mostBytes)) : texts.upload.wrongType)
+        }}
+      >
+        <Group gap="md" wrap="nowrap" mih={72}>
+          <IconFileSpreadsheet size={32} stroke={1.4} aria-hidden />
+          <div>
+            <Text fw={600}>{texts.upload.choose}</Text>
+            <Text size="sm" c="dimmed">
+              {hint}
+            </Text>
+          </div>
+        </Group>
+      </Dropzone>
+      {refusal && <Alert color="red">{refusal}</Alert>}
+      {upload.wasCancelled && <Alert color="gray">{texts.upload.cancelled}</Alert>}
+      {upload.error !== null && <UploadFaults error={upload.error} />}
+    </Stack>
+  )
+}
+
+function Sending<Data>({ upload }: { upload: Upload<Data> }) {
+  const texts = useTexts(uiTexts)
+  const format = useFormat()
+  const percent = Math.floor(upload.share * 100)
+  const isSent = upload.share === 1
+  return (
+    <Stack gap="xs" p="md">
+      <Group justify="space-between">
+        <Text size="sm" fw={600}>
+          {upload.fileName}
+        </Text>
+        <Button size="xs" variant="default" onClick={upload.cancel}>
+          {texts.cancel}
+        </Button>
+      </Group>
+      <Progress value={percent} animated={isSent} aria-label={upload.fileName ?? texts.loading} />
+      <Text size="sm" c="dimmed" role="status">
+        {isSent ? texts.upload.processing : texts.upload.sending(format.percent(percent))}
+      </Text>
+    </Stack>
+  )
+}
+
+function UploadFaults({ error }: { error: unknown }) {
+  const texts = useTexts(uiTexts)
+  const { title, text, details } = errorText(error, texts)
+  return (
+    <Alert color="red" icon={<IconAlertTriangle />} title={details.length > 0 ? texts.upload.faults : title}>
+      {details.length === 0 ? (
+        text
+      ) : (
+        <List size="sm">
+          {details.map(detail => (
+            <List.Item key={detail}>{detail}</List.Item>
+          ))}
+        </List>
+      )}
+    </Alert>
+  )
+}

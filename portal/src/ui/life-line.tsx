@@ -1,0 +1,50 @@
+import { VisuallyHidden } from '@mantine/core'
+import { IconCheck } from '@tabler/icons-react'
+import type { CSSProperties } from 'react'
+import { useTexts } from '../i18n/preferences.tsx'
+import classes from './life-line.module.css'
+import { uiTexts } from './texts.ts'
+
+export type LifeStep = {
+  key: string
+  label: string
+  /** A line below the label: a day, who must act. */
+  note?: string | null
+  state: 'done' | 'current' | 'next' | 'bad'
+}
+
+/**
+ * A life drawn as the line of its states.
+ *
+ * @param props.today how far today is from the current state to the next one, 0 to 1; null: the current state does not end by time
+ */
+export function LifeLine({ steps, today, label }: { steps: readonly LifeStep[]; today: number | null; label: string }) {
+  const texts = useTexts(uiTexts)
+  return (
+    <div className={classes.frame}>
+      <ol className={classes.line} aria-label={label}>
+        {steps.map(({ key, label: name, note, state }) => (
+          <li
+            key={key}
+            className={classes.step}
+            data-state={state}
+            aria-current={state === 'current' ? 'step' : undefined}
+          >
+            <span className={classes.dot}>{state === 'done' && <IconCheck size={12} stroke={3} aria-hidden />}</span>
+            {state === 'current' && today !== null && (
+              <span
+                className={classes.today}
+                style={{ '--share': Math.min(0.85, Math.max(0.15, today)) } as CSSProperties}
+              >
+                {texts.today}
+              </span>
+            )}
+            <span className={classes.name}>{name}</span>
+            {note && <span className={classes.note}>{note}</span>}
+            {state === 'done' && <VisuallyHidden>✓</VisuallyHidden>}
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}

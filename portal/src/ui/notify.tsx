@@ -1,0 +1,36 @@
+/** Short notices at the edge of the page: something was done, or failed. */
+import { List } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
+import { useMemo } from 'react'
+import { useTexts } from '../i18n/preferences.tsx'
+import { errorText } from './error-text.ts'
+import { uiTexts } from './texts.ts'
+
+/** What went wrong with a form belongs at its fields (`useFaults`); this is for everything else. */
+export function useNotify() {
+  const texts = useTexts(uiTexts)
+  return useMemo(
+    () => ({
+      done(message: string) {
+        notifications.show({ message, color: 'perk', icon: <IconCheck size={18} />, autoClose: 5000 })
+      },
+      failed(error: unknown) {
+        const { title, text, details } = errorText(error, texts)
+        const message =
+          details.length > 1 ? (
+            <List size="sm">
+              {details.map(detail => (
+                <List.Item key={detail}>{detail}</List.Item>
+              ))}
+            </List>
+          ) : (
+            (details[0] ?? text)
+          )
+        // It stays until it is read.
+        notifications.show({ title, message, color: 'red', icon: <IconAlertTriangle size={18} />, autoClose: false })
+      },
+    }),
+    [texts],
+  )
+}

@@ -1,0 +1,53 @@
+import { Group, Stack, Text, Title } from '@mantine/core'
+import { useLocation } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useRef } from 'react'
+import classes from './page-header.module.css'
+
+/** The page that was shown last: a heading takes the focus when it belongs to another one, and not at the first load. */
+let shownPath: string | null = null
+
+/**
+ * The heading of a page; every page has exactly one. It names the page in the browser's title, and takes the focus after a
+ * navigation, so that keyboards and screen readers begin where the new page begins.
+ *
+ * @param props.badge beside the title, such as a status
+ * @param props.lead one sentence below it
+ * @param props.actions buttons at the right, below the title on a phone
+ * @param props.back a link to the page above this one
+ */
+export function PageHeader(props: {
+  title: string
+  badge?: ReactNode
+  lead?: ReactNode
+  actions?: ReactNode
+  back?: ReactNode
+}) {
+  const { title, badge, lead, actions, back } = props
+  const heading = useRef<HTMLHeadingElement>(null)
+  const { pathname } = useLocation()
+  useEffect(() => {
+    if (shownPath !== null && shownPath !== pathname) heading.current?.focus({ preventScroll: true })
+    shownPath = pathname
+  }, [pathname])
+
+  return (
+    <Stack component="header" gap={6} className={classes.header}>
+      <title>{`${title} · Perkline`}</title>
+      {back}
+      <Group justify="space-between" align="flex-start" gap="md">
+        <Group gap="sm" className={classes.naming}>
+          <Title order={1} tabIndex={-1} ref={heading} className={classes.title}>
+            {title}
+          </Title>
+          {badge}
+        </Group>
+        {actions && <Group gap="sm">{actions}</Group>}
+      </Group>
+      {lead && (
+        <Text c="dimmed" maw="70ch">
+          {lead}
+        </Text>
+      )}
+    </Stack>
+  )
+}

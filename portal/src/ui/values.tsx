@@ -1,0 +1,54 @@
+/** Figures in text: money, percentages, instants, periods. Digits are of one width, so that columns of them can be compared. */
+import { Text, Tooltip } from '@mantine/core'
+import { useFormat } from '../i18n/preferences.tsx'
+
+/** What stands where there is no value. */
+export const none = '–'
+
+/** @param props.currency code of ISO 4217, from the campaign's country or the tariff */
+export function Money({
+  amount,
+  currency,
+}: {
+  amount: number | null | undefined
+  currency?: string | null | undefined
+}) {
+  const format = useFormat()
+  return (
+    <span className="figure">{amount === null || amount === undefined ? none : format.money(amount, currency)}</span>
+  )
+}
+
+/** @param props.value as the API has it, 0 to 100 */
+export function Percent({ value }: { value: number | null | undefined }) {
+  const format = useFormat()
+  return <span className="figure">{value === null || value === undefined ? none : format.percent(value)}</span>
+}
+
+export function Count({ value }: { value: number | null | undefined }) {
+  const format = useFormat()
+  return <span className="figure">{value === null || value === undefined ? none : format.number(value)}</span>
+}
+
+/** An instant in the chosen time zone; weekday, seconds and zone are shown when one points at it. */
+export function DateTime({ at, withTime = true }: { at: string | null | undefined; withTime?: boolean }) {
+  const format = useFormat()
+  if (!at) return <span>{none}</span>
+  return (
+    <Tooltip label={format.precise(at)}>
+      <Text component="time" inherit className="figure" dateTime={at}>
+        {withTime ? format.dateTime(at) : format.date(at)}
+      </Text>
+    </Tooltip>
+  )
+}
+
+/** A campaign's period: whole days as days with the last one included, anything else with its times. */
+export function Period({ dateFrom, dateTo }: { dateFrom: string; dateTo: string }) {
+  const format = useFormat()
+  return (
+    <Tooltip label={`${format.precise(dateFrom)} – ${format.precise(dateTo)}`} multiline maw={360}>
+      <span className="figure">{format.period(dateFrom, dateTo)}</span>
+    </Tooltip>
+  )
+}

@@ -1,0 +1,136 @@
+/**
+ * A real browser (Debian's Chromium) at a real platform, for tests of the portal. What a page logs as an error, and what breaks its
+ * Content-Security-Policy, fails the test that has opened it.
+ */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { TestContext } from 'node:test'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import type { TestPlatform } from './platform.ts'
+import type { Account } from './portal.ts'
+import { requireProgram } from './require-program.ts'
+
+const executablePath = '/usr/bin/chromium'
+const args = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+export const phone = { width: 390, height: 844 }
+export const desktop = { width: 1280, height: 900 }
+
+export type Visitor = {
+  page: Page
+  /** Errors that the page has logged so far; take out the ones that a test provokes. */
+  errors: string[]
+  /** Opens an address below /app. */
+  open(path: string): Promise<void>
+  logIn(account: Account): Promise<void>
+}
+
+export type BrowserOptions = {
+  language?: 'uk-UA' | 'en-GB'
+  colourScheme?: 'light' | 'dark'
+  viewport?: { width: number; height: number }
+}
+
+let browser: Promise<Browser> | null = null
+
+/** For a test file's `after`. */
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close()
+  browser = null
+}
+
+/**
+ * A person's own browser: nothing is shared with another's. It is closed after the test, which fails when the page has logged errors
+ * that it did not expect.
+ *
+ * @returns null when there is no Chromium: the test is skipped, or with REQUIRE_ALL_TESTS fails
+ */
+export async function visit(
+  t: TestContext,
+  platform: Pick<TestPlatform, 'url'>,
+  { language = 'en-GB', colourScheme = 'light', viewport = desktop }: BrowserOptions = {},
+): Promise<Visitor | null> {
+  if (!requireProgram(t, 'chromium')) return null
+  browser ??= chromium.launch({ executablePath, args })
+  const context = await (await browser).newContext({
+    baseURL: platform.url,
+    locale: language,
+    timezoneId: 'Europe/Kyiv',
+    colorScheme: colourScheme,
+    reducedMotion: 'reduce',
+    viewport,
+  })
+  context.setDefaultTimeout(15_000)
+  const page = await context.newPage()
+  const errors = collectErrors(page)
+  t.after(async () => {
+    await context.close()
+    assert.deepEqual(errors, [], 'the page has logged errors')
+  })
+  const open = async (path: string) => {
+    await page.goto(`/app${path}`)
+  }
+  return { page, errors, open, logIn: account => logIn(page, open, account) }
+}
+
+function collectErrors(page: Page): string[] {
+  const errors: string[] = []
+  page.on('pageerror', error => errors.push(String(error)))
+  page.on('console', message => {
+    if (message.type() === 'error') errors.push(message.text())
+  })
+  return errors
+}
+
+async function logIn(page: Page, open: (path: string) => Promise<void>, account: Account): Promise<void> {
+  await open('/login')
+  await fillLogin(page, account)
+  await page.getByRole('navigation').first().waitFor()
+}
+
+/** Fills in and sends the login that the page shows, in either language. */
+export async function fillLogin(page: Page, { typeAccount, login, password }: Account): Promise<void> {
+  await page.locator(`input[type=radio][value=${typeAccount}]`).check({ force: true })
+  await page.locator('input[autocomplete=username]').fill(login)
+  await page.locator('input[autocomplete=current-password]').fill(password)
+  await page.locator('form button[type=submit]').click()
+}
+
+/** Fails when the page as it stands keeps anybody out, in light or in dark (WCAG 2.2 A and AA, by axe-core). */
+export async function assertAccessible({ page }: Pick<Visitor, 'page'>): Promise<void> {
+  const root = page.locator('html')
+  const shown = await root.getAttribute(schemeAttribute)
+  for (const scheme of ['light', 'dark']) {
+    await setScheme(page, scheme)
+    const told = (await findViolations(page)).map(({ id, help, nodes }) =>
+      [`${id}: ${help}`, ...nodes.map(({ html, failureSummary = '' }) => `${html}\n${failureSummary}`)].join('\n'),
+    )
+    assert.deepEqual(told, [], `${page.url()} in ${scheme}`)
+  }
+  await setScheme(page, shown ?? 'light')
+}
+
+const schemeAttribute = 'data-mantine-color-scheme'
+
+const setScheme = (page: Page, scheme: string): Promise<void> =>
+  page.evaluate(`document.documentElement.setAttribute('${schemeAttribute}', '${scheme}')`)
+
+type Violation = { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }
+
+async function findViolations(page: Page): Promise<Violation[]> {
+  // Brought in by the test's own hand: the page's policy takes no foreign scripts.
+  await page.evaluate(await readFile(axePath, 'utf8'))
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+  return page.evaluate(`axe.run({ runOnly: ${JSON.stringify(tags)} }).then(({ violations }) => violations)`)
+}
