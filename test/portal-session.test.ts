@@ -39,7 +39,7 @@ suite('POST /portal/session', () => {
     )
     const answer = await logIn(bank)
     assert.equal(answer.status, 200, answer.text)
-    const { expiresAt, ...session } = answer.body
+    const { expiresAt, now, ...session } = answer.body
     assert.deepEqual(session, {
       typeAccount: 'bank',
       login: bank.login,
@@ -49,6 +49,7 @@ suite('POST /portal/session', () => {
     })
     const inMs = Date.parse(expiresAt) - Date.now()
     assert.ok(inMs > 7_190_000 && inMs <= 7_200_000, expiresAt)
+    assert.ok(Math.abs(Date.parse(now) - Date.now()) < 10_000, now)
     assert.equal(answer.headers.get('cache-control'), 'no-store')
     assert.ok(!answer.text.includes(tokenIn(cookieOf(answer)).slice(0, 20)), 'the token is in the body')
   })
@@ -115,7 +116,9 @@ suite('GET /portal/session', () => {
   test('200 with the cookie, and with a bearer token', async () => {
     const opened = await logIn(merchant)
     const byCookie = await browserWith(platform, cookieOf(opened)).call('GET', '/portal/session')
-    assert.deepEqual([byCookie.status, byCookie.body], [200, opened.body])
+    const { now } = byCookie.body
+    assert.ok(now >= opened.body.now)
+    assert.deepEqual([byCookie.status, byCookie.body], [200, { ...opened.body, now }])
     assert.equal(byCookie.headers.get('cache-control'), 'no-store')
     const byToken = await platform.call('GET', '/portal/session', { token: await platform.merchantToken() })
     assert.deepEqual([byToken.body.typeAccount, byToken.body.role], ['retailer', 'gateway'])

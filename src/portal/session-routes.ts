@@ -21,7 +21,7 @@ const tags = ['Portal']
 const foreign = 'The request comes from a page of another site'
 
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app, deps) => {
-  const { tokens, refusals, publicUrl, database } = deps
+  const { tokens, refusals, publicUrl, database, clock } = deps
 
   /** @throws DomainError 'unauthenticated' when the account is gone */
   const sessionOf = async ({ caller, expiresAt }: ReadToken) => {
@@ -34,6 +34,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
       id: caller.type === 'bank' ? caller.bankId : caller.type === 'retailer' ? caller.merchantId : null,
       name: names.name ?? 'Perkline',
       expiresAt: expiresAt.toISOString(),
+      now: clock.now().toISOString(),
     }
   }
 
