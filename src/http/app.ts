@@ -159,7 +159,9 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
     await app.register(merchantRoutes, deps.campaigns)
   }
   if (deps.runs('portal')) {
-    await app.register(portalRoutes, { ...deps.campaigns, logins: deps.access.logins, prefix: '/portal' })
+    const { catalogue, availability } = deps.esim
+    const portal = { ...deps.campaigns, logins: deps.access.logins, catalogue, availability }
+    await app.register(portalRoutes, { ...portal, prefix: '/portal' })
     for (const routes of [campaignPortalRoutes, reconciliationRoutes, segmentRoutes])
       await app.register(routes, { ...deps.campaigns, prefix: '/portal' })
   }

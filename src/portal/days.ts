@@ -1,0 +1,76 @@
+/** Days of a time zone as instants. The zones are those of this runtime, so that no database has to know the same ones. */
+import { DomainError } from '../errors.ts'
+
+const dayMs = 86_400_000
+
+export type Days = {
+  /** `yyyy-mm-dd`, one after the other. */
+  names: string[]
+  /** The beginning of each day, and the end of the last one. */
+  bounds: Date[]
+}
+
+/**
+ * @param from,to the first and the last day, `yyyy-mm-dd`
+ * @param timeZone an IANA zone, `UTC` too
+ * @throws DomainError 'invalid' for an unknown zone, and for days that are none, in the wrong order or more than `most`
+ */
+export function daysBetween(given: { from: string; to: string; timeZone: string }, most: number): Days {
+  const offsetAt = offsets(given.timeZone)
+  const [first, last] = [Date.parse(given.from), Date.parse(given.to)]
+  const faults = (['from', 'to'] as const).filter(field => !isDay(given[field])).map(field => `${field} must be a day`)
+  if (faults.length > 0) throw new DomainError('invalid', faults)
+  if (last < first) throw new DomainError('invalid', ['to must be from, or a later day'])
+  const count = (last - first) / dayMs + 1
+  if (count > most) throw new DomainError('invalid', [`to must be at most ${most} days from from`])
+  const midnights = Array.from({ length: count + 1 }, (_, index) => first + index * dayMs)
+  return {
+    names: midnights.slice(0, -1).map(dayName),
+    bounds: midnights.map(midnight => new Date(startOf(midnight, offsetAt))),
+  }
+}
+
+/** The day of an instant in a time zone. @throws DomainError 'invalid' for an unknown zone */
+export function dayOf(at: Date, timeZone: string): string {
+  return dayName(at.getTime() + offsets(timeZone)(at.getTime()))
+}
+
+const dayName = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+
+const isDay = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && dayName(Date.parse(text)) === text
+
+/** @param midnight the wall clock's 00:00 as if it were UTC; where clocks skip it, the day begins when they have skipped it */
+function startOf(midnight: number, offsetAt: (ms: number) => number): number {
+  const before = midnight - offsetAt(midnight - dayMs)
+  const after = midnight - offsetAt(midnight + dayMs)
+  const isMidnight = (ms: number) => ms + offsetAt(ms) === midnight
+  // Clocks that are set back at midnight show it twice: the day begins with the first.
+  return [Math.min(before, after), Math.max(before, after)].find(isMidnight) ?? before
+}
+
+/** How far the wall clock of a zone is ahead of UTC, in milliseconds. */
+function offsets(timeZone: string): (ms: number) => number {
+  const clock = wallClock(timeZone)
+  return ms => {
+    const [year, month, day, hour, minute, second] = clock.format(ms).match(/\d+/g)?.map(Number) ?? []
+    return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second) - Math.floor(ms / 1000) * 1000
+  }
+}
+
+function wallClock(timeZone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat('sv-SE', {
+      timeZone,
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      hourCycle: 'h23',
+    })
+  } catch {
+    throw new DomainError('invalid', ['timeZone must be an IANA time zone, like Europe/Kyiv'])
+  }
+}

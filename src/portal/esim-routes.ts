@@ -1,0 +1,126 @@
+/** eSIM sales for a bank's people, below `/portal/esim`: like the eSIM API, for every role of a bank. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
+import { cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
+import type { Availability } from '../esim/availability.ts'
+import type { Catalogue } from '../esim/catalogue.ts'
+import { operatorView, tariffView } from '../esim/views.ts'
+import { authenticate, bankOf } from '../http/authenticate.ts'
+import { downloadHeaders } from '../http/download.ts'
+import { OrdersPage, Sales, SalesQuery, Stock } from './esim-schemas.ts'
+import { ordersCsv } from './order-csv.ts'
+import { OrdersExportQuery, OrdersQuery } from './order-schemas.ts'
+import { findOrders, type OrderSearch } from './order-store.ts'
+import { orderPage, shownOrderView } from './order-views.ts'
+import { readSales } from './sales.ts'
+import { readSpan } from './span.ts'
+
+export type PortalEsimDeps = CampaignRoutesDeps & { catalogue: Catalogue; availability: Availability }
+
+const common = { tags: ['Portal'], security: secured }
+const errors = cashbackErrors({ 400: 'The query is not as described', 403: 'The caller is not a bank' })
+
+export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async (app, deps) => {
+  const { database, clock, catalogue, availability } = deps
+  authenticate(app as unknown as FastifyInstance, deps)
+  app.addHook('onRequest', async request => {
+    bankOf(request)
+  })
+
+  app.get(
+    '/esim/orders',
+    {
+      schema: {
+        ...common,
+        operationId: 'findOrders',
+        summary: 'Find eSIM orders',
+        description:
+          'The bank’s own orders, newest first, without installation secrets. Statuses are as of now. Pages follow one another ' +
+          'by `nextCursor`: what is sold meanwhile shifts nothing.',
+        querystring: OrdersQuery,
+        response: { 200: OrdersPage, ...errors },
+      },
+    },
+    async request => {
+      const { limit, cursor = null, ...search } = request.query
+      const page = { after: cursor, limit: limit + 1 }
+      const orders = await findOrders(database, searchOf(bankOf(request).bankId, search), page, clock.now())
+      return orderPage(orders, limit, shownOrderView)
+    },
+  )
+
+  app.get(
+    '/esim/orders.csv',
+    {
+      schema: {
+        ...common,
+        operationId: 'exportOrders',
+        summary: 'eSIM orders as a CSV file',
+        description: 'Everything that the search finds, newest first, in one file: RFC 4180, UTF-8, with a header.',
+        querystring: OrdersExportQuery,
+        response: {
+          200: {
+            description: 'The file',
+            content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
+          },
+          ...errors,
+        },
+      },
+    },
+    async (request, reply) => {
+      const search = searchOf(bankOf(request).bankId, request.query)
+      return reply.headers(downloadHeaders('esim-orders.csv')).send(ordersCsv(database, search, clock.now()) as never)
+    },
+  )
+
+  app.get(
+    '/esim/sales',
+    {
+      schema: {
+        ...common,
+        operationId: 'readSales',
+        summary: 'What was sold, by day and tariff',
+        description:
+          'Counts orders on the day on which they came to their end: confirmed, cancelled by the bank, or expired unpaid. Days ' +
+          'are those of a time zone.',
+        querystring: SalesQuery,
+        response: { 200: Sales, ...errors },
+      },
+    },
+    async request => readSales(deps, { bankId: bankOf(request).bankId, ...request.query }),
+  )
+
+  app.get(
+    '/esim/stock',
+    {
+      schema: {
+        ...common,
+        operationId: 'readStock',
+        summary: 'Mobile operators and tariffs that the bank may sell',
+        description: 'As the catalogue shows them: `available` is as of this moment.',
+        querystring: NoQuery,
+        response: { 200: Stock, ...errors },
+      },
+    },
+    async request =>
+      Promise.all(
+        catalogue.operatorsFor(bankOf(request).bankId).map(async operator => {
+          const free = await availability(operator)
+          const tariffs = [...operator.tariffs.values()].map(tariff => tariffView(tariff, free.has(tariff.tariffId)))
+          return { ...operatorView(operator), tariffs }
+        }),
+      ),
+  )
+}
+
+type Search = { dateFrom?: string; dateTo?: string } & Partial<
+  Pick<OrderSearch, 'orderId' | 'externalId' | 'status' | 'operatorCode' | 'tariffCode'>
+>
+
+function searchOf(bankId: string, { dateFrom, dateTo, ...given }: Search): OrderSearch {
+  const { orderId, externalId, status, operatorCode, tariffCode } = given
+  const span = readSpan({ ...(dateFrom !== undefined && { dateFrom }), ...(dateTo !== undefined && { dateTo }) })
+  return { bankId, orderId, externalId, status, operatorCode, tariffCode, ...span }
+}

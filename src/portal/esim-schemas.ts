@@ -1,0 +1,64 @@
+/** eSIM sales as a bank's people see them. */
+import Type from 'typebox'
+import { count, money, text } from '../campaigns/campaign-schemas.ts'
+import { closed } from '../campaigns/schemas.ts'
+import * as esim from '../esim/schemas.ts'
+import { nextCursor, PortalOrder } from './order-schemas.ts'
+
+export const OrdersPage = Type.Object(
+  { data: Type.Array(PortalOrder, { description: 'Newest first' }), nextCursor },
+  { description: 'The orders' },
+)
+
+const day = (description: string, example: string) => Type.String({ format: 'date', description, examples: [example] })
+
+export const SalesQuery = Type.Object(
+  {
+    from: Type.Optional(day('First day; left out, 30 days before `to`', '2026-11-01')),
+    to: Type.Optional(day('Last day, at most 366 days in all; left out, today', '2026-11-30')),
+    timeZone: Type.String({
+      maxLength: 64,
+      default: 'UTC',
+      description: 'Where the days begin and end: an IANA time zone',
+      examples: ['Europe/Kyiv'],
+    }),
+  },
+  closed,
+)
+
+const counts = {
+  confirmed: count('Sold', 12),
+  cancelled: count('Given back by the bank', 2),
+  expired: count('Not paid in time', 1),
+  amounts: Type.Array(
+    Type.Object({ currency: text('ISO 4217', 'UAH'), amount: money('Sum of the prices at the reservation', 4788) }),
+    { description: 'What was sold, by currency' },
+  ),
+}
+
+export const Sales = Type.Object(
+  {
+    timeZone: text('Where the days begin and end', 'Europe/Kyiv'),
+    from: day('First day', '2026-11-01'),
+    to: day('Last day', '2026-11-30'),
+    days: Type.Array(
+      Type.Object({
+        day: day('The day on which the orders were confirmed, cancelled, or expired', '2026-11-21'),
+        operatorCode: text('Mobile operator', 'kyivstar'),
+        tariffCode: text('Tariff', 'eu-10gb'),
+        ...counts,
+      }),
+      { description: 'Days and tariffs on which nothing ended are left out' },
+    ),
+    totals: Type.Object(counts, { description: 'Of all days together' }),
+  },
+  { description: 'What was sold' },
+)
+
+export const Stock = Type.Array(
+  Type.Object({
+    ...esim.Operator.properties,
+    tariffs: Type.Array(Type.Object(esim.Tariff.properties), { description: 'Its tariffs, in their order' }),
+  }),
+  { description: 'What the bank may sell, as the catalogue shows it at this moment' },
+)

@@ -1,0 +1,79 @@
+/** Orders of eSIM profiles as people see them: never with what installs a profile. */
+import Type from 'typebox'
+import { money, text } from '../campaigns/campaign-schemas.ts'
+import { closed, instant, uuid } from '../campaigns/schemas.ts'
+import { orderStatuses } from '../esim/lifecycle.ts'
+import { deliveryModes } from '../esim/store.ts'
+import { nullable } from '../http/openapi.ts'
+import { spanParameters } from './span.ts'
+
+const code = (description: string, example: string) =>
+  Type.String({ minLength: 1, maxLength: 64, description, examples: [example] })
+
+/** What an order can be found by. */
+export const orderSearchParameters = {
+  externalId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'The bank’s own identifier of the order, or its first characters, in their case',
+      examples: ['payment-20261121-'],
+    }),
+  ),
+  orderId: Type.Optional(uuid('The order', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11')),
+  ...spanParameters,
+  status: Type.Optional(
+    Type.Enum([...orderStatuses], { description: 'As of now: a reservation that is over is expired at once' }),
+  ),
+  operatorCode: Type.Optional(code('Mobile operator', 'kyivstar')),
+  tariffCode: Type.Optional(code('Tariff', 'eu-10gb')),
+}
+
+export const pageParameters = {
+  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'At most so many' }),
+  cursor: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: '`nextCursor` of the page before, for the page that follows it',
+      examples: ['019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'],
+    }),
+  ),
+}
+
+export const OrdersQuery = Type.Object({ ...orderSearchParameters, ...pageParameters }, closed)
+export const OrdersExportQuery = Type.Object(orderSearchParameters, closed)
+
+export const nextCursor = nullable(
+  Type.String({ format: 'uuid', description: 'For the next page; null when there is none' }),
+)
+
+export const shownOrder = {
+  orderId: uuid('The order', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'),
+  externalId: text('The bank’s own identifier of the order', 'payment-20261121-000042'),
+  operatorCode: text('Mobile operator', 'kyivstar'),
+  tariffCode: text('Tariff', 'eu-10gb'),
+  tariffName: text('Name of the tariff as it is now', 'Europe 10 GB'),
+  status: Type.Enum([...orderStatuses], {
+    description:
+      'reserved: waits for the payment; confirmed: paid, final; cancelled: given back by the bank; expired: not confirmed in time',
+  }),
+  msisdn: nullable(text('Subscriber number; null once cancelled or expired', '+380671234567')),
+  price: money('Price at the reservation', 399),
+  currency: text('ISO 4217', 'UAH'),
+  createdAt: instant('When it was made', '2026-11-21T08:00:00.000Z'),
+  reservedUntil: instant('End of the reservation', '2026-11-21T08:15:00.000Z'),
+  confirmedAt: nullable(instant('When it was confirmed', '2026-11-21T08:05:00.000Z')),
+  cancelledAt: nullable(instant('When it was cancelled')),
+  deliveryMode: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    enum: [...deliveryModes, null],
+    description: 'How the activation data went to the customer; null unless confirmed',
+  }),
+  emailDelivery: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    enum: ['sent', 'unknown', 'failed', null],
+    description: 'How the e-mail of the confirm went; unknown: it may have arrived; null: there was none',
+  }),
+}
+
+export const PortalOrder = Type.Object(shownOrder, { description: 'An eSIM order without its installation secrets' })

@@ -1,0 +1,82 @@
+/** All SQL of orders as people look for them: found by what they know of an order, newest first, a page at a time. */
+import type { Queryable } from '../db/database.ts'
+import { firstOrderId } from '../esim/order-id.ts'
+import type { DeliveryMode, MailState } from '../esim/store.ts'
+import type { Span } from './span.ts'
+
+/** An order as it is at the moment of the question, without its secrets. */
+export type ShownOrder = {
+  orderId: string
+  bankId: string
+  bankName: string
+  externalId: string
+  operatorCode: string
+  tariffCode: string
+  tariffName: string
+  status: 'reserved' | 'confirmed' | 'cancelled' | 'expired'
+  msisdn: string
+  /** Decimal text. */
+  price: string
+  currency: string
+  createdAt: Date
+  reservedUntil: Date
+  confirmedAt: Date | null
+  cancelledAt: Date | null
+  deliveryMode: DeliveryMode | null
+  mail: MailState | null
+}
+
+export type OrderSearch = Span & {
+  /** undefined: of every bank. */
+  bankId: string | undefined
+  orderId: string | undefined
+  /** The first characters of the bank's own identifier. */
+  externalId: string | undefined
+  status: ShownOrder['status'] | undefined
+  operatorCode: string | undefined
+  tariffCode: string | undefined
+}
+
+/**
+ * The orders that fit, newest first.
+ *
+ * @param page.after the last order that was shown before; null: from the beginning
+ */
+export async function findOrders(
+  database: Queryable,
+  search: OrderSearch,
+  page: { after: string | null; limit: number },
+  now: Date,
+): Promise<ShownOrder[]> {
+  const values: unknown[] = [now, page.limit]
+  const with_ = (value: unknown): string => `$${values.push(value)}`
+  const conditions = ['o.bank_id is not null']
+  if (search.bankId !== undefined) conditions.push(`o.bank_id = ${with_(search.bankId)}`)
+  if (search.orderId !== undefined) conditions.push(`o.order_id = ${with_(search.orderId)}`)
+  if (search.externalId !== undefined) conditions.push(`starts_with(o.external_id, ${with_(search.externalId)})`)
+  if (search.operatorCode !== undefined) conditions.push(`m.code = ${with_(search.operatorCode)}`)
+  if (search.tariffCode !== undefined) conditions.push(`t.code = ${with_(search.tariffCode)}`)
+  // An order's id begins with the instant at which it was made: the primary key is an index of time, too.
+  if (search.from !== null) conditions.push(`o.order_id >= ${with_(firstOrderId(search.from))}`)
+  if (search.until !== null) conditions.push(`o.order_id < ${with_(firstOrderId(search.until))}`)
+  if (page.after !== null) conditions.push(`o.order_id < ${with_(page.after)}`)
+  if (search.status !== undefined) conditions.push(statusCondition(search.status))
+  return database.query<ShownOrder>(
+    `select o.order_id as "orderId", o.bank_id as "bankId", b.name as "bankName", o.external_id as "externalId",
+            m.code as "operatorCode", t.code as "tariffCode", t.name as "tariffName",
+            case when o.status = 'reserved' and o.reserved_until <= $1 then 'expired' else o.status end as status,
+            p.msisdn, o.price::text, o.currency, o.created_at as "createdAt", o.reserved_until as "reservedUntil",
+            o.confirmed_at as "confirmedAt", o.cancelled_at as "cancelledAt", o.delivery_mode as "deliveryMode", o.mail
+     from orders o join banks b using (bank_id) join profiles p using (profile_id)
+     join tariffs t on t.tariff_id = o.tariff_id join mobile_operators m using (mobile_operator_id)
+     where ${conditions.join(' and ')} order by o.order_id desc limit $2`,
+    values,
+  )
+}
+
+/** An order whose reservation is over is expired, marked or not. `$1` is now. */
+function statusCondition(status: ShownOrder['status']): string {
+  if (status === 'reserved') return `o.status = 'reserved' and o.reserved_until > $1`
+  if (status === 'expired') return `(o.status = 'expired' or o.status = 'reserved' and o.reserved_until <= $1)`
+  return `o.status = '${status}'`
+}
