@@ -34,6 +34,8 @@ export type Platform = {
   metrics: ReturnType<typeof createMetrics>
   database: Database
   deps: AppDeps
+  /** What happens by itself begins to: not before the sample data, which tells of the past, is whole. */
+  startJobs(): void
   /** From here on the process says that it is not ready. */
   drain(): void
   /** Ends everything in order: requests, jobs, mail, database. */
@@ -134,11 +136,13 @@ export async function createPlatform(
     })
     closers.unshift(() => notifications.stop())
     const campaigns = { database, clock, completeAfterMs: config.completeAfterDays * 86_400_000 }
-    const jobs = running.includes('worker')
-      ? startJobs(campaigns, (job, error) => {
-          logger.warn({ job, err: error }, 'a job failed and is tried again')
-        })
-      : null
+    let jobs: { stop(): Promise<void> } | null = null
+    const startOwnJobs = () => {
+      if (!running.includes('worker')) return
+      jobs = startJobs(campaigns, (job, error) => {
+        logger.warn({ job, err: error }, 'a job failed and is tried again')
+      })
+    }
     closers.unshift(async () => jobs?.stop())
 
     const orders = createOrders({
@@ -207,7 +211,7 @@ export async function createPlatform(
     const drain = () => {
       draining = true
     }
-    return { app, metrics, database, deps, drain, close }
+    return { app, metrics, database, deps, startJobs: startOwnJobs, drain, close }
   } catch (error) {
     await close().catch(onFault)
     throw error

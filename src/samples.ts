@@ -8,6 +8,7 @@ import type { Logger } from './log.ts'
 import { terminalsFilesOf } from './partners/directory-file.ts'
 import { applyDirectory } from './partners/operations.ts'
 import type { Platform } from './platform.ts'
+import { makeSampleCampaigns } from './sample-campaigns.ts'
 
 const folder = new URL('../samples/', import.meta.url)
 
@@ -31,6 +32,10 @@ export async function loadSamples({ database, deps }: Platform, logger: Logger):
     const source = createReadStream(new URL(`profiles/${file}`, folder))
     await importProfiles(admin, { tariffId: tariff.tariffId, source, skipInvalid: false })
   }
+  await makeSampleCampaigns(database, {
+    now: deps.campaigns.clock.now(),
+    completeAfterMs: deps.campaigns.completeAfterMs,
+  })
   const credentials = await database.transaction(issueSampleCredentials)
   logger.info('the sample directory was loaded')
   return credentials

@@ -37,6 +37,7 @@ export async function serve(only: string | undefined): Promise<void> {
   })
   try {
     const samples = config.sampleData && (await (await import('./samples.ts')).loadSamples(platform, logger))
+    platform.startJobs()
     await platform.app.listen({ host: config.host, port: config.port })
     logger.info({ address: config.publicUrl, mode: config.mode, services: platform.deps.services }, 'ready')
     const { welcome } = await import('./welcome.ts')

@@ -9,7 +9,6 @@ import type { SampleCredential } from './samples.ts'
 export function welcome(config: Config, samples: SampleCredential[] | null, onTerminal: boolean): string {
   const { publicUrl } = config
   if (!samples) return onTerminal ? `\nPerkline runs on ${publicUrl}, documentation on ${publicUrl}/swagger\n\n` : ''
-  const alpha = samples.find(({ partner }) => partner === 'alpha')
   const lines = samples.map(
     ({ partner, clientId, secret }) => `  ${partner.padEnd(9)} clientId ${clientId}  secret ${secret}`,
   )
@@ -22,17 +21,64 @@ Perkline runs on ${publicUrl} (${config.mode} mode), its data is in ${config.dat
 Sample credentials, shown this once (alpha and beta are banks, grocer and voltshop merchants):
 ${lines.join('\n')}
 
-Sell an eSIM: paste these lines into another terminal.
+Paste the lines below into another terminal.
 
-TOKEN=$(curl -s ${publicUrl}/getToken/auth -H 'content-type: application/json' \\
-  -d '{"clientId":"${alpha?.clientId}","secret":"${alpha?.secret}"}' | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-curl -s ${publicUrl}/esim/v1/operators -H "authorization: Bearer $TOKEN"; echo
-curl -s ${publicUrl}/esim/v1/operators/kyivstar/tariffs -H "authorization: Bearer $TOKEN"; echo
-ORDER=$(curl -s ${publicUrl}/esim/v1/orders -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
-  -d '{"operatorCode":"kyivstar","tariffCode":"eu-10gb","externalId":"first-'$(date +%s)'"}' | sed 's/.*"orderId":"\\([^"]*\\)".*/\\1/')
-curl -s ${publicUrl}/esim/v1/orders/$ORDER -H "authorization: Bearer $TOKEN"; echo
-curl -s -X POST ${publicUrl}/esim/v1/orders/$ORDER/confirm -H "authorization: Bearer $TOKEN"; echo
-curl -s ${publicUrl}/esim/v1/orders/$ORDER/qr -H "authorization: Bearer $TOKEN" -o esim.png && echo "the QR code is in esim.png"
+# 1. A token for the bank and the merchant
+${tokenLines(publicUrl, samples)}
+
+# 2. The bank sells an eSIM
+${esimLines}
+
+# 3. A campaign from its creation to its launch
+${campaignLines(dayFromNow(0), dayFromNow(2))}
+
+# 4. Its period passes by the sandbox clock; then both sides reconcile and settle
+${settlementLines(dayFromNow(2))}
 
 `
 }
+
+const dayFromNow = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+
+function tokenLines(publicUrl: string, samples: SampleCredential[]): string {
+  const bodyOf = (name: string) => {
+    const { clientId, secret } = samples.find(({ partner }) => partner === name) ?? { clientId: '', secret: '' }
+    return JSON.stringify({ clientId, secret })
+  }
+  return `URL=${publicUrl}; JSON='content-type: application/json'
+field() { sed "s/.*\\"$1\\":\\"\\([^\\"]*\\)\\".*/\\1/"; }
+ALPHA=$(curl -s $URL/getToken/auth -H "$JSON" -d '${bodyOf('alpha')}' | field access_token)
+GROCER=$(curl -s $URL/getToken/auth -H "$JSON" -d '${bodyOf('grocer')}' | field access_token)
+bank() { curl -s -H "authorization: Bearer $ALPHA" "$@"; echo; }
+merchant() { curl -s -H "authorization: Bearer $GROCER" "$@"; echo; }`
+}
+
+const esimLines = `bank $URL/esim/v1/operators
+bank $URL/esim/v1/operators/kyivstar/tariffs
+ORDER=$(bank $URL/esim/v1/orders -H "$JSON" -d '{"operatorCode":"kyivstar","tariffCode":"eu-10gb","externalId":"first-'$(date +%s)'"}' | field orderId)
+bank $URL/esim/v1/orders/$ORDER
+bank -X POST $URL/esim/v1/orders/$ORDER/confirm
+bank $URL/esim/v1/orders/$ORDER/qr -o esim.png && echo "the QR code is in esim.png"`
+
+const campaignLines = (dateFrom: string, dateTo: string) => `merchant "$URL/cashbacks/for-merchant?pageSize=3"
+BANK=$(merchant $URL/cashbacks/for-merchant/banks | sed 's/"},{.*//' | field id)
+CAMPAIGN=$(merchant $URL/cashbacks/for-merchant -H "$JSON" -d '{"participantsIds":["'$BANK'"],"name":"My first campaign",
+  "dateFrom":"${dateFrom}","dateTo":"${dateTo}","minAmount":0,"maxAmount":5000,"percentage":5,"countryCode":"UA",
+  "terminalsPlatform":true,"paymentSystemsId":["5b0c3c1e-0d0a-4c5e-8f56-2f6b1a1d0001"],"merchantCompensationPercentage":60}' | field id)
+bank "$URL/cashbacks/for-bank?bankApprovalStatus=pending&name=first"
+bank -X POST $URL/cashbacks/$CAMPAIGN/confirm
+merchant -X POST $URL/cashbacks/for-merchant/$CAMPAIGN/confirm`
+
+const settlementLines = (
+  end: string,
+) => `printf 'transactionId,terminalId,transactionAt,amount,cashbackAmount\\nTX-1,T-0001,'$(date -u +%FT%TZ)',1000.00,50.00\\n' > report.csv
+curl -s $URL/sandbox/clock -H "$JSON" -d '{"now":"${end}T00:00:00Z"}'; echo
+bank $URL/portal/cashbacks/$CAMPAIGN/bank-report -F file=@report.csv
+merchant $URL/portal/cashbacks/$CAMPAIGN/reconciliation
+merchant -X POST $URL/portal/cashbacks/$CAMPAIGN/banks/$BANK/accept-report
+merchant -X POST $URL/portal/cashbacks/$CAMPAIGN/banks/$BANK/settle
+merchant -X POST $URL/portal/cashbacks/$CAMPAIGN/compensation-paid
+bank -X POST $URL/portal/cashbacks/$CAMPAIGN/compensation-received
+curl -s $URL/sandbox/clock -H "$JSON" -d '{"advance":"P30D"}'; echo
+merchant $URL/portal/cashbacks/$CAMPAIGN/history
+curl -s -X DELETE $URL/sandbox/clock; echo`

@@ -129,6 +129,7 @@ async function start(
   const config = readConfig({ ...env, PORT: String(port) }) as Config & { operatorKey: string }
   const logger = options.logger ?? createLogger(config.logLevel)
   const platform = await createPlatform(config, logger, options.only ?? null)
+  platform.startJobs()
   await platform.app.listen({ port, host: '127.0.0.1' })
   const url = `http://127.0.0.1:${port}`
 

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { campaignStatuses } from '../src/campaigns/lifecycle.ts'
+import { createLogger } from '../src/log.ts'
+import { loadSamples, type SampleCredential } from '../src/samples.ts'
+import { startPlatform, type TestPlatform } from './support/platform.ts'
+
+let platform: TestPlatform
+let credentials: SampleCredential[]
+before(async () => {
+  platform = await startPlatform({}, { directory: null })
+  credentials = (await loadSamples(platform.platform, createLogger('silent'))) ?? []
+})
+after(() => platform.close())
+
+async function tokenOf(name: string): Promise<string> {
+  const found = credentials.find(({ partner }) => partner === name)
+  assert.ok(found, name)
+  const { clientId, secret } = found
+  const { body } = await platform.call('POST', '/getToken/auth', { body: { clientId, secret } })
+  return body.access_token
+}
+
+test('there is a sample campaign in every status', async () => {
+  const statuses = new Set<string>()
+  for (const merchant of ['grocer', 'voltshop'])
+    for (const query of ['', '&status=deleted', '&generalStatus=closed']) {
+      const path = `/cashbacks/for-merchant?pageSize=100${query}`
+      const { status, body } = await platform.call('GET', path, { token: await tokenOf(merchant) })
+      assert.equal(status, 200)
+      for (const campaign of body.data) statuses.add(campaign.status)
+    }
+  assert.deepEqual([...statuses].sort(), [...campaignStatuses].sort())
+})
+
+test('their books are right, and their history ends where they are', async () => {
+  const { body } = await platform.call('GET', '/admin/audit', { token: platform.config.operatorKey })
+  assert.deepEqual(
+    body.checks.filter(({ ok }: { ok: boolean }) => !ok),
+    [],
+  )
+})
+
+test('a bank finds an invitation to decide and a report to upload', async () => {
+  const token = await tokenOf('alpha')
+  const invitations = await platform.call('GET', '/cashbacks/for-bank?bankApprovalStatus=pending', { token })
+  assert.ok(invitations.body.length > 0)
+  const finished = await platform.call('GET', '/cashbacks/for-bank?status=finished', { token })
+  assert.ok(
+    finished.body.some((campaign: any) => campaign.banks[0].bankReportingStatus === 'awaitingBankReconciliation'),
+  )
+})
+
+test('samples are loaded once only', async () => {
+  assert.equal(await loadSamples(platform.platform, createLogger('silent')), null)
+})
