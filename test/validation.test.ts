@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import Type, { type TSchema } from 'typebox'
 import { faultMessages, validatorCompiler } from '../src/http/validation.ts'
@@ -171,9 +171,108 @@ test('a value of the caller is never repeated', () => {
   assert.ok(!faults.join().includes('hunter2'))
 })
 
-test('in a query the text of a number is that number, and anything else is a fault', () => {
+test('in a query the decimal digits of a number are that number, and anything else is a fault', () => {
   const schema = Type.Object({ page: Type.Integer({ minimum: 1 }) })
-  assert.deepEqual(faultsOf(schema, { page: '7' }, 'querystring'), [])
-  for (const page of ['0', '-1', '1.5', 'one', '', 'NaN', '1,000'])
-    assert.equal(faultsOf(schema, { page }, 'querystring').length, 1, page)
+  for (const [page, number] of [
+    ['7', 7],
+    ['0010', 10],
+    ['999999999999999', 999_999_999_999_999],
+  ] as const) {
+    const query = { page }
+    assert.deepEqual(faultsOf(schema, query, 'querystring'), [])
+    assert.deepEqual(query, { page: number })
+  }
+  const odd = [
+    '1.5',
+    '1.0',
+    'one',
+    '',
+    ' ',
+    'NaN',
+    '1,000',
+    'Infinity',
+    '-Infinity',
+    '0x10',
+    '0b1',
+    '1e3',
+    '+7',
+    ' 7 ',
+    '٧',
+  ]
+  const others = ['7\n', 'true', 'null', '9999999999999999999', ['7'], ['7', '8']]
+  for (const page of [...odd, ...others])
+    assert.deepEqual(faultsOf(schema, { page }, 'querystring'), ['page must be an integer'], JSON.stringify(page))
+  for (const page of ['0', '-1'])
+    assert.deepEqual(faultsOf(schema, { page }, 'querystring'), ['page must be at least 1'])
+})
+
+test('in a query a boolean is true or false, and a text stays a text', () => {
+  const schema = Type.Object({ dry: Type.Boolean({ default: false }), name: Type.Optional(Type.String()) })
+  const read = (query: Record<string, unknown>) => {
+    assert.deepEqual(faultsOf(schema, query, 'querystring'), [])
+    return query
+  }
+  assert.deepEqual(read({ dry: 'true', name: '7' }), { dry: true, name: '7' })
+  assert.deepEqual(read({ dry: 'false', name: 'true' }), { dry: false, name: 'true' })
+  assert.deepEqual(read({}), { dry: false })
+  for (const dry of ['1', '0', 'TRUE', 'yes', '', ' true'])
+    assert.deepEqual(faultsOf(schema, { dry }, 'querystring'), ['dry must be a boolean'])
+})
+
+describe('a body of nothing but faults costs no more than a good one', () => {
+  const People = Type.Object({ people: Type.Array(Person, { maxItems: 50_000 }) }, closed)
+  const wrong = (count: number) => Array.from({ length: count }, () => ({ age: 'old', nick: 1, nack: 2 }))
+
+  /** How many faults AJV made, and those that are told. */
+  const found = (schema: TSchema, body: unknown) => {
+    const validate = compiled(schema, 'body')
+    assert.equal(validate(body), false)
+    const errors = validate.errors ?? []
+    return { made: errors.length, told: faultMessages(errors) }
+  }
+
+  test('a list: the faults of the first items, up to 100', () => {
+    const { made, told } = found(People, { people: wrong(50_000) })
+    assert.equal(told.length, 100)
+    assert.deepEqual(told.slice(0, 4).sort(), [
+      'people.0.age must be an integer',
+      'people.0.nack must be omitted',
+      'people.0.name must be given',
+      'people.0.nick must be omitted',
+    ])
+    assert.ok(made <= 110, `${made}`)
+  })
+
+  test('the faults at the end of a long list are found', () => {
+    const people = [...Array.from({ length: 49_999 }, () => ({ name: 'A' })), { name: '' }]
+    assert.deepEqual(found(People, { people }).told, ['people.49999.name must be longer than or equal to 1 character'])
+  })
+
+  test('a list that is too long: no more than that', () => {
+    const { made, told } = found(People, { people: wrong(300_000) })
+    assert.deepEqual([made, told], [1, ['people must be a list of at most 50000']])
+  })
+
+  test('an object: the first unknown names, up to 100', () => {
+    const names = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`x${index}`, index]))
+    const { made, told } = found(People, { people: [], ...names })
+    assert.deepEqual([made, told.length, told[0]], [100, 100, 'x0 must be omitted'])
+    const Anything = Type.Object({}, { additionalProperties: Type.String() })
+    const values = found(Anything, names)
+    assert.deepEqual([values.made, values.told.length, values.told[0]], [100, 100, 'x0 must be a string'])
+  })
+
+  test('lists in lists', () => {
+    const Deep = Type.Object({ lists: Type.Array(Type.Array(Type.String())) })
+    const { made, told } = found(Deep, { lists: Array.from({ length: 300 }, () => Array(300).fill(1)) })
+    assert.ok(made <= 300 && told.length === 100, `${made}`)
+    assert.equal(told[0], 'lists.0.0 must be a string')
+  })
+
+  test('what a schema gives by itself is given within lists too', () => {
+    const Given = Type.Object({ list: Type.Array(Type.Object({ size: Type.Integer({ default: 3 }) })) })
+    const body = { list: [{}, { size: 5 }] }
+    assert.deepEqual(faultsOf(Given, body), [])
+    assert.deepEqual(body, { list: [{ size: 3 }, { size: 5 }] })
+  })
 })

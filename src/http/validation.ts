@@ -3,11 +3,12 @@
  * in the contract's form `<field> must be ...` with the full path of a nested field.
  */
 
-import type { ErrorObject } from 'ajv/dist/2020.js'
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import AjvFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
+import { boundKeywords } from './bounded-keywords.ts'
 import { innerPath, shownName } from './field-name.ts'
 
 /** More faults than anybody reads are not listed. */
@@ -15,11 +16,10 @@ const mostFaults = 100
 
 const isDateTime = AjvFormats.default.get('date-time') as { validate(text: string): boolean }
 
-function createAjv(coerce: boolean): Ajv2020 {
+function createAjv(): Ajv2020 {
   const ajv = new Ajv2020({
     allErrors: true,
     verbose: true,
-    coerceTypes: coerce,
     removeAdditional: false,
     useDefaults: true,
     strict: true,
@@ -33,20 +33,47 @@ function createAjv(coerce: boolean): Ajv2020 {
   ajv.addFormat('date-time', text => isDateTime.validate(text) && !Number.isNaN(Date.parse(text)))
   // 'x-must-be' completes "<field> must be ..." where a pattern or format would say too little.
   ajv.addVocabulary(['x-must-be'])
+  boundKeywords(ajv, mostFaults)
   return ajv
 }
 
-const bodies = createAjv(false)
-// Query and path hold nothing but text, so a number there is the text of a number.
-const texts = createAjv(true)
+const ajv = createAjv()
 
-export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =>
-  (httpPart === 'body' ? bodies : texts).compile(schema)
+export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  const validate = ajv.compile(schema)
+  return httpPart === 'body' ? validate : readTexts(schema, validate)
+}
+
+/** Query and path hold nothing but text: a number there is its decimal digits, and no other spelling of it. */
+function readTexts(schema: TSchema, validate: ValidateFunction): ValidateFunction {
+  const typed = Object.entries((schema as { properties?: Record<string, { type?: string }> }).properties ?? {}).filter(
+    ([, { type }]) => type === 'integer' || type === 'boolean',
+  )
+  if (typed.length === 0) return validate
+  const read = (texts: Record<string, unknown>): boolean => {
+    for (const [name, { type }] of typed) {
+      const text = texts[name]
+      if (typeof text !== 'string') continue
+      if (type === 'integer' && /^-?\d{1,15}$/.test(text)) texts[name] = Number(text)
+      if (type === 'boolean' && (text === 'true' || text === 'false')) texts[name] = text === 'true'
+    }
+    const isRight = validate(texts)
+    read.errors = validate.errors
+    return isRight
+  }
+  read.errors = validate.errors
+  return read as ValidateFunction
+}
 
 /** The faults as the contract words them, without repetitions. */
 export function faultMessages(errors: readonly ErrorObject[]): string[] {
-  const messages = new Set(errors.map(faultMessage).filter(message => message !== null))
-  return [...messages].slice(0, mostFaults)
+  const messages = new Set<string>()
+  for (const error of errors) {
+    const message = faultMessage(error)
+    if (message !== null) messages.add(message)
+    if (messages.size === mostFaults) break
+  }
+  return [...messages]
 }
 
 function faultMessage(error: ErrorObject): string | null {
