@@ -6,6 +6,7 @@ import { DomainError } from '../errors.ts'
 import { bankOf } from '../http/authenticate.ts'
 import { ref } from '../http/openapi.ts'
 import { bodyOptional } from '../http/optional-body.ts'
+import { bankListRoutes } from './bank-list-routes.ts'
 import { confirm, type Decided, reject } from './bank-operations.ts'
 import { listRetailers, readRetailer } from './bank-retailers-store.ts'
 import * as schemas from './bank-schemas.ts'
@@ -21,6 +22,7 @@ const notDecidable =
 
 export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyBanks(app as unknown as FastifyInstance, deps)
+  await app.register(bankListRoutes, deps)
 
   app.post(
     '/cashbacks/:cashbackId/confirm',

@@ -8,6 +8,7 @@ import type { Socket } from 'node:net'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { type AccessRoutesDeps, accessRoutes, Token } from '../access/routes.ts'
 import { type AdminRoutesDeps, adminRoutes } from '../admin/routes.ts'
+import { Campaign } from '../campaigns/bank-list-schemas.ts'
 import { bankRoutes } from '../campaigns/bank-routes.ts'
 import { Retailer } from '../campaigns/bank-schemas.ts'
 import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
@@ -151,7 +152,7 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
       ...(deps.sandbox ? [{ name: 'Sandbox', description: 'For trying things out; absent in live mode' }] : []),
     ],
     secured: true,
-    components: [CashbackError, TokenError, Token, OperationResult, Retailer, Session, ...merchantComponents],
+    components: [CashbackError, TokenError, Token, OperationResult, Campaign, Retailer, Session, ...merchantComponents],
   })
   if (deps.runs('auth')) await app.register(accessRoutes, deps.access)
   if (deps.runs('cashback')) {

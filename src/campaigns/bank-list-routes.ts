@@ -1,0 +1,121 @@
+/** The bank's list of campaigns, below the routes of banks. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { bankOf } from '../http/authenticate.ts'
+import { chooseEncoding, type Encoding, encodeBytes, encodeStream } from '../http/content-encoding.ts'
+import { isKnown } from '../http/etag.ts'
+import { ref } from '../http/openapi.ts'
+import { faultMessages } from '../http/validation.ts'
+import { createBankLists } from './bank-list.ts'
+import { ListQuery, readFilters, withLists } from './bank-list-query.ts'
+import { Campaign } from './bank-list-schemas.ts'
+import { listTag } from './bank-list-tag.ts'
+import type { CampaignRoutesDeps } from './callers.ts'
+import { cashbackErrors, secured } from './schemas.ts'
+
+const ListHeaders = Type.Object({
+  'if-none-match': Type.Optional(
+    Type.String({
+      description: 'The `ETag` of the answer before: an unchanged list is answered with 304',
+      examples: ['"42-kX3b9Qv1Tn0a-gzip"'],
+    }),
+  ),
+  'accept-encoding': Type.Optional(
+    Type.String({ description: 'zstd, gzip and br are offered', examples: ['zstd, gzip;q=0.5'] }),
+  ),
+})
+
+const text = (description: string) => ({ schema: { type: 'string' }, description })
+const answerHeaders = {
+  etag: text('The version of this answer, for `If-None-Match`'),
+  'cache-control': text('Always `private, no-cache`: it may be kept, and is to be asked for again'),
+  vary: text('Always `accept-encoding, authorization`'),
+}
+
+const description =
+  'All of them without pages, deleted ones too, with their complete terminals: with `terminalsPlatform` these are the ' +
+  'merchant’s terminals in the platform’s directory as they are now. Several parameters are to hold together. Ask again every ' +
+  '12 hours with `If-None-Match`: the `ETag` changes with everything that the bank can see, and 304 costs nothing. ' +
+  'The list is sent while it is read, compressed when `Accept-Encoding` takes zstd, gzip or br. A reader that takes nothing for ' +
+  '10 seconds or has not taken everything after 90 is cut off: the connection breaks without the end of the chunked body, ' +
+  'so that a part is never mistaken for the whole.'
+
+export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  const lists = createBankLists(deps.database)
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const filters = readFilters(request.query as never, faultsOf(request))
+    const { bankId } = bankOf(request)
+    const encoding = chooseEncoding(request.headers['accept-encoding'] as string | undefined)
+    const tagOf = (version: number) => listTag({ version, bankId, filters, encoding })
+    const known = request.headers['if-none-match']
+    if (known !== undefined || request.method === 'HEAD') {
+      const tag = tagOf(await lists.version(bankId))
+      if (isKnown(known, tag)) return announced(reply, tag).code(304).send()
+      if (request.method === 'HEAD') return encoded(announced(reply, tag), encoding).send()
+    }
+    const { version, body } = await lists.read(bankId, filters, leaving(reply))
+    const bytes = Buffer.isBuffer(body) ? await encodeBytes(body, encoding) : encodeStream(body, encoding)
+    return encoded(announced(reply, tagOf(version)), encoding).send(bytes)
+  }
+
+  const path = '/cashbacks/for-bank'
+  const options = {
+    attachValidation: true,
+    preValidation: async (request: FastifyRequest) => {
+      request.query = withLists(request.query as Record<string, unknown>)
+    },
+  }
+  // Without a HEAD of its own it would read the whole list.
+  app.head(path, { ...options, schema: { hide: true, querystring: ListQuery } }, answer as never)
+  app.get(
+    path,
+    {
+      ...options,
+      exposeHeadRoute: false,
+      schema: {
+        operationId: 'listCampaigns',
+        tags: ['Banks'],
+        summary: 'Every campaign in which the bank takes part',
+        description,
+        security: secured,
+        headers: ListHeaders,
+        querystring: ListQuery,
+        response: {
+          200: {
+            description: 'The campaigns, newest `createdAt` first, then by id',
+            headers: answerHeaders,
+            content: { 'application/json': { schema: Type.Array(ref(Campaign)) } },
+          },
+          304: {
+            description: 'Nothing has changed since the answer that `If-None-Match` names',
+            headers: answerHeaders,
+          },
+          ...cashbackErrors({
+            400: 'A parameter is unknown, or a value is not as described',
+            503: 'The platform is away for a moment, or too many long lists are being read; try again after `Retry-After` seconds',
+          }),
+        },
+      },
+    },
+    answer as never,
+  )
+}
+
+const faultsOf = ({ validationError }: FastifyRequest): string[] =>
+  validationError ? faultMessages(validationError.validation as never) : []
+
+const announced = (reply: FastifyReply, etag: string): FastifyReply =>
+  reply.headers({ etag, 'cache-control': 'private, no-cache', vary: 'accept-encoding, authorization' })
+
+/** Only once nothing can fail any more: an error is sent as it is. */
+const encoded = (reply: FastifyReply, encoding: Encoding): FastifyReply =>
+  reply.type('application/json; charset=utf-8').headers(encoding === 'identity' ? {} : { 'content-encoding': encoding })
+
+/** Aborts when the client has gone. */
+function leaving(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  reply.raw.once('close', () => controller.abort())
+  return controller.signal
+}

@@ -1,0 +1,38 @@
+/** The shape of the bank's list (cashback document, "Campaign, bank view"). It is sent as text, so this describes and nothing is made from it. */
+import Type from 'typebox'
+import { nullable } from '../http/openapi.ts'
+import { count, money, offer, origin, participation, standing, text } from './campaign-schemas.ts'
+import { instant, uuid } from './schemas.ts'
+
+const Segment = Type.Object(
+  {
+    segmentId: uuid('The segment: a new one with each upload'),
+    cashbackId: uuid('The campaign'),
+    customersCount: count('Customers in the segment', 2),
+    customerIds: Type.Array(Type.String(), {
+      description: 'The platform’s identifiers of the customers',
+      examples: [['100045', '100078']],
+    }),
+    formedAt: instant('When it was formed', '2026-11-22T10:00:00.000Z'),
+    sourceFileName: text('The file that the merchant built it from', 'loyal-customers.csv'),
+  },
+  { description: 'Customers of this bank for whom the campaign is' },
+)
+
+export const Campaign = Type.Object(
+  {
+    ...origin,
+    banks: Type.Array(Type.Object({ id: uuid('The bank of the token'), ...participation }), {
+      minItems: 1,
+      maxItems: 1,
+      description: 'Always exactly one: the calling bank',
+    }),
+    ...offer,
+    expectedCompensation: nullable(
+      money('What the merchant is to compensate to this bank; null before its first report', 1250.5),
+    ),
+    ...standing,
+    segment: nullable(Segment),
+  },
+  { $id: 'Campaign', description: 'A campaign as a bank sees it that takes part' },
+)

@@ -1,0 +1,167 @@
+/**
+ * What a bank's list of campaigns is read from. Its long parts are stored as the JSON text that readers get, so a read joins texts and
+ * builds only the short fields that change by themselves.
+ */
+import type { Readable } from 'node:stream'
+import { addAbortSignal } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import { copyAsJson, hasBegun, type ReadLimits } from '../db/copy-out.ts'
+import { type Database, type Queryable, queryable, type Statement } from '../db/database.ts'
+import { bankReportingStatus, isSettled, type ReportingStage, reportingStages } from './lifecycle.ts'
+import type { PeriodFilter } from './period-filter.ts'
+
+/** null: not asked for. */
+export type ListFilters = PeriodFilter & {
+  /** A regular expression of PostgreSQL. */
+  namePattern: string | null
+  sku: string[] | null
+  retailerId: string | null
+  campaignStatus: string | null
+  bankStatuses: string[] | null
+}
+
+/** `version` counts the changes of what the bank sees, and belongs to exactly this content. */
+export type BankList<Body> = { version: number; body: Body }
+
+/** SQL that tells a fact of the contract about the reporting stage, as the lifecycle knows it. */
+const ofStage = (tell: (stage: ReportingStage) => unknown): string =>
+  `case b.reporting_stage ${reportingStages.map(stage => `when '${stage}' then '${tell(stage)}'`).join(' ')} end`
+
+const utc = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+const short = `json_build_object(
+  'banks', json_build_array(json_build_object(
+    'id', b.bank_id, 'status', b.status, 'settlementConfirmed', coalesce((${ofStage(isSettled)})::boolean, false),
+    'bankReportingStatus', ${ofStage(bankReportingStatus)}, 'hasBankReport', b.bank_report_uploads > 0,
+    'hasSecondBankReport', b.bank_report_uploads > 1, 'merchantReportUploadsCount', b.merchant_report_uploads)),
+  'expectedCompensation', trim_scale(b.expected_compensation), 'status', c.status, 'updatedAt', ${utc('c.updated_at')},
+  'retailer', json_build_object('retailerId', m.merchant_id, 'name', m.name),
+  'country', json_build_object('id', k.country_id, 'name', k.name, 'code', k.code, 'currency', json_build_object(
+    'code', k.currency_code, 'name', k.currency_name, 'symbol', k.currency_symbol, 'icon', k.currency_icon)))`
+
+const segmentHead = `json_build_object(
+  'segmentId', s.segment_id, 'cashbackId', s.cashback_id, 'customersCount', s.customers_count,
+  'formedAt', ${utc('s.formed_at')}, 'sourceFileName', s.source_file_name)`
+
+const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end`
+
+/** One after the other they are a campaign's JSON: an object goes on in the next, so its brace is cut off. */
+const columns = `
+  c.card,
+  ',' || substr(left(${short}::text, -1), 2) || ',"terminals":',
+  ${ownTerminals},
+  ',"segment":' || case when s.cashback_id is null then 'null}' else left(${segmentHead}::text, -1) || ',"customerIds":' end,
+  s.customer_ids,
+  case when s.cashback_id is not null then '}}' end`
+
+const source = `
+  from campaign_banks b
+  join campaigns c using (cashback_id)
+  join merchants m using (merchant_id)
+  join countries k using (country_id)
+  left join merchant_terminal_lists l using (merchant_id)
+  left join campaign_segments s on s.cashback_id = b.cashback_id and s.bank_id = b.bank_id`
+
+const filtered = `
+  where b.bank_id = $1::uuid
+    and ($2::text is null or c.name ~ $2::text)
+    and ($3::text[] is null or c.sku && $3::text[])
+    and ($4::uuid is null or c.merchant_id = $4::uuid)
+    and ($5::text is null or c.status = $5::text)
+    and ($6::text[] is null or b.status = any($6::text[]))
+    and ($7::timestamptz is null or c.date_from >= $7::timestamptz)
+    and ($8::timestamptz is null or c.date_to <= $8::timestamptz)
+    and ($9::timestamptz is null or c.date_to > $9::timestamptz)
+    and ($10::timestamptz is null or c.date_from < $10::timestamptz)`
+
+const inOrder = 'order by b.created_at desc, b.cashback_id'
+
+const valuesOf = (bankId: string, filters: ListFilters) => [
+  bankId,
+  filters.namePattern,
+  filters.sku,
+  filters.retailerId,
+  filters.campaignStatus,
+  filters.bankStatuses,
+  filters.startsFrom,
+  filters.endsBy,
+  filters.active?.from ?? null,
+  filters.active?.until ?? null,
+]
+
+const version = 'select coalesce((select version from bank_lists where bank_id = $1), 0) as version'
+const versionStatement: Statement = { name: 'bank-list.version', text: version }
+
+/** One cheap read: whether anything has changed. */
+export async function readVersion(database: Queryable, bankId: string): Promise<number> {
+  const [row] = await database.query<{ version: number }>(versionStatement, [bankId])
+  return row?.version ?? 0
+}
+
+/** A list of at most so many campaigns and bytes is read at once, through the pool. */
+const shortCampaigns = 50
+const shortBytes = 256 * 1024
+
+const sizeStatement: Statement = {
+  name: 'bank-list.size',
+  text: `
+    select count(*) <= $2 and coalesce(sum(bytes), 0) <= $3 as "isShort" from (
+      select octet_length(c.card) + octet_length(${ownTerminals}) + coalesce(octet_length(s.customer_ids), 0) as bytes
+      ${source} where b.bank_id = $1 limit $2::int + 1
+    ) counted`,
+}
+
+/** Whether all campaigns of the bank together are few and short. */
+export async function isShort(database: Queryable, bankId: string): Promise<boolean> {
+  const [row] = await database.query<{ isShort: boolean }>(sizeStatement, [bankId, shortCampaigns, shortBytes])
+  return row?.isShort ?? true
+}
+
+const shortStatement: Statement = {
+  name: 'bank-list.short',
+  text: `
+    select (${version.replace('$1', '$1::uuid')}), '[' || coalesce(string_agg(concat(${columns}), ',' ${inOrder}), '') || ']' as items
+    ${source} ${filtered}`,
+}
+
+/** A short list as JSON text. */
+export async function readShort(database: Queryable, bankId: string, filters: ListFilters): Promise<BankList<Buffer>> {
+  const [row] = await database.query<{ version: number; items: string }>(shortStatement, valuesOf(bankId, filters))
+  if (!row) throw new Error('An aggregate has one row')
+  return { version: row.version, body: Buffer.from(row.items) }
+}
+
+/** Campaigns are found in the order of the index: sorted, all of their texts would be read before the first one is sent. */
+const snapshot = `
+  begin isolation level repeatable read read only;
+  set local enable_sort = off; set local enable_hashjoin = off; set local enable_mergejoin = off; set local jit = off`
+
+/**
+ * A list of any length as JSON text, on a connection of its own that ends with the stream.
+ *
+ * @param reader.left the reader does not wait any more
+ * @param reader.closed called when the connection has ended, also after an error
+ * @returns once the first bytes are there
+ */
+export function openLong(
+  database: Database,
+  given: { bankId: string; filters: ListFilters; limits: ReadLimits },
+  reader: { left: AbortSignal; closed(): void },
+): Promise<BankList<Readable>> {
+  const { bankId, filters, limits } = given
+  const opened = Promise.withResolvers<BankList<Readable>>()
+  database
+    .dedicated(async client => {
+      await client.query(snapshot)
+      const version = await readVersion(queryable(client), bankId)
+      reader.left.throwIfAborted()
+      const query = { text: `select ${columns} ${source} ${filtered} ${inOrder}`, values: valuesOf(bankId, filters) }
+      const body = addAbortSignal(reader.left, copyAsJson(client, query, limits))
+      await hasBegun(body)
+      opened.resolve({ version, body })
+      await finished(body, { writable: false })
+    })
+    .catch(opened.reject)
+    .finally(reader.closed)
+  return opened.promise
+}

@@ -1,0 +1,42 @@
+/** A bank reads its campaigns (cashback document, GET /cashbacks/for-bank; behaviour.md, section 3). */
+import type { Readable } from 'node:stream'
+import type { ReadLimits } from '../db/copy-out.ts'
+import type { Database } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { type BankList, isShort, type ListFilters, openLong, readShort, readVersion } from './bank-list-store.ts'
+import { createTurns, type TurnLimits } from './bank-list-turns.ts'
+
+export type BankLists = {
+  /** The version of what the bank would get: it changes with every change that the bank can see. */
+  version(bankId: string): Promise<number>
+  /**
+   * The campaigns as a JSON array. A long list is a stream, whose first bytes are there.
+   *
+   * @param left aborts what is not needed any more
+   * @throws DomainError 'unavailable' when too many are reading, or the reader has left
+   */
+  read(bankId: string, filters: ListFilters, left: AbortSignal): Promise<BankList<Buffer | Readable>>
+}
+
+export type BankListLimits = { turns: TurnLimits; reading: ReadLimits }
+
+/** So few at a time because each takes memory and half a processor; no snapshot is held for longer than a vacuum can do without. */
+export const bankListLimits: BankListLimits = {
+  turns: { atOnce: 4, perBank: 2, waiting: 100, waitMs: 60_000 },
+  reading: { stallMs: 10_000, wholeMs: 90_000 },
+}
+
+export function createBankLists(database: Database, limits = bankListLimits): BankLists {
+  const turns = createTurns(limits.turns)
+  return {
+    version: bankId => readVersion(database, bankId),
+    async read(bankId, filters, left) {
+      if (await isShort(database, bankId)) return readShort(database, bankId, filters)
+      const end = await turns.take(bankId, left)
+      const given = { bankId, filters, limits: limits.reading }
+      return openLong(database, given, { left, closed: end }).catch(error => {
+        throw left.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
+      })
+    },
+  }
+}

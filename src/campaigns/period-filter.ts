@@ -1,0 +1,63 @@
+/** Periods in the queries of lists (behaviour.md, sections 3 and 8): a date alone means that whole day, UTC. */
+import Type from 'typebox'
+import { instantForm, isDateAlone, readInstant } from './instant.ts'
+
+/** What is asked of a campaign's period, which is half-open; null: nothing. */
+export type PeriodFilter = {
+  startsFrom: Date | null
+  endsBy: Date | null
+  /** The period has a moment from `from` on and before `until`. */
+  active: { from: Date; until: Date } | null
+}
+
+const instant = (description: string) =>
+  Type.Optional(
+    Type.String({
+      maxLength: 40,
+      'x-must-be': instantForm,
+      description: `${description} ISO 8601: with a time it needs a zone or \`Z\``,
+      examples: ['2026-12-01T00:00:00Z'],
+    }),
+  )
+
+export const periodParameters = {
+  dateFrom: instant('Only campaigns that start at or after it; a date alone means midnight UTC.'),
+  dateTo: instant('Only campaigns that end at or before it; a date alone means the end of that day, UTC.'),
+}
+
+export const activeOnParameter = {
+  activeOn: instant(
+    'Only campaigns whose period contains it; `dateFrom` is inside the period, `dateTo` outside. A date alone means that ' +
+      'whole day, UTC: the period has a part of it.',
+  ),
+}
+
+/** @param faults gets what is no date, each in the form `<field> must be ...` */
+export function readPeriodFilter(
+  given: { dateFrom?: unknown; dateTo?: unknown; activeOn?: unknown },
+  faults: string[],
+): PeriodFilter {
+  const read = (field: keyof typeof given): Span | null => {
+    const text = given[field]
+    // What is no text has been told already.
+    if (typeof text !== 'string') return null
+    const from = readInstant(text)
+    if (from === null) faults.push(`${field} must be ${instantForm}`)
+    return from && { from, until: isDateAlone(text) ? later(from, dayMs) : from }
+  }
+  const active = read('activeOn')
+  return {
+    startsFrom: read('dateFrom')?.from ?? null,
+    endsBy: read('dateTo')?.until ?? null,
+    // The platform's instants are whole milliseconds.
+    active: active && { from: active.from, until: active.until > active.from ? active.until : later(active.from, 1) },
+  }
+}
+
+type Span = { from: Date; until: Date }
+
+const dayMs = 86_400_000
+
+/** Not beyond the last instant that the platform can keep. */
+const last = Date.parse('9999-12-31T23:59:59.999Z')
+const later = (from: Date, ms: number): Date => new Date(Math.min(from.getTime() + ms, last))

@@ -1,0 +1,65 @@
+/** Compression of long answers (RFC 9110, 12.5.3): at low levels, as more costs the processor more than it saves the network. */
+import { pipeline, type Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import zlib from 'node:zlib'
+
+/** In the order that we prefer. */
+const codings = ['zstd', 'gzip', 'br'] as const
+export type Encoding = (typeof codings)[number] | 'identity'
+
+const { ZSTD_c_compressionLevel, BROTLI_PARAM_QUALITY } = zlib.constants
+const chunkSize = 64 * 1024
+const zstd = { chunkSize, params: { [ZSTD_c_compressionLevel]: 1 } }
+const gzip = { chunkSize, level: 1 }
+const brotli = { chunkSize, params: { [BROTLI_PARAM_QUALITY]: 1 } }
+
+const compressors = {
+  zstd: () => zlib.createZstdCompress(zstd),
+  gzip: () => zlib.createGzip(gzip),
+  br: () => zlib.createBrotliCompress(brotli),
+}
+const [compressZstd, compressGzip, compressBrotli] = [
+  promisify(zlib.zstdCompress),
+  promisify(zlib.gzip),
+  promisify(zlib.brotliCompress),
+]
+const compress = {
+  zstd: (bytes: Buffer) => compressZstd(bytes, zstd),
+  gzip: (bytes: Buffer) => compressGzip(bytes, gzip),
+  br: (bytes: Buffer) => compressBrotli(bytes, brotli),
+}
+
+/**
+ * Which coding a client gets: of those that it takes the one it prefers, else the one that we do.
+ *
+ * @param header `Accept-Encoding`; what cannot be read in it is passed over
+ */
+export function chooseEncoding(header: string | undefined): Encoding {
+  const weights = new Map((header ?? '').split(',').map(readCoding))
+  const weightOf = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0
+  // Without a word about it, no coding is taken, and less liked than any that is named.
+  const identity = weights.get('identity') ?? 0
+  const best = codings.reduce((one, other) => (weightOf(other) > weightOf(one) ? other : one))
+  return weightOf(best) > 0 && weightOf(best) >= identity ? best : 'identity'
+}
+
+function readCoding(item: string): [string, number] {
+  const [, coding = '', weight = '1'] = /^\s*([^\s;]+)\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*)?$/i.exec(item) ?? []
+  const name = coding.toLowerCase()
+  return [name === 'x-gzip' ? 'gzip' : name, Math.min(Number(weight), 1)]
+}
+
+/** A whole answer in this coding. */
+export async function encodeBytes(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
+  return encoding === 'identity' ? bytes : compress[encoding](bytes)
+}
+
+/** A stream whose first bytes are there, in this coding; they go out at once. */
+export function encodeStream(stream: Readable, encoding: Encoding): Readable {
+  if (encoding === 'identity') return stream
+  const compressor = compressors[encoding]()
+  const first: unknown = stream.read()
+  if (first !== null) compressor.write(first)
+  compressor.flush()
+  return pipeline(stream, compressor, () => {})
+}
