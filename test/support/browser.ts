@@ -123,8 +123,11 @@ export async function assertAccessible({ page }: Pick<Visitor, 'page'>): Promise
 
 const schemeAttribute = 'data-mantine-color-scheme'
 
+/** Gives when no colour is on its way to another any more. */
 const setScheme = (page: Page, scheme: string): Promise<void> =>
-  page.evaluate(`document.documentElement.setAttribute('${schemeAttribute}', '${scheme}')`)
+  page.evaluate(`document.documentElement.setAttribute('${schemeAttribute}', '${scheme}')
+    Promise.allSettled(document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished))
+      .then(() => {})`)
 
 type Violation = { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }
 

@@ -1,4 +1,4 @@
-import { Avatar, Group, Menu, Text, UnstyledButton } from '@mantine/core'
+import { Avatar, Group, Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { IconChevronDown, IconLogout, IconWorld } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -29,7 +29,8 @@ export function AccountMenu() {
   return (
     <Menu position="bottom-end" width={280}>
       <Menu.Target>
-        <UnstyledButton className={classes.button} aria-label={`${texts.account}: ${name}, ${login}`}>
+        <UnstyledButton className={classes.button}>
+          <VisuallyHidden>{texts.account}</VisuallyHidden>
           <Avatar name={name} color="perk" size={34} radius="xl" aria-hidden />
           <span className={classes.names}>
             <Text size="sm" fw={600} lh={1.25} truncate>

@@ -49,7 +49,10 @@ export const theme = createTheme({
   respectReducedMotion: true,
   components: {
     Alert: { defaultProps: { variant: 'light' } },
-    Badge: { defaultProps: { variant: 'light' }, styles: { root: { textTransform: 'none', fontWeight: 600 } } },
+    Badge: {
+      defaultProps: { variant: 'light', size: 'lg' },
+      styles: { root: { textTransform: 'none', fontWeight: 600 } },
+    },
     Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
     Menu: { defaultProps: { shadow: 'md' } },
     Tooltip: { defaultProps: { withArrow: true, events: { hover: true, focus: true, touch: true } } },
@@ -64,6 +67,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-placeholder': '#6a756f',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
     '--mantine-color-default-border': '#cdd5d1',
+    '--mantine-color-yellow-light-color': '#754c00',
+    '--mantine-color-orange-light-color': '#8f3a00',
     '--page-background': '#f5f7f6',
     '--card-background': '#ffffff',
     '--line-colour': '#e1e6e3',
@@ -71,6 +76,10 @@ export const cssVariables: CSSVariablesResolver = () => ({
   dark: {
     '--mantine-color-perk-light': '#11392a',
     '--mantine-color-perk-light-hover': '#174935',
+    '--mantine-color-red-light': '#3d181b',
+    '--mantine-color-orange-light': '#3b2412',
+    '--mantine-color-yellow-light': '#352b0f',
+    '--mantine-color-blue-light': '#12293c',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
     '--page-background': 'var(--mantine-color-dark-8)',

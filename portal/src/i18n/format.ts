@@ -11,6 +11,7 @@ export function createFormat(language: Language, timeZone: string) {
   const locale = locales[language]
   const dates = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, { timeZone, ...options })
   const number = new Intl.NumberFormat(locale)
+  const compact = new Intl.NumberFormat(locale, { notation: 'compact' })
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 })
   const day = dates({ day: 'numeric', month: 'short', year: 'numeric' })
   const dayTime = dates({ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' })
@@ -23,6 +24,8 @@ export function createFormat(language: Language, timeZone: string) {
   return {
     locale,
     number: (value: number): string => number.format(value),
+    /** `12 K`: for the scale of a chart. */
+    compact: (value: number): string => compact.format(value),
     /** @param value as the API has it: 5.5 for five and a half of a hundred */
     percent: (value: number): string => percent.format(value / 100),
     /** @param currency code of ISO 4217; without one the bare amount with two decimals */

@@ -17,6 +17,10 @@ export type Session = {
   name: string
   /** ISO 8601 */
   expiresAt: string
+  /** The time that campaigns go by, when this was read; in sandbox mode it can be moved. */
+  now: string
+  /** How far that is ahead of this browser's clock. */
+  aheadMs: number
 }
 
 export type Credentials = { typeAccount: AccountType; login: string; password: string }
@@ -36,6 +40,11 @@ export const personOf = ({ typeAccount, login }: { typeAccount: AccountType; log
 
 const path = '/portal/session'
 
+const withAhead = (session: Omit<Session, 'aheadMs'>): Session => ({
+  ...session,
+  aheadMs: Date.parse(session.now) - Date.now(),
+})
+
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   staleTime: 60_000,
@@ -43,7 +52,7 @@ export const sessionQuery = queryOptions({
   async queryFn({ signal }): Promise<Session | null> {
     if (localStorage.getItem(heardOfKey) === null) return null
     try {
-      return await request<Session>(path, { signal })
+      return withAhead(await request(path, { signal }))
     } catch (error) {
       if (isApiError(error, 401)) return null
       throw error
@@ -53,7 +62,7 @@ export const sessionQuery = queryOptions({
 
 /** @throws ApiError 401 when login and password do not fit, 429 after too many attempts */
 export async function logIn(queryClient: QueryClient, credentials: Credentials): Promise<Session> {
-  const session = await request<Session>(path, { method: 'POST', body: credentials })
+  const session = withAhead(await request(path, { method: 'POST', body: credentials }))
   // Whatever was read before was another person's, or of another time.
   queryClient.clear()
   queryClient.setQueryData(sessionQuery.queryKey, session)

@@ -1,7 +1,11 @@
 /** What draws a chart; loaded by `Chart` when there is one to draw. */
 import '@mantine/charts/styles.layer.css'
 import { BarChart, LineChart } from '@mantine/charts'
+import { useFormat } from '../i18n/preferences.tsx'
 import type { ChartPoint, ChartSeries, Drawing } from './chart-figures.ts'
+
+/** The figures are read from the table (`Chart`). */
+const unfocusable = { accessibilityLayer: false }
 
 /** Told apart by lightness too, in light and in dark. */
 const colours = ['perk.6', 'blue.4', 'orange.5', 'grape.5', 'gray.5']
@@ -15,6 +19,7 @@ export default function ChartDrawing(props: {
   height: number
 }) {
   const { kind, points, series, value, isStacked, height } = props
+  const format = useFormat()
   const data = [...points]
   const shared = {
     h: height,
@@ -22,13 +27,27 @@ export default function ChartDrawing(props: {
     series: series.map((one, index) => ({ color: colours[index % colours.length] ?? 'perk.6', ...one })),
     valueFormatter: value,
     withLegend: series.length > 1,
-    gridAxis: 'y',
+    legendProps: { itemSorter: null },
+    gridAxis: 'x',
     tickLine: 'none',
-    yAxisProps: { width: 72 },
+    yAxisProps: { width: 56, tickFormatter: format.compact },
   } as const
   return kind === 'bars' ? (
-    <BarChart {...shared} data={data} type={isStacked ? 'stacked' : 'default'} maxBarWidth={36} />
+    <BarChart
+      {...shared}
+      barChartProps={unfocusable}
+      data={data}
+      type={isStacked ? 'stacked' : 'default'}
+      maxBarWidth={36}
+    />
   ) : (
-    <LineChart {...shared} data={data} curveType="monotone" strokeWidth={2.5} withDots={points.length < 40} />
+    <LineChart
+      {...shared}
+      lineChartProps={unfocusable}
+      data={data}
+      curveType="monotone"
+      strokeWidth={2.5}
+      withDots={points.length < 40}
+    />
   )
 }

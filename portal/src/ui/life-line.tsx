@@ -22,7 +22,7 @@ export function LifeLine({ steps, today, label }: { steps: readonly LifeStep[]; 
   const texts = useTexts(uiTexts)
   return (
     <div className={classes.frame}>
-      <ol className={classes.line} aria-label={label}>
+      <ol className={classes.line} aria-label={label} data-dated={today !== null || undefined}>
         {steps.map(({ key, label: name, note, state }) => (
           <li
             key={key}

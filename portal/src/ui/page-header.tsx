@@ -35,19 +35,21 @@ export function PageHeader(props: {
       <title>{`${title} · Perkline`}</title>
       {back}
       <Group justify="space-between" align="flex-start" gap="md">
-        <Group gap="sm" className={classes.naming}>
-          <Title order={1} tabIndex={-1} ref={heading} className={classes.title}>
-            {title}
-          </Title>
-          {badge}
-        </Group>
+        <Stack gap={6} className={classes.naming}>
+          <Group gap="sm">
+            <Title order={1} tabIndex={-1} ref={heading} className={classes.title}>
+              {title}
+            </Title>
+            {badge}
+          </Group>
+          {lead && (
+            <Text component="div" c="dimmed" maw="70ch">
+              {lead}
+            </Text>
+          )}
+        </Stack>
         {actions && <Group gap="sm">{actions}</Group>}
       </Group>
-      {lead && (
-        <Text c="dimmed" maw="70ch">
-          {lead}
-        </Text>
-      )}
     </Stack>
   )
 }
