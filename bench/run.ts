@@ -12,10 +12,12 @@ import type { Bench, Case } from './bench.ts'
 import { clockCase } from './cases/clock.ts'
 import { flatnessCase } from './cases/flatness.ts'
 import { importCase } from './cases/import.ts'
+import { merchantListCase } from './cases/merchant-list.ts'
 import { peerCase } from './cases/peer.ts'
 import { processesCase } from './cases/processes.ts'
 import { qrCase } from './cases/qr.ts'
 import { readsCase } from './cases/reads.ts'
+import { reconciliationCase } from './cases/reconciliation.ts'
 import { reserveCase } from './cases/reserve.ts'
 import { startCase } from './cases/start.ts'
 import { tokensCase } from './cases/tokens.ts'
@@ -33,7 +35,9 @@ const cases: readonly Case[] = [
   qrCase,
   tokensCase,
   importCase,
+  merchantListCase,
   clockCase,
+  reconciliationCase,
   startCase,
 ]
 

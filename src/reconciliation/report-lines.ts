@@ -127,7 +127,7 @@ function moneyFault(text: string): string | undefined {
 }
 
 /** Enough to find a value by; it is the caller's own text and of any length. */
-const longestShown = 60
+const longestShown = 100
 
 const shown = (value: string): string =>
   `"${shownName(value.length > longestShown ? `${value.slice(0, longestShown)}…` : value)}"`

@@ -12,8 +12,8 @@ import type { Side } from './differences.ts'
 import { type ReportLine, readReportLines } from './report-lines.ts'
 
 const chunkBytes = 1024 * 1024
-/** So many lines make one COPY. */
-const copiedAtOnce = 5_000
+/** So much text of lines makes one COPY. */
+const copiedBytes = 512 * 1024
 const namedFaults = 20
 
 /**
@@ -28,48 +28,45 @@ export async function loadReport(
   report: { reportId: string; side: Side; bytes: AsyncIterable<Buffer> },
 ): Promise<{ sizeBytes: number }> {
   const keep = keepBytes(client, report.reportId)
+  const lines = copyLines(client, report.side)
   const faults: string[] = []
   let faultsCount = 0
-  let waiting: ReportLine[] = []
-  const copy = async () => {
-    const lines = waiting
-    waiting = []
-    if (lines.length > 0) await copyLines(client, report.side, lines)
-  }
   for await (const read of readReportLines(keep.passing(report.bytes), report.side)) {
     faults.push(...read.faults.slice(0, namedFaults - faults.length))
     faultsCount += read.faults.length
-    if (faultsCount === 0) waiting = waiting.concat(read.lines)
+    // Once nothing will be kept, only the faults are still to be counted.
+    if (faultsCount === 0) await lines.add(read.lines)
     else keep.stop()
-    if (waiting.length >= copiedAtOnce) await copy()
     // A thousand lines take some milliseconds, and then other requests to this process have their turn.
     await othersTurn()
   }
   if (faultsCount > 0) throw new DomainError('invalid', describeFaults(faults, faultsCount))
-  await copy()
+  await lines.finish()
   return { sizeBytes: await keep.finish() }
 }
 
-/** Keeps the bytes that pass, in pieces of a bounded size. */
+/** Keeps the bytes that pass, in chunks that are written one after the other from the same memory. */
 function keepBytes(client: pg.Client, reportId: string) {
-  let pieces: Buffer[] = []
-  let waiting = 0
+  const buffer = Buffer.allocUnsafeSlow(chunkBytes)
+  let used = 0
   let size = 0
   let chunk = 0
   let stopped = false
   const write = async () => {
-    const bytes = Buffer.concat(pieces)
-    pieces = []
-    waiting = 0
+    const bytes = buffer.subarray(0, used)
+    used = 0
     if (bytes.length > 0 && !stopped) await insertChunk(queryable(client), { reportId, chunk: chunk++, bytes })
   }
   return {
     async *passing(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
       for await (const piece of bytes) {
-        pieces.push(piece)
-        waiting += piece.length
         size += piece.length
-        if (waiting >= chunkBytes) await write()
+        for (let taken = 0; taken < piece.length; ) {
+          const copied = piece.copy(buffer, used, taken)
+          taken += copied
+          used += copied
+          if (used === chunkBytes) await write()
+        }
         yield piece
       }
     },
@@ -85,9 +82,26 @@ function keepBytes(client: pg.Client, reportId: string) {
   }
 }
 
-async function copyLines(client: pg.Client, side: Side, lines: readonly ReportLine[]): Promise<void> {
-  const copy = client.query(copyFrom(`copy ${linesTable[side]} from stdin`))
-  await pipeline(Readable.from([Buffer.from(lines.map(copyText).join(''))]), copy)
+/** Brings lines into their table. They become bytes at once: objects by the thousand that live for a while fill the memory. */
+function copyLines(client: pg.Client, side: Side) {
+  let waiting: Buffer[] = []
+  let size = 0
+  const copy = async () => {
+    const texts = waiting
+    waiting = []
+    size = 0
+    if (texts.length > 0)
+      await pipeline(Readable.from(texts), client.query(copyFrom(`copy ${linesTable[side]} from stdin`)))
+  }
+  return {
+    async add(lines: readonly ReportLine[]): Promise<void> {
+      const text = Buffer.from(lines.map(copyText).join(''))
+      waiting.push(text)
+      size += text.length
+      if (size >= copiedBytes) await copy()
+    },
+    finish: copy,
+  }
 }
 
 /** A line in PostgreSQL's text format; no value holds a control character. */
