@@ -3,13 +3,18 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { openUpload } from '../admin/upload.ts'
 import { type FileForm, type FileFormRules, readFileForm } from './file-form.ts'
+import { validatorCompiler } from './validation.ts'
 
 const bodyType = 'multipart/form-data'
 /** What is sent on after the answer is read for so long. */
 const refusedBodyMs = 8_000
 
 /** To be spread into the options of each route of such a plugin; its schema's `body` is for the documentation alone. */
-export const fileRoute = { config: { longUpload: true, bodyType }, validatorCompiler: () => () => true } as const
+export const fileRoute = {
+  config: { longUpload: true, bodyType },
+  validatorCompiler: (part =>
+    part.httpPart === 'body' ? () => true : validatorCompiler(part)) as typeof validatorCompiler,
+} as const
 
 /** Every route of this plugin takes a form with a file, and nothing else. */
 export function takeFileForms(app: FastifyInstance): void {
