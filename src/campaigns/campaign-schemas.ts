@@ -50,7 +50,7 @@ const Country = Type.Object({
   }),
 })
 
-const Terminal = Type.Object({
+export const Terminal = Type.Object({
   terminal_id: text('Terminal identifier', 'T-0001'),
   terminal_name: nullable(text('Name; null when unknown', 'Shop 1')),
   terminal_location: nullable(text('Location; null when unknown', 'Kyiv, Main St 1')),

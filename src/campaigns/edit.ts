@@ -11,6 +11,7 @@ import { matches } from './if-match.ts'
 import * as lifecycle from './lifecycle.ts'
 import { requireAuthor } from './merchant-operations.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, lockCampaign, writeDecisions } from './moves-store.ts'
+import { noteAddedTerminals } from './terminal-additions-store.ts'
 import type { Offer, Terminal } from './terms.ts'
 
 export type Edit = {
@@ -62,8 +63,9 @@ export function edit(deps: Pick<CampaignDeps, 'database' | 'clock'>, given: Edit
       ...bankFaults(merged.participantsIds, { ...found, banks }),
       ...directoryFaults(merged, found),
     ])
-    if (changed.length > 0)
-      await write(transaction, { campaign, after: merged as Known, changed, countryId: found.countryId, given, now })
+    if (changed.length === 0) return
+    const { countryId } = found
+    await write(transaction, { campaign, before: present, after: merged as Known, changed, countryId, given, now })
   })
 }
 
@@ -93,6 +95,7 @@ async function findPresent(
 
 type Write = {
   campaign: LockedCampaign
+  before: Known
   after: Known
   changed: readonly FieldName[]
   countryId: string | null
@@ -102,12 +105,17 @@ type Write = {
 
 async function write(
   transaction: Queryable,
-  { campaign, after, changed, countryId, given, now }: Write,
+  { campaign, before, after, changed, countryId, given, now }: Write,
 ): Promise<void> {
   if (countryId === null) throw new Error('A country that was not found is a fault')
   const { participantsIds, terminals, ...offer } = after
   const hasNewTerminals = changed.includes('terminals') && terminals !== undefined
   await updateTerms(transaction, campaign, { ...offer, ...(hasNewTerminals && { terminals }) }, countryId)
+  if (hasNewTerminals) {
+    const known = new Set(before.terminals?.map(terminal => terminal.terminal_id))
+    const terminalIds = terminals.map(terminal => terminal.terminal_id).filter(id => !known.has(id))
+    await noteAddedTerminals(transaction, { cashbackId: campaign.cashbackId, terminalIds, now })
+  }
   const decision = lifecycle.changeBanks(campaign, participantsIds)
   await writeDecisions(transaction, [{ campaign, decision }], { actor: actorOf(given.merchant), now })
 }

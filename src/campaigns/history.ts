@@ -1,9 +1,8 @@
 /** Who did what with a campaign (behaviour.md, sections 7 and 8). */
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
 import type { CampaignDeps } from './deps.ts'
-import { findParties, type HistoryEntry, listHistory } from './history-store.ts'
-import { requireOwn } from './merchant-operations.ts'
-import { campaignNotFound } from './moves-store.ts'
+import { type HistoryEntry, listHistory } from './history-store.ts'
+import { requireParty } from './parties.ts'
 
 /**
  * Everything that has happened, first things first. A bank gets the campaign's own steps and those of its part.
@@ -14,12 +13,8 @@ export async function readHistory(
   { database }: Pick<CampaignDeps, 'database'>,
   { caller, cashbackId }: { caller: BankCaller | MerchantCaller; cashbackId: string },
 ): Promise<HistoryEntry[]> {
-  const bankId = caller.type === 'bank' ? caller.bankId : null
-  const parties = await findParties(database, cashbackId, bankId)
-  if (!parties) throw campaignNotFound('not-found')
-  if (caller.type === 'retailer') requireOwn(parties, caller)
-  else if (!parties.isInvited) throw campaignNotFound('not-found')
-  return listHistory(database, cashbackId, bankId)
+  await requireParty(database, { caller, cashbackId })
+  return listHistory(database, cashbackId, caller.type === 'bank' ? caller.bankId : null)
 }
 
 /** An entry as partners see it. */

@@ -94,7 +94,7 @@ async function writeMerchants(
   const written = await store.writeMerchants(transaction, merchants, now)
   const changed = [
     ...(await store.writeExcludedBanks(transaction, merchants)),
-    ...(await writeTerminals(transaction, merchants)),
+    ...(await writeTerminals(transaction, merchants, now)),
   ]
   const all = withChanged(written, changed)
   await store.touchMerchants(
@@ -106,11 +106,11 @@ async function writeMerchants(
 }
 
 /** @returns the codes of the merchants whose terminals have changed */
-async function writeTerminals(transaction: Queryable, merchants: Directory['merchants']): Promise<string[]> {
+async function writeTerminals(transaction: Queryable, merchants: Directory['merchants'], now: Date): Promise<string[]> {
   const given = merchants.flatMap(({ code, terminals }) => (terminals ? [{ code, terminals }] : []))
   const idOf = await store.idsByCode(transaction, 'merchants', 'merchant_id', given)
   const withIds = given.map(({ code, terminals }) => ({ code, terminals, merchantId: String(idOf(code)) }))
-  const changed = await replaceTerminals(transaction, withIds)
+  const changed = await replaceTerminals(transaction, withIds, now)
   await writeTerminalLists(transaction, [...changed])
   return withIds.filter(({ merchantId }) => changed.has(merchantId)).map(({ code }) => code)
 }

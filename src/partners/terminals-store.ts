@@ -11,11 +11,16 @@ const valuesOf = (alias: string) => values.replaceAll(/\w+/g, column => `${alias
 /**
  * Gives each of the merchants exactly these terminals; other merchants keep theirs.
  *
+ * @param now when those that are new are added
  * @returns the ids of the merchants that this changes
  */
-export async function replaceTerminals(transaction: Queryable, given: MerchantTerminals[]): Promise<Set<string>> {
+export async function replaceTerminals(
+  transaction: Queryable,
+  given: MerchantTerminals[],
+  now: Date,
+): Promise<Set<string>> {
   if (given.length === 0) return new Set()
-  await stage(transaction, given)
+  await stage(transaction, given, now)
   const changed = new Set<string>()
   for (const change of changes) {
     const rows = await transaction.query<{ merchantId: string }>(
@@ -34,16 +39,17 @@ const changes = [
   `update terminals t set (${values}) = row(${valuesOf('a')}) from applied_terminals a
    where t.merchant_id = any($1) and a.merchant_id = t.merchant_id and a.terminal_id = t.terminal_id
      and (${valuesOf('t')}) is distinct from (${valuesOf('a')})`,
-  `insert into terminals as t (merchant_id, terminal_id, ${values})
-   select a.merchant_id, a.terminal_id, ${valuesOf('a')} from applied_terminals a
+  `insert into terminals as t (merchant_id, terminal_id, ${values}, added_at)
+   select a.merchant_id, a.terminal_id, ${valuesOf('a')}, a.added_at from applied_terminals a
    where a.merchant_id = any($1) on conflict do nothing`,
 ]
 
 /** In pieces, so that requests to the same process are served in between. */
-async function stage(transaction: Queryable, given: MerchantTerminals[]): Promise<void> {
+async function stage(transaction: Queryable, given: MerchantTerminals[], now: Date): Promise<void> {
   await transaction.execute(
     `create temporary table applied_terminals (
-       merchant_id uuid, terminal_id text, name text, location text, payment_system_merchant_id text, payment_system_merchant_name text
+       merchant_id uuid, terminal_id text, name text, location text, payment_system_merchant_id text, payment_system_merchant_name text,
+       added_at timestamptz
      ) on commit drop`,
   )
   for (const { merchantId, terminals } of given) {
@@ -51,7 +57,7 @@ async function stage(transaction: Queryable, given: MerchantTerminals[]): Promis
       const some = terminals.slice(from, from + terminalsAtOnce)
       await transaction.execute(
         `insert into applied_terminals
-         select $1, * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[])`,
+         select $1, *, $7 from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[])`,
         [
           merchantId,
           some.map(({ terminalId }) => terminalId),
@@ -59,6 +65,7 @@ async function stage(transaction: Queryable, given: MerchantTerminals[]): Promis
           some.map(({ location }) => location),
           some.map(({ paymentSystemMerchantId }) => paymentSystemMerchantId),
           some.map(({ paymentSystemMerchantName }) => paymentSystemMerchantName),
+          now,
         ],
       )
     }

@@ -1,5 +1,7 @@
 /** What the web portal needs beside the operations of partners, below `/portal`: it has no way to the data but these and those. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { portalBankCampaignRoutes } from './bank-campaign-routes.ts'
+import { portalCampaignRoutes } from './campaign-routes.ts'
 import { type PortalEsimDeps, portalEsimRoutes } from './esim-routes.ts'
 import { type SessionDeps, sessionRoutes } from './session-routes.ts'
 
@@ -8,5 +10,7 @@ export type PortalRoutesDeps = SessionDeps & PortalEsimDeps
 export const portalRoutes: FastifyPluginAsyncTypebox<PortalRoutesDeps> = async (app, deps) => {
   // The prefix is this plugin's own; its inner plugins must not add it again.
   await app.register(sessionRoutes, { ...deps, prefix: '' })
+  await app.register(portalBankCampaignRoutes, { ...deps, prefix: '' })
+  await app.register(portalCampaignRoutes, { ...deps, prefix: '' })
   await app.register(portalEsimRoutes, { ...deps, prefix: '' })
 }

@@ -1,0 +1,70 @@
+/** What a bank's people ask of their list of campaigns. */
+import Type from 'typebox'
+import { type BankStatus, bankStatuses, type CampaignStatus, campaignStatuses } from '../campaigns/lifecycle.ts'
+import { namePattern } from '../campaigns/name-pattern.ts'
+import { periodParameters, readPeriodFilter } from '../campaigns/period-filter.ts'
+import { closed } from '../campaigns/schemas.ts'
+import { DomainError } from '../errors.ts'
+import { type BankCampaignSearch, type SortBy, sortBys } from './bank-campaign-store.ts'
+import { type Page, pagingParameters } from './paging.ts'
+
+const several = <Value extends string>(values: readonly Value[], description: string) =>
+  Type.Optional(
+    Type.Array(Type.Enum([...values]), {
+      maxItems: values.length,
+      description: `${description}; repeated for several`,
+      examples: [[values[0]]],
+    }),
+  )
+
+export const BankCampaignsQuery = Type.Object(
+  {
+    ...pagingParameters,
+    name: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Part of the name, in any case', examples: ['осінь'] }),
+    ),
+    status: several(campaignStatuses, 'Campaigns in one of these statuses; left out, all but deleted ones'),
+    bankStatus: several(bankStatuses, 'Campaigns in which this bank has one of these statuses'),
+    createdByType: Type.Optional(Type.Enum(['bank', 'retailer'], { description: 'Who has created it' })),
+    ...periodParameters,
+    sortBy: Type.Enum([...sortBys], {
+      default: 'createdAt',
+      description: '`status` sorts by the order of life, `name` by the numbers of its characters; equal ones by id',
+    }),
+    sortOrder: Type.Enum(['ASC', 'DESC'], { default: 'DESC', description: 'Direction' }),
+  },
+  closed,
+)
+
+/** A parameter that may be repeated is a list also when it is given once. */
+export function withLists(query: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const lists = (['status', 'bankStatus'] as const).filter(name => query[name] !== undefined)
+  return { ...query, ...Object.fromEntries(lists.map(name => [name, [query[name]].flat()])) }
+}
+
+type Query = Page & {
+  name?: string
+  status?: CampaignStatus[]
+  bankStatus?: BankStatus[]
+  createdByType?: 'bank' | 'retailer'
+  dateFrom?: string
+  dateTo?: string
+  sortBy: SortBy
+  sortOrder: 'ASC' | 'DESC'
+}
+
+/** @throws DomainError 'invalid' for what is no date */
+export function readBankCampaignSearch(query: Query): BankCampaignSearch {
+  const faults: string[] = []
+  const { startsFrom, endsBy } = readPeriodFilter(query, faults)
+  if (faults.length > 0) throw new DomainError('invalid', faults)
+  return {
+    namePattern: query.name ? namePattern(query.name) : null,
+    statuses: query.status ?? campaignStatuses.filter(status => status !== 'deleted'),
+    bankStatuses: query.bankStatus ?? bankStatuses,
+    createdByType: query.createdByType ?? null,
+    startsFrom,
+    endsBy,
+    sort: { by: query.sortBy, ascending: query.sortOrder === 'ASC' },
+  }
+}

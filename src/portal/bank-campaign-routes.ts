@@ -1,0 +1,71 @@
+/** A bank's campaigns for its people, below `/portal/cashbacks`: light where the API for systems gives everything. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import { type CampaignRoutesDeps, onlyBanks } from '../campaigns/callers.ts'
+import { campaignNotFound } from '../campaigns/moves-store.ts'
+import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
+import { bankOf } from '../http/authenticate.ts'
+import { BankCampaignsQuery, readBankCampaignSearch, withLists } from './bank-campaign-query.ts'
+import { BankCampaignDetails, BankCampaignPage } from './bank-campaign-schemas.ts'
+import { findBankCampaign, findBankCampaigns } from './bank-campaign-store.ts'
+import { bankCampaignText, bankCampaignView } from './bank-campaign-views.ts'
+import { pageView } from './paging.ts'
+
+const common = { tags: ['Portal'], security: secured }
+
+export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  const { database, clock } = deps
+  onlyBanks(app as unknown as FastifyInstance, deps)
+
+  app.get(
+    '/cashbacks',
+    {
+      preValidation: async request => {
+        request.query = withLists(request.query as Record<string, unknown>) as typeof request.query
+      },
+      schema: {
+        ...common,
+        operationId: 'findBankCampaigns',
+        summary: 'The bank’s campaigns, page by page',
+        description: 'For banks. Without terminals and customers; filters are combined, every one narrows the list.',
+        querystring: BankCampaignsQuery,
+        response: { 200: BankCampaignPage, ...cashbackErrors({ 400: 'A parameter or value is not as described' }) },
+      },
+    },
+    async request => {
+      const { query } = request
+      const search = readBankCampaignSearch(query as never)
+      const { campaigns, totalItems } = await findBankCampaigns(database, bankOf(request).bankId, search, query)
+      return pageView(campaigns.map(bankCampaignView), query, totalItems)
+    },
+  )
+
+  app.get(
+    '/cashbacks/:cashbackId',
+    {
+      schema: {
+        ...common,
+        operationId: 'readBankCampaign',
+        summary: 'One campaign of the bank',
+        description:
+          'For banks. Everything but the lists of terminals and customers, and what the bank may do with it now.',
+        params: CampaignPath,
+        querystring: NoQuery,
+        response: {
+          200: BankCampaignDetails,
+          ...cashbackErrors({
+            400: 'The id is no UUID, or the query is not empty',
+            404: 'There is no such campaign, or the bank is not invited',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { bankId } = bankOf(request)
+      const details = await findBankCampaign(database, request.params.cashbackId, bankId)
+      if (!details) throw campaignNotFound('not-found')
+      const text = bankCampaignText(details, bankId, clock.now())
+      return reply.type('application/json; charset=utf-8').send(text as never)
+    },
+  )
+}

@@ -1,0 +1,68 @@
+/** Campaigns as a bank's people see them. */
+import Type from 'typebox'
+import { count, flag, money, offer, origin, participation, standing, text } from '../campaigns/campaign-schemas.ts'
+import { instant } from '../campaigns/schemas.ts'
+import { nullable } from '../http/openapi.ts'
+import { pageOf } from './paging.ts'
+
+const { status: bankStatus, ...reporting } = participation
+const { terminals: _terminals, ...terms } = offer
+
+const part = {
+  bankStatus,
+  ...reporting,
+  compensationAcknowledged: flag('The bank has acknowledged that it received the compensation'),
+  expectedCompensation: nullable(
+    money('What the merchant is to compensate to this bank; null before its first report', 1250.5),
+  ),
+}
+
+const terminalsCount = count('Terminals where it applies', 120)
+
+const ListedCampaign = Type.Object({
+  cashbackId: origin.cashbackId,
+  retailer: standing.retailer,
+  createdByType: origin.createdByType,
+  name: text('Name', 'Осінь: 5 % на все'),
+  status: standing.status,
+  ...part,
+  dateFrom: instant('Start of the period'),
+  dateTo: instant('End of the period', '2027-01-01T00:00:00.000Z'),
+  percentage: money('Cashback in percent', 5),
+  merchantCompensationPercentage: money('Share of the cashback that the merchant bears', 60),
+  maxBudget: nullable(money('Most that the bank’s part may cost; null: no limit', 100000)),
+  currency: text('ISO 4217', 'UAH'),
+  terminalsCount,
+  createdAt: standing.createdAt,
+  updatedAt: standing.updatedAt,
+})
+
+export const BankCampaignPage = pageOf(ListedCampaign, 'One page of the bank’s campaigns')
+
+export const SegmentSummary = Type.Object({
+  customersCount: count('Customers in it', 5000),
+  formedAt: instant('When it was formed', '2026-11-22T10:00:00.000Z'),
+  sourceFileName: text('The file that the merchant built it from', 'loyal-customers.csv'),
+})
+
+/** It is sent as text, so this describes and nothing is made from it. */
+export const BankCampaignDetails = Type.Object(
+  {
+    ...origin,
+    ...terms,
+    ...standing,
+    ...part,
+    terminalsCount,
+    segment: nullable(SegmentSummary),
+    permissions: Type.Object(
+      {
+        confirmAbility: flag('The bank may confirm'),
+        rejectAbility: flag('The bank may reject'),
+        uploadReportAbility: flag('A report of the bank is awaited'),
+        acknowledgeAbility: flag('The bank may acknowledge the compensation'),
+      },
+      { description: 'What its state permits to the bank at this moment' },
+    ),
+  },
+  { description: 'A campaign as one of its banks sees it, without the lists of terminals and customers' },
+)

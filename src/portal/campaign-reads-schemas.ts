@@ -1,0 +1,50 @@
+/** What both sides of a campaign look up in it. */
+import Type from 'typebox'
+import { count, Terminal, text } from '../campaigns/campaign-schemas.ts'
+import { instantForm } from '../campaigns/instant.ts'
+import { closed, instant, uuid } from '../campaigns/schemas.ts'
+import { nullable } from '../http/openapi.ts'
+import { pageOf, pagingParameters } from './paging.ts'
+
+export const TerminalsQuery = Type.Object(
+  {
+    ...pagingParameters,
+    search: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Part of an identifier, a name or a location, in any case',
+        examples: ['Kyiv'],
+      }),
+    ),
+    since: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        'x-must-be': instantForm,
+        description: 'Only terminals that were added at or after it; a date alone means midnight UTC',
+        examples: ['2026-11-21T00:00:00Z'],
+      }),
+    ),
+  },
+  closed,
+)
+
+export const TerminalPage = pageOf(
+  Type.Object({ ...Terminal.properties, addedAt: instant('When it was added to the list') }),
+  'One page of the terminals',
+)
+
+const part = {
+  customersCount: count('Customers', 5000),
+  formedAt: nullable(instant('When it was formed; null: never', '2026-11-22T10:00:00.000Z')),
+  sourceFileName: nullable(text('The file that it was built from', 'loyal-customers.csv')),
+}
+
+export const Segment = Type.Object(
+  {
+    ...part,
+    banks: Type.Array(Type.Object({ id: uuid('The bank'), name: text('Its name', 'Alpha Bank'), ...part }), {
+      description: 'Every invited bank; to a bank, itself alone',
+    }),
+  },
+  { description: 'How the segment stands' },
+)

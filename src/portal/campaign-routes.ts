@@ -1,0 +1,121 @@
+/** What people of banks and merchants look up in campaigns, below `/portal`; roles are as everywhere with campaigns. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import { type CampaignRoutesDeps, onlyPartners, partnerOf } from '../campaigns/callers.ts'
+import { instantForm, readInstant } from '../campaigns/instant.ts'
+import { namePattern } from '../campaigns/name-pattern.ts'
+import { requireParty } from '../campaigns/parties.ts'
+import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
+import { DomainError } from '../errors.ts'
+import { Segment, TerminalPage, TerminalsQuery } from './campaign-reads-schemas.ts'
+import { Home } from './home-schemas.ts'
+import { countByStatus, findOpenCampaigns, type Party } from './home-store.ts'
+import { countsView, taskViews } from './home-views.ts'
+import { pageView } from './paging.ts'
+import { findSegmentParts } from './segment-store.ts'
+import { findTerminals } from './terminal-store.ts'
+
+const common = { tags: ['Portal'], security: secured }
+const unknown = 'There is no such campaign, or the bank is not invited'
+/** More than anybody looks through at once. */
+const mostOpenCampaigns = 500
+
+export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  const { database, clock } = deps
+  onlyPartners(app as unknown as FastifyInstance, deps)
+
+  app.get(
+    '/home',
+    {
+      schema: {
+        ...common,
+        operationId: 'readHome',
+        summary: 'What waits for whom, and how many campaigns there are',
+        description:
+          'Every step that somebody can take now: the caller, or the other side, for which the caller waits.',
+        querystring: NoQuery,
+        response: { 200: Home, ...cashbackErrors({ 400: 'The query is not empty' }) },
+      },
+    },
+    async request => {
+      const party: Party = partnerOf(request)
+      const campaigns = await findOpenCampaigns(database, party, mostOpenCampaigns + 1)
+      return {
+        tasks: taskViews(campaigns.slice(0, mostOpenCampaigns), party, clock.now()),
+        isComplete: campaigns.length <= mostOpenCampaigns,
+        counts: countsView(await countByStatus(database, party), party),
+      }
+    },
+  )
+
+  app.get(
+    '/cashbacks/:cashbackId/terminals',
+    {
+      schema: {
+        ...common,
+        operationId: 'findTerminals',
+        summary: 'The terminals of a campaign, page by page',
+        description:
+          'In the order of the campaign’s list; those of the platform’s directory by their identifiers. With `since`, what was ' +
+          'added since.',
+        params: CampaignPath,
+        querystring: TerminalsQuery,
+        response: {
+          200: TerminalPage,
+          ...cashbackErrors({ 400: 'The id is no UUID, or the query is not as described', 404: unknown }),
+        },
+      },
+    },
+    async request => {
+      const { cashbackId } = request.params
+      const { search, since, ...page } = request.query
+      const from = since === undefined ? null : readInstant(since)
+      if (since !== undefined && from === null) throw new DomainError('invalid', [`since must be ${instantForm}`])
+      await requireParty(database, { caller: partnerOf(request), cashbackId })
+      const asked = { pattern: search ? namePattern(search) : null, since: from }
+      const { terminals, totalItems } = await findTerminals(database, cashbackId, asked, page)
+      const views = terminals.map(terminal => ({ ...terminal, addedAt: new Date(terminal.addedAt).toISOString() }))
+      return pageView(views, page, totalItems)
+    },
+  )
+
+  app.get(
+    '/cashbacks/:cashbackId/segment',
+    {
+      schema: {
+        ...common,
+        operationId: 'readSegment',
+        summary: 'How the segment of a campaign stands',
+        description:
+          'Counts only, bank by bank; a bank sees its own part. Which customers they are is in the bank’s list.',
+        params: CampaignPath,
+        querystring: NoQuery,
+        response: {
+          200: Segment,
+          ...cashbackErrors({ 400: 'The id is no UUID, or the query is not empty', 404: unknown }),
+        },
+      },
+    },
+    async request => {
+      const { cashbackId } = request.params
+      const caller = partnerOf(request)
+      await requireParty(database, { caller, cashbackId })
+      return segmentView(await findSegmentParts(database, cashbackId, caller.type === 'bank' ? caller.bankId : null))
+    },
+  )
+}
+
+function segmentView(parts: Awaited<ReturnType<typeof findSegmentParts>>) {
+  const formed = parts.find(({ formedAt }) => formedAt !== null)
+  return {
+    customersCount: parts.reduce((sum, { customersCount }) => sum + customersCount, 0),
+    formedAt: formed?.formedAt?.toISOString() ?? null,
+    sourceFileName: formed?.sourceFileName ?? null,
+    banks: parts.map(({ bankId, bankName, formedAt, ...part }) => ({
+      id: bankId,
+      name: bankName,
+      ...part,
+      formedAt: formedAt?.toISOString() ?? null,
+    })),
+  }
+}
