@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import type { IssueOptions } from './admin/cli/credentials.ts'
+import type { CustomerOptions } from './admin/cli/customers.ts'
 import { CommandError, describeError } from './admin/cli/failure.ts'
 import type { OutputOptions } from './admin/cli/output.ts'
 import type { ImportOptions } from './admin/cli/profiles.ts'
@@ -157,6 +158,28 @@ program
   .command('stock')
   .description('Show how many profiles each tariff has: free, reserved, sold, withdrawn')
   .action(run(async options => (await import('./admin/cli/stock.ts')).showStock(options)))
+
+program.commandsGroup('Campaigns')
+program
+  .command('customers')
+  .description('Tell the platform which customers belong to which bank')
+  .command('import')
+  .description('Load a CSV file of a bank’s customers: one column, customerId')
+  .argument('<FILE.csv>', 'the customers', filled)
+  .requiredOption('--bank <CODE>', 'the bank they belong to', filled)
+  .addHelpText('after', examples('customers import customers.csv --bank alpha'))
+  .action(
+    run<CustomerOptions>(async (options, [path]) =>
+      (await import('./admin/cli/customers.ts')).importCustomers(path, options),
+    ),
+  )
+program
+  .command('campaigns')
+  .description('Look after campaigns')
+  .command('complete')
+  .description('End the wait after the compensation was received')
+  .argument('<ID>', 'the campaign', filled)
+  .action(run(async (options, [id]) => (await import('./admin/cli/campaigns.ts')).completeCampaign(id, options)))
 
 program.commandsGroup('Safety')
 program

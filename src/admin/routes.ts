@@ -3,9 +3,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { type AccessAdminDeps, accessAdminRoutes } from './access-routes.ts'
 import { authenticateOperator, type OperatorDeps } from './authenticate.ts'
+import { type CampaignAdminDeps, campaignAdminRoutes } from './campaign-routes.ts'
 import { type StockAdminDeps, stockAdminRoutes } from './stock-routes.ts'
 
-export type AdminRoutesDeps = AccessAdminDeps & StockAdminDeps & OperatorDeps
+export type AdminRoutesDeps = AccessAdminDeps & StockAdminDeps & CampaignAdminDeps & OperatorDeps
 
 export const adminRoutes: FastifyPluginAsyncTypebox<AdminRoutesDeps> = async (app, deps) => {
   authenticateOperator(app as unknown as FastifyInstance, deps)
@@ -15,4 +16,5 @@ export const adminRoutes: FastifyPluginAsyncTypebox<AdminRoutesDeps> = async (ap
   })
   await app.register(accessAdminRoutes, { ...deps, prefix: '' })
   await app.register(stockAdminRoutes, { ...deps, prefix: '' })
+  await app.register(campaignAdminRoutes, { ...deps, prefix: '' })
 }

@@ -1,14 +1,14 @@
 /** The operator's side of the stock: imports, withdrawals, counts, the audit, and sealing anew. */
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { DomainError } from '../errors.ts'
 import { audit } from '../esim/audit.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
 import { importProfiles, rotateKeys, type StockDeps, withdrawProfiles } from '../esim/stock-operations.ts'
 import { countStock } from '../esim/stock-store.ts'
+import { csvRoute, takeCsvFiles, withCsvFile } from './csv-route.ts'
 import { sendLines, sendProgress } from './line-answer.ts'
-import { openUpload } from './upload.ts'
 
 export type StockAdminDeps = StockDeps & { catalogue: Catalogue; masterKeys: readonly Buffer[] }
 
@@ -51,29 +51,18 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
 /** On its own, as it alone takes a file, and nothing but a file. */
 const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps) => {
   const { catalogue } = deps
-  app.removeAllContentTypeParsers()
-  // The file is read as it comes, so it is handed on unread; its length has no limit.
-  app.addContentTypeParser('text/csv', async (_: unknown, body: Readable) => body)
+  takeCsvFiles(app as unknown as FastifyInstance)
 
-  app.post(
-    '/profiles',
-    { config: { longUpload: true, bodyType: 'text/csv' }, schema: { querystring: ImportQuery } },
-    async (request, reply) => {
-      const { operator, tariff: tariffCode, skipInvalid } = request.query
-      await catalogue.refresh()
-      const tariff = catalogue.operatorByCode(operator)?.tariffs.get(tariffCode)
-      if (!tariff) throw new DomainError('not-found', `There is no tariff ${tariffCode} of an operator ${operator}`)
-      const upload = openUpload(request.body instanceof Readable ? request.body : Readable.from([]))
-      try {
-        const given = { tariffId: tariff.tariffId, source: upload.source, skipInvalid }
-        const { rejects, ...result } = await importProfiles(deps, given)
-        return sendLines(reply, importAnswer(rejects, result))
-      } catch (error) {
-        if (!(await upload.drain())) reply.header('connection', 'close')
-        throw error
-      }
-    },
-  )
+  app.post('/profiles', { ...csvRoute, schema: { querystring: ImportQuery } }, async (request, reply) => {
+    const { operator, tariff: tariffCode, skipInvalid } = request.query
+    await catalogue.refresh()
+    const tariff = catalogue.operatorByCode(operator)?.tariffs.get(tariffCode)
+    if (!tariff) throw new DomainError('not-found', `There is no tariff ${tariffCode} of an operator ${operator}`)
+    const { rejects, ...result } = await withCsvFile(request as FastifyRequest, reply as FastifyReply, source =>
+      importProfiles(deps, { tariffId: tariff.tariffId, source, skipInvalid }),
+    )
+    return sendLines(reply as FastifyReply, importAnswer(rejects, result))
+  })
 }
 
 function* importAnswer(rejects: Iterable<object>, result: object): Generator<object> {

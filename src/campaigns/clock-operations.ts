@@ -1,8 +1,16 @@
 /** What the clock does with campaigns (behaviour.md, section 3): periods start and end, and the last wait is over. */
-
 import type { CampaignDeps } from './deps.ts'
-import { passTime } from './lifecycle.ts'
-import { clockActor, type Decided, type LockedCampaign, lockDueCampaigns, writeDecisions } from './moves-store.ts'
+import { complete, passTime } from './lifecycle.ts'
+import {
+  type Actor,
+  campaignNotFound,
+  clockActor,
+  type Decided,
+  type LockedCampaign,
+  lockCampaign,
+  lockDueCampaigns,
+  writeDecisions,
+} from './moves-store.ts'
 
 /** Of each kind of move in one transaction: the banks' lists are locked no longer than that takes. */
 const movedAtOnce = 200
@@ -32,5 +40,24 @@ export function moveDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<bo
     for (let due = first; due.length > 0; )
       due = decide(await writeDecisions(transaction, due, { actor: clockActor, now }))
     return first.length >= movedAtOnce
+  })
+}
+
+/**
+ * The operator ends the wait after the compensation was received. Repeated, it changes nothing.
+ *
+ * @throws DomainError 'not-found'; 'invalid' while the campaign is not that far
+ */
+export function completeCampaign(
+  { database, clock }: Pick<CampaignDeps, 'database' | 'clock'>,
+  { cashbackId, actor }: { cashbackId: string; actor: Actor },
+): Promise<LockedCampaign> {
+  return database.transaction(async transaction => {
+    const campaign = await lockCampaign(transaction, cashbackId)
+    if (!campaign) throw campaignNotFound('not-found')
+    const decision = complete(campaign)
+    if (decision.changes.length === 0) return campaign
+    const [completed] = await writeDecisions(transaction, [{ campaign, decision }], { actor, now: clock.now() })
+    return completed ?? campaign
   })
 }

@@ -37,6 +37,23 @@ export async function* readLines(source: AsyncIterable<unknown>): AsyncGenerator
   if (lines.length > 0) yield lines
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * The text of a line that may hold more than ASCII.
+ *
+ * @param line a character per byte
+ * @returns null when the bytes are no UTF-8
+ */
+export function decodeLine(line: string): string | null {
+  if (/^[\0-\x7f]*$/.test(line)) return line
+  try {
+    return utf8.decode(Buffer.from(line, 'latin1'))
+  } catch {
+    return null
+  }
+}
+
 function withoutCarriageReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line
 }

@@ -4,6 +4,8 @@ import { CommandError } from './failure.ts'
 
 const chunkBytes = 256 * 1024
 
+export type OpenFile = { path: string; file: FileHandle }
+
 /**
  * Opens a file for reading; the caller closes it.
  *
@@ -49,7 +51,7 @@ export async function readText(path: string, maxBytes: number): Promise<string> 
  * @throws CommandError when it can't be read to its end
  */
 export async function* chunksOf(
-  { path, file }: { path: string; file: FileHandle },
+  { path, file }: OpenFile,
   position: number | null,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for (let at = position; ; ) {

@@ -1,9 +1,8 @@
-import type { FileHandle } from 'node:fs/promises'
 import { callAdmin, streamAdmin } from './connection.ts'
 import { CommandError, usageFault } from './failure.ts'
-import { chunksOf, openFile } from './files.ts'
+import { type OpenFile, openFile } from './files.ts'
 import { counted, type OutputOptions, print } from './output.ts'
-import { showProgress } from './progress.ts'
+import { sending, showProgress } from './progress.ts'
 import { openRejects, type Reject } from './rejects.ts'
 
 export type ImportOptions = OutputOptions & {
@@ -15,7 +14,6 @@ export type ImportOptions = OutputOptions & {
 
 type ImportResult = { imported: number; duplicates: number; rejected: number }
 type ImportLine = { reject?: Reject; result?: ImportResult }
-type OpenFile = { path: string; file: FileHandle }
 
 /** `perkline profiles import FILE.csv` (operations.md, "The stock file"): memory is bounded, however long the file is. */
 export async function importProfiles(path: string, options: ImportOptions): Promise<void> {
@@ -50,7 +48,7 @@ async function sendFile(
     const answer = streamAdmin<ImportLine>({
       method: 'POST',
       path: `/profiles?${query}`,
-      csv: sending(source, progress.show),
+      csv: sending(source, progress),
       long: true,
       refusal: `Nothing was imported from ${source.path}`,
     })
@@ -64,20 +62,6 @@ async function sendFile(
   // A second import only counts as duplicates what the first one brought in.
   if (!result) throw new CommandError('The platform broke off before the end. Please start the import again.')
   return result
-}
-
-async function* sending(
-  source: OpenFile,
-  show: (done: number, total: number, stage: string) => void,
-): AsyncGenerator<Uint8Array> {
-  const { size } = await source.file.stat()
-  let sent = 0
-  for await (const chunk of chunksOf(source, null)) {
-    yield chunk
-    sent += chunk.length
-    // A pipe has no size, and so no progress.
-    if (size > 0) show(Math.min(sent, size), size, sent < size ? '' : 'finishing')
-  }
 }
 
 function summary({ imported, duplicates, rejected }: ImportResult, rejectsPath: string | undefined): string {

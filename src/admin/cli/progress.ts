@@ -1,3 +1,5 @@
+import { chunksOf, type OpenFile } from './files.ts'
+
 /** Progress of long work. It goes to stderr, and only to a terminal: stdout is the command's result. */
 export type Progress = {
   /** @param stage what goes on, in a word or two */
@@ -32,5 +34,17 @@ export async function showProgress(title: string): Promise<Progress> {
     end() {
       if (started) bar.stop()
     },
+  }
+}
+
+/** An open file as it is sent, with how far it has got. */
+export async function* sending(source: OpenFile, { show }: Progress): AsyncGenerator<Uint8Array> {
+  const { size } = await source.file.stat()
+  let sent = 0
+  for await (const chunk of chunksOf(source, null)) {
+    yield chunk
+    sent += chunk.length
+    // A pipe has no size, and so no progress.
+    if (size > 0) show(Math.min(sent, size), size, sent < size ? '' : 'finishing')
   }
 }

@@ -1,0 +1,46 @@
+/** The customer directory: the platform's operator tells which customers are whose (operations.md, `perkline customers import`). */
+import { findOwner } from '../access/store.ts'
+import { type Database, queryable } from '../db/database.ts'
+import { longTransaction } from '../db/long-transaction.ts'
+import { DomainError } from '../errors.ts'
+import { analyzeCustomers, findOthersCustomers, lockCustomers, takeCustomers } from './customers-store.ts'
+import { describeFaults, stageCustomers } from './staging.ts'
+
+const namedFaults = 20
+const analyzeFrom = 1_000
+
+/**
+ * Loads a file of customers of one bank, all or nothing, as a stream in bounded memory. Segments that were formed before stay as they
+ * are.
+ *
+ * @param given.bank its code
+ * @returns `duplicates`: lines whose customer was known as this bank's already, or stood in the file before
+ * @throws DomainError 'not-found' for an unknown bank; 'invalid' for a file that is at fault or breaks off, and when a customer belongs
+ *   to another bank: nobody is moved in silence
+ */
+export async function importCustomers(
+  { database }: { database: Database },
+  given: { bank: string; source: AsyncIterable<unknown> },
+): Promise<{ imported: number; duplicates: number }> {
+  const { bank, source } = given
+  const owner = await findOwner(database, { bank })
+  if (!owner || !('bankId' in owner)) throw new DomainError('not-found', `There is no bank ${bank}`)
+  const { bankId } = owner
+  return longTransaction(database, async client => {
+    const transaction = queryable(client)
+    const staged = await stageCustomers(client, source)
+    await lockCustomers(transaction)
+    const others = await findOthersCustomers(transaction, bankId, namedFaults)
+    if (others.count > 0)
+      throw new DomainError(
+        'invalid',
+        describeFaults(
+          others.lines.map(line => `line ${line} must name a customer of ${bank}: this one belongs to another bank`),
+          others.count,
+        ),
+      )
+    const imported = await takeCustomers(transaction, bankId)
+    if (imported >= analyzeFrom) await analyzeCustomers(transaction)
+    return { imported, duplicates: staged - imported }
+  })
+}

@@ -1,0 +1,64 @@
+/** A merchant forms the segment of its campaign from a file of customers (behaviour.md, section 3, "Segments"). */
+import type { MerchantCaller } from '../access/caller.ts'
+import type { CampaignDeps } from '../campaigns/deps.ts'
+import { segmentBanks } from '../campaigns/lifecycle.ts'
+import { requireOwn } from '../campaigns/merchant-operations.ts'
+import {
+  actorOf,
+  campaignNotFound,
+  type LockedCampaign,
+  lockCampaign,
+  writeDecisions,
+} from '../campaigns/moves-store.ts'
+import { type Queryable, queryable } from '../db/database.ts'
+import { longTransaction } from '../db/long-transaction.ts'
+import { findNotTaken, replaceSegment, type SegmentPart, splitByBank } from './segment-store.ts'
+import { stageCustomers } from './staging.ts'
+
+export const mostSegmentLines = 1_000_000
+
+type Deps = Pick<CampaignDeps, 'database' | 'clock'>
+type Asked = { merchant: MerchantCaller; cashbackId: string }
+/** What was sent; `bytes` ends once all of it was read and is right. */
+type SegmentFile = { fileName: string; bytes: AsyncIterable<Buffer> }
+/** `parts` are those of the banks that take part; `notTaken` is whom the file names besides. */
+export type FormedSegment = { parts: SegmentPart[]; notTaken: { count: number; customerIds: string[] } }
+
+/**
+ * Replaces the segment whole, or leaves it as it was. The campaign is locked for a moment before the file is read, to refuse early,
+ * and again once the file is split: other moves of the campaign never wait for an upload.
+ *
+ * @param given.open begins to read what was sent
+ * @throws DomainError 'not-found'; 'forbidden' for another merchant's campaign; 'invalid' when its period has ended, it is closed, or
+ *   the file is at fault
+ */
+export async function formSegment(
+  deps: Deps,
+  given: Asked & { open: () => Promise<SegmentFile> },
+): Promise<FormedSegment> {
+  const { database, clock } = deps
+  await database.transaction(async transaction => segmentBanks(await lockOwn(transaction, given), clock.now()))
+  const file = await given.open()
+  return longTransaction(database, async client => {
+    const transaction = queryable(client)
+    await stageCustomers(client, file.bytes, mostSegmentLines)
+    await splitByBank(transaction)
+
+    const campaign = await lockOwn(transaction, given)
+    const now = clock.now()
+    const bankIds = segmentBanks(campaign, now)
+    const segment = { cashbackId: campaign.cashbackId, bankIds, formedAt: now, sourceFileName: file.fileName }
+    const parts = await replaceSegment(transaction, segment)
+    const notTaken = await findNotTaken(transaction, bankIds)
+    const unmoved = { campaign, decision: { changes: [] } }
+    await writeDecisions(transaction, [unmoved], { actor: actorOf(given.merchant), now })
+    return { parts, notTaken }
+  })
+}
+
+async function lockOwn(transaction: Queryable, { cashbackId, merchant }: Asked): Promise<LockedCampaign> {
+  const campaign = await lockCampaign(transaction, cashbackId)
+  if (!campaign) throw campaignNotFound('not-found')
+  requireOwn(campaign, merchant)
+  return campaign
+}

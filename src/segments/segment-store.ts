@@ -1,0 +1,60 @@
+/** All SQL of segments. What a file holds is split by bank before the campaign is locked, so that nobody waits for it. */
+import type { Queryable } from '../db/database.ts'
+
+/** How many ids that are not taken are named. */
+const namedIds = 100
+
+/**
+ * Splits the staged customers by the bank to which each belongs, invited or not, into tables of this transaction: an id that the file
+ * has twice counts once, at its first line.
+ */
+export async function splitByBank(transaction: Queryable): Promise<void> {
+  await transaction.execute(
+    `create temporary table split_customers on commit drop as
+     select distinct on (s.customer_id) s.line, s.customer_id, c.bank_id
+     from staged_customers s left join customers c using (customer_id) order by s.customer_id, s.line`,
+  )
+  await transaction.execute(
+    'create temporary table segment_parts (bank_id uuid, customers_count int, customer_ids text) on commit drop',
+  )
+  await transaction.execute('alter table segment_parts alter column customer_ids set storage external')
+  await transaction.execute(
+    `insert into segment_parts
+     select bank_id, count(*), '[' || string_agg(to_json(customer_id)::text, ',' order by line) || ']'
+     from split_customers where bank_id is not null group by bank_id`,
+  )
+}
+
+export type SegmentPart = { bankId: string; customersCount: number }
+
+/** Puts the split file in the place of the campaign's segment: a part for each of these banks, also an empty one. */
+export async function replaceSegment(
+  transaction: Queryable,
+  given: { cashbackId: string; bankIds: readonly string[]; formedAt: Date; sourceFileName: string },
+): Promise<SegmentPart[]> {
+  const { cashbackId, bankIds, formedAt, sourceFileName } = given
+  await transaction.execute('delete from campaign_segments where cashback_id = $1', [cashbackId])
+  return transaction.query(
+    `insert into campaign_segments
+       (cashback_id, bank_id, segment_id, customers_count, customer_ids, formed_at, source_file_name)
+     select $1, bank_id, gen_random_uuid(), coalesce(customers_count, 0), coalesce(customer_ids, '[]'), $3, $4
+     from unnest($2::uuid[]) as taking_part (bank_id) left join segment_parts using (bank_id)
+     order by bank_id
+     returning bank_id as "bankId", customers_count as "customersCount"`,
+    [cashbackId, bankIds, formedAt, sourceFileName],
+  )
+}
+
+/** Of the split file, who is unknown or belongs to none of these banks: how many, and the first of them in the order of the file. */
+export async function findNotTaken(
+  transaction: Queryable,
+  bankIds: readonly string[],
+): Promise<{ count: number; customerIds: string[] }> {
+  const isLeftOut = 'from split_customers where bank_id is null or bank_id <> all($1)'
+  const [row] = await transaction.query<{ count: number; customerIds: string[] }>(
+    `select (select count(*) ${isLeftOut}) as count,
+       array(select customer_id ${isLeftOut} order by line limit ${namedIds}) as "customerIds"`,
+    [bankIds],
+  )
+  return row ?? { count: 0, customerIds: [] }
+}
