@@ -12,9 +12,11 @@ import type { Details } from './details-store.ts'
 import { edit } from './edit.ts'
 import { CreateBody, EditBody, formLimitBytes } from './form-schemas.ts'
 import { entityTag } from './if-match.ts'
+import { createMerchantLists } from './merchant-list.ts'
+import { MerchantListQuery, readListRequest, withSkuList } from './merchant-list-query.ts'
 import * as operations from './merchant-operations.ts'
 import * as schemas from './merchant-schemas.ts'
-import { detailsText } from './merchant-views.ts'
+import { detailsText, pageText } from './merchant-views.ts'
 import { schemaFaults } from './schema-faults.ts'
 import { CampaignPath, cashbackErrors, NoQuery, OperationResult, secured } from './schemas.ts'
 import { resultView } from './views.ts'
@@ -29,6 +31,7 @@ const details = (description: string) => ({ ...ref(schemas.CampaignDetails), des
 
 export const merchantRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyMerchants(app as unknown as FastifyInstance, deps)
+  const lists = createMerchantLists(deps.database, pageText)
 
   app.get(
     '/cashbacks/for-merchant/banks',
@@ -46,6 +49,35 @@ export const merchantRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
       },
     },
     async request => findInvitableBanks(deps.database, merchantOf(request).merchantId),
+  )
+
+  app.get(
+    '/cashbacks/for-merchant',
+    {
+      attachValidation: true,
+      preValidation: async request => {
+        request.query = withSkuList(request.query as Record<string, unknown>) as never
+      },
+      schema: {
+        ...common,
+        operationId: 'listOwnCampaigns',
+        summary: 'The merchant’s campaigns, page by page',
+        description:
+          'Those of the merchant of the token, also those that a bank has created for it: `retailerId`, `bankId` and ' +
+          '`createdByType` are not taken. Deleted ones are left out unless `status=deleted` or `generalStatus=closed` asks for ' +
+          'them. Filters are combined; every filter narrows the list.',
+        querystring: MerchantListQuery,
+        response: {
+          200: { ...ref(schemas.CampaignPage), description: 'The page' },
+          ...cashbackErrors({ 400: 'A parameter or value is not as described' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const asked = readListRequest(request.query as never, schemaFaults(request, 'querystring'))
+      const page = await lists.page(merchantOf(request).merchantId, asked)
+      return reply.type('application/json; charset=utf-8').send(page as never)
+    },
   )
 
   app.post(

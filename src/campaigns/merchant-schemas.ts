@@ -3,7 +3,7 @@ import Type, { type TSchema } from 'typebox'
 import { nullable } from '../http/openapi.ts'
 import { count, flag, money, offer, origin, participation, standing, text } from './campaign-schemas.ts'
 import { editableFields } from './lifecycle.ts'
-import { closed, uuid } from './schemas.ts'
+import { closed, instant, uuid } from './schemas.ts'
 
 export const EditHeaders = Type.Object({
   'if-match': Type.Optional(
@@ -69,4 +69,40 @@ export const CampaignDetails = Type.Object(
   { $id: 'CampaignDetails', description: 'A campaign with its banks, as its merchant sees it' },
 )
 
-export const merchantComponents: TSchema[] = [ConnectedBank, CampaignDetails]
+const ListedCampaign = Type.Object({
+  cashbackId: origin.cashbackId,
+  retailerId: origin.retailerId,
+  banks: Type.Array(
+    Type.Object({
+      id: uuid('The bank'),
+      status: participation.status,
+      settlementConfirmed: participation.settlementConfirmed,
+    }),
+    { description: 'Every invited bank' },
+  ),
+  name: text('Name', 'Осінь: 5 % на все'),
+  description: nullable(text('Text for customers', '5 % back on every purchase')),
+  status: standing.status,
+  dateFrom: instant('Start of the period'),
+  dateTo: instant('End of the period', '2027-01-01T00:00:00.000Z'),
+  percentage: money('Cashback in percent', 5),
+  createdAt: standing.createdAt,
+  updatedAt: standing.updatedAt,
+})
+
+export const CampaignPage = Type.Object(
+  {
+    data: Type.Array(ListedCampaign, { description: 'The campaigns of the page' }),
+    pagination: Type.Object({
+      page: Type.Integer({ description: 'This page, from 1', examples: [1] }),
+      pageSize: Type.Integer({ description: 'Campaigns on a full page', examples: [20] }),
+      totalPages: count('Pages of all that the filters find; 0 for none', 3),
+      totalItems: count('Campaigns that the filters find', 42),
+      hasNextPage: flag('There are campaigns after this page'),
+      hasPrevPage: flag('There are campaigns before this page'),
+    }),
+  },
+  { $id: 'CampaignPage', description: 'One page of a merchant’s campaigns' },
+)
+
+export const merchantComponents: TSchema[] = [ConnectedBank, CampaignDetails, CampaignPage]

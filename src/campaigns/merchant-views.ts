@@ -1,6 +1,8 @@
 /** What merchants see of their campaigns (behaviour.md, section 3, "Creating and changing"). */
 import type { Details, InvitedBank } from './details-store.ts'
 import * as lifecycle from './lifecycle.ts'
+import type { MerchantPage } from './merchant-list.ts'
+import type { ListItem } from './merchant-list-store.ts'
 
 /**
  * The details as JSON text: what changes only with an edit, and the terminals, were written as such when they changed.
@@ -57,5 +59,41 @@ function statistics({ banks, terminalsCount, segmentCustomers }: Details) {
     terminals: terminalsCount,
     segmentCustomers,
     uploadedReports: banks.reduce((sum, bank) => sum + bank.bankReportUploads + bank.merchantReportUploads, 0),
+  }
+}
+
+/** One page of the list with where it lies in the whole, as JSON text. */
+export function pageText({ items, page, pageSize, totalItems }: MerchantPage): string {
+  const totalPages = Math.ceil(totalItems / pageSize)
+  return JSON.stringify({
+    data: items.map(listedView),
+    pagination: {
+      page,
+      pageSize,
+      totalPages,
+      totalItems,
+      hasNextPage: page < totalPages,
+      hasPrevPage: page > 1 && totalItems > 0,
+    },
+  })
+}
+
+function listedView(item: ListItem) {
+  return {
+    cashbackId: item.cashbackId,
+    retailerId: item.retailerId,
+    banks: item.banks.map(({ bankId, status, stage }) => ({
+      id: bankId,
+      status,
+      settlementConfirmed: lifecycle.isSettled(stage),
+    })),
+    name: item.name,
+    description: item.description,
+    status: item.status,
+    dateFrom: item.dateFrom,
+    dateTo: item.dateTo,
+    percentage: Number(item.percentage),
+    createdAt: item.createdAt,
+    updatedAt: item.updatedAt,
   }
 }

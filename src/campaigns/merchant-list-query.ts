@@ -1,0 +1,145 @@
+/** The parameters of the merchant's list (cashback document, GET /cashbacks/for-merchant; behaviour.md, sections 3 and 8). */
+import Type from 'typebox'
+import { DomainError } from '../errors.ts'
+import { together } from './bank-list-query.ts'
+import { type CampaignStatus, campaignStatuses } from './lifecycle.ts'
+import { type ListRequest, type SortBy, sortBys } from './merchant-list-store.ts'
+import { namePattern } from './name-pattern.ts'
+import { periodParameters, readPeriodFilter } from './period-filter.ts'
+import { closed, CampaignStatus as Status } from './schemas.ts'
+
+const generalStatuses: Record<string, readonly CampaignStatus[]> = {
+  awaitingApproval: ['awaitingBankApproval', 'awaitingMerchantApproval'],
+  approved: ['approved'],
+  active: ['active'],
+  finished: [
+    'awaitingCompensationConfirmation',
+    'awaitingCompensationPayment',
+    'paymentConfirmed',
+    'compensationReceived',
+    'completed',
+  ],
+  closed: ['declined', 'expired', 'deleted'],
+}
+
+const mostOnAPage = 100
+const usualOnAPage = 20
+const mostPages = 999_999_999
+
+export const MerchantListQuery = Type.Object(
+  {
+    page: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: mostPages,
+        'x-must-be': 'a whole number from 1',
+        description: 'Page, from 1; one past the end is empty. Left out: 1',
+        examples: [1],
+      }),
+    ),
+    pageSize: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: mostOnAPage,
+        'x-must-be': `a whole number from 1 to ${mostOnAPage}`,
+        description: `Campaigns on a page. Left out: ${usualOnAPage}`,
+        examples: [usualOnAPage],
+      }),
+    ),
+    name: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Part of the name, in any case', examples: ['осінь'] }),
+    ),
+    sku: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+        maxItems: 100,
+        description: 'Campaigns that name any of these SKUs; repeated: `sku=a&sku=b` or `sku[]=a&sku[]=b`',
+        examples: [['4820000000017']],
+      }),
+    ),
+    status: Type.Optional({
+      ...Status,
+      description: 'Campaigns in this one status; the only way, with `generalStatus=closed`, to deleted ones',
+    }),
+    generalStatus: Type.Optional(
+      Type.Enum(Object.keys(generalStatuses), {
+        description:
+          'Campaigns in one of several statuses: awaitingApproval: both that await approval; approved; active; finished: the ' +
+          'five after the period; closed: declined, expired and deleted',
+        examples: ['active'],
+      }),
+    ),
+    ...periodParameters,
+    sortBy: Type.Optional(
+      Type.Enum([...sortBys], {
+        description:
+          '`status` sorts by the order of life, `name` by the numbers of its characters; equal ones by id, ascending. Left out: createdAt',
+        examples: ['createdAt'],
+      }),
+    ),
+    sortOrder: Type.Optional(
+      Type.String({
+        pattern: '^(?:[Aa][Ss][Cc]|[Dd][Ee][Ss][Cc])$',
+        'x-must-be': 'ASC or DESC',
+        description: 'ASC or DESC, in any case. Left out: DESC',
+        examples: ['DESC'],
+      }),
+    ),
+  },
+  closed,
+)
+
+/** Brings the query into the form of the schema: SKUs may be repeated or written with brackets. */
+export function withSkuList(query: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { sku, 'sku[]': skus, ...others } = query
+  const listed = together(sku, skus)
+  return { ...others, ...pagesOf(others), ...(listed && { sku: listed }) }
+}
+
+/** The schema's reading of numbers is too kind: 1e1, 0x1 or a space before the number is no page. */
+function pagesOf({ page, pageSize }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const isOdd = (text: unknown) => typeof text === 'string' && !/^\d{1,9}$/.test(text)
+  return { ...(isOdd(page) && { page: 'odd' }), ...(isOdd(pageSize) && { pageSize: 'odd' }) }
+}
+
+type Query = {
+  dateFrom?: string
+  dateTo?: string
+  page?: number
+  pageSize?: number
+  name?: string
+  sku?: string[]
+  status?: CampaignStatus
+  generalStatus?: string
+  sortBy?: SortBy
+  sortOrder?: string
+}
+
+/**
+ * @param query in the form of the schema
+ * @param schemaFaults what the schema has found in it
+ * @throws DomainError 'invalid' with all faults
+ */
+export function readListRequest(query: Query, schemaFaults: readonly string[]): ListRequest {
+  const faults = [...schemaFaults]
+  const { startsFrom, endsBy } = readPeriodFilter(query, faults)
+  if (faults.length > 0) throw new DomainError('invalid', [...new Set(faults)])
+  return {
+    page: query.page ?? 1,
+    pageSize: query.pageSize ?? usualOnAPage,
+    filter: {
+      statuses: statusesOf(query),
+      namePattern: query.name ? namePattern(query.name) : null,
+      sku: query.sku ?? null,
+      startsFrom,
+      endsBy,
+    },
+    sort: { by: query.sortBy ?? 'createdAt', ascending: query.sortOrder?.toUpperCase() === 'ASC' },
+  }
+}
+
+/** Deleted campaigns appear only when they are asked for. */
+function statusesOf({ status, generalStatus }: Query): CampaignStatus[] {
+  const group = generalStatus === undefined ? null : (generalStatuses[generalStatus] ?? [])
+  if (status === undefined) return [...(group ?? campaignStatuses.filter(one => one !== 'deleted'))]
+  return group === null || group.includes(status) ? [status] : []
+}

@@ -1,0 +1,108 @@
+/**
+ * A merchant reads its campaigns page by page (cashback document, GET /cashbacks/for-merchant). Two things are remembered, each with the
+ * version of the merchant's campaigns that it belongs to: the order of all campaigns that a filter finds, so that the last page of a
+ * hundred thousand takes as long as the first, and the text of pages, so that one that has not changed costs next to nothing. Every
+ * answer has compared the version with the database's.
+ */
+import type { Queryable } from '../db/database.ts'
+import * as store from './merchant-list-store.ts'
+
+export type MerchantPage = { items: store.ListItem[]; page: number; pageSize: number; totalItems: number }
+
+export type MerchantLists = {
+  /** One page as JSON text in UTF-8. */
+  page(merchantId: string, request: store.ListRequest): Promise<Buffer>
+}
+
+type Remembered = store.ListVersion & { bytes: Buffer }
+
+/** The orders of thirty lists of a hundred thousand campaigns; some hundred full pages. */
+const mostBytes = { orders: 48 * 1024 * 1024, pages: 16 * 1024 * 1024 }
+/** What an entry takes besides its bytes and its key. */
+const overheadBytes = 512
+/** A list that changes with every look is answered as it was at the last one. */
+const mostTries = 3
+
+/** @param textOf a page as partners see it */
+export function createMerchantLists(database: Queryable, textOf: (page: MerchantPage) => string): MerchantLists {
+  const orders = createMemory(mostBytes.orders)
+  const pages = createMemory(mostBytes.pages)
+  const reading = new Map<string, Promise<Remembered>>()
+
+  /** Those who ask at the same time wait for the same answer. */
+  const readOrder = (key: string, merchantId: string, { filter, sort }: store.ListRequest): Promise<Remembered> => {
+    const running = reading.get(key)
+    if (running) return running
+    const order = store.findOrder(database, { merchantId, filter, sort }).then(({ ids, ...version }) => {
+      const found = { ...version, bytes: ids }
+      orders.put(key, found)
+      return found
+    })
+    reading.set(key, order)
+    const ended = () => reading.delete(key)
+    order.then(ended, ended)
+    return order
+  }
+
+  const readPage = async (key: string, merchantId: string, request: store.ListRequest): Promise<Buffer> => {
+    const { page, pageSize, sort } = request
+    for (let tries = 1; ; tries++) {
+      const order = orders.take(key) ?? (await readOrder(key, merchantId, request))
+      const ids = order.bytes
+      const { items, ...version } = await store.findItems(database, { merchantId, ids, page, pageSize })
+      const holds = sort.by === 'updatedAt' ? version.touched === order.touched : version.arranged === order.arranged
+      if (!holds) orders.forget(key, order)
+      if (!holds && tries < mostTries) continue
+      const bytes = Buffer.from(textOf({ items, page, pageSize, totalItems: store.countIds(ids) }))
+      if (holds) pages.put(pageKey(key, request), { ...version, bytes })
+      return bytes
+    }
+  }
+
+  return {
+    async page(merchantId, request) {
+      const key = JSON.stringify([merchantId, request.filter, request.sort])
+      const known = pages.take(pageKey(key, request))
+      if (known) {
+        const { touched } = await store.readVersion(database, merchantId)
+        if (touched === known.touched) return known.bytes
+      }
+      return readPage(key, merchantId, request)
+    },
+  }
+}
+
+const pageKey = (key: string, { page, pageSize }: store.ListRequest): string => `${page} ${pageSize} ${key}`
+
+/** A map of bounded size; what was not asked for the longest is forgotten first. */
+function createMemory(limitBytes: number) {
+  const entries = new Map<string, Remembered>()
+  let total = 0
+  const sizeOf = (key: string, { bytes }: Remembered): number => bytes.length + 2 * key.length + overheadBytes
+
+  const forget = (key: string, entry: Remembered | undefined): void => {
+    if (entry === undefined || entries.get(key) !== entry) return
+    entries.delete(key)
+    total -= sizeOf(key, entry)
+  }
+  return {
+    take(key: string): Remembered | undefined {
+      const entry = entries.get(key)
+      if (entry) {
+        entries.delete(key)
+        entries.set(key, entry)
+      }
+      return entry
+    },
+    put(key: string, entry: Remembered): void {
+      forget(key, entries.get(key))
+      entries.set(key, entry)
+      total += sizeOf(key, entry)
+      for (const [oldest, other] of entries) {
+        if (total <= limitBytes) return
+        forget(oldest, other)
+      }
+    },
+    forget,
+  }
+}
