@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { portalBankCampaignRoutes } from './bank-campaign-routes.ts'
 import { portalCampaignRoutes } from './campaign-routes.ts'
+import { directoryRoutes } from './directory-routes.ts'
 import { type PortalEsimDeps, portalEsimRoutes } from './esim-routes.ts'
 import { type SessionDeps, sessionRoutes } from './session-routes.ts'
 
@@ -10,6 +11,7 @@ export type PortalRoutesDeps = SessionDeps & PortalEsimDeps
 export const portalRoutes: FastifyPluginAsyncTypebox<PortalRoutesDeps> = async (app, deps) => {
   // The prefix is this plugin's own; its inner plugins must not add it again.
   await app.register(sessionRoutes, { ...deps, prefix: '' })
+  await app.register(directoryRoutes, { ...deps, prefix: '' })
   await app.register(portalBankCampaignRoutes, { ...deps, prefix: '' })
   await app.register(portalCampaignRoutes, { ...deps, prefix: '' })
   await app.register(portalEsimRoutes, { ...deps, prefix: '' })
