@@ -197,6 +197,7 @@ export async function createPlatform(
       },
       portalFolder,
       sandbox: config.mode === 'sandbox' ? { database, clock, runDue: () => runDue(campaigns) } : null,
+      isStopping: () => draining,
       async notReady() {
         if (draining) return 'stopping'
         return database.query('select 1').then(

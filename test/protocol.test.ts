@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { after, before, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { type Answer, type CallOptions, startPlatform, type TestPlatform } from './support/platform.ts'
 import { openRaw, type RawAnswer, readRaw, requestText, sendRaw } from './support/raw-http.ts'
 
@@ -186,6 +187,28 @@ test('415 for another media type, in the body of the API', async () => {
       assertErrorBody(answer, 415, 'POST', path, `${path} ${type}`)
     }
   assertErrorBody(await raw('POST', '/getToken/auth', {}, '{"clientId":"a"}'), 415, 'POST', '/getToken/auth')
+})
+
+test('415 for a body in a content coding, in the body of the API', async () => {
+  const json = { 'content-type': 'application/json' }
+  const body = gzipSync('{"clientId":"a","secret":"b"}')
+  for (const path of ['/getToken/auth', '/auth/login', '/sandbox/clock', '/esim/v1/orders'])
+    for (const coding of ['gzip', 'GZIP', 'br', 'deflate, gzip', 'nonsense']) {
+      const headers = { ...json, 'content-encoding': coding }
+      const answer = await platform.call('POST', path, { token, raw: body, headers })
+      assertErrorBody(answer, 415, 'POST', path, `${path} ${coding}`)
+      assert.match(answer.text, /Content-Encoding/)
+    }
+  const identity = { ...json, 'content-encoding': 'identity' }
+  const raw = '{"clientId":"a","secret":"b"}'
+  assert.equal((await platform.call('POST', '/getToken/auth', { raw, headers: identity })).status, 400)
+  const bodiless = { headers: { 'content-encoding': 'gzip' } }
+  assert.equal((await platform.call('GET', '/health/live', bodiless)).status, 200)
+  const stranger = await platform.call('POST', '/esim/v1/orders', {
+    raw: body,
+    headers: { ...json, 'content-encoding': 'gzip' },
+  })
+  assert.equal(stranger.status, 401, 'who is calling comes first')
 })
 
 test('application/json is taken in any case and with parameters', async () => {

@@ -154,8 +154,24 @@ suite('perkline', { concurrency: 3 }, () => {
       const settings = { PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@b.example' }
       const run = await start(t, ['serve'], { ...onServer(), ...settings })
       await run.ready()
+      const [kept, late] = [await openRaw(run.url), await openRaw(run.url)]
+      for (const socket of [kept, late]) {
+        socket.write(requestText('GET', '/health/live'))
+        assert.equal((await readRaw(socket)).headers.connection, 'keep-alive')
+      }
       run.signal('SIGTERM')
       while ((await status(`${run.url}/health/ready`)) !== 503) await sleep(5)
+      // A balancer's or a bank's connection: it is told to make a new one, elsewhere.
+      for (const [socket, path, expected] of [
+        [kept, '/health/live', 200],
+        [late, '/esim/v1/operators', 401],
+      ] as const) {
+        const ended = once(socket, 'end')
+        socket.write(requestText('GET', path))
+        const answer = await readRaw(socket)
+        assert.deepEqual([answer.status, answer.headers.connection], [expected, 'close'])
+        await ended
+      }
       assert.equal(await status(`${run.url}/health/live`), 200)
       assert.equal(await status(`${run.url}/esim/v1/operators`), 401)
       assert.equal(await run.ended, 0, run.stderr())

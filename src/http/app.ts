@@ -3,7 +3,7 @@
  * request (ids, bodies, errors, limits of time and size) is here.
  */
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
+import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { type AccessRoutesDeps, accessRoutes, Token } from '../access/routes.ts'
@@ -27,7 +27,7 @@ import { reconciliationRoutes } from '../reconciliation/routes.ts'
 import type { SandboxDeps } from '../sandbox/operations.ts'
 import { sandboxRoutes } from '../sandbox/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
-import { answerError, apiOf, CashbackError, errorBody, pathOf, TokenError } from './errors.ts'
+import { answerError, apiOf, CashbackError, EncodedBodyError, errorBody, pathOf, TokenError } from './errors.ts'
 import { isText, readJson } from './json.ts'
 import { type Metrics, measureRequests } from './metrics.ts'
 import { document } from './openapi.ts'
@@ -49,6 +49,8 @@ export type AppDeps = {
   portalFolder: string
   /** null in live mode: its paths do not exist there. */
   sandbox: SandboxDeps | null
+  /** From the notice of a stop on: connections are to end with their next answer. */
+  isStopping(): boolean
   /** Why this process cannot take requests now; null when it can. */
   notReady(): Promise<string | null>
 }
@@ -110,12 +112,16 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     )
   })
   answerUnknown(app, longestAddress)
-  endConnectionsOnClose(app)
+  endConnectionsOnStop(app, deps.isStopping)
   // A server may pass over expectations that it does not know; Node's own answer to them has no body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   // Later than onRequest, where it is found out who is calling: that comes first.
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     done(isReadableQuery(request.raw.url) ? null : new DomainError('invalid', 'The query must be well-formed text'))
+  })
+  app.addHook('preParsing', ({ headers }, _reply, _payload, done) => {
+    const { 'content-encoding': coding = 'identity' } = headers
+    done(hasBody(headers) && coding.toLowerCase() !== 'identity' ? new EncodedBodyError() : null)
   })
   // What the database cannot keep names nothing in it.
   app.addHook('preHandler', (request, _reply, done) => {
@@ -189,12 +195,13 @@ function isReadableQuery(url = ''): boolean {
   }
 }
 
+const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
 /** A body that trickles in keeps a connection busy for nobody's good: after the time limit it gets 408 and the connection ends. */
 function limitBodyTime(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    const { headers } = request
-    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-    if (hasBody && request.routeOptions.config.longUpload !== true) {
+    if (hasBody(request.headers) && request.routeOptions.config.longUpload !== true) {
       const timer = setTimeout(() => {
         if (!reply.sent)
           reply
@@ -210,15 +217,15 @@ function limitBodyTime(app: FastifyInstance): void {
   })
 }
 
-/** What is still answered once the app closes ends its connection: it would be waited for until the caller leaves. */
-function endConnectionsOnClose(app: FastifyInstance): void {
+/** What is still answered while the process stops ends its connection: it would be waited for until the caller leaves. */
+function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean): void {
   let isClosing = false
   app.addHook('preClose', done => {
     isClosing = true
     done()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (isClosing) reply.header('connection', 'close')
+    if (isClosing || isStopping()) reply.header('connection', 'close')
     done()
   })
 }

@@ -101,6 +101,11 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     .send(errorBody(request, statusCode, details))
 }
 
+/** A body in a content coding (RFC 9110, 8.4): none is read here. */
+export class EncodedBodyError extends Error {
+  readonly statusCode = 415
+}
+
 type ReadError = { statusCode: number; details: string | string[]; retryAfterSeconds?: number | undefined }
 
 function readError(error: unknown, request: FastifyRequest): ReadError {
@@ -109,6 +114,8 @@ function readError(error: unknown, request: FastifyRequest): ReadError {
   const { validation, statusCode, code } = error as FastifyError
   if (validation) return { statusCode: 400, details: faultMessages(validation as never) }
   if (statusCode === 413) return { statusCode, details: 'The body is larger than this operation takes' }
+  if (error instanceof EncodedBodyError)
+    return { statusCode: 415, details: 'The body must be sent as it is, without Content-Encoding' }
   if (statusCode === 415) return { statusCode, details: `The body must be ${bodyType(request)}` }
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
     return { statusCode: 400, details: 'The body must be as long as Content-Length says' }
