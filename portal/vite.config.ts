@@ -2,6 +2,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { compressAssets } from './build/compress.ts'
+import { removeLeftovers } from './build/leftovers.ts'
 
 /** What the portal asks of the platform; in development it is passed on to one that runs already. */
 const apis = ['/portal', '/cashbacks', '/retailers', '/esim', '/admin', '/sandbox']
@@ -10,7 +11,7 @@ export default defineConfig(() => {
   const platform = process.env.PERKLINE_URL ?? 'http://127.0.0.1:8080'
   return {
     base: '/app/',
-    plugins: [react(), compressAssets()],
+    plugins: [react(), removeLeftovers(), compressAssets()],
     // The platform puts a nonce of its own into each answer here (src/portal/page.ts), and names it in the Content-Security-Policy.
     html: { cspNonce: '__CSP_NONCE__' },
     build: {

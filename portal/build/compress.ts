@@ -1,26 +1,21 @@
 /** Writes `.br` and `.gz` beside each asset, so that the platform compresses nothing while it serves. */
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Plugin } from 'vite'
 
-const compressible = /\.(?:html|js|css|svg|json|txt)$/
+const compressible = /\.(?:html|js|css|svg)$/
 /** Below it a packet is sent either way. */
 const smallestBytes = 512
 
 export function compressAssets(): Plugin {
-  let folder = ''
   return {
     name: 'compress-assets',
     apply: 'build',
-    configResolved(config) {
-      folder = join(config.root, config.build.outDir)
-    },
-    async closeBundle() {
-      const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-      const files = entries.filter(entry => entry.isFile() && compressible.test(entry.name))
-      await Promise.all(files.map(({ parentPath, name }) => compress(join(parentPath, name))))
+    async writeBundle({ dir = '' }, bundle) {
+      const names = Object.keys(bundle).filter(name => compressible.test(name))
+      await Promise.all(names.map(name => compress(join(dir, name))))
     },
   }
 }

@@ -7,6 +7,16 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Portal } from './app/portal.tsx'
 
+// The platform has got a new version since this page was loaded, so the page's next part is not there any more: load the page anew,
+// but not again and again.
+addEventListener('vite:preloadError', () => {
+  const key = 'perkline.reloaded-at'
+  const last = Number(sessionStorage.getItem(key) ?? 0)
+  if (Date.now() - last < 60_000) return
+  sessionStorage.setItem(key, String(Date.now()))
+  location.reload()
+})
+
 const place = document.getElementById('portal')
 if (!place) throw new Error('The page has no place for the portal')
 createRoot(place).render(

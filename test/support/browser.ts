@@ -9,6 +9,7 @@ import type { TestContext } from 'node:test'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { TestPlatform } from './platform.ts'
 import type { Account } from './portal.ts'
+import { buildPortal } from './portal-build.ts'
 import { requireProgram } from './require-program.ts'
 
 const executablePath = '/usr/bin/chromium'
@@ -62,6 +63,7 @@ export async function visit(
   { language = 'en-GB', colourScheme = 'light', viewport = desktop }: BrowserOptions = {},
 ): Promise<Visitor | null> {
   if (!requireProgram(t, 'chromium')) return null
+  buildPortal()
   browser ??= chromium.launch({ executablePath, args })
   const context = await (await browser).newContext({
     baseURL: platform.url,

@@ -1,6 +1,7 @@
 /** Files that the platform or a page makes, saved by the browser. */
 
 import { refuse } from './client.ts'
+import { type CsvCell, csvText } from './csv.ts'
 import { ApiError, noAnswer } from './errors.ts'
 
 /**
@@ -18,19 +19,9 @@ export async function download(path: string, name: string, signal?: AbortSignal)
   save(await response.blob(), givenName(response.headers.get('content-disposition')) ?? name)
 }
 
-/** Saves rows of a page as CSV that spreadsheets open as it is meant: UTF-8 with a mark, and no cell is taken for a formula. */
+/** Saves rows of a page as CSV. */
 export function saveCsv(name: string, header: readonly string[], rows: readonly (readonly CsvCell[])[]): void {
-  const lines = [header, ...rows].map(cells => cells.map(csvCell).join(','))
-  save(new Blob(['\uFEFF', `${lines.join('\r\n')}\r\n`], { type: 'text/csv;charset=utf-8' }), name)
-}
-
-export type CsvCell = string | number | boolean | null
-
-export function csvCell(value: CsvCell): string {
-  if (value === null) return ''
-  if (typeof value !== 'string') return String(value)
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  save(new Blob([csvText([header, ...rows])], { type: 'text/csv;charset=utf-8' }), name)
 }
 
 function givenName(disposition: string | null): string | null {

@@ -39,9 +39,10 @@ export const counting: Field<number> = raw => {
 /** A day, `YYYY-MM-DD`. */
 export const day: Field<string> = raw => {
   const value = first(raw)
-  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value))
-    ? value
-    : undefined
+  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return undefined
+  const found = new Date(`${value}T00:00:00Z`)
+  // The 31st of February is read as a day of March.
+  return !Number.isNaN(found.getTime()) && found.toISOString().startsWith(value) ? value : undefined
 }
 
 export const oneOf =

@@ -1,5 +1,5 @@
 /** Where a campaign stands in its life: for merchants, banks and the operator alike. */
-import type { StatusOf } from '../ui/status-badge.tsx'
+import type { StatusOf } from '../ui/status-texts.ts'
 
 export type CampaignStatus = StatusOf<'campaign'>
 export type CampaignInLife = { status: CampaignStatus; dateFrom: string; dateTo: string; createdAt: string }

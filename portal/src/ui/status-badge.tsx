@@ -10,7 +10,7 @@ import {
 } from '@tabler/icons-react'
 import type { ComponentType } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
-import { statusTexts } from './status-texts.ts'
+import { type StatusKind, type StatusOf, statusTexts } from './status-texts.ts'
 
 /** What a status means for people, by colour and by picture: nobody has to tell colours apart. */
 const tones = {
@@ -22,10 +22,6 @@ const tones = {
   bad: { color: 'red', picture: IconBan },
 } satisfies Record<string, { color: string; picture: ComponentType<IconProps> }>
 type Tone = keyof typeof tones
-
-type Statuses = (typeof statusTexts)['en']
-export type StatusKind = keyof Statuses
-export type StatusOf<Kind extends StatusKind> = Extract<keyof Statuses[Kind], string>
 
 const toneOf: { [Kind in StatusKind]: Record<StatusOf<Kind>, Tone> } = {
   campaign: {

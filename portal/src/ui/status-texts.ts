@@ -76,3 +76,7 @@ export const statusTexts = dictionary({
     access: { active: 'Діє', disabled: 'Вимкнено', revoked: 'Відкликано', expiring: 'Замінюється' },
   },
 })
+
+type Statuses = (typeof statusTexts)['en']
+export type StatusKind = keyof Statuses
+export type StatusOf<Kind extends StatusKind> = Extract<keyof Statuses[Kind], string>

@@ -1,0 +1,26 @@
+/**
+ * Keeps the files of earlier builds for a day: a page that is open while the platform gets a new version goes on loading its own. What
+ * a build makes again is written anew, so the age of a file tells whether any build of the last day has made it.
+ */
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Plugin } from 'vite'
+
+const keptMs = 24 * 60 * 60 * 1000
+
+export function removeLeftovers(): Plugin {
+  let folder = ''
+  return {
+    name: 'remove-leftovers',
+    apply: 'build',
+    config: () => ({ build: { emptyOutDir: false } }),
+    configResolved(config) {
+      folder = join(config.root, config.build.outDir, config.build.assetsDir)
+    },
+    async closeBundle() {
+      const paths = (await readdir(folder).catch(() => [])).map(name => join(folder, name))
+      const isOld = async (path: string) => (await stat(path)).mtimeMs < Date.now() - keptMs
+      for (const path of paths) if (await isOld(path).catch(() => false)) await rm(path, { force: true })
+    },
+  }
+}
