@@ -36,10 +36,10 @@ export function moveDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<bo
         const decision = passTime(campaign, now, completeAfterMs)
         return decision ? [{ campaign, decision }] : []
       })
-    const first = decide(locked)
-    for (let due = first; due.length > 0; )
+    for (let due = decide(locked); due.length > 0; )
       due = decide(await writeDecisions(transaction, due, { actor: clockActor, now }))
-    return first.length >= movedAtOnce
+    // Also those count that somebody else has moved while this waited: there may be others behind them.
+    return locked.length >= movedAtOnce
   })
 }
 
