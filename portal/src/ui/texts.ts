@@ -37,7 +37,7 @@ export const uiTexts = dictionary({
       ascending: 'ascending',
       descending: 'descending',
     },
-    filters: { clear: 'Clear filters', search: 'Search' },
+    filters: { clear: 'Clear filters', search: 'Search', clearSearch: 'Clear the search' },
     upload: {
       choose: 'Drop a file here, or choose one',
       sending: (percent: string) => `${percent} sent`,
@@ -89,7 +89,7 @@ export const uiTexts = dictionary({
       ascending: 'за зростанням',
       descending: 'за спаданням',
     },
-    filters: { clear: 'Скинути фільтри', search: 'Пошук' },
+    filters: { clear: 'Скинути фільтри', search: 'Пошук', clearSearch: 'Очистити пошук' },
     upload: {
       choose: 'Перетягніть файл сюди або виберіть',
       sending: percent => `Надіслано ${percent}`,

@@ -1,0 +1,87 @@
+import {
+  IconBuildingBank,
+  IconCalendarEvent,
+  IconCoins,
+  IconFileSpreadsheet,
+  type IconProps,
+  IconSpeakerphone,
+} from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import type { ComponentType } from 'react'
+import { useTexts } from '../i18n/preferences.tsx'
+import { Empty, Loaded } from '../ui/states.tsx'
+import { statusTexts } from '../ui/status-texts.ts'
+import { type Happening, Timeline } from '../ui/timeline.tsx'
+import { historyTexts } from './history-texts.ts'
+import { historyQuery } from './queries.ts'
+import type { HistoryEntry } from './types.ts'
+
+type Named = { id: string; name: string }
+
+/**
+ * Who did what with a campaign, the latest first.
+ *
+ * @param props.banks whose names are known; another one is "a bank"
+ */
+export function CampaignHistory({ cashbackId, banks }: { cashbackId: string; banks: readonly Named[] }) {
+  const query = useQuery(historyQuery(cashbackId))
+  return <Loaded query={query}>{entries => <HistoryEntries entries={entries} banks={banks} />}</Loaded>
+}
+
+/** The same with the entries at hand, such as those of the operator. */
+export function HistoryEntries({ entries, banks }: { entries: readonly HistoryEntry[]; banks: readonly Named[] }) {
+  const texts = useTexts(historyTexts)
+  const describe = useDescribe(banks)
+  if (entries.length === 0) return <Empty title={texts.none} />
+  return <Timeline happenings={entries.map(describe).toReversed()} />
+}
+
+function useDescribe(banks: readonly Named[]): (entry: HistoryEntry, index: number) => Happening {
+  const texts = useTexts(historyTexts)
+  const statuses = useTexts(statusTexts).campaign
+  const nameOf = (id: string | null) => banks.find(bank => bank.id === id)?.name ?? texts.otherBank
+  return (entry, index) => {
+    const Picture = pictureOf(entry)
+    const status = entry.subject === 'campaign' ? (statuses as Record<string, string>)[entry.to ?? ''] : undefined
+    return {
+      key: String(index),
+      at: entry.at,
+      title: titleOf(entry, nameOf(entry.bankId), texts),
+      by: byOf(entry, texts, nameOf),
+      text: entry.comment ? `«${entry.comment}»` : status && entry.from !== null ? texts.now(status) : null,
+      icon: <Picture size={13} aria-hidden />,
+    }
+  }
+}
+
+type Texts = ReturnType<typeof useTexts<(typeof historyTexts)['en']>>
+
+/** The moves are the platform's; one that came after this portal was built is told in general words. */
+function titleOf({ subject, trigger }: HistoryEntry, bank: string, texts: Texts): string {
+  if (subject === 'campaign') {
+    const titles: Record<string, string> = texts.campaign
+    return titles[trigger] ?? texts.campaign.other
+  }
+  const titles: Record<string, (bank: string) => string> = subject === 'bank' ? texts.participation : texts.reporting
+  return (titles[trigger] ?? titles.other)?.(bank) ?? ''
+}
+
+function byOf({ actor }: HistoryEntry, texts: Texts, nameOf: (id: string | null) => string): string {
+  if (actor.type === 'clock') return texts.clock
+  const who =
+    actor.type === 'bank'
+      ? actor.id === null
+        ? texts.otherBank
+        : nameOf(actor.id)
+      : actor.type === 'retailer'
+        ? texts.merchant
+        : texts.platform
+  return actor.login === null ? who : texts.by(who, actor.login)
+}
+
+function pictureOf({ subject, trigger }: HistoryEntry): ComponentType<IconProps> {
+  if (trigger === 'start' || trigger === 'end') return IconCalendarEvent
+  if (trigger.includes('report')) return IconFileSpreadsheet
+  if (['settle', 'pay', 'acknowledge'].includes(trigger)) return IconCoins
+  return subject === 'campaign' ? IconSpeakerphone : IconBuildingBank
+}

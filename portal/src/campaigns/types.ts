@@ -1,0 +1,46 @@
+/** What the platform tells of campaigns, by the names of its documents. */
+import type { components, paths } from '../api/schema/perkline.ts'
+
+export type CampaignDetails = components['schemas']['CampaignDetails']
+export type InvitedBank = CampaignDetails['banks'][number]
+export type CampaignTerminal = CampaignDetails['terminals'][number]
+
+/** What every reader of a campaign is told of its offer: merchants, and banks in their list. */
+export type CampaignOffer = Pick<
+  CampaignDetails,
+  | 'description'
+  | 'participationTerms'
+  | 'sku'
+  | 'categoryId'
+  | 'allProducts'
+  | 'purchaseOnline'
+  | 'purchaseOffline'
+  | 'dateFrom'
+  | 'dateTo'
+  | 'minAmount'
+  | 'maxAmount'
+  | 'maxBudget'
+  | 'percentage'
+  | 'merchantCompensationPercentage'
+  | 'merchantCategoryCode'
+  | 'paymentSystemsId'
+  | 'terminalsPlatform'
+  | 'country'
+>
+
+type Answer<Path extends keyof paths> = paths[Path] extends {
+  get: { responses: { 200: { content: { 'application/json': infer Body } } } }
+}
+  ? Body
+  : never
+
+export type ListedTerminal = Answer<'/portal/cashbacks/{cashbackId}/terminals'>['data'][number]
+export type Segment = Answer<'/portal/cashbacks/{cashbackId}/segment'>
+export type Home = Answer<'/portal/home'>
+export type HomeTask = Home['tasks'][number]
+export type HistoryEntry = Answer<'/portal/cashbacks/{cashbackId}/history'>[number]
+export type Reconciliation = Answer<'/portal/cashbacks/{cashbackId}/reconciliation'>
+export type ReconciledBank = Reconciliation['banks'][number]
+export type Report = ReconciledBank['reports'][number]
+export type Difference = ReconciledBank['differences']['items'][number]
+export type DifferenceKind = Difference['kind']

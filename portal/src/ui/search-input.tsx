@@ -1,0 +1,54 @@
+import { CloseButton, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { IconSearch } from '@tabler/icons-react'
+import { useEffect, useState } from 'react'
+import { useTexts } from '../i18n/preferences.tsx'
+import { uiTexts } from './texts.ts'
+
+/**
+ * Words to search for; they are told a moment after the last key.
+ *
+ * @param props.value as the address has it: when that changes by other means, the field follows
+ */
+export function SearchInput(props: {
+  label: string
+  value: string | undefined
+  onChange: (words: string | undefined) => void
+}) {
+  const { label, value = '', onChange } = props
+  const texts = useTexts(uiTexts)
+  const [typed, setTyped] = useState(value)
+  const [told, setTold] = useState(value)
+  const tell = useDebouncedCallback(
+    (words: string) => {
+      const trimmed = words.trim()
+      setTold(trimmed)
+      onChange(trimmed || undefined)
+    },
+    { delay: 300, flushOnUnmount: false },
+  )
+  // The way back in the browser's history, or filters that were cleared.
+  useEffect(() => {
+    if (value !== told) {
+      setTyped(value)
+      setTold(value)
+    }
+  }, [value, told])
+
+  const set = (words: string) => {
+    setTyped(words)
+    tell(words)
+  }
+  return (
+    <TextInput
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      leftSection={<IconSearch size={16} aria-hidden />}
+      rightSection={typed && <CloseButton size="sm" aria-label={texts.filters.clearSearch} onClick={() => set('')} />}
+      value={typed}
+      onChange={({ currentTarget }) => set(currentTarget.value)}
+      maxLength={100}
+    />
+  )
+}
