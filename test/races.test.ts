@@ -268,12 +268,15 @@ describe('one order', () => {
     await sellOut('off')
     const outcomes = new Set<string>()
     await platform.addStock('kyivstar', 'off', 1)
-    for (let round = 0; round < 40; round++) {
+    let leftMs = 6
+    for (let round = 0; round < 40 || !(outcomes.has('confirmed') && outcomes.has('resold')); round++) {
+      assert.ok(round < 400, `only ever ${[...outcomes]}`)
       const { orderId } = assertOrder(await bankOf(round).reserve(tariffOf('off')), { status: 'reserved' }, 201)
-      await lapse([orderId], 6)
-      const confirming = sleep(randomInt(8)).then(() => bankOf(round).confirm(orderId))
+      await lapse([orderId], leftMs)
+      const soon = () => sleep(Math.random() * (leftMs + 2))
+      const confirming = soon().then(() => bankOf(round).confirm(orderId))
       const resale = range(6).map(async index => {
-        await sleep(2 + randomInt(8))
+        await sleep(leftMs / 3).then(soon)
         return bankOf(index).reserve(tariffOf('off'))
       })
       const confirmed = await confirming
@@ -283,13 +286,14 @@ describe('one order', () => {
       const resold = answers.filter(({ status }) => status === 201)
       assert.equal((confirmed.status === 200 ? 1 : 0) + resold.length <= 1, true, 'the profile was sold twice')
       outcomes.add(confirmed.status === 200 ? 'confirmed' : resold.length > 0 ? 'resold' : 'free')
+      // Towards the end at which either may come first, however slow the machine is at this moment.
+      leftMs = confirmed.status === 200 ? Math.max(leftMs * 0.8, 2) : Math.min(leftMs * 1.25, 500)
       const { body } = await bankOf(round + 1).read(orderId)
       assert.equal(body.status, confirmed.status === 200 ? 'confirmed' : 'expired')
       if (confirmed.status === 200) await platform.addStock('kyivstar', 'off', 1)
       for (const answer of resold) await bankOf(round).cancel(answer.body.orderId)
       await provenBooks(platform, 'off')
     }
-    assert.ok(outcomes.has('confirmed') && outcomes.has('resold'), [...outcomes].join())
   })
 })
 
