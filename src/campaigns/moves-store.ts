@@ -68,21 +68,28 @@ const dueParts = [
   },
 ]
 
-const lockDue = (name: string, lock: string): Statement => ({
-  name,
-  text: `
+const fromEach = (columns: string, lock: string): string => `
     with ${dueParts
       .map(
         ({ part, due, by }) => `${part} as (
-          select ${stateColumns} from campaigns where ${due} order by ${by}, cashback_id limit $3 ${lock}
+          select ${columns} from campaigns where ${due} order by ${by}, cashback_id limit $3 ${lock}
         )`,
       )
       .join(', ')}
-    ${dueParts.map(({ part }) => `select * from ${part}`).join(' union all ')}`,
-})
+    ${dueParts.map(({ part }) => `select * from ${part}`).join(' union all ')}`
 
-const lockDueStatement = lockDue('campaigns.lock-due', 'for update skip locked')
-const waitForDueStatement = lockDue('campaigns.wait-for-due', 'for update')
+const lockDueStatement: Statement = {
+  name: 'campaigns.lock-due',
+  text: fromEach(stateColumns, 'for update skip locked'),
+}
+
+/** By id alone: one that has started while this waited for it is no longer due to start, and may be due to end. */
+const waitForDueStatement: Statement = {
+  name: 'campaigns.wait-for-due',
+  text: `
+    select ${stateColumns} from campaigns where cashback_id in (${fromEach('cashback_id', '')})
+    order by date_from, cashback_id for update`,
+}
 
 /**
  * Locks campaigns for which something is due by the clock.
