@@ -1,5 +1,6 @@
 /** What the tests of campaigns share: a directory with known ids, partners' calls, and campaigns made as a merchant makes them. */
 import assert from 'node:assert/strict'
+import { addUser } from '../../src/access/operations.ts'
 import type { Answer, CallOptions, TestPlatform } from './platform.ts'
 
 /** The ids that `campaignDirectory` gives its entries. */
@@ -65,6 +66,46 @@ export const openCampaignBank = async (
   bank = 'alpha',
   role: 'ADMIN' | 'EDITOR' | 'VIEWER' = 'ADMIN',
 ): Promise<Partner> => partnerAt(platform, await platform.bankToken(bank, role))
+
+let logins = 0
+
+/** Somebody who has logged in to the portal with this role. */
+export async function openUser(
+  platform: TestPlatform,
+  owner: { merchant: string } | { bank: string } | 'platform',
+  role: string,
+): Promise<Partner> {
+  const login = `user-${++logins}`
+  const password = 'a password of theirs'
+  await addUser({ database: platform.platform.database }, { owner, login, role, password })
+  const typeAccount = owner === 'platform' ? 'platform' : 'bank' in owner ? 'bank' : 'retailer'
+  const answer = await platform.call('POST', '/auth/login', { body: { typeAccount, login, password } })
+  assert.equal(answer.status, 200, answer.text)
+  return partnerAt(platform, answer.body.access_token)
+}
+
+/**
+ * Who may call an operation for merchants: nobody without a token, no bank, nobody of the platform, and for a change no `viewer`.
+ *
+ * @param isChange false: `viewer` may call it too
+ * @param statusFor what whoever may call gets
+ */
+export async function assertMerchantsOnly(
+  platform: TestPlatform,
+  given: { isChange: boolean; statusFor: number; call(partner: Partner | null): Promise<Answer> },
+): Promise<void> {
+  assertRefused(await given.call(null), 401)
+  assertRefused(await given.call(partnerAt(platform, 'no.token.atall')), 401)
+  for (const role of ['ADMIN', 'EDITOR', 'VIEWER'] as const)
+    assertRefused(await given.call(await openCampaignBank(platform, 'alpha', role)), 403)
+  assertRefused(await given.call(await openUser(platform, 'platform', 'admin')), 403)
+  assertRefused(await given.call(await openUser(platform, { bank: 'alpha' }, 'ADMIN')), 403)
+  for (const role of ['admin_user', 'editor', 'viewer']) {
+    const answer = await given.call(await openUser(platform, { merchant: 'grocer' }, role))
+    if (role === 'viewer' && given.isChange) assertRefused(answer, 403)
+    else assert.equal(answer.status, given.statusFor, `${role}: ${answer.text}`)
+  }
+}
 
 const dayMs = 86_400_000
 
