@@ -10,6 +10,7 @@ export const appTexts = dictionary({
     /** Names in the navigation. */
     pages: {
       home: 'Home',
+      campaigns: 'Campaigns',
     },
     accountType: { retailer: 'Merchant', bank: 'Bank', platform: 'Platform' },
     role: {
@@ -65,6 +66,7 @@ export const appTexts = dictionary({
     closeNavigation: 'Закрити навігацію',
     pages: {
       home: 'Головна',
+      campaigns: 'Кампанії',
     },
     accountType: { retailer: 'Торговець', bank: 'Банк', platform: 'Платформа' },
     role: {
