@@ -16,7 +16,7 @@ export async function openSides(platform: TestPlatform): Promise<Sides> {
   return { platform, grocer, alpha, beta: await openCampaignBank(platform, 'beta') }
 }
 
-/** A campaign whose period is over, with its instants; each of the banks has approved it. */
+/** A campaign whose period is over, with its instants. */
 export type Ended = {
   id: string
   dateFrom: string
@@ -27,27 +27,36 @@ export type Ended = {
 
 /** The period began 10 days before; only the clock's hour until its end passes. */
 export async function endedCampaign(
-  { platform, grocer }: Sides,
-  banks: readonly Partner[],
+  sides: Sides,
+  approving: readonly Partner[],
   overrides: Record<string, unknown> = {},
+  declining: readonly Partner[] = [],
 ): Promise<Ended> {
-  const running = await runningCampaign({ platform, grocer }, banks, overrides)
+  const { platform } = sides
+  const running = await runningCampaign(sides, approving, overrides, declining)
   const answer = await platform.call('POST', '/sandbox/clock', { body: { advance: 'PT1H' } })
   assert.equal(answer.status, 200, answer.text)
   return running
 }
 
+/** The same before its end. */
 export async function runningCampaign(
-  { platform, grocer }: Pick<Sides, 'platform' | 'grocer'>,
-  banks: readonly Partner[],
+  { platform, grocer, alpha, beta }: Sides,
+  approving: readonly Partner[],
   overrides: Record<string, unknown> = {},
+  declining: readonly Partner[] = [],
 ): Promise<Ended> {
   const now = platform.platform.deps.campaigns.clock.now().getTime()
   const instant = (ms: number) => new Date(ms).toISOString()
   const period = { dateFrom: instant(now - 10 * dayMs), dateTo: instant(now + 3_600_000) }
-  const participantsIds = banks.length === 2 ? [ids.alpha, ids.beta] : [ids.alpha]
+  const invited = [...approving, ...declining]
+  const participantsIds = [
+    ...(invited.includes(alpha) ? [ids.alpha] : []),
+    ...(invited.includes(beta) ? [ids.beta] : []),
+  ]
   const id = await createCampaign(platform, { participantsIds, ...period, ...overrides }, grocer)
-  for (const bank of banks) assert.equal((await bank.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
+  for (const bank of approving) assert.equal((await bank.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
+  for (const bank of declining) assert.equal((await bank.call('POST', `/cashbacks/${id}/reject`)).status, 201)
   assert.equal((await grocer.call('POST', `/cashbacks/for-merchant/${id}/confirm`)).status, 201)
   return { id, ...period, at: instant(now - 5 * dayMs) }
 }
