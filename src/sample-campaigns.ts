@@ -12,6 +12,7 @@ import { launch, remove } from './campaigns/merchant-operations.ts'
 import type { Database } from './db/database.ts'
 import { acceptReport, acknowledge, pay, settle } from './reconciliation/operations.ts'
 import { uploadReport } from './reconciliation/uploads.ts'
+import { formSegment } from './segments/operations.ts'
 
 const dayMs = 86_400_000
 
@@ -143,13 +144,15 @@ function reportText(
   return reportHeader + rows.join('')
 }
 
+const bytesOf = (text: string) => Readable.from([Buffer.from(text)])
+
 async function report(stage: Stage, day: number, bank: BankCaller, cashbackId: string, text: string): Promise<void> {
   await uploadReport(stage.on(day), {
     caller: bank,
     cashbackId,
     bankId: bank.bankId,
     side: 'bank',
-    open: async () => ({ fileName: 'purchases.csv', bytes: Readable.from([Buffer.from(text)]), comment: () => null }),
+    open: async () => ({ fileName: 'purchases.csv', bytes: bytesOf(text), comment: () => null }),
   })
 }
 
@@ -224,7 +227,16 @@ const stories: Story[] = [
   async function active(stage) {
     const { grocer, alpha, beta } = stage.cast
     const given = { name: 'Осінь: 5 % на все', description: '5 % з кожної покупки', percentage: 5, from: -6, to: 24 }
-    await run(stage, grocer, [alpha, beta], given)
+    const cashbackId = await run(stage, grocer, [alpha, beta], given)
+    // Every third customer of the sample directory.
+    const ids = ['C', 'B'].flatMap(bank =>
+      Array.from({ length: 60 }, (_, n) => `${bank}-${String(3 * n + 1).padStart(6, '0')}`),
+    )
+    await formSegment(stage.on(-5), {
+      merchant: grocer,
+      cashbackId,
+      open: async () => ({ fileName: 'loyal-customers.csv', bytes: bytesOf(`customerId\n${ids.join('\n')}\n`) }),
+    })
   },
   async function activeOfABank(stage) {
     const { cast } = stage
@@ -243,7 +255,7 @@ const stories: Story[] = [
   },
   async function deleted(stage) {
     const { voltshop, alpha } = stage.cast
-    const given = { name: 'Помилкова', description: 'Створено двічі', percentage: 5, from: 9, to: 19 }
+    const given = { name: 'Помилкова', description: 'Створено двічі', percentage: 5, from: 3, to: 13 }
     const cashbackId = await plan(stage, voltshop, [alpha], given)
     await remove(stage.on(-0.9), { merchant: voltshop, cashbackId })
   },

@@ -9,6 +9,7 @@ import { terminalsFilesOf } from './partners/directory-file.ts'
 import { applyDirectory } from './partners/operations.ts'
 import type { Platform } from './platform.ts'
 import { makeSampleCampaigns } from './sample-campaigns.ts'
+import { importCustomers } from './segments/customers.ts'
 
 const folder = new URL('../samples/', import.meta.url)
 
@@ -32,6 +33,11 @@ export async function loadSamples({ database, deps }: Platform, logger: Logger):
     const source = createReadStream(new URL(`profiles/${file}`, folder))
     await importProfiles(admin, { tariffId: tariff.tariffId, source, skipInvalid: false })
   }
+  for (const file of readdirSync(new URL('customers/', folder)).sort())
+    await importCustomers(admin, {
+      bank: file.replace('.csv', ''),
+      source: createReadStream(new URL(`customers/${file}`, folder)),
+    })
   await makeSampleCampaigns(database, {
     now: deps.campaigns.clock.now(),
     completeAfterMs: deps.campaigns.completeAfterMs,
