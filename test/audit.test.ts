@@ -1,9 +1,9 @@
-/** `perkline audit`: green on sound books, and each check red on books that were broken on purpose. */
+/** `perkline audit` on the stock: green on sound books, and each check red on books that were broken on purpose. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
+import { audit } from '../src/admin/audit.ts'
 import { createClock } from '../src/clock.ts'
-import { audit } from '../src/esim/audit.ts'
 import { applyDirectory } from '../src/partners/operations.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 
@@ -75,8 +75,9 @@ test('sound books: all checks hold, and a reservation that is over counts as fre
   )
   assert.ok(ok)
   assert.deepEqual(
-    checks.map(({ name }) => name),
+    checks.slice(0, 8).map(({ name }) => name),
     [books, live, references, states, fields, externalIds, lost, returned],
+    'those of campaigns follow',
   )
   assert.equal(checks[0]?.detail, '10 profiles of 2 tariffs are 6 free, 1 reserved, 2 sold and 1 withdrawn')
 })

@@ -1,15 +1,8 @@
 /** What must hold of all orders and profiles, each as a query that finds what breaks it. */
+import { type Check, listed } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import { orderStatuses } from './lifecycle.ts'
 import { deliveryModes, mailStates } from './store.ts'
-
-export type Check = {
-  name: string
-  /** What to say when nothing breaks it. */
-  holds: string
-  /** A query of one column `fault`. */
-  faults: string
-}
 
 export type StateCount = {
   operatorCode: string
@@ -23,8 +16,6 @@ export type StateCount = {
 
 /** An order that keeps others from its profile; a reservation that is over does so until it is marked. */
 const isLive = `status in ('reserved', 'confirmed', 'withdrawn')`
-
-const listed = (values: readonly string[]): string => values.map(value => `'${value}'`).join(', ')
 
 /**
  * Every tariff with its profiles, each looked at by itself: whether a live order names it, and which. A profile on two of them counts

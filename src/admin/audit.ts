@@ -1,0 +1,28 @@
+/** Proves the books (operations.md, `perkline audit`): what the rules promise is counted anew from what the database holds. */
+import { campaignChecks } from '../campaigns/audit-checks.ts'
+import { type CheckResult, runCheck } from '../db/check.ts'
+import { type Database, queryable } from '../db/database.ts'
+import { longTransaction } from '../db/long-transaction.ts'
+import { checkBooks } from '../esim/audit.ts'
+import { auditChecks } from '../esim/audit-checks.ts'
+
+export type AuditResult = { ok: boolean; checks: CheckResult[] }
+
+/**
+ * Checks all orders, profiles and campaigns in one snapshot; everything goes on meanwhile.
+ *
+ * @returns each check with what was found, in plain words and without secrets
+ */
+export function audit(database: Database, now: Date): Promise<AuditResult> {
+  const begin = 'begin isolation level repeatable read read only'
+  return longTransaction(
+    database,
+    async client => {
+      const snapshot = queryable(client)
+      const checks = [await checkBooks(snapshot, now)]
+      for (const check of [...auditChecks, ...campaignChecks]) checks.push(await runCheck(snapshot, check))
+      return { ok: checks.every(({ ok }) => ok), checks }
+    },
+    { begin, keep: false },
+  )
+}

@@ -1,0 +1,150 @@
+/** What must hold of all campaigns, their banks, history, reports and segments, each as a query that finds what breaks it. */
+import { type Check, listed } from '../db/check.ts'
+import { bankStatuses, campaignStatuses, moves, reportingStages } from './lifecycle.ts'
+
+const between = (first: (typeof campaignStatuses)[number], last: (typeof campaignStatuses)[number]): string =>
+  listed(campaignStatuses.slice(campaignStatuses.indexOf(first), campaignStatuses.indexOf(last) + 1))
+
+/** In these a bank has agreed, and nobody is waited for. */
+const launched = between('approved', 'completed')
+const afterPeriod = between('awaitingCompensationConfirmation', 'completed')
+const settled = between('awaitingCompensationPayment', 'completed')
+
+const literal = (word: string | null): string => (word === null ? 'null' : `'${word}'`)
+const movesTable = `(values ${moves
+  .map(({ subject, from, trigger, to }) => `(${[subject, from, trigger, to].map(literal).join(', ')})`)
+  .join(', ')}) as moves (subject, from_state, trigger, to_state)`
+
+const ofBank = `'campaign ' || cashback_id || ', bank ' || bank_id || `
+
+/** The last entry of each subject beside its present state; either may be missing. `bank` is empty for the campaign itself. */
+const ends = `
+  select cashback_id, subject, bank, to_state, state
+  from (
+    select distinct on (cashback_id, subject, bank_id) cashback_id, subject, coalesce(bank_id::text, '') as bank, to_state
+    from campaign_history order by cashback_id, subject, bank_id, history_id desc
+  ) as last
+  full join (
+    select cashback_id, 'campaign' as subject, '' as bank, status as state from campaigns
+    union all
+    select cashback_id, 'bank', bank_id::text, status from campaign_banks
+    union all
+    select cashback_id, 'reporting', bank_id::text, reporting_stage from campaign_banks where reporting_stage is not null
+  ) as present using (cashback_id, subject, bank)`
+
+export const campaignChecks: readonly Check[] = [
+  {
+    name: 'no state of a campaign is outside the tables',
+    holds: 'campaigns, their banks and their reporting are in states that the rules know',
+    faults: `
+      select 'campaign ' || cashback_id || ' has the status ' || status as fault
+      from campaigns where status not in (${listed(campaignStatuses)})
+      union all
+      select ${ofBank} ' has the status ' || status from campaign_banks where status not in (${listed(bankStatuses)})
+      union all
+      select ${ofBank} ' has the reporting stage ' || reporting_stage
+      from campaign_banks where reporting_stage not in (${listed(reportingStages)})`,
+  },
+  {
+    name: 'every launched campaign has an approved bank and no pending one',
+    holds: 'nobody offers what no bank has agreed to',
+    faults: `
+      select 'campaign ' || cashback_id || ' is ' || status || ' with ' || approved || ' approved and ' || pending || ' pending banks'
+        as fault
+      from campaigns cross join lateral (
+        select count(*) filter (where b.status = 'approved') as approved, count(*) filter (where b.status = 'pending') as pending
+        from campaign_banks b where b.cashback_id = campaigns.cashback_id
+      ) as banks
+      where status in (${launched}) and (approved = 0 or pending > 0)`,
+  },
+  {
+    name: 'every bank’s part fits its campaign',
+    holds: 'reporting begins with the end of the period, for approved banks, and is settled before anything is paid',
+    faults: `
+      select ${ofBank} case
+        when b.created_at <> c.created_at then ' is listed at another time than the campaign was created'
+        when (b.reporting_stage is not null) <> (b.status = 'approved' and c.status in (${afterPeriod}))
+          then ' is ' || b.status || ' at ' || coalesce(b.reporting_stage, 'no reporting stage') || ' while the campaign is ' || c.status
+        else ' is at ' || b.reporting_stage || ' while the campaign is ' || c.status end as fault
+      from campaign_banks b join campaigns c using (cashback_id)
+      where b.created_at <> c.created_at
+        or (b.reporting_stage is not null) <> (b.status = 'approved' and c.status in (${afterPeriod}))
+        or (c.status in (${settled}) and b.reporting_stage not in ('settled', 'acknowledged'))`,
+  },
+  {
+    name: 'history holds only moves of the tables',
+    holds: 'each entry is one of the moves that the rules know',
+    faults: `
+      select 'entry ' || history_id || ' of campaign ' || cashback_id || ' moves a ' || subject || ' from ' ||
+        coalesce(from_state, 'nothing') || ' by ' || trigger || ' to ' || coalesce(to_state, 'nothing') as fault
+      from campaign_history h
+      where not exists (
+        select from ${movesTable}
+        where moves.subject = h.subject and moves.trigger = h.trigger and moves.from_state is not distinct from h.from_state
+          and moves.to_state is not distinct from h.to_state)`,
+  },
+  {
+    name: 'history has no gaps',
+    holds: 'each entry begins where the one before it ended',
+    faults: `
+      select 'entry ' || history_id || ' of campaign ' || cashback_id || ' moves a ' || subject || ' from ' ||
+        coalesce(from_state, 'nothing') || ', which was ' || coalesce(before, 'nothing') as fault
+      from (
+        select *, lag(to_state) over (partition by cashback_id, subject, bank_id order by history_id) as before from campaign_history
+      ) as entries
+      where from_state is distinct from before`,
+  },
+  {
+    name: 'history leads to the present states',
+    holds: 'the last entry of each campaign, bank and reporting is its state',
+    faults: `
+      select 'campaign ' || cashback_id || case bank when '' then '' else ', bank ' || bank end || ': ' || subject || ' is ' ||
+        coalesce(state, 'nothing') || ', by its history ' || coalesce(to_state, 'nothing') as fault
+      from (${ends}) as ends
+      where state is distinct from to_state`,
+  },
+  {
+    name: 'reports are counted as they are kept',
+    holds: 'each bank has as many reports of each side as its part says, numbered from 1',
+    faults: `
+      select ${ofBank} ' counts ' || told || ' reports of the ' || side || ', of which ' || kept || ' are kept, the last number ' || last
+        as fault
+      from campaign_banks
+      cross join lateral (values ('bank', bank_report_uploads), ('merchant', merchant_report_uploads)) as counts (side, told)
+      cross join lateral (
+        select count(*) as kept, coalesce(max(version), 0) as last from reports r
+        where r.cashback_id = campaign_banks.cashback_id and r.bank_id = campaign_banks.bank_id and r.side = counts.side
+      ) as reports
+      where told <> kept or told <> last`,
+  },
+  {
+    name: 'what readers get of a campaign agrees with its columns',
+    holds: 'card and terminals are as the columns say',
+    faults: `
+      select 'campaign ' || cashback_id || ' shows another ' || shown as fault
+      from campaigns cross join lateral (select (card || '}')::json as j) as card
+      cross join lateral (values
+        ('cashbackId', (j->>'cashbackId')::uuid = cashback_id), ('retailerId', (j->>'retailerId')::uuid = merchant_id),
+        ('createdByBankId', (j->>'createdByBankId')::uuid is not distinct from created_by_bank_id),
+        ('name', j->>'name' = name), ('dateFrom', (j->>'dateFrom')::timestamptz = date_from),
+        ('dateTo', (j->>'dateTo')::timestamptz = date_to), ('percentage', (j->>'percentage')::numeric = percentage),
+        ('minAmount', (j->>'minAmount')::numeric = min_amount), ('maxAmount', (j->>'maxAmount')::numeric = max_amount),
+        ('maxBudget', (j->>'maxBudget')::numeric is not distinct from max_budget),
+        ('merchantCompensationPercentage', (j->>'merchantCompensationPercentage')::numeric = merchant_compensation_percentage),
+        ('createdAt', (j->>'createdAt')::timestamptz = created_at),
+        ('number of terminals', json_array_length(terminals::json) = terminals_count)
+      ) as fields (shown, agrees)
+      where agrees is not true`,
+  },
+  {
+    name: 'every segment has as many customers as it says',
+    holds: 'counts and lists agree, and every customer belongs to a bank that exists',
+    faults: `
+      select ${ofBank} ' has ' || customers_count || ' customers in its segment, but ' || json_array_length(customer_ids::json) ||
+        ' are listed' as fault
+      from campaign_segments where json_array_length(customer_ids::json) <> customers_count
+      union all
+      select 'customers belong to the bank ' || bank_id || ', which does not exist'
+      from (select distinct bank_id from customers) as owners where bank_id not in (select bank_id from banks)`,
+  },
+]
