@@ -3,8 +3,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { bankOf } from '../http/authenticate.ts'
-import { chooseEncoding, type Encoding, encodeBytes, encodeStream } from '../http/content-encoding.ts'
+import { chooseEncoding, type Encoding, encodeBytes } from '../http/content-encoding.ts'
 import { isKnown } from '../http/etag.ts'
+import { sendLong } from '../http/long-answer.ts'
 import { ref } from '../http/openapi.ts'
 import { faultMessages } from '../http/validation.ts'
 import { createBankLists } from './bank-list.ts'
@@ -56,8 +57,11 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
       if (request.method === 'HEAD') return encoded(announced(reply, tag), encoding).send()
     }
     const { version, body } = await lists.read(bankId, filters, leaving(reply))
-    const bytes = Buffer.isBuffer(body) ? await encodeBytes(body, encoding) : encodeStream(body, encoding)
-    return encoded(announced(reply, tagOf(version)), encoding).send(bytes)
+    const bytes = Buffer.isBuffer(body) ? await encodeBytes(body, encoding) : null
+    encoded(announced(reply, tagOf(version)), encoding)
+    if (Buffer.isBuffer(body)) return reply.send(bytes)
+    sendLong(request, reply, { encoding, writeTo: body.writeTo })
+    return reply
   }
 
   const path = '/cashbacks/for-bank'

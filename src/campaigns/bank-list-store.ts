@@ -2,11 +2,9 @@
  * What a bank's list of campaigns is read from. Its long parts are stored as the JSON text that readers get, so a read joins texts and
  * builds only the short fields that change by themselves.
  */
-import type { Readable } from 'node:stream'
-import { addAbortSignal } from 'node:stream'
-import { finished } from 'node:stream/promises'
-import { copyAsJson, hasBegun, type ReadLimits } from '../db/copy-out.ts'
+import { copyAsJson, type LongRead, lendingSocket, type ReadLimits } from '../db/copy-out.ts'
 import { type Database, type Queryable, queryable, type Statement } from '../db/database.ts'
+import { withLiterals } from '../db/literals.ts'
 import { bankReportingStatus, isSettled, type ReportingStage, reportingStages } from './lifecycle.ts'
 import type { PeriodFilter } from './period-filter.ts'
 
@@ -29,15 +27,10 @@ const ofStage = (tell: (stage: ReportingStage) => unknown): string =>
 
 const utc = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-const short = `json_build_object(
-  'banks', json_build_array(json_build_object(
-    'id', b.bank_id, 'status', b.status, 'settlementConfirmed', coalesce((${ofStage(isSettled)})::boolean, false),
-    'bankReportingStatus', ${ofStage(bankReportingStatus)}, 'hasBankReport', b.bank_report_uploads > 0,
-    'hasSecondBankReport', b.bank_report_uploads > 1, 'merchantReportUploadsCount', b.merchant_report_uploads)),
-  'expectedCompensation', trim_scale(b.expected_compensation), 'status', c.status, 'updatedAt', ${utc('c.updated_at')},
-  'retailer', json_build_object('retailerId', m.merchant_id, 'name', m.name),
-  'country', json_build_object('id', k.country_id, 'name', k.name, 'code', k.code, 'currency', json_build_object(
-    'code', k.currency_code, 'name', k.currency_name, 'symbol', k.currency_symbol, 'icon', k.currency_icon)))`
+const participation = `json_build_object(
+  'id', b.bank_id, 'status', b.status, 'settlementConfirmed', coalesce((${ofStage(isSettled)})::boolean, false),
+  'bankReportingStatus', ${ofStage(bankReportingStatus)}, 'hasBankReport', b.bank_report_uploads > 0,
+  'hasSecondBankReport', b.bank_report_uploads > 1, 'merchantReportUploadsCount', b.merchant_report_uploads)`
 
 const segmentHead = `json_build_object(
   'segmentId', s.segment_id, 'cashbackId', s.cashback_id, 'customersCount', s.customers_count,
@@ -45,20 +38,30 @@ const segmentHead = `json_build_object(
 
 const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end`
 
-/** One after the other they are a campaign's JSON: an object goes on in the next, so its brace is cut off. */
+/** One after the other they are a campaign's JSON. */
 const columns = `
   c.card,
-  ',' || substr(left(${short}::text, -1), 2) || ',"terminals":',
+  ',"banks":[' || ${participation} || '],"expectedCompensation":' || coalesce(trim_scale(b.expected_compensation)::text, 'null')
+    || ',"status":"' || c.status || '","updatedAt":"' || ${utc('c.updated_at')}
+    || '","retailer":' || m.json || ',"country":' || k.json || ',"terminals":',
   ${ownTerminals},
   ',"segment":' || case when s.cashback_id is null then 'null}' else left(${segmentHead}::text, -1) || ',"customerIds":' end,
   s.customer_ids,
   case when s.cashback_id is not null then '}}' end`
 
+/** Merchants and countries are few: fenced by `offset 0`, their JSON is built once for each and then remembered by the plan. */
 const source = `
   from campaign_banks b
   join campaigns c using (cashback_id)
-  join merchants m using (merchant_id)
-  join countries k using (country_id)
+  cross join lateral (
+    select json_build_object('retailerId', merchant_id, 'name', name)::text as json
+    from merchants where merchant_id = c.merchant_id offset 0
+  ) m
+  cross join lateral (
+    select json_build_object('id', country_id, 'name', name, 'code', code, 'currency', json_build_object(
+      'code', currency_code, 'name', currency_name, 'symbol', currency_symbol, 'icon', currency_icon))::text as json
+    from countries where country_id = c.country_id offset 0
+  ) k
   left join merchant_terminal_lists l using (merchant_id)
   left join campaign_segments s on s.cashback_id = b.cashback_id and s.bank_id = b.bank_id`
 
@@ -137,7 +140,7 @@ const snapshot = `
   set local enable_sort = off; set local enable_hashjoin = off; set local enable_mergejoin = off; set local jit = off`
 
 /**
- * A list of any length as JSON text, on a connection of its own that ends with the stream.
+ * A list of any length as JSON text, on a connection of its own that ends with the reading.
  *
  * @param reader.left the reader does not wait any more
  * @param reader.closed called when the connection has ended, also after an error
@@ -147,20 +150,21 @@ export function openLong(
   database: Database,
   given: { bankId: string; filters: ListFilters; limits: ReadLimits },
   reader: { left: AbortSignal; closed(): void },
-): Promise<BankList<Readable>> {
+): Promise<BankList<LongRead>> {
   const { bankId, filters, limits } = given
-  const opened = Promise.withResolvers<BankList<Readable>>()
+  const opened = Promise.withResolvers<BankList<LongRead>>()
   database
     .dedicated(async client => {
       await client.query(snapshot)
       const version = await readVersion(queryable(client), bankId)
       reader.left.throwIfAborted()
-      const query = { text: `select ${columns} ${source} ${filtered} ${inOrder}`, values: valuesOf(bankId, filters) }
-      const body = addAbortSignal(reader.left, copyAsJson(client, query, limits))
-      await hasBegun(body)
+      const text = withLiterals(`select ${columns} ${source} ${filtered} ${inOrder}`, valuesOf(bankId, filters))
+      const body = copyAsJson(client, text, limits)
+      reader.left.addEventListener('abort', () => body.stop(new Error('The reader has left')))
+      await body.begun
       opened.resolve({ version, body })
-      await finished(body, { writable: false })
-    })
+      await body.ended
+    }, lendingSocket)
     .catch(opened.reject)
     .finally(reader.closed)
   return opened.promise

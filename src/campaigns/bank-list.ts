@@ -1,6 +1,5 @@
 /** A bank reads its campaigns (cashback document, GET /cashbacks/for-bank; behaviour.md, section 3). */
-import type { Readable } from 'node:stream'
-import type { ReadLimits } from '../db/copy-out.ts'
+import type { LongRead, ReadLimits } from '../db/copy-out.ts'
 import type { Database } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { type BankList, isShort, type ListFilters, openLong, readShort, readVersion } from './bank-list-store.ts'
@@ -10,12 +9,12 @@ export type BankLists = {
   /** The version of what the bank would get: it changes with every change that the bank can see. */
   version(bankId: string): Promise<number>
   /**
-   * The campaigns as a JSON array. A long list is a stream, whose first bytes are there.
+   * The campaigns as a JSON array. Of a long list the first bytes are there.
    *
    * @param left aborts what is not needed any more
    * @throws DomainError 'unavailable' when too many are reading, or the reader has left
    */
-  read(bankId: string, filters: ListFilters, left: AbortSignal): Promise<BankList<Buffer | Readable>>
+  read(bankId: string, filters: ListFilters, left: AbortSignal): Promise<BankList<Buffer | LongRead>>
 }
 
 export type BankListLimits = { turns: TurnLimits; reading: ReadLimits }

@@ -1,125 +1,157 @@
 /**
- * Reads that may be hundreds of megabytes: `copy ... to stdout`, whose bytes are handed on as they come, with back-pressure, so that
- * neither a row nor a field is ever held whole.
+ * Reads that may be hundreds of megabytes: `copy ... to stdout`, whose bytes are handed on as they come, at the pace of whoever takes
+ * them. Neither a row nor a field is ever held whole, and everything passes through one buffer for each connection: fresh memory for
+ * each piece would keep the garbage collector busy with long pauses.
  */
-import { once } from 'node:events'
-import { pipeline, type Readable, Transform } from 'node:stream'
-import pg from 'pg'
-import { to as copyTo } from 'pg-copy-streams'
+import { Socket } from 'node:net'
+import type { Duplex, Writable } from 'node:stream'
+import type pg from 'pg'
+import { type CopyTaker, createCopyTaker } from './copy-format.ts'
 
 /** A reader holds a snapshot of the database, so it is cut off when it takes nothing, or not everything, for this long. */
 export type ReadLimits = { stallMs: number; wholeMs: number }
 
-/** A signature of 11 bytes, flags, and the length of an extension that there is not. */
-const headerBytes = 19
-const endOfRows = -1
+export type LongRead = {
+  /** Fulfilled when the first bytes are there, and rejected when the database fails before. */
+  begun: Promise<void>
+  /** Fulfilled when everything is written; rejected with what has gone wrong: with the database, with the taker, or that it was too slow. */
+  ended: Promise<void>
+  /** Writes everything to `taker`, without ending it. @returns `ended` */
+  writeTo(taker: Writable): Promise<void>
+  /** Ends the read before its time; the connection is of no use any more. */
+  stop(reason: Error): void
+}
+
+type Lender = Duplex & { lend(isLending: boolean): void }
+
+const bufferBytes = 256 * 1024
+
+/**
+ * A socket for a client of `copyAsJson`. While it lends, what it has received is valid only until it is read from again.
+ *
+ * @param connection of the client; with TLS the bytes take another way
+ */
+export function lendingSocket(connection?: { ssl?: unknown }): Socket {
+  if (connection?.ssl) return new Socket()
+  let lending = false
+  const buffer = Buffer.allocUnsafeSlow(bufferBytes)
+  const socket: Socket = new Socket({
+    onread: {
+      buffer,
+      callback(bytes) {
+        const received = buffer.subarray(0, bytes)
+        return socket.emit('data', lending ? received : Buffer.from(received))
+      },
+    },
+  })
+  const lend: Lender['lend'] = isLending => {
+    lending = isLending
+  }
+  return Object.assign(socket, { lend })
+}
 
 /**
  * The rows of a query as a JSON array, each row the concatenation of its columns' text, nulls left out.
  *
- * @param client one of the caller's own, busy until the stream is closed
- * @param query its values are put into the text, as `copy` takes no parameters
- * @returns a stream that fails when the database does, and when its reader is too slow
+ * @param client one of the caller's own, best with a `lendingSocket`; busy until everything is written
+ * @param text a query without parameters
  */
-export function copyAsJson(
-  client: pg.Client,
-  query: { text: string; values: readonly Value[] },
-  limits: ReadLimits,
-): Readable {
-  const text = withLiterals(query.text, query.values)
-  const copied = client.query(copyTo(`copy (${text}) to stdout (format binary)`))
-  // A connection that breaks after the reader has gone is nobody's concern.
-  copied.on('error', () => {})
-  const rows = rowsAsJson(() => stalled.refresh())
-  const cut = () => rows.destroy(new Error('The reader of a long list was too slow'))
-  const stalled = setTimeout(cut, limits.stallMs)
-  const late = setTimeout(cut, limits.wholeMs)
-  return pipeline(copied, rows, () => {
+export function copyAsJson(client: pg.Client, text: string, limits: ReadLimits): LongRead {
+  const begun = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  // Whoever does not wait for one of them learns of a fault by the other.
+  for (const { promise } of [begun, ended]) promise.catch(() => {})
+  let taker: Writable | null = null
+  let waiting: Buffer | null = null
+  let isWriting = false
+  let isReady = false
+
+  const settle = (error: Error | null) => {
     clearTimeout(stalled)
     clearTimeout(late)
+    if (error) {
+      begun.reject(error)
+      ended.reject(error)
+    } else ended.resolve()
+    // Nothing comes any more that could overwrite what is being written, and only a flowing socket sees its end.
+    if (isReady) connection.resume()
+  }
+  const cut = () => settle(new Error('The reader of a long list was too slow'))
+  const stalled = setTimeout(cut, limits.stallMs)
+  const late = setTimeout(cut, limits.wholeMs)
+
+  const connection = createTakeover((bytes, pause) => {
+    begun.resolve()
+    pause()
+    if (taker) write(bytes)
+    else waiting = bytes
   })
-}
-
-/** Waits until the first bytes are there. @throws what has gone wrong before */
-export async function hasBegun(stream: Readable): Promise<void> {
-  await once(stream, 'readable')
-}
-
-type Value = string | Date | readonly string[] | null
-
-/** Puts values in the places of `$1`, `$2` ... */
-const withLiterals = (text: string, values: readonly Value[]): string =>
-  text.replace(/\$(\d+)/g, (_, number) => literal(values[Number(number) - 1] ?? null))
-
-function literal(value: Value): string {
-  if (value === null) return 'null'
-  if (typeof value === 'string') return pg.escapeLiteral(value)
-  if (value instanceof Date) return pg.escapeLiteral(value.toISOString())
-  return `array[${value.map(pg.escapeLiteral).join(', ')}]`
-}
-
-/**
- * Takes what `copy` sends in its binary format: a header, then for each row the number of its fields and each field behind its
- * length. Everything but the fields' bytes is left out, and brackets and commas put in, in place: the result is never longer.
- *
- * @param onProgress called whenever bytes are handed on
- */
-function rowsAsJson(onProgress: () => void): Transform {
-  const frame = Buffer.alloc(headerBytes)
-  let framed = 0
-  let expected: 'header' | 'row' | 'field' | 'nothing' = 'header'
-  let frameBytes = headerBytes
-  let bytesLeft = 0
-  let fieldsLeft = 0
-  let separator = '['
-
-  const expect = (what: typeof expected, bytes: number) => {
-    expected = what
-    frameBytes = bytes
-    framed = 0
+  const write = (bytes: Buffer) => {
+    isWriting = true
+    stalled.refresh()
+    taker?.write(bytes, error => {
+      isWriting = false
+      stalled.refresh()
+      if (error) settle(error)
+      else if (isReady) settle(null)
+      else connection.resume()
+    })
   }
-  const nextField = () => (fieldsLeft > 0 ? expect('field', 4) : expect('row', 2))
-  /** @returns what is to be written in the place of a frame that is complete */
-  const onFrame = (): string => {
-    if (expected === 'header') {
-      expect('row', 2)
-      return ''
-    }
-    if (expected === 'field') {
-      bytesLeft = Math.max(0, frame.readInt32BE(0))
-      fieldsLeft--
-      nextField()
-      return ''
-    }
-    fieldsLeft = frame.readInt16BE(0)
-    if (fieldsLeft === endOfRows) {
-      expect('nothing', 1)
-      return separator === '[' ? '[]' : ']'
-    }
-    nextField()
-    const before = separator
-    separator = ','
-    return before
-  }
-
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      let taken = 0
-      let given = 0
-      while (taken < chunk.length) {
-        if (bytesLeft > 0) {
-          const bytes = Math.min(bytesLeft, chunk.length - taken)
-          if (given < taken) chunk.copyWithin(given, taken, taken + bytes)
-          taken += bytes
-          given += bytes
-          bytesLeft -= bytes
-        } else {
-          frame[framed++] = chunk[taken++] ?? 0
-          if (framed === frameBytes) given += chunk.write(onFrame(), given, 'latin1')
-        }
-      }
-      onProgress()
-      done(null, chunk.subarray(0, given))
+  client.query({
+    submit: given => connection.take(given.stream, () => given.query(`copy (${text}) to stdout (format binary)`)),
+    handleError: settle,
+    handleCommandComplete() {},
+    handleReadyForQuery() {
+      isReady = true
+      if (!isWriting && !waiting) settle(null)
     },
-  })
+  } as pg.Submittable)
+
+  return {
+    begun: begun.promise,
+    ended: ended.promise,
+    writeTo(given) {
+      taker = given
+      if (waiting) write(waiting)
+      waiting = null
+      return ended.promise
+    },
+    stop: settle,
+  }
+}
+
+type Takeover = {
+  /** From now on the connection's bytes come here, until the copy is complete. */
+  take(stream: Duplex, ask: () => void): void
+  resume(): void
+}
+
+/** @param onBytes gets the JSON text as it comes; having paused it may keep a piece until it resumes */
+function createTakeover(onBytes: (bytes: Buffer, pause: () => void) => void): Takeover {
+  const format: CopyTaker = createCopyTaker()
+  let stream: Duplex | null = null
+  const lend = (isLending: boolean) => {
+    if (stream && 'lend' in stream) (stream as Lender).lend(isLending)
+  }
+  return {
+    take(given, ask) {
+      stream = given
+      const usual = given.listeners('data') as ((bytes: Buffer) => void)[]
+      const onData = (received: Buffer) => {
+        const { bytes, rest } = format.take(received)
+        if (rest) {
+          given.off('data', onData)
+          lend(false)
+          for (const listener of usual) given.on('data', listener)
+        }
+        if (bytes.length > 0) onBytes(bytes, () => given.pause())
+        if (rest) for (const listener of usual) listener(rest)
+      }
+      for (const listener of usual) given.off('data', listener)
+      given.on('data', onData)
+      lend(true)
+      ask()
+    },
+    resume: () => void stream?.resume(),
+  }
 }

@@ -20,8 +20,12 @@ export type Queryable = {
 export type Database = Queryable & {
   /** Runs `work` in one transaction; it may run again, up to three times. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>
-  /** Runs `work` on a connection of its own, outside the pool and without time limits: for long streams and locks. */
-  dedicated<T>(work: (client: pg.Client) => Promise<T>): Promise<T>
+  /**
+   * Runs `work` on a connection of its own, outside the pool and without time limits: for long streams and locks.
+   *
+   * @param stream makes its socket, when it is not to be a usual one
+   */
+  dedicated<T>(work: (client: pg.Client) => Promise<T>, stream?: pg.ClientConfig['stream']): Promise<T>
   /** A new, connected client of the caller's own, for one that stays open (notifications). */
   connect(): Promise<pg.Client>
   pool(): { total: number; idle: number; waiting: number }
@@ -98,8 +102,8 @@ export function openDatabase(options: {
     }
   }
 
-  const connect = async (): Promise<pg.Client> => {
-    const own = new pg.Client(client)
+  const connect = async (stream?: pg.ClientConfig['stream']): Promise<pg.Client> => {
+    const own = new pg.Client({ ...client, ...(stream && { stream }) })
     own.on('error', () => {})
     await own.connect().catch(mapError)
     return own
@@ -111,8 +115,8 @@ export function openDatabase(options: {
       tryAgain(() => withClient(async client => (await run(client, statement, values)).rowCount ?? 0)),
     transaction: work => tryAgain(() => withClient(client => inTransaction(client, work))),
 
-    async dedicated(work) {
-      const own = await connect()
+    async dedicated(work, stream) {
+      const own = await connect(stream)
       try {
         return await work(own).catch(mapError)
       } finally {
@@ -120,7 +124,7 @@ export function openDatabase(options: {
       }
     },
 
-    connect,
+    connect: () => connect(),
     pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close() {
       closing = true

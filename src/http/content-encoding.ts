@@ -1,5 +1,5 @@
 /** Compression of long answers (RFC 9110, 12.5.3): at low levels, as more costs the processor more than it saves the network. */
-import { pipeline, type Readable } from 'node:stream'
+import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 
@@ -7,16 +7,16 @@ import zlib from 'node:zlib'
 const codings = ['zstd', 'gzip', 'br'] as const
 export type Encoding = (typeof codings)[number] | 'identity'
 
-const { ZSTD_c_compressionLevel, BROTLI_PARAM_QUALITY } = zlib.constants
+const { constants } = zlib
 const chunkSize = 64 * 1024
-const zstd = { chunkSize, params: { [ZSTD_c_compressionLevel]: 1 } }
+const zstd = { chunkSize, params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 const gzip = { chunkSize, level: 1 }
-const brotli = { chunkSize, params: { [BROTLI_PARAM_QUALITY]: 1 } }
+const brotli = { chunkSize, params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
 
-const compressors = {
-  zstd: () => zlib.createZstdCompress(zstd),
-  gzip: () => zlib.createGzip(gzip),
-  br: () => zlib.createBrotliCompress(brotli),
+const encoders = {
+  zstd: () => zlib.createZstdCompress({ ...zstd, flush: constants.ZSTD_e_flush }),
+  gzip: () => zlib.createGzip({ ...gzip, flush: constants.Z_SYNC_FLUSH }),
+  br: () => zlib.createBrotliCompress({ ...brotli, flush: constants.BROTLI_OPERATION_FLUSH }),
 }
 const [compressZstd, compressGzip, compressBrotli] = [
   promisify(zlib.zstdCompress),
@@ -54,12 +54,5 @@ export async function encodeBytes(bytes: Buffer, encoding: Encoding): Promise<Bu
   return encoding === 'identity' ? bytes : compress[encoding](bytes)
 }
 
-/** A stream whose first bytes are there, in this coding; they go out at once. */
-export function encodeStream(stream: Readable, encoding: Encoding): Readable {
-  if (encoding === 'identity') return stream
-  const compressor = compressors[encoding]()
-  const first: unknown = stream.read()
-  if (first !== null) compressor.write(first)
-  compressor.flush()
-  return pipeline(stream, compressor, () => {})
-}
+/** What compresses everything that is written to it, each piece at once. */
+export const createEncoder = (encoding: Exclude<Encoding, 'identity'>): Transform => encoders[encoding]()

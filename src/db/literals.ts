@@ -1,0 +1,15 @@
+/** For statements that take no parameters, such as `copy`: values as literals. */
+import pg from 'pg'
+
+export type Literal = string | Date | readonly string[] | null
+
+/** Puts values in the places of `$1`, `$2` ... of a statement. */
+export const withLiterals = (text: string, values: readonly Literal[]): string =>
+  text.replace(/\$(\d+)/g, (_, number) => literal(values[Number(number) - 1] ?? null))
+
+function literal(value: Literal): string {
+  if (value === null) return 'null'
+  if (typeof value === 'string') return pg.escapeLiteral(value)
+  if (value instanceof Date) return pg.escapeLiteral(value.toISOString())
+  return `array[${value.map(pg.escapeLiteral).join(', ')}]`
+}
