@@ -1,6 +1,7 @@
 /** The form of a campaign as partners send it: what a schema can state. The rules beyond that are in `form.ts`. */
 import Type, { type TProperties } from 'typebox'
 import { nullable } from '../http/openapi.ts'
+import { mostIds } from './form.ts'
 import { instantForm } from './instant.ts'
 import { closed, uuid } from './schemas.ts'
 
@@ -10,8 +11,6 @@ export const formLimitBytes = 16 * 1024 * 1024
 const mostMoney = 9_999_999_999.99
 const mostTerminals = 50_000
 const mostListed = 10_000
-const mostBanks = 1_000
-const mostPaymentSystems = 1_000
 
 const money = (description: string, bounds: object, example: number) =>
   Type.Number({ maximum: mostMoney, ...bounds, description: `${description}; at most 2 decimals`, examples: [example] })
@@ -67,7 +66,7 @@ const Terminal = Type.Object(
 
 const participantsIds = Type.Array(uuid('A bank'), {
   minItems: 1,
-  maxItems: mostBanks,
+  maxItems: mostIds,
   description:
     'The banks to invite, each once: connected ones that the merchant does not exclude (`GET /cashbacks/for-merchant/banks`)',
 })
@@ -90,7 +89,7 @@ const required = {
   }),
   paymentSystemsId: Type.Array(uuid('A payment system of the platform’s directory'), {
     minItems: 1,
-    maxItems: mostPaymentSystems,
+    maxItems: mostIds,
     description: 'Payment systems that take part, each once',
   }),
   merchantCompensationPercentage: percentage(

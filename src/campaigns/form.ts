@@ -14,6 +14,8 @@ export type FieldName = keyof Fields
 /** The fields that were given and can be read; `faults` each in the form `<field> must be ...`. */
 export type ReadFields = { fields: Partial<Fields>; faults: string[] }
 
+/** Longest lists of banks and of payment systems. */
+export const mostIds = 1_000
 /** More faults than anybody reads are not listed. */
 export const mostFaults = 100
 
@@ -169,7 +171,7 @@ export function readId(value: unknown): string | undefined {
 
 function ids(value: unknown, field: string, faults: string[]): string[] | undefined {
   const read = texts(value)?.map(id => id.toLowerCase())
-  if (!read) return undefined
+  if (!read || read.length > mostIds) return undefined
   if (new Set(read).size < read.length) faults.push(`${field} must be a list without repetitions`)
   return read.every(id => uuid.test(id)) ? read : undefined
 }
