@@ -128,3 +128,16 @@ suite('refused', () => {
   test('an upload that takes too long', () =>
     refused(whole, 'The upload took too long; nothing was kept', { rules: { longestMs: -1 } }))
 })
+
+suite('a file that is too large', () => {
+  const tooLarge = { code: 'FST_ERR_CTP_BODY_TOO_LARGE', statusCode: 413 }
+  const body = form(file('x'.repeat(1_001)), end)
+  test('is noticed as it comes', async () => {
+    await assert.rejects(read(body, { rules: { mostBytes: 1_000 } }), tooLarge)
+    assert.equal((await read(body, { rules: { mostBytes: 1_001 } })).content.length, 1_001)
+  })
+  test('is refused unread when the length of the body says so', async () => {
+    const headers = { 'content-type': type, 'content-length': '2000000' }
+    await assert.rejects(readFileForm(Readable.from([]), headers, rules), tooLarge)
+  })
+})

@@ -13,6 +13,7 @@ export const fileField = 'file'
 const longestFileName = 200
 /** The parts of a form and the headers of a part; more are no form of ours. */
 const mostParts = 8
+const bytesBesideFile = 128 * 1024
 const limits = { parts: mostParts + 1, headerPairs: 16, headerSize: 8 * 1024 }
 
 export type FileFormRules = {
@@ -47,6 +48,7 @@ export async function readFileForm(
   rules: FileFormRules,
 ): Promise<FileForm> {
   const giveUpAt = performance.now() + rules.longestMs
+  if (Number(headers['content-length'] ?? 0) > rules.mostBytes + bytesBesideFile) throw tooLarge()
   const parts = partsOf(source, headers)
   const texts = new Map<string, string>()
   const nextFile = async (): Promise<Part | null> => {
@@ -61,7 +63,7 @@ export async function readFileForm(
     try {
       for await (const chunk of file.bytes as AsyncIterable<Buffer>) {
         size += chunk.length
-        if (size > rules.mostBytes) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE('')
+        if (size > rules.mostBytes) throw tooLarge()
         if (performance.now() > giveUpAt) throw new DomainError('invalid', 'The upload took too long; nothing was kept')
         yield chunk
       }
@@ -81,6 +83,7 @@ export async function readFileForm(
   }
 }
 
+const tooLarge = () => new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE('')
 const fileFault = (must: string) => new DomainError('invalid', [`${fileField} must ${must}`])
 
 /** The parts in their order; each is to be read to its end before the next is asked for. */

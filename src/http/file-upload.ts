@@ -44,7 +44,8 @@ export async function withFileForm<T>(
   try {
     return await work(() => readFileForm(upload.source, request.headers, rules))
   } catch (error) {
-    if (!(await upload.drain(rules))) reply.header('connection', 'close')
+    const { mostBytes, longestMs } = rules
+    if (!(await upload.drain({ mostBytes: 2 * mostBytes, longestMs }))) reply.header('connection', 'close')
     throw error
   }
 }
