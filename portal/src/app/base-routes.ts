@@ -1,9 +1,9 @@
 /** The routes that hold all others: the root, the login, and everything for which somebody must be logged in. */
 import type { QueryClient } from '@tanstack/react-query'
-import { createRootRouteWithContext, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
-import { ApiError } from '../api/errors.ts'
+import { createRootRouteWithContext, createRoute, lazyRouteComponent, notFound, redirect } from '@tanstack/react-router'
 import { type AccountType, areaOf, sessionQuery } from '../session/session.ts'
 import { oneOf, searchParams, text } from './search.ts'
+import { placeAfterLogin, wayBack } from './way-back.ts'
 
 export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()()
 
@@ -16,7 +16,7 @@ export const loginRoute = createRoute({
   validateSearch: loginSearch,
   beforeLoad: async ({ context, search }) => {
     const session = await context.queryClient.ensureQueryData(sessionQuery)
-    if (session) throw redirect({ href: search.back ?? areaOf[session.typeAccount], replace: true })
+    if (session) throw redirect({ href: placeAfterLogin(session.typeAccount, search.back), replace: true })
   },
   component: lazyRouteComponent(() => import('./login-page.tsx'), 'LoginPage'),
 })
@@ -32,10 +32,6 @@ export const signedInRoute = createRoute({
   component: lazyRouteComponent(() => import('./layout.tsx'), 'Layout'),
 })
 
-/** The start page needs no mention: one gets there anyway. */
-export const wayBack = (href: string): string | undefined =>
-  href === '/' || href.startsWith('/login') ? undefined : href
-
 export const homeRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/',
@@ -44,13 +40,12 @@ export const homeRoute = createRoute({
   },
 })
 
-/**
- * For the `beforeLoad` of an area's first route.
- *
- * @throws ApiError 403, which the page shows, when the person's account is of another type
- */
+/** For the `beforeLoad` of an area's first route: to people of another kind of account its pages say that they are not for them. */
 export const onlyFor =
   (typeAccount: AccountType) =>
   ({ context }: { context: { session: { typeAccount: AccountType } } }): void => {
-    if (context.session.typeAccount !== typeAccount) throw new ApiError(403, [], null)
+    if (context.session.typeAccount !== typeAccount) throw notFound({ data: forbidden })
   }
+
+/** Why there is no such page for somebody. */
+export const forbidden = 'forbidden'

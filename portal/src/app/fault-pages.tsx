@@ -1,47 +1,47 @@
 /** What stands in a page's place when it cannot be shown. */
 import { Container } from '@mantine/core'
-import { IconMapOff } from '@tabler/icons-react'
 import type { ErrorComponentProps } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { isApiError } from '../api/errors.ts'
 import { useTexts } from '../i18n/preferences.tsx'
 import { LinkButton } from '../ui/links.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { Empty, Failure, Loading } from '../ui/states.tsx'
+import { Failure, Loading } from '../ui/states.tsx'
 import { uiTexts } from '../ui/texts.ts'
+import { forbidden } from './base-routes.ts'
 import { appTexts } from './texts.ts'
 
-/** The error boundary of every page: the frame around it stays. */
-export function FaultPage({ error, reset }: ErrorComponentProps) {
-  const texts = useTexts(uiTexts)
+/** A page in another one's place, with the way to the start. */
+function FaultFrame({ title, children }: { title: string; children: ReactNode }) {
   const { notFound } = useTexts(appTexts)
-  const isForbidden = isApiError(error, 403)
   return (
     <Container size="sm" py="xl">
-      <PageHeader title={isForbidden ? texts.forbidden : texts.errors.title} />
-      <Failure error={error} onRetry={isForbidden ? undefined : reset} />
-      <LinkButton to="/" variant="default" mt="lg">
+      <PageHeader title={title} />
+      {children}
+      <LinkButton to="/" variant="default" mt="lg" display="table">
         {notFound.action}
       </LinkButton>
     </Container>
   )
 }
 
-export function NotFoundPage() {
-  const { notFound } = useTexts(appTexts)
+/** The error boundary of every page: the frame around it stays. */
+export function FaultPage({ error, reset }: ErrorComponentProps) {
+  const texts = useTexts(uiTexts)
+  const isForbidden = isApiError(error, 403)
   return (
-    <Container size="sm" py="xl">
-      <PageHeader title={notFound.title} />
-      <Empty
-        icon={IconMapOff}
-        title={notFound.text}
-        action={
-          <LinkButton to="/" mt="sm">
-            {notFound.action}
-          </LinkButton>
-        }
-      />
-    </Container>
+    <FaultFrame title={isForbidden ? texts.forbidden : texts.errors.title}>
+      <Failure error={error} onRetry={isForbidden ? undefined : reset} />
+    </FaultFrame>
   )
+}
+
+/** No such page, or none for this kind of account. */
+export function NotFoundPage({ data }: { data?: unknown }) {
+  const texts = useTexts(uiTexts)
+  const { notFound } = useTexts(appTexts)
+  if (data === forbidden) return <FaultFrame title={texts.forbidden}>{texts.errors[403]}</FaultFrame>
+  return <FaultFrame title={notFound.title}>{notFound.text}</FaultFrame>
 }
 
 export function PendingPage() {

@@ -6,10 +6,11 @@ import { useRouter, useSearch } from '@tanstack/react-router'
 import { useId } from 'react'
 import { isApiError } from '../api/errors.ts'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
-import { type AccountType, accountTypes, areaOf, type Credentials, logIn } from '../session/session.ts'
+import { type AccountType, accountTypes, type Credentials, logIn } from '../session/session.ts'
 import { errorText } from '../ui/error-text.ts'
 import { uiTexts } from '../ui/texts.ts'
 import { appTexts } from './texts.ts'
+import { placeAfterLogin } from './way-back.ts'
 
 const lastTypeKey = 'perkline.last-account-type'
 const lastType = (): AccountType => accountTypes.find(type => type === localStorage.getItem(lastTypeKey)) ?? 'retailer'
@@ -31,10 +32,7 @@ export function LoginForm() {
     mutationFn: (credentials: Credentials) => logIn(queryClient, credentials),
     onSuccess({ typeAccount }) {
       localStorage.setItem(lastTypeKey, typeAccount)
-      const area = areaOf[typeAccount]
-      // Somebody else's page is no place to go back to.
-      const isOwn = back === area || back?.startsWith(`${area}/`) || back?.startsWith(`${area}?`)
-      void router.navigate({ href: isOwn && back ? back : area, replace: true })
+      void router.navigate({ href: placeAfterLogin(typeAccount, back), replace: true })
     },
     onError() {
       form.setFieldValue('password', '')

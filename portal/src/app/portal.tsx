@@ -5,12 +5,13 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { ApiError } from '../api/errors.ts'
 import { onSessionEnd } from '../api/session-end.ts'
-import { PreferencesProvider } from '../i18n/preferences.tsx'
+import { PreferencesProvider, useTexts } from '../i18n/preferences.tsx'
 import { forgetSession } from '../session/session.ts'
-import { wayBack } from './base-routes.ts'
+import { uiTexts } from '../ui/texts.ts'
 import { createPortalRouter } from './router.ts'
 import { styleNonce } from './style-nonce.ts'
 import { colourSchemeManager, cssVariables, theme } from './theme.ts'
+import { wayBack } from './way-back.ts'
 
 const queryClient = new QueryClient({
   defaultOptions: {
@@ -32,6 +33,15 @@ onSessionEnd(() => {
     void router.navigate({ to: '/login', search: { back: wayBack(href), because: 'ended' }, replace: true })
 })
 
+function Pages() {
+  const { close } = useTexts(uiTexts)
+  return (
+    <ModalsProvider modalProps={{ closeButtonProps: { 'aria-label': close } }}>
+      <RouterProvider router={router} />
+    </ModalsProvider>
+  )
+}
+
 /** The whole portal: what every page may rely on, around the page of the address. */
 export function Portal() {
   return (
@@ -45,9 +55,7 @@ export function Portal() {
       <PreferencesProvider>
         <QueryClientProvider client={queryClient}>
           <Notifications position="top-right" limit={4} />
-          <ModalsProvider>
-            <RouterProvider router={router} />
-          </ModalsProvider>
+          <Pages />
         </QueryClientProvider>
       </PreferencesProvider>
     </MantineProvider>

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { endSession } from '../api/session-end.ts'
 import { heardOfKey, personOf, sessionQuery } from '../session/session.ts'
@@ -10,6 +10,8 @@ const longestTimerMs = 2 ** 31 - 1
 export function SessionWatch() {
   const session = useSession()
   const queryClient = useQueryClient()
+  // Asked again whenever somebody comes back to the page; a 401 ends it.
+  useQuery(sessionQuery)
   const person = personOf(session)
   useEffect(() => {
     const left = Date.parse(session.expiresAt) - Date.now()

@@ -23,7 +23,7 @@ export const theme = createTheme({
     dark: [
       '#dbe3df',
       '#bcc7c2',
-      '#98a59f',
+      '#adb9b3',
       '#6f7c76',
       '#3b4742',
       '#2b3530',
@@ -54,7 +54,9 @@ export const theme = createTheme({
       styles: { root: { textTransform: 'none', fontWeight: 600 } },
     },
     Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
-    Menu: { defaultProps: { shadow: 'md' } },
+    Menu: { defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false } },
+    // In a dialog of its own it would be taken for the page's header.
+    ModalHeader: { defaultProps: { role: 'presentation' } },
     Tooltip: { defaultProps: { withArrow: true, events: { hover: true, focus: true, touch: true } } },
   },
 })

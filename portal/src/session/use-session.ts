@@ -1,12 +1,8 @@
-import { useSuspenseQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
 import { mayChange } from './rights.ts'
-import { type Session, sessionQuery } from './session.ts'
+import type { Session } from './session.ts'
 
-/** Who is logged in, on pages that only people who are logged in get to see. */
-export function useSession(): Session {
-  const { data } = useSuspenseQuery(sessionQuery)
-  if (!data) throw new Error('Nobody is logged in here')
-  return data
-}
+/** Who is logged in, on pages that only people who are logged in get to see; the same until such a page is left. */
+export const useSession = (): Session => useRouteContext({ from: '/signed-in', select: ({ session }) => session })
 
 export const useMayChange = (): boolean => mayChange(useSession())

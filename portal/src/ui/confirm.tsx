@@ -32,7 +32,6 @@ export function useConfirm() {
           children: typeof text === 'string' ? <Text>{text}</Text> : text,
           labels: { confirm: action, cancel: texts.cancel },
           confirmProps: { color: isDangerous ? 'red' : 'perk' },
-          closeButtonProps: { 'aria-label': texts.close },
           onConfirm: () => resolve(true),
           onClose: () => resolve(false),
         })

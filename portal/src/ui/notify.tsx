@@ -10,10 +10,11 @@ import { uiTexts } from './texts.ts'
 /** What went wrong with a form belongs at its fields (`useFaults`); this is for everything else. */
 export function useNotify() {
   const texts = useTexts(uiTexts)
-  return useMemo(
-    () => ({
+  return useMemo(() => {
+    const closeButtonProps = { 'aria-label': texts.close }
+    return {
       done(message: string) {
-        notifications.show({ message, color: 'perk', icon: <IconCheck size={18} />, autoClose: 5000 })
+        notifications.show({ message, color: 'perk', icon: <IconCheck size={18} />, autoClose: 5000, closeButtonProps })
       },
       failed(error: unknown) {
         const { title, text, details } = errorText(error, texts)
@@ -28,9 +29,9 @@ export function useNotify() {
             (details[0] ?? text)
           )
         // It stays until it is read.
-        notifications.show({ title, message, color: 'red', icon: <IconAlertTriangle size={18} />, autoClose: false })
+        const icon = <IconAlertTriangle size={18} />
+        notifications.show({ title, message, color: 'red', icon, autoClose: false, closeButtonProps })
       },
-    }),
-    [texts],
-  )
+    }
+  }, [texts])
 }

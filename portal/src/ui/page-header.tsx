@@ -1,5 +1,5 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
-import { useLocation } from '@tanstack/react-router'
+import { useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import classes from './page-header.module.css'
 
@@ -24,14 +24,16 @@ export function PageHeader(props: {
 }) {
   const { title, badge, lead, actions, back } = props
   const heading = useRef<HTMLHeadingElement>(null)
-  const { pathname } = useLocation()
+  // Not where one is going to, but where one has arrived: until then the former page is still shown.
+  const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname ?? null })
   useEffect(() => {
+    if (pathname === null) return
     if (shownPath !== null && shownPath !== pathname) heading.current?.focus({ preventScroll: true })
     shownPath = pathname
   }, [pathname])
 
   return (
-    <Stack component="header" gap={6} className={classes.header}>
+    <Stack gap={6} className={classes.header}>
       <title>{`${title} · Perkline`}</title>
       {back}
       <Group justify="space-between" align="flex-start" gap="md">
