@@ -17,7 +17,7 @@ import { listen } from './db/notifications.ts'
 import { DomainError } from './errors.ts'
 import { createAvailability } from './esim/availability.ts'
 import { createCatalogue } from './esim/catalogue.ts'
-import { createFileMailer, createSmtpMailer, type Mailer } from './esim/mail.ts'
+import { createFileMailer, type Mailer } from './esim/mail.ts'
 import { createOrders } from './esim/operations.ts'
 import { createSealing, loadIndexKey } from './esim/sealing.ts'
 import { createStock } from './esim/stock.ts'
@@ -232,13 +232,15 @@ async function bringToVersion(database: Database, mayMigrate: boolean, logger: L
 
 async function createMailer(config: Config, database: Database, logger: Logger): Promise<Mailer> {
   const from = config.mailFrom ?? 'Perkline sandbox <sandbox@perkline.example>'
-  if (config.smtpUrl !== null)
+  if (config.smtpUrl !== null) {
+    const { createSmtpMailer } = await import('./esim/smtp-mailer.ts')
     return createSmtpMailer({
       smtpUrl: config.smtpUrl,
       from,
       timeoutMs: mailTimeoutMs,
       log: event => logger.info(event, 'e-mail'),
     })
+  }
   if (config.mode === 'live') {
     const banks = await database.query<{ code: string }>(
       `select code from banks where esim_delivery_mode = 'qr_email' and status = 'active' order by code`,

@@ -1,5 +1,4 @@
 import addressparser from 'nodemailer/lib/addressparser'
-import MailComposer from 'nodemailer/lib/mail-composer'
 import { isEmailAddress } from './email-address.ts'
 import { mimeType } from './qr.ts'
 
@@ -34,7 +33,9 @@ export function readSender(from: string): Sender {
  * part, each in Ukrainian and English with the activation code, and the picture inline. Gives the whole message (RFC 5322,
  * ASCII, CRLF). The Message-ID follows from the order alone, so that a mail program folds a doubled message into one.
  */
-export function composeEsimMail(mail: EsimMail, sender: Sender): Promise<Buffer> {
+export async function composeEsimMail(mail: EsimMail, sender: Sender): Promise<Buffer> {
+  // Loaded with the first e-mail: many set-ups send none.
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
   const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
   const pictureId = `qr.${mail.orderId}@${domain}`
   const composer = new MailComposer({

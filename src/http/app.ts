@@ -32,6 +32,7 @@ import { isText, readJson } from './json.ts'
 import { type Metrics, measureRequests } from './metrics.ts'
 import { document } from './openapi.ts'
 import { type RateLimit, rateLimitHeaders } from './rate-limit.ts'
+import { buildSerializer } from './serializer.ts'
 import { answerUnknown } from './unknown.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -80,6 +81,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     requestIdHeader: false,
     trustProxy: deps.trustedProxies.length > 0 ? deps.trustedProxies : false,
     bodyLimit: bodyLimitBytes,
+    schemaController: { compilersFactory: { buildSerializer } },
     // As long as an address can be: what is too long for an id is told by the id's own rule.
     routerOptions: { maxParamLength: longestAddress },
     // Node's own limit for a whole request would cut long uploads off; `limitBodyTime` takes its place.
