@@ -1,7 +1,5 @@
 /** The operator's side of access: the directory of partners, credentials and portal users. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
-import { bankRoles } from '../access/caller.ts'
 import * as access from '../access/operations.ts'
 import type { Refusals } from '../access/refusals.ts'
 import { listCredentials, listUsers } from '../access/store.ts'
@@ -9,47 +7,14 @@ import { addDuration } from '../duration.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
 import { type ApplyDeps, applyDirectory } from '../partners/operations.ts'
+import * as schemas from './access-schemas.ts'
+import { credentialView, userView } from './access-views.ts'
+import { NoQuery, operation, operatorErrors } from './documents.ts'
 
 export type AccessAdminDeps = ApplyDeps & { catalogue: Catalogue; refusals: Refusals }
 
-const closed = { additionalProperties: false }
-const code = Type.String({ minLength: 1, maxLength: 64 })
 const directoryBytes = 64 * 1024 * 1024
 const longestOverlapDays = 366
-
-const DirectoryBody = Type.Object(
-  { directory: Type.String(), files: Type.Record(Type.String({ maxLength: 1024 }), Type.String(), { default: {} }) },
-  closed,
-)
-const DirectoryQuery = Type.Object({ dryRun: Type.Boolean({ default: false }) }, closed)
-const CredentialBody = Type.Object(
-  {
-    bank: Type.Optional(code),
-    merchant: Type.Optional(code),
-    role: Type.Optional(Type.Enum([...bankRoles])),
-    label: Type.String({ maxLength: 200, default: '' }),
-  },
-  closed,
-)
-const RotateBody = Type.Object({ overlap: Type.String({ maxLength: 64, default: 'PT24H' }) }, closed)
-const UserBody = Type.Object(
-  {
-    bank: Type.Optional(code),
-    merchant: Type.Optional(code),
-    platform: Type.Optional(Type.Literal(true)),
-    login: Type.String({
-      minLength: 1,
-      maxLength: 128,
-      pattern: '^\\P{C}+$',
-      'x-must-be': 'text of 1 to 128 characters',
-    }),
-    role: Type.String({ maxLength: 32 }),
-    password: Type.String({ minLength: 8, maxLength: 256 }),
-  },
-  closed,
-)
-const ClientPath = Type.Object({ clientId: Type.String({ maxLength: 256 }) })
-const LoginPath = Type.Object({ login: Type.String({ maxLength: 512 }) })
 
 /** @throws DomainError 'invalid' unless exactly one is named */
 function ownerOf(given: { bank?: string; merchant?: string; platform?: true }): access.UserOwner {
@@ -66,7 +31,18 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     {
       bodyLimit: directoryBytes,
       config: { longUpload: true },
-      schema: { body: DirectoryBody, querystring: DirectoryQuery },
+      schema: {
+        ...operation(
+          'Partners',
+          'applyDirectory',
+          'Bring the directory to what a file states',
+          'All or nothing, as often as one likes; every fault is told with its path and line. To change one entry, send it alone as ' +
+            '`GET /admin/partners` gives it.',
+        ),
+        body: schemas.DirectoryBody,
+        querystring: schemas.DirectoryQuery,
+        response: { 200: schemas.Applied, ...operatorErrors({ 413: 'The file is larger than 64 MiB' }) },
+      },
     },
     async request => {
       const { directory, files } = request.body
@@ -78,53 +54,148 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     },
   )
 
-  app.post('/credentials', { schema: { body: CredentialBody } }, async (request, reply) => {
-    const { role, label, ...named } = request.body
-    const partner = ownerOf(named)
-    if (partner === 'platform') throw new DomainError('invalid', ['bank must be given, or merchant'])
-    if ('merchant' in partner && role !== undefined)
-      throw new DomainError('invalid', ['role must be omitted: a merchant’s credential may do everything'])
-    if ('bank' in partner && role === undefined) throw new DomainError('invalid', ['role must be given for a bank'])
-    const issued = await access.issueCredential(deps, { partner, role: role ?? 'gateway', label })
-    return reply.code(201).header('cache-control', 'no-store').send(issued)
-  })
+  app.post(
+    '/credentials',
+    {
+      schema: {
+        ...operation(
+          'Access',
+          'issueCredential',
+          'Issue a credential',
+          'For systems of a bank or a merchant; the secret is shown once.',
+        ),
+        body: schemas.CredentialBody,
+        response: { 201: schemas.IssuedCredential, ...operatorErrors({ 404: 'No partner has that code' }) },
+      },
+    },
+    async (request, reply) => {
+      const { role, label, ...named } = request.body
+      const partner = ownerOf(named)
+      if (partner === 'platform') throw new DomainError('invalid', ['bank must be given, or merchant'])
+      if ('merchant' in partner && role !== undefined)
+        throw new DomainError('invalid', ['role must be omitted: a merchant’s credential may do everything'])
+      if ('bank' in partner && role === undefined) throw new DomainError('invalid', ['role must be given for a bank'])
+      const issued = await access.issueCredential(deps, { partner, role: role ?? 'gateway', label })
+      return reply.code(201).header('cache-control', 'no-store').send(issued)
+    },
+  )
 
-  app.get('/credentials', async () => listCredentials(deps.database))
+  app.get(
+    '/credentials',
+    {
+      schema: {
+        ...operation('Access', 'listCredentials', 'All credentials', 'Revoked ones too.'),
+        querystring: NoQuery,
+        response: { 200: schemas.Credentials, ...operatorErrors() },
+      },
+    },
+    async () => (await listCredentials(deps.database)).map(credentialView),
+  )
 
   app.post(
     '/credentials/:clientId/rotate',
-    { ...bodyOptional, schema: { params: ClientPath, body: RotateBody } },
+    {
+      ...bodyOptional,
+      schema: {
+        ...operation(
+          'Access',
+          'rotateCredential',
+          'Give a credential a new secret',
+          'The one before works until the overlap ends.',
+        ),
+        params: schemas.ClientPath,
+        body: schemas.RotateBody,
+        response: {
+          200: schemas.RotatedCredential,
+          ...operatorErrors({ 404: 'No live credential has that clientId' }),
+        },
+      },
+    },
     async (request, reply) => {
       const now = Date.now()
       const overlapMs = (addDuration(new Date(now), request.body.overlap)?.getTime() ?? Number.NaN) - now
       if (!(overlapMs <= longestOverlapDays * 86_400_000))
         throw new DomainError('invalid', ['overlap must be an ISO 8601 duration of at most a year, like PT24H'])
       const rotated = await access.rotateCredential(deps, { clientId: request.params.clientId, overlapMs })
-      return reply.header('cache-control', 'no-store').send(rotated)
+      const previousValidUntil = rotated.previousValidUntil.toISOString()
+      return reply.header('cache-control', 'no-store').send({ ...rotated, previousValidUntil })
     },
   )
 
-  app.post('/credentials/:clientId/revoke', { schema: { params: ClientPath } }, async request => {
-    const { clientId } = request.params
-    await access.revokeCredential(deps, clientId)
-    await deps.refusals.refresh()
-    return { clientId }
-  })
+  app.post(
+    '/credentials/:clientId/revoke',
+    {
+      schema: {
+        ...operation(
+          'Access',
+          'revokeCredential',
+          'Revoke a credential',
+          'Its live tokens are refused within 10 seconds, everywhere.',
+        ),
+        params: schemas.ClientPath,
+        response: { 200: schemas.RevokedCredential, ...operatorErrors({ 404: 'No credential has that clientId' }) },
+      },
+    },
+    async request => {
+      const { clientId } = request.params
+      await access.revokeCredential(deps, clientId)
+      await deps.refusals.refresh()
+      return { clientId }
+    },
+  )
 
-  app.post('/users', { schema: { body: UserBody } }, async (request, reply) => {
-    const { login, role, password, ...named } = request.body
-    const user = await access.addUser(deps, { owner: ownerOf(named), login, role, password })
-    return reply.code(201).send(user)
-  })
+  app.post(
+    '/users',
+    {
+      schema: {
+        ...operation('Access', 'addUser', 'Add a portal user', 'Of a bank, a merchant, or the platform itself.'),
+        body: schemas.UserBody,
+        response: {
+          201: schemas.AddedUser,
+          ...operatorErrors({ 404: 'No partner has that code', 409: 'The login is taken' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { login, role, password, ...named } = request.body
+      const user = await access.addUser(deps, { owner: ownerOf(named), login, role, password })
+      return reply.code(201).send(user)
+    },
+  )
 
-  app.get('/users', async () => listUsers(deps.database))
+  app.get(
+    '/users',
+    {
+      schema: {
+        ...operation('Access', 'listUsers', 'All portal users', 'Disabled ones too.'),
+        querystring: NoQuery,
+        response: { 200: schemas.Users, ...operatorErrors() },
+      },
+    },
+    async () => (await listUsers(deps.database)).map(userView),
+  )
 
-  app.post('/users/:login/disable', { schema: { params: LoginPath } }, async request => {
-    const { login } = request.params
-    await access.disableUser(deps, login)
-    await deps.refusals.refresh()
-    return { login }
-  })
+  app.post(
+    '/users/:login/disable',
+    {
+      schema: {
+        ...operation(
+          'Access',
+          'disableUser',
+          'Disable a portal user',
+          'Live sessions are refused within 10 seconds, everywhere.',
+        ),
+        params: schemas.LoginPath,
+        response: { 200: schemas.DisabledUser, ...operatorErrors({ 404: 'No user has that login' }) },
+      },
+    },
+    async request => {
+      const { login } = request.params
+      await access.disableUser(deps, login)
+      await deps.refusals.refresh()
+      return { login }
+    },
+  )
 }
 
 const bodyOptional = {

@@ -2,33 +2,72 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { count } from '../campaigns/campaign-schemas.ts'
 import { completeCampaign } from '../campaigns/clock-operations.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
-import { CampaignPath } from '../campaigns/schemas.ts'
+import { CampaignPath, OperationResult } from '../campaigns/schemas.ts'
 import { resultView } from '../campaigns/views.ts'
+import { ref } from '../http/openapi.ts'
 import { importCustomers } from '../segments/customers.ts'
 import { operatorOf } from './authenticate.ts'
 import { csvRoute, takeCsvFiles, withCsvFile } from './csv-route.ts'
+import { closed, csvBody, operation, operatorErrors } from './documents.ts'
 
 export type CampaignAdminDeps = Pick<CampaignDeps, 'database' | 'clock'>
 
-const ImportQuery = Type.Object({ bank: Type.String({ minLength: 1, maxLength: 64 }) }, { additionalProperties: false })
+const ImportQuery = Type.Object(
+  { bank: Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank' }) },
+  closed,
+)
+const importSchema = {
+  ...operation(
+    'Customers',
+    'importCustomers',
+    'Load customers of a bank into the directory',
+    'CSV with the header `customerId`, of any length, all or nothing. A customer of another bank is a fault: nobody is moved in silence.',
+  ),
+  consumes: ['text/csv'],
+  querystring: ImportQuery,
+  body: csvBody('The customers'),
+  response: {
+    200: Type.Object(
+      { imported: count('New customers', 1000), duplicates: count('Lines whose customer was there already') },
+      { description: 'What was loaded' },
+    ),
+    ...operatorErrors({ 404: 'There is no such bank', 415: 'The body is no text/csv' }),
+  },
+}
 
 export const campaignAdminRoutes: FastifyPluginAsyncTypebox<CampaignAdminDeps> = async (app, deps) => {
   await app.register(importRoute, { ...deps, prefix: '' })
 
-  app.post('/campaigns/:cashbackId/complete', { schema: { params: CampaignPath } }, async request => {
-    const actor = operatorOf(request as FastifyRequest)
-    const campaign = await completeCampaign(deps, { ...request.params, actor })
-    return resultView(campaign, 'The campaign is completed')
-  })
+  app.post(
+    '/campaigns/:cashbackId/complete',
+    {
+      schema: {
+        ...operation(
+          'Campaigns',
+          'completeCampaign',
+          'End the last wait of a campaign',
+          'Possible once the compensation was received; without it the campaign is completed 30 days later. Repeated, it changes nothing.',
+        ),
+        params: CampaignPath,
+        response: { 200: ref(OperationResult), ...operatorErrors({ 404: 'There is no such campaign' }) },
+      },
+    },
+    async request => {
+      const actor = operatorOf(request as FastifyRequest)
+      const campaign = await completeCampaign(deps, { ...request.params, actor })
+      return resultView(campaign, 'The campaign is completed')
+    },
+  )
 }
 
 /** On its own, as it alone takes a file. */
 const importRoute: FastifyPluginAsyncTypebox<CampaignAdminDeps> = async (app, deps) => {
   takeCsvFiles(app as unknown as FastifyInstance)
 
-  app.post('/customers', { ...csvRoute, schema: { querystring: ImportQuery } }, async (request, reply) =>
+  app.post('/customers', { ...csvRoute, schema: importSchema }, async (request, reply) =>
     withCsvFile(request as FastifyRequest, reply as FastifyReply, source =>
       importCustomers(deps, { ...request.query, source }),
     ),

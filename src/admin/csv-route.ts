@@ -1,12 +1,17 @@
 /** Routes of the operator that take a file, and nothing but a file: CSV of any length, read as it comes. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { validatorCompiler } from '../http/validation.ts'
 import { openUpload } from './upload.ts'
 
 const bodyType = 'text/csv'
 
-/** To be spread into the options of each route of such a plugin. */
-export const csvRoute = { config: { longUpload: true, bodyType } } as const
+/** To be spread into the options of each route of such a plugin; its schema's `body` is for the documentation alone. */
+export const csvRoute = {
+  config: { longUpload: true, bodyType },
+  validatorCompiler: (part =>
+    part.httpPart === 'body' ? () => true : validatorCompiler(part)) as typeof validatorCompiler,
+} as const
 
 export function takeCsvFiles(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()

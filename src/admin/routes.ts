@@ -1,20 +1,51 @@
-/** What the platform's operator does, below `/admin` (operations.md, "The command `perkline`"): the commands call these. */
+/**
+ * What the platform's operator does, below `/admin`: the commands call these (operations.md, "The command `perkline`"), and the
+ * portal of the operator's staff.
+ */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
+import { OperationResult } from '../campaigns/schemas.ts'
+import { CashbackError } from '../http/errors.ts'
+import { document } from '../http/openapi.ts'
 import { type AccessAdminDeps, accessAdminRoutes } from './access-routes.ts'
 import { authenticateOperator, type OperatorDeps } from './authenticate.ts'
+import { campaignReadAdminRoutes } from './campaign-read-routes.ts'
 import { type CampaignAdminDeps, campaignAdminRoutes } from './campaign-routes.ts'
+import { customerAdminRoutes } from './customer-routes.ts'
+import { tags } from './documents.ts'
+import { orderAdminRoutes } from './order-routes.ts'
+import { overviewAdminRoutes } from './overview-routes.ts'
+import { partnerAdminRoutes } from './partner-routes.ts'
 import { type StockAdminDeps, stockAdminRoutes } from './stock-routes.ts'
 
 export type AdminRoutesDeps = AccessAdminDeps & StockAdminDeps & CampaignAdminDeps & OperatorDeps
 
+const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
+  overviewAdminRoutes,
+  accessAdminRoutes,
+  partnerAdminRoutes,
+  stockAdminRoutes,
+  orderAdminRoutes,
+  campaignReadAdminRoutes,
+  campaignAdminRoutes,
+  customerAdminRoutes,
+]
+
 export const adminRoutes: FastifyPluginAsyncTypebox<AdminRoutesDeps> = async (app, deps) => {
   authenticateOperator(app as unknown as FastifyInstance, deps)
-  app.addHook('onRoute', route => {
-    // The operator's interface has one client, the command line, and no page of its own.
-    route.schema = { ...route.schema, hide: true }
+  await document(app as unknown as FastifyInstance, {
+    title: 'Perkline operator',
+    description:
+      'What the platform’s operator does: the commands of `perkline` and the portal of the operator’s staff are its clients. This ' +
+      'page, too, needs the operator’s key or the session of a platform user.',
+    page: '/swagger',
+    servers: [{ url: deps.publicUrl, description: 'This environment' }],
+    tags,
+    secured: true,
+    tokenDescription:
+      'The operator’s key, or the token of a platform user (`POST /auth/login` with `typeAccount=platform`): `admin` may do ' +
+      'everything, `viewer` reads. The portal’s session cookie stands for the token.',
+    components: [CashbackError, OperationResult],
   })
-  await app.register(accessAdminRoutes, { ...deps, prefix: '' })
-  await app.register(stockAdminRoutes, { ...deps, prefix: '' })
-  await app.register(campaignAdminRoutes, { ...deps, prefix: '' })
+  for (const routes of groups) await app.register(routes, { ...deps, prefix: '' })
 }

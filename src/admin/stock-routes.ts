@@ -1,51 +1,128 @@
 /** The operator's side of the stock: imports, withdrawals, counts, the audit, and sealing anew. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import Type from 'typebox'
 import { DomainError } from '../errors.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
+import { type DeskTariff, readStockDesk } from '../esim/stock-desk.ts'
 import { importProfiles, rotateKeys, type StockDeps, withdrawProfiles } from '../esim/stock-operations.ts'
 import { countStock } from '../esim/stock-store.ts'
 import { audit } from './audit.ts'
 import { csvRoute, takeCsvFiles, withCsvFile } from './csv-route.ts'
+import { csvBody, lines, NoQuery, operation, operatorErrors } from './documents.ts'
 import { sendLines, sendProgress } from './line-answer.ts'
+import * as schemas from './stock-schemas.ts'
 
 export type StockAdminDeps = StockDeps & { catalogue: Catalogue; masterKeys: readonly Buffer[] }
-
-const closed = { additionalProperties: false }
-const mostWithdrawn = 10_000
-
-const ImportQuery = Type.Object(
-  {
-    operator: Type.String({ minLength: 1, maxLength: 64 }),
-    tariff: Type.String({ minLength: 1, maxLength: 64 }),
-    skipInvalid: Type.Boolean({ default: false }),
-  },
-  closed,
-)
-const WithdrawBody = Type.Object(
-  { iccids: Type.Array(Type.String({ maxLength: 32 }), { minItems: 1, maxItems: mostWithdrawn }) },
-  closed,
-)
 
 export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps) => {
   const { database, clock } = deps
   await app.register(importRoute, deps)
 
-  app.post('/profiles/withdraw', { bodyLimit: 1024 * 1024, schema: { body: WithdrawBody } }, async request =>
-    withdrawProfiles(deps, request.body.iccids),
+  app.post(
+    '/profiles/withdraw',
+    {
+      bodyLimit: 1024 * 1024,
+      schema: {
+        ...operation(
+          'Stock',
+          'withdrawProfiles',
+          'Take free profiles out of sale',
+          'For good; one that is given twice counts once.',
+        ),
+        body: schemas.WithdrawBody,
+        response: { 200: schemas.Withdrawn, ...operatorErrors() },
+      },
+    },
+    async request => withdrawProfiles(deps, request.body.iccids),
   )
 
-  app.get('/stock', async () => countStock(database, clock.now()))
-
-  app.get('/audit', async () => audit(database, clock.now()))
-
-  app.post('/keys/rotate', async (_, reply) =>
-    sendProgress(reply, async tell => {
-      const result = await rotateKeys(deps, { onProgress: progress => tell({ progress }) })
-      tell({ result })
-    }),
+  app.get(
+    '/stock',
+    {
+      schema: {
+        ...operation('Stock', 'countStock', 'Profiles by state', 'Every tariff: free, reserved, sold and withdrawn.'),
+        querystring: NoQuery,
+        response: { 200: schemas.Stock, ...operatorErrors() },
+      },
+    },
+    async () => countStock(database, clock.now()),
   )
+
+  app.get(
+    '/stock-desk',
+    {
+      schema: {
+        ...operation(
+          'Stock',
+          'readStockDesk',
+          'How long the stock lasts',
+          'Every tariff with its profiles by state, the pace of the last days, and a mark where new profiles are needed.',
+        ),
+        querystring: NoQuery,
+        response: { 200: schemas.StockDesk, ...operatorErrors() },
+      },
+    },
+    async () => (await readStockDesk(deps)).map(deskView),
+  )
+
+  app.get(
+    '/audit',
+    {
+      schema: {
+        ...operation(
+          'Upkeep',
+          'audit',
+          'Prove the books',
+          'Everything is counted anew in one snapshot; sales go on meanwhile.',
+        ),
+        querystring: NoQuery,
+        response: { 200: schemas.Audit, ...operatorErrors() },
+      },
+    },
+    async () => audit(database, clock.now()),
+  )
+
+  app.post(
+    '/keys/rotate',
+    {
+      schema: {
+        ...operation(
+          'Upkeep',
+          'rotateKeys',
+          'Seal every profile under the first master key',
+          'So that the others can be taken away; tells how far it is. Broken off, it is simply started again.',
+        ),
+        response: { 200: lines(schemas.RotationLine, 'How far it is, and at the end the result'), ...operatorErrors() },
+      },
+    },
+    async (_, reply) =>
+      sendProgress(reply as FastifyReply, async tell => {
+        const result = await rotateKeys(deps, { onProgress: progress => tell({ progress }) })
+        tell({ result })
+      }) as never,
+  )
+}
+
+const deskView = ({ importedAt, ...tariff }: DeskTariff) => ({
+  ...tariff,
+  importedAt: importedAt?.toISOString() ?? null,
+})
+
+const importSchema = {
+  ...operation(
+    'Stock',
+    'importProfiles',
+    'Load profiles into a tariff',
+    'CSV with the header `iccid,msisdn,pin1,activationCode`, of any length, all or nothing. A profile that is in stock already is a ' +
+      'duplicate and stays as it is. Without `skipInvalid` a file with faults is refused, the first 20 named by line.',
+  ),
+  consumes: ['text/csv'],
+  querystring: schemas.ImportQuery,
+  body: csvBody('The stock file'),
+  response: {
+    200: lines(schemas.ImportLine, 'Each line that was passed over, and at the end the result'),
+    ...operatorErrors({ 404: 'There is no such tariff', 415: 'The body is no text/csv' }),
+  },
 }
 
 /** On its own, as it alone takes a file, and nothing but a file. */
@@ -53,15 +130,15 @@ const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps)
   const { catalogue } = deps
   takeCsvFiles(app as unknown as FastifyInstance)
 
-  app.post('/profiles', { ...csvRoute, schema: { querystring: ImportQuery } }, async (request, reply) => {
-    const { operator, tariff: tariffCode, skipInvalid } = request.query
+  app.post('/profiles', { ...csvRoute, schema: importSchema }, async (request, reply) => {
+    const { operator, tariff: tariffCode, skipInvalid, dryRun } = request.query
     await catalogue.refresh()
     const tariff = catalogue.operatorByCode(operator)?.tariffs.get(tariffCode)
     if (!tariff) throw new DomainError('not-found', `There is no tariff ${tariffCode} of an operator ${operator}`)
     const { rejects, ...result } = await withCsvFile(request as FastifyRequest, reply as FastifyReply, source =>
-      importProfiles(deps, { tariffId: tariff.tariffId, source, skipInvalid }),
+      importProfiles(deps, { tariffId: tariff.tariffId, source, skipInvalid, dryRun }),
     )
-    return sendLines(reply as FastifyReply, importAnswer(rejects, result))
+    return sendLines(reply as FastifyReply, importAnswer(rejects, result)) as never
   })
 }
 

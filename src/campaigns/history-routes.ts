@@ -15,7 +15,7 @@ const state = (description: string) =>
     Type.String({ description: `${description}; for \`bankId\` its status or its reporting stage`, examples: states }),
   )
 
-const Entry = Type.Object({
+export const HistoryEntry = Type.Object({
   at: instant('When, by the platform’s clock'),
   actor: Type.Object(
     {
@@ -55,7 +55,7 @@ export const historyRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'databa
         params: CampaignPath,
         querystring: NoQuery,
         response: {
-          200: Type.Array(Entry, { description: 'Every step, the first one first' }),
+          200: Type.Array(HistoryEntry, { description: 'Every step, the first one first' }),
           ...cashbackErrors({
             400: 'The id is no UUID, or the query is not empty',
             404: 'There is no such campaign, or the bank is not invited',

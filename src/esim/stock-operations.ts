@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate as othersTurn } from 'node:timers/promises'
+import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Clock } from '../clock.ts'
 import { type Database, queryable } from '../db/database.ts'
@@ -28,26 +29,28 @@ const analyzeFrom = 1_000
  * tariff, is a duplicate and stays as it is.
  *
  * @param given.skipInvalid true: faulty lines are passed over and given as `rejects`; false: one of them, and nothing is imported
+ * @param given.dryRun true: all is checked and counted, and nothing stays
  * @throws DomainError 'invalid' for a file without its header or that breaks off; without `skipInvalid` for faulty lines: the first
  *   20 by line, then the count of all
  */
 export async function importProfiles(
   deps: StockDeps,
-  given: { tariffId: number; source: Readable; skipInvalid: boolean },
+  given: { tariffId: number; source: Readable; skipInvalid: boolean; dryRun?: boolean },
 ): Promise<Imported> {
-  const { tariffId, source, skipInvalid } = given
+  const { tariffId, source, skipInvalid, dryRun = false } = given
   const rejects = createRejects()
   const counts = { staged: 0 }
-  return longTransaction(deps.database, async client => {
+  const load = async (client: pg.Client): Promise<Imported> => {
     const transaction = queryable(client)
     await stockStore.createStage(transaction)
     const rows = sealedRows({ sealing: deps.sealing, source, skipInvalid, rejects, counts })
     await pipeline(rows, client.query(copyFrom(stockStore.copyIntoStage)))
     const imported = await stockStore.takeStaged(transaction, { tariffId, importedAt: deps.clock.now() })
-    if (imported >= analyzeFrom) await stockStore.analyzeProfiles(transaction)
+    if (imported >= analyzeFrom && !dryRun) await stockStore.analyzeProfiles(transaction)
     await notify(transaction, 'stock')
     return { imported, duplicates: counts.staged - imported, rejected: rejects.count, rejects }
-  })
+  }
+  return longTransaction(deps.database, load, { keep: !dryRun })
 }
 
 /** So many lines take some milliseconds, and then other requests to this process have their turn. */

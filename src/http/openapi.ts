@@ -17,16 +17,15 @@ export type Document = {
   tags: { name: string; description: string }[]
   /** Whether any operation needs a token. */
   secured: boolean
+  /** What the token is; left out, that of `POST /getToken/auth`. */
+  tokenDescription?: string
   /** Schemas that get a name in the document; each has an `$id`. */
   components: TSchema[]
 }
 
-const bearerToken = {
-  type: 'http',
-  scheme: 'bearer',
-  bearerFormat: 'JWT',
-  description: 'The `access_token` of `POST /getToken/auth`, valid for 7200 seconds',
-} as const
+const usualToken = 'The `access_token` of `POST /getToken/auth`, valid for 7200 seconds'
+const bearerToken = (description = usualToken) =>
+  ({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description }) as const
 
 const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="132" height="40" viewBox="0 0 132 40">
 <path d="M6 30 16 10 26 30" fill="none" stroke="#7ee0a8" stroke-width="4" stroke-linejoin="round" stroke-linecap="round"/>
@@ -46,7 +45,9 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
       },
       servers: given.servers,
       tags: given.tags,
-      ...(given.secured && { components: { securitySchemes: { bearerToken } } }),
+      ...(given.secured && {
+        components: { securitySchemes: { bearerToken: bearerToken(given.tokenDescription) } },
+      }),
     },
     refResolver: { buildLocalReference: json => String(json.$id) },
   })

@@ -12,10 +12,10 @@ import { downloadHeaders } from '../http/download.ts'
 import { OrdersPage, Sales, SalesQuery, Stock } from './esim-schemas.ts'
 import { ordersCsv } from './order-csv.ts'
 import { OrdersExportQuery, OrdersQuery } from './order-schemas.ts'
-import { findOrders, type OrderSearch } from './order-store.ts'
+import { searchOf } from './order-search.ts'
+import { findOrders } from './order-store.ts'
 import { orderPage, shownOrderView } from './order-views.ts'
 import { readSales } from './sales.ts'
-import { readSpan } from './span.ts'
 
 export type PortalEsimDeps = CampaignRoutesDeps & { catalogue: Catalogue; availability: Availability }
 
@@ -46,7 +46,7 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
     async request => {
       const { limit, cursor = null, ...search } = request.query
       const page = { after: cursor, limit: limit + 1 }
-      const orders = await findOrders(database, searchOf(bankOf(request).bankId, search), page, clock.now())
+      const orders = await findOrders(database, searchOf(search, bankOf(request)), page, clock.now())
       return orderPage(orders, limit, shownOrderView)
     },
   )
@@ -70,7 +70,7 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
       },
     },
     async (request, reply) => {
-      const search = searchOf(bankOf(request).bankId, request.query)
+      const search = searchOf(request.query, bankOf(request))
       return reply.headers(downloadHeaders('esim-orders.csv')).send(ordersCsv(database, search, clock.now()) as never)
     },
   )
@@ -113,14 +113,4 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
         }),
       ),
   )
-}
-
-type Search = { dateFrom?: string; dateTo?: string } & Partial<
-  Pick<OrderSearch, 'orderId' | 'externalId' | 'status' | 'operatorCode' | 'tariffCode'>
->
-
-function searchOf(bankId: string, { dateFrom, dateTo, ...given }: Search): OrderSearch {
-  const { orderId, externalId, status, operatorCode, tariffCode } = given
-  const span = readSpan({ ...(dateFrom !== undefined && { dateFrom }), ...(dateTo !== undefined && { dateTo }) })
-  return { bankId, orderId, externalId, status, operatorCode, tariffCode, ...span }
 }

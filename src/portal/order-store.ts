@@ -8,6 +8,7 @@ import type { Span } from './span.ts'
 export type ShownOrder = {
   orderId: string
   bankId: string
+  bankCode: string
   bankName: string
   externalId: string
   operatorCode: string
@@ -18,6 +19,8 @@ export type ShownOrder = {
   /** Decimal text. */
   price: string
   currency: string
+  /** When its profile was loaded. */
+  importedAt: Date
   createdAt: Date
   reservedUntil: Date
   confirmedAt: Date | null
@@ -27,8 +30,9 @@ export type ShownOrder = {
 }
 
 export type OrderSearch = Span & {
-  /** undefined: of every bank. */
-  bankId: string | undefined
+  /** The bank by its id or its code; without either, every bank. */
+  bankId?: string
+  bankCode: string | undefined
   orderId: string | undefined
   /** The first characters of the bank's own identifier. */
   externalId: string | undefined
@@ -50,8 +54,13 @@ export async function findOrders(
 ): Promise<ShownOrder[]> {
   const values: unknown[] = [now, page.limit]
   const with_ = (value: unknown): string => `$${values.push(value)}`
-  const conditions = ['o.bank_id is not null']
-  if (search.bankId !== undefined) conditions.push(`o.bank_id = ${with_(search.bankId)}`)
+  // What the operator took out of sale is of no bank. Named one by one, the banks make the index of `externalId` one to search in.
+  const conditions = [
+    search.bankId === undefined
+      ? 'o.bank_id = any(array(select bank_id from banks))'
+      : `o.bank_id = ${with_(search.bankId)}`,
+  ]
+  if (search.bankCode !== undefined) conditions.push(`b.code = ${with_(search.bankCode)}`)
   if (search.orderId !== undefined) conditions.push(`o.order_id = ${with_(search.orderId)}`)
   if (search.externalId !== undefined) conditions.push(`starts_with(o.external_id, ${with_(search.externalId)})`)
   if (search.operatorCode !== undefined) conditions.push(`m.code = ${with_(search.operatorCode)}`)
@@ -62,10 +71,10 @@ export async function findOrders(
   if (page.after !== null) conditions.push(`o.order_id < ${with_(page.after)}`)
   if (search.status !== undefined) conditions.push(statusCondition(search.status))
   return database.query<ShownOrder>(
-    `select o.order_id as "orderId", o.bank_id as "bankId", b.name as "bankName", o.external_id as "externalId",
+    `select o.order_id as "orderId", o.bank_id as "bankId", b.code as "bankCode", b.name as "bankName", o.external_id as "externalId",
             m.code as "operatorCode", t.code as "tariffCode", t.name as "tariffName",
             case when o.status = 'reserved' and o.reserved_until <= $1 then 'expired' else o.status end as status,
-            p.msisdn, o.price::text, o.currency, o.created_at as "createdAt", o.reserved_until as "reservedUntil",
+            p.msisdn, p.imported_at as "importedAt", o.price::text, o.currency, o.created_at as "createdAt", o.reserved_until as "reservedUntil",
             o.confirmed_at as "confirmedAt", o.cancelled_at as "cancelledAt", o.delivery_mode as "deliveryMode", o.mail
      from orders o join banks b using (bank_id) join profiles p using (profile_id)
      join tariffs t on t.tariff_id = o.tariff_id join mobile_operators m using (mobile_operator_id)

@@ -30,3 +30,24 @@ export function orderPage<View>(orders: readonly ShownOrder[], limit: number, vi
   const nextCursor = orders.length > limit ? (shown.at(-1)?.orderId ?? null) : null
   return { data: shown.map(view), nextCursor }
 }
+
+/** The same with whose order it is, for the platform's operator. */
+export function operatorOrderView(order: ShownOrder) {
+  const { bankId: id, bankCode: code, bankName: name } = order
+  return { bank: { id, code, name }, ...shownOrderView(order) }
+}
+
+export const orderEvents = ['profile-imported', 'reserved', 'confirmed', 'cancelled', 'expired'] as const
+export type OrderEvent = (typeof orderEvents)[number]
+
+/** What has happened to an order and its profile, first things first. */
+export function timelineOf(order: ShownOrder): { at: string; event: OrderEvent }[] {
+  const events: [OrderEvent, Date | null][] = [
+    ['profile-imported', order.importedAt],
+    ['reserved', order.createdAt],
+    ['confirmed', order.confirmedAt],
+    ['cancelled', order.cancelledAt],
+    ['expired', order.status === 'expired' ? order.reservedUntil : null],
+  ]
+  return events.flatMap(([event, at]) => (at ? [{ at: at.toISOString(), event }] : []))
+}

@@ -14,6 +14,7 @@ const folder = new URL('../../docs/openapi/', import.meta.url)
 export const documents = [
   { file: 'perkline.json', page: '/swagger' },
   { file: 'esim-sales.json', page: '/esim/v1/swagger' },
+  { file: 'operator.json', page: '/admin/swagger' },
 ] as const
 
 export const snapshotUrl = (file: string): URL => new URL(file, folder)
@@ -24,7 +25,7 @@ export async function readDocuments(): Promise<Map<string, string>> {
   try {
     const texts = new Map<string, string>()
     for (const { file, page } of documents) {
-      const { status, body } = await platform.call('GET', `${page}/json`)
+      const { status, body } = await platform.call('GET', `${page}/json`, { token: platform.config.operatorKey })
       if (status !== 200) throw new Error(`${page}/json answers ${status}`)
       texts.set(file, `${JSON.stringify(body, null, 2)}\n`)
     }

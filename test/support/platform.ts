@@ -146,7 +146,7 @@ async function start(
     })
     const bytes = Buffer.from(await response.arrayBuffer())
     const text = bytes.toString()
-    const json = response.headers.get('content-type')?.includes('json')
+    const json = response.headers.get('content-type')?.startsWith('application/json')
     return {
       status: response.status,
       headers: response.headers,

@@ -1,0 +1,120 @@
+/** Shapes of the operator's side of access. */
+import Type from 'typebox'
+import { bankRoles } from '../access/caller.ts'
+import { instant } from '../campaigns/schemas.ts'
+import { nullable } from '../http/openapi.ts'
+import { closed } from './documents.ts'
+
+const code = Type.String({ minLength: 1, maxLength: 64, description: 'Code of the partner', examples: ['alpha'] })
+
+export const DirectoryBody = Type.Object(
+  {
+    directory: Type.String({
+      description: 'The directory file: YAML 1.2, which JSON is a part of. Entries that it leaves out stay as they are',
+    }),
+    files: Type.Record(Type.String({ maxLength: 1024 }), Type.String(), {
+      default: {},
+      description: 'The texts of the `terminalsFile` entries, by their path as the file writes it',
+    }),
+  },
+  closed,
+)
+export const DirectoryQuery = Type.Object(
+  { dryRun: Type.Boolean({ default: false, description: 'true: everything is checked and counted, nothing stays' }) },
+  closed,
+)
+const changed = (description: string) => Type.Integer({ minimum: 0, description })
+export const Applied = Type.Object(
+  {
+    created: changed('New entries'),
+    updated: changed('Entries that have changed'),
+    unchanged: changed('Entries that were so already'),
+  },
+  { description: 'What the file has led to; a tariff is an entry of its own' },
+)
+
+export const CredentialBody = Type.Object(
+  {
+    bank: Type.Optional(code),
+    merchant: Type.Optional(code),
+    role: Type.Optional(Type.Enum([...bankRoles], { description: 'For a bank, and required there' })),
+    label: Type.String({ maxLength: 200, default: '', description: 'For people', examples: ['Core banking'] }),
+  },
+  { ...closed, description: 'Either `bank` or `merchant`' },
+)
+const clientId = Type.String({ description: 'Name of the credential', examples: ['pk_7Yb0'] })
+const secret = Type.String({ description: 'Shown this once' })
+export const IssuedCredential = Type.Object({ clientId, secret }, { description: 'The credential' })
+export const RotateBody = Type.Object(
+  {
+    overlap: Type.String({
+      maxLength: 64,
+      default: 'PT24H',
+      description: 'How long the secret before still works: an ISO 8601 duration of at most a year',
+    }),
+  },
+  closed,
+)
+export const RotatedCredential = Type.Object(
+  { clientId, secret, previousValidUntil: instant('When the secret before stops working') },
+  { description: 'The new secret' },
+)
+export const RevokedCredential = Type.Object(
+  { clientId },
+  { description: 'The credential that opens nothing any more' },
+)
+
+const partner = (of: string) => nullable(Type.String({ description: `Code of the ${of}; null for another account` }))
+export const Credentials = Type.Array(
+  Type.Object({
+    clientId,
+    bank: partner('bank'),
+    merchant: partner('merchant'),
+    role: Type.String({ description: 'ADMIN, EDITOR or VIEWER for a bank, `gateway` for a merchant' }),
+    label: Type.String({ description: 'For people' }),
+    createdAt: instant('When it was issued'),
+    previousValidUntil: nullable(instant('When the secret before stops working, after a rotation')),
+    revokedAt: nullable(instant('When it was revoked')),
+  }),
+  { description: 'In the order in which they were issued; no secrets' },
+)
+
+export const UserBody = Type.Object(
+  {
+    bank: Type.Optional(code),
+    merchant: Type.Optional(code),
+    platform: Type.Optional(Type.Literal(true, { description: 'A user of the platform itself' })),
+    login: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      pattern: '^\\P{C}+$',
+      'x-must-be': 'text of 1 to 128 characters',
+      description: 'Unique over all accounts',
+    }),
+    role: Type.String({
+      maxLength: 32,
+      description: 'bank: ADMIN, EDITOR, VIEWER; merchant: admin_user, editor, viewer; platform: admin, viewer',
+    }),
+    password: Type.String({ minLength: 8, maxLength: 256, description: 'At least 8 characters' }),
+  },
+  { ...closed, description: 'Exactly one of `bank`, `merchant` and `platform`' },
+)
+export const AddedUser = Type.Object({ userId: Type.String({ format: 'uuid' }) }, { description: 'The user' })
+export const Users = Type.Array(
+  Type.Object({
+    userId: Type.String({ format: 'uuid' }),
+    login: Type.String(),
+    role: Type.String(),
+    bank: partner('bank'),
+    merchant: partner('merchant'),
+    createdAt: instant('When the user was added'),
+    disabledAt: nullable(instant('When the user was disabled')),
+  }),
+  { description: 'By login; a user of neither bank nor merchant is the platform’s' },
+)
+export const DisabledUser = Type.Object({ login: Type.String() }, { description: 'The user who gets in no more' })
+
+export const ClientPath = Type.Object({
+  clientId: Type.String({ maxLength: 256, description: 'Name of the credential' }),
+})
+export const LoginPath = Type.Object({ login: Type.String({ maxLength: 512, description: 'Login of the user' }) })

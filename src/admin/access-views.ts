@@ -1,0 +1,17 @@
+/** Credentials and users as the operator sees them. */
+import type { CredentialListing, UserListing } from '../access/store.ts'
+
+const text = (at: Date | null): string | null => at?.toISOString() ?? null
+
+export const credentialView = (credential: CredentialListing) => ({
+  ...credential,
+  createdAt: credential.createdAt.toISOString(),
+  previousValidUntil: text(credential.previousValidUntil),
+  revokedAt: text(credential.revokedAt),
+})
+
+export const userView = (user: UserListing) => ({
+  ...user,
+  createdAt: user.createdAt.toISOString(),
+  disabledAt: text(user.disabledAt),
+})

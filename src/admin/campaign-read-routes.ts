@@ -1,0 +1,92 @@
+/** Campaigns of all merchants, for the operator who helps one of their parties. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { CampaignDeps } from '../campaigns/deps.ts'
+import { historyView } from '../campaigns/history.ts'
+import { listHistory } from '../campaigns/history-store.ts'
+import { campaignNotFound } from '../campaigns/moves-store.ts'
+import { namePattern } from '../campaigns/name-pattern.ts'
+import { CampaignPath } from '../campaigns/schemas.ts'
+import { pageView, skipped } from '../portal/paging.ts'
+import { CampaignPage, CampaignsQuery, CampaignWithHistory } from './campaign-schemas.ts'
+import { type CampaignDetails, findCampaign, findCampaigns, type ListedCampaign } from './campaign-store.ts'
+import { NoQuery, operation, operatorErrors } from './documents.ts'
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database'>> = async (
+  app,
+  { database },
+) => {
+  app.get(
+    '/campaigns',
+    {
+      preValidation: async request => {
+        // A parameter that may be repeated is a list also when it is given once.
+        const { status, ...others } = request.query as Record<string, unknown>
+        request.query = { ...others, ...(status !== undefined && { status: [status].flat() }) } as never
+      },
+      schema: {
+        ...operation('Campaigns', 'findCampaigns', 'Find campaigns of all merchants', 'Those first that changed last.'),
+        querystring: CampaignsQuery,
+        response: { 200: CampaignPage, ...operatorErrors() },
+      },
+    },
+    async request => {
+      const { search, status, merchant, bank, ...page } = request.query
+      const isId = search !== undefined && uuid.test(search)
+      const found = await findCampaigns(
+        database,
+        {
+          cashbackId: isId ? search : null,
+          namePattern: search && !isId ? namePattern(search) : null,
+          statuses: status ?? null,
+          merchantCode: merchant ?? null,
+          bankCode: bank ?? null,
+        },
+        { limit: page.pageSize, offset: skipped(page) },
+      )
+      return pageView(found.campaigns.map(listedView), page, found.totalItems)
+    },
+  )
+
+  app.get(
+    '/campaigns/:cashbackId',
+    {
+      schema: {
+        ...operation(
+          'Campaigns',
+          'readCampaign',
+          'One campaign with its history',
+          'Without the lists of terminals and customers.',
+        ),
+        params: CampaignPath,
+        querystring: NoQuery,
+        response: { 200: CampaignWithHistory, ...operatorErrors({ 404: 'There is no such campaign' }) },
+      },
+    },
+    async (request, reply) => {
+      const { cashbackId } = request.params
+      const campaign = await findCampaign(database, cashbackId)
+      if (!campaign) throw campaignNotFound('not-found')
+      const history = await listHistory(database, cashbackId, null)
+      const text = detailsText(campaign, history.map(historyView))
+      return reply.type('application/json; charset=utf-8').send(text as never)
+    },
+  )
+}
+
+const listedView = ({ retailerId, retailerCode, retailerName, ...campaign }: ListedCampaign) => ({
+  ...campaign,
+  retailer: { retailerId, code: retailerCode, name: retailerName },
+  dateFrom: campaign.dateFrom.toISOString(),
+  dateTo: campaign.dateTo.toISOString(),
+  createdAt: campaign.createdAt.toISOString(),
+  updatedAt: campaign.updatedAt.toISOString(),
+})
+
+/** What changes only with an edit was written as text when it changed. */
+function detailsText(campaign: CampaignDetails, history: readonly object[]): string {
+  const { card, retailerId, retailerCode, retailerName, ...rest } = campaign
+  const retailer = { retailerId, code: retailerCode, name: retailerName }
+  return `${card},${JSON.stringify({ ...rest, retailer, history }).slice(1)}`
+}

@@ -1,0 +1,90 @@
+/** Campaigns as the platform's operator sees them. */
+import Type from 'typebox'
+import { count, money, offer, origin, participation, standing, text } from '../campaigns/campaign-schemas.ts'
+import { HistoryEntry } from '../campaigns/history-routes.ts'
+import { campaignStatuses, type ReportingStage, reportingStages } from '../campaigns/lifecycle.ts'
+import { instant, uuid } from '../campaigns/schemas.ts'
+import { nullable } from '../http/openapi.ts'
+import { pageOf, pagingParameters } from '../portal/paging.ts'
+import { closed } from './documents.ts'
+
+const code = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 64, description }))
+
+export const CampaignsQuery = Type.Object(
+  {
+    ...pagingParameters,
+    search: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'A campaign’s id, or part of its name in any case',
+        examples: ['осінь'],
+      }),
+    ),
+    status: Type.Optional(
+      Type.Array(Type.Enum([...campaignStatuses]), {
+        maxItems: campaignStatuses.length,
+        description: 'Campaigns in one of these statuses; repeated for several',
+      }),
+    ),
+    merchant: code('Code of the merchant'),
+    bank: code('Code of a bank that is invited'),
+  },
+  closed,
+)
+
+const retailer = Type.Object({
+  retailerId: origin.retailerId,
+  code: text('Code of the merchant', 'grocer'),
+  name: text('Its name', 'Гросер'),
+})
+
+export const CampaignPage = pageOf(
+  Type.Object({
+    cashbackId: origin.cashbackId,
+    name: text('Name', 'Осінь: 5 % на все'),
+    status: standing.status,
+    retailer,
+    createdByType: origin.createdByType,
+    dateFrom: instant('Start of the period'),
+    dateTo: instant('End of the period', '2027-01-01T00:00:00.000Z'),
+    createdAt: standing.createdAt,
+    updatedAt: standing.updatedAt,
+    banksInvited: count('Invited banks', 3),
+    banksApproved: count('Banks that take part', 2),
+  }),
+  'One page of the campaigns, those first that changed last',
+)
+
+const { terminals: _terminals, ...terms } = offer
+
+/** Its terms are written as text, so this describes and nothing is made from it. */
+export const CampaignWithHistory = Type.Object(
+  {
+    ...origin,
+    ...terms,
+    ...standing,
+    retailer,
+    terminalsCount: count('Terminals where it applies', 120),
+    compensationReceivedAt: nullable(instant('When the merchant’s money was received by all banks')),
+    banks: Type.Array(
+      Type.Object({
+        id: uuid('The bank'),
+        code: text('Its code', 'alpha'),
+        name: text('Its name', 'Alpha Bank'),
+        status: participation.status,
+        stage: Type.Unsafe<ReportingStage | null>({
+          type: ['string', 'null'],
+          enum: [...reportingStages, null],
+          description: 'Stage of reconciliation and settlement; null until the period has ended',
+        }),
+        bankReportUploads: count('Reports that the bank has uploaded'),
+        merchantReportUploads: count('Reports that the merchant has uploaded'),
+        expectedCompensation: nullable(money('What the merchant is to compensate to it', 1250.5)),
+        segmentCustomers: count('Its customers in the segment', 5000),
+      }),
+      { description: 'Every invited bank' },
+    ),
+    history: Type.Array(HistoryEntry, { description: 'Every step, the first one first' }),
+  },
+  { description: 'The campaign' },
+)

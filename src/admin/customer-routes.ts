@@ -1,0 +1,61 @@
+/** The customer directory: how many customers each bank has, and whose one is. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { count, text } from '../campaigns/campaign-schemas.ts'
+import type { CampaignDeps } from '../campaigns/deps.ts'
+import { uuid } from '../campaigns/schemas.ts'
+import { DomainError } from '../errors.ts'
+import { countCustomers, findCustomerBank } from '../segments/customer-lookup-store.ts'
+import { NoQuery, operation, operatorErrors } from './documents.ts'
+
+const bank = { id: uuid('The bank'), code: text('Its code', 'alpha'), name: text('Its name', 'Alpha Bank') }
+
+const Customers = Type.Object(
+  {
+    total: count('Customers in all', 150000),
+    banks: Type.Array(Type.Object({ ...bank, customers: count('Its customers', 100000) }), { description: 'By code' }),
+  },
+  { description: 'Every bank with how many customers the directory has of it' },
+)
+const customerId = Type.String({ minLength: 1, maxLength: 128, description: 'The customer', examples: ['100045'] })
+
+export const customerAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database'>> = async (
+  app,
+  { database },
+) => {
+  app.get(
+    '/customers',
+    {
+      schema: {
+        ...operation('Customers', 'countCustomers', 'How many customers each bank has', 'In the customer directory.'),
+        querystring: NoQuery,
+        response: { 200: Customers, ...operatorErrors() },
+      },
+    },
+    async () => {
+      const banks = await countCustomers(database)
+      return { total: banks.reduce((sum, { customers }) => sum + customers, 0), banks }
+    },
+  )
+
+  app.get(
+    '/customers/:customerId',
+    {
+      schema: {
+        ...operation('Customers', 'findCustomer', 'Whose customer one is', 'The id is compared byte by byte.'),
+        params: Type.Object({ customerId }),
+        querystring: NoQuery,
+        response: {
+          200: Type.Object({ customerId, bank: Type.Object(bank) }, { description: 'The customer' }),
+          ...operatorErrors({ 404: 'The directory does not know the id' }),
+        },
+      },
+    },
+    async request => {
+      const { customerId } = request.params
+      const bank = await findCustomerBank(database, customerId)
+      if (!bank) throw new DomainError('not-found', 'The customer directory does not know this id')
+      return { customerId, bank }
+    },
+  )
+}

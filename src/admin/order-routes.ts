@@ -1,0 +1,90 @@
+/** eSIM orders of all banks, for the operator who helps one of them. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { text } from '../campaigns/campaign-schemas.ts'
+import type { CampaignDeps } from '../campaigns/deps.ts'
+import { instant, uuid } from '../campaigns/schemas.ts'
+import { DomainError } from '../errors.ts'
+import { nextCursor, orderSearchParameters, pageParameters, shownOrder } from '../portal/order-schemas.ts'
+import { searchOf } from '../portal/order-search.ts'
+import { findOrders } from '../portal/order-store.ts'
+import { operatorOrderView, orderEvents, orderPage, timelineOf } from '../portal/order-views.ts'
+import { closed, NoQuery, operation, operatorErrors } from './documents.ts'
+
+const OrdersQuery = Type.Object(
+  {
+    bank: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank', examples: ['alpha'] }),
+    ),
+    ...orderSearchParameters,
+    ...pageParameters,
+  },
+  closed,
+)
+
+const order = {
+  bank: Type.Object({ id: uuid('The bank'), code: text('Its code', 'alpha'), name: text('Its name', 'Alpha Bank') }),
+  ...shownOrder,
+}
+const OrdersPage = Type.Object(
+  { data: Type.Array(Type.Object(order), { description: 'Newest first' }), nextCursor },
+  { description: 'The orders' },
+)
+const OrderWithTimeline = Type.Object(
+  {
+    ...order,
+    timeline: Type.Array(
+      Type.Object({
+        at: instant('When', '2026-11-21T08:00:00.000Z'),
+        event: Type.Enum([...orderEvents], { description: 'What' }),
+      }),
+      { description: 'What has happened to the order and its profile, first things first' },
+    ),
+  },
+  { description: 'The order' },
+)
+const OrderPath = Type.Object({ orderId: uuid('The order', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11') })
+
+export const orderAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database' | 'clock'>> = async (
+  app,
+  { database, clock },
+) => {
+  app.get(
+    '/orders',
+    {
+      schema: {
+        ...operation(
+          'Orders',
+          'findAllOrders',
+          'Find eSIM orders of all banks',
+          'Newest first, without installation secrets; statuses are as of now.',
+        ),
+        querystring: OrdersQuery,
+        response: { 200: OrdersPage, ...operatorErrors() },
+      },
+    },
+    async request => {
+      const { limit, cursor = null, ...asked } = request.query
+      const orders = await findOrders(database, searchOf(asked), { after: cursor, limit: limit + 1 }, clock.now())
+      return orderPage(orders, limit, operatorOrderView)
+    },
+  )
+
+  app.get(
+    '/orders/:orderId',
+    {
+      schema: {
+        ...operation('Orders', 'readOrder', 'One eSIM order with its history', 'Without installation secrets.'),
+        params: OrderPath,
+        querystring: NoQuery,
+        response: { 200: OrderWithTimeline, ...operatorErrors({ 404: 'There is no such order' }) },
+      },
+    },
+    async request => {
+      const search = searchOf({ orderId: request.params.orderId })
+      const [order] = await findOrders(database, search, { after: null, limit: 1 }, clock.now())
+      if (!order) throw new DomainError('not-found', 'There is no such order')
+      return { ...operatorOrderView(order), timeline: timelineOf(order) }
+    },
+  )
+}

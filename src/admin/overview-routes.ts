@@ -1,0 +1,63 @@
+/** How the platform stands as a whole. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { count } from '../campaigns/campaign-schemas.ts'
+import type { CampaignDeps } from '../campaigns/deps.ts'
+import { campaignStatuses } from '../campaigns/lifecycle.ts'
+import { instant } from '../campaigns/schemas.ts'
+import { NoQuery, operation, operatorErrors } from './documents.ts'
+import { readOverview } from './overview-store.ts'
+
+const dayMs = 86_400_000
+
+const counts = (names: Record<string, string>, description: string) =>
+  Type.Object(Object.fromEntries(Object.entries(names).map(([name, of]) => [name, count(of)])), { description })
+const partners = { active: 'Active ones', suspended: 'Suspended ones' }
+
+const Overview = Type.Object(
+  {
+    now: instant('The time that all rules go by'),
+    banks: counts(partners, 'Banks'),
+    merchants: counts(partners, 'Merchants'),
+    mobileOperators: counts({ active: 'Active ones', others: 'Suspended and withdrawn ones' }, 'Mobile operators'),
+    tariffs: counts({ onSale: 'On sale', others: 'Switched off' }, 'Tariffs'),
+    users: count('Portal users who may log in', 5),
+    credentials: count('Credentials that work', 4),
+    customers: count('Customers in the directory', 100000),
+    campaigns: counts(Object.fromEntries(campaignStatuses.map(status => [status, status])), 'Campaigns by status'),
+    orders: counts(
+      { reserved: 'Wait for a payment', confirmed: 'Sold', cancelled: 'Given back', expired: 'Not paid in time' },
+      'eSIM orders that were made in the last 24 hours, as they are now',
+    ),
+  },
+  { description: 'Counts' },
+)
+
+export const overviewAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database' | 'clock'>> = async (
+  app,
+  { database, clock },
+) => {
+  app.get(
+    '/overview',
+    {
+      schema: {
+        ...operation('Overview', 'readOverview', 'The platform in numbers', 'Partners, access, campaigns and sales.'),
+        querystring: NoQuery,
+        response: { 200: Overview, ...operatorErrors() },
+      },
+    },
+    async () => {
+      const now = clock.now()
+      const { campaigns, ...others } = await readOverview(database, {
+        now,
+        ordersSince: new Date(now.getTime() - dayMs),
+      })
+      const countOf = new Map(campaigns.map(one => [one.status, one.count]))
+      return {
+        now: now.toISOString(),
+        ...others,
+        campaigns: Object.fromEntries(campaignStatuses.map(status => [status, countOf.get(status) ?? 0])),
+      }
+    },
+  )
+}

@@ -1,0 +1,45 @@
+/** All SQL of how the platform stands as a whole. */
+import type { CampaignStatus } from '../campaigns/lifecycle.ts'
+import type { Queryable } from '../db/database.ts'
+import { firstOrderId } from '../esim/order-id.ts'
+
+export type Overview = {
+  banks: { active: number; suspended: number }
+  merchants: { active: number; suspended: number }
+  mobileOperators: { active: number; others: number }
+  tariffs: { onSale: number; others: number }
+  users: number
+  credentials: number
+  customers: number
+  campaigns: { status: CampaignStatus; count: number }[]
+  /** Made since the instant that was asked for. */
+  orders: { reserved: number; confirmed: number; cancelled: number; expired: number }
+}
+
+const byStatus = (table: string) => `
+  (select json_build_object('active', count(*) filter (where status = 'active'),
+    'suspended', count(*) filter (where status <> 'active')) from ${table})`
+
+/** @param ordersSince from which instant on orders are counted, by when they were made */
+export async function readOverview(database: Queryable, given: { now: Date; ordersSince: Date }): Promise<Overview> {
+  const [overview] = await database.query<Overview>(
+    `select ${byStatus('banks')} as banks, ${byStatus('merchants')} as merchants,
+       (select json_build_object('active', count(*) filter (where status = 'active'),
+          'others', count(*) filter (where status <> 'active')) from mobile_operators) as "mobileOperators",
+       (select json_build_object('onSale', count(*) filter (where on_sale), 'others', count(*) filter (where not on_sale))
+        from tariffs) as tariffs,
+       (select count(*) from portal_users where disabled_at is null) as users,
+       (select count(*) from credentials where revoked_at is null) as credentials,
+       (select count(*) from customers) as customers,
+       (select coalesce(json_agg(json_build_object('status', status, 'count', count)), '[]')
+        from (select status, count(*) as count from campaigns group by status) c) as campaigns,
+       (select json_build_object(
+          'reserved', count(*) filter (where status = 'reserved' and reserved_until > $1),
+          'confirmed', count(*) filter (where status = 'confirmed'), 'cancelled', count(*) filter (where status = 'cancelled'),
+          'expired', count(*) filter (where status = 'expired' or status = 'reserved' and reserved_until <= $1))
+        from orders where bank_id is not null and order_id >= $2) as orders`,
+    [given.now, firstOrderId(given.ordersSince)],
+  )
+  if (!overview) throw new Error('A select without a table has one row')
+  return overview
+}

@@ -1,0 +1,125 @@
+/** The directory as the operator sees it; entries have the shape of the directory file (operations.md, "The directory file"). */
+import Type from 'typebox'
+import { count, flag, text } from '../campaigns/campaign-schemas.ts'
+import { instant, uuid } from '../campaigns/schemas.ts'
+import { nullable } from '../http/openapi.ts'
+import { deliveryModes, mobileOperatorStatuses, partnerStatuses } from '../partners/directory-schema.ts'
+import { pageOf, pagingParameters } from '../portal/paging.ts'
+import { closed } from './documents.ts'
+
+const address = (description: string) => Type.String({ description })
+const status = Type.Enum([...partnerStatuses], { description: 'A suspended partner has no access' })
+
+const Country = Type.Object({
+  id: uuid('The country'),
+  code: text('ISO 3166-1 alpha-2', 'UA'),
+  name: text('Name', 'Ukraine'),
+  currency: Type.Object({
+    code: text('ISO 4217', 'UAH'),
+    name: text('Name', 'Hryvnia'),
+    symbol: text('Sign', '₴'),
+    icon: address('Address of a picture; may be empty'),
+  }),
+})
+
+const PaymentSystem = Type.Object({
+  id: uuid('The payment system'),
+  code: text('Code', 'visa'),
+  name: text('Name', 'Visa'),
+})
+
+const Bank = Type.Object({
+  id: uuid('The bank'),
+  code: text('Code, which never changes', 'alpha'),
+  name: text('Name', 'Alpha Bank'),
+  logoUrl: address('Logo; may be empty'),
+  apiVersion: text('Version of the API that it speaks', '1.0'),
+  status,
+  esim: Type.Object({
+    deliveryMode: Type.Enum([...deliveryModes], { description: 'How activation data goes to customers' }),
+    operators: Type.Unsafe<'all' | string[]>({
+      anyOf: [{ const: 'all' }, { type: 'array', items: { type: 'string' } }],
+      description: 'Mobile operators that it sells, by their codes; all: also those to come',
+    }),
+  }),
+})
+
+const Merchant = Type.Object({
+  id: uuid('The merchant'),
+  code: text('Code, which never changes', 'grocer'),
+  name: text('Name', 'Гросер'),
+  nameEn: text('Name in English', 'Grocer'),
+  description: Type.String({ description: 'What it says about itself' }),
+  logoUrl: address('Logo; may be empty'),
+  urlIdent: text('Its name in addresses', 'grocer'),
+  domain: Type.Array(Type.String(), { description: 'Domains of its shops' }),
+  merchantCategoryCode: Type.Array(Type.String(), { description: 'MCC' }),
+  excludedBanks: Type.Array(Type.String(), { description: 'Codes of banks that it does not work with' }),
+  status,
+  cardPresentationId: nullable(uuid('How its card is presented')),
+  isReview: flag('It is under review'),
+  isMask: flag('It is masked'),
+  iosAppUrl: nullable(address('Its app for iOS')),
+  androidAppUrl: nullable(address('Its app for Android')),
+})
+
+const Tariff = Type.Object({
+  code: text('Code, which never changes', 'eu-10gb'),
+  name: text('Name', 'Europe 10 GB'),
+  description: Type.String({ description: 'For customers' }),
+  price: Type.Number({ description: 'Price of new orders', examples: [399] }),
+  currency: text('ISO 4217', 'UAH'),
+  dataVolumeMb: count('Megabytes', 10240),
+  dataUnlimited: flag('Data without limit'),
+  voiceMinutes: count('Minutes of voice'),
+  voiceUnlimited: flag('Voice without limit'),
+  smsCount: count('Text messages'),
+  smsUnlimited: flag('Text messages without limit'),
+  validityDays: count('Days of validity', 30),
+  onSale: flag('It can be ordered'),
+})
+
+const MobileOperator = Type.Object({
+  code: text('Code, which never changes', 'kyivstar'),
+  nameUk: text('Name in Ukrainian', 'Київстар'),
+  nameEn: text('Name in English', 'Kyivstar'),
+  logoUrl: nullable(address('Logo')),
+  country: text('ISO 3166-1 alpha-2, or `global`', 'UA'),
+  status: Type.Enum([...mobileOperatorStatuses], { description: 'Only an active one is listed and sold' }),
+  tariffs: Type.Array(Tariff, { description: 'In the order in which they are shown' }),
+})
+
+const access = {
+  users: count('Portal users who may log in', 2),
+  credentials: count('Credentials that work', 1),
+}
+
+export const PartnersQuery = Type.Object(
+  {
+    ...pagingParameters,
+    search: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Part of a merchant’s code or name, in any case', examples: ['гро'] }),
+    ),
+  },
+  closed,
+)
+
+export const Partners = Type.Object(
+  {
+    countries: Type.Array(Country),
+    paymentSystems: Type.Array(PaymentSystem),
+    banks: Type.Array(Type.Object({ entry: Bank, ...access })),
+    merchants: pageOf(
+      Type.Object({
+        entry: Merchant,
+        ...access,
+        terminals: count('Terminals in the platform’s directory', 120),
+        createdAt: instant('When the platform got to know it'),
+        updatedAt: instant('When its record last changed'),
+      }),
+      'One page of the merchants, by their codes',
+    ),
+    mobileOperators: Type.Array(MobileOperator),
+  },
+  { description: 'The directory as it is now' },
+)

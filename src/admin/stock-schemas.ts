@@ -1,0 +1,114 @@
+/** Shapes of the operator's side of the stock. */
+import Type from 'typebox'
+import { count, flag, text } from '../campaigns/campaign-schemas.ts'
+import { instant } from '../campaigns/schemas.ts'
+import { lowBelowDays, paceDays, stockLevels } from '../esim/stock-desk.ts'
+import { nullable } from '../http/openapi.ts'
+import { closed } from './documents.ts'
+
+const code = (description: string) => Type.String({ minLength: 1, maxLength: 64, description })
+
+export const ImportQuery = Type.Object(
+  {
+    operator: code('Code of the mobile operator'),
+    tariff: code('Code of the tariff'),
+    skipInvalid: Type.Boolean({
+      default: false,
+      description: 'true: faulty lines are passed over and told; false: with one of them nothing is imported',
+    }),
+    dryRun: Type.Boolean({ default: false, description: 'true: everything is checked and counted, nothing stays' }),
+  },
+  closed,
+)
+
+export const ImportLine = Type.Object(
+  {
+    reject: Type.Optional(
+      Type.Object(
+        { lineNumber: count('Line of the file, 1 being its header', 2), column: Type.String(), reason: Type.String() },
+        { description: 'A faulty line; never with its values, which are secrets' },
+      ),
+    ),
+    result: Type.Optional(
+      Type.Object(
+        {
+          imported: count('New profiles', 1000),
+          duplicates: count('Profiles that are in stock already'),
+          rejected: count('Faulty lines'),
+        },
+        { description: 'The last line' },
+      ),
+    ),
+  },
+  { description: 'One of the two' },
+)
+
+const mostWithdrawn = 10_000
+export const WithdrawBody = Type.Object(
+  {
+    iccids: Type.Array(Type.String({ maxLength: 32 }), {
+      minItems: 1,
+      maxItems: mostWithdrawn,
+      description: 'The profiles',
+    }),
+  },
+  closed,
+)
+export const Withdrawn = Type.Object(
+  {
+    withdrawn: count('Profiles that were taken out of sale', 3),
+    notFree: count('Reserved, sold, withdrawn before, or not in stock'),
+  },
+  { description: 'What was done' },
+)
+
+const stock = {
+  operatorCode: text('Mobile operator', 'kyivstar'),
+  tariffCode: text('Tariff', 'eu-10gb'),
+  free: count('Profiles for sale', 400),
+  reserved: count('Profiles that wait for a payment', 3),
+  sold: count('Profiles that were sold', 1200),
+  withdrawn: count('Profiles that were taken out of sale'),
+}
+export const Stock = Type.Array(Type.Object(stock), { description: 'Every tariff' })
+
+export const StockDesk = Type.Array(
+  Type.Object({
+    ...stock,
+    operatorName: text('Name of the mobile operator, in Ukrainian', 'Київстар'),
+    tariffName: text('Name of the tariff', 'Europe 10 GB'),
+    isOffered: flag('The tariff is on sale and its operator active'),
+    soldLastDays: count(`Profiles sold in the last ${paceDays} days`, 70),
+    daysOfCover: nullable(
+      Type.Number({ description: 'How long the free ones last at that pace; null: nothing was sold', examples: [40] }),
+    ),
+    level: Type.Enum([...stockLevels], {
+      description: `out: offered, and none is free; low: they last less than ${lowBelowDays} days; enough: else`,
+    }),
+    importedAt: nullable(instant('When profiles were last loaded; null: never')),
+  }),
+  { description: 'Every tariff, in the order of the directory' },
+)
+
+export const Audit = Type.Object(
+  {
+    ok: flag('Every check holds'),
+    checks: Type.Array(
+      Type.Object({
+        name: text('What must hold', 'no profile is on two live orders'),
+        ok: flag('It does'),
+        detail: Type.String({ description: 'What was found, in words' }),
+      }),
+    ),
+  },
+  { description: 'The proof of the books' },
+)
+
+export const RotationLine = Type.Object(
+  {
+    progress: Type.Optional(Type.Object({ done: count('Profiles looked at'), total: count('Of so many') })),
+    result: Type.Optional(Type.Object({ resealed: count('Profiles that were sealed anew') })),
+    error: Type.Optional(Type.String({ description: 'Why it broke off' })),
+  },
+  { description: 'One of the three' },
+)

@@ -1,0 +1,137 @@
+/** The directory as it is now, each entry in the shape of the directory file, so that a changed one can be applied again. */
+import type { Queryable } from '../db/database.ts'
+
+export type CountryEntry = {
+  id: string
+  code: string
+  name: string
+  currency: { code: string; name: string; symbol: string; icon: string }
+}
+export type PaymentSystemEntry = { id: string; code: string; name: string }
+export type BankEntry = {
+  id: string
+  code: string
+  name: string
+  logoUrl: string
+  apiVersion: string
+  status: string
+  esim: { deliveryMode: string; operators: 'all' | string[] }
+}
+export type MerchantEntry = {
+  id: string
+  code: string
+  name: string
+  nameEn: string
+  description: string
+  logoUrl: string
+  urlIdent: string
+  domain: string[]
+  merchantCategoryCode: string[]
+  excludedBanks: string[]
+  status: string
+  cardPresentationId: string | null
+  isReview: boolean
+  isMask: boolean
+  iosAppUrl: string | null
+  androidAppUrl: string | null
+}
+export type TariffEntry = {
+  code: string
+  name: string
+  description: string
+  price: number
+  currency: string
+  dataVolumeMb: number
+  dataUnlimited: boolean
+  voiceMinutes: number
+  voiceUnlimited: boolean
+  smsCount: number
+  smsUnlimited: boolean
+  validityDays: number
+  onSale: boolean
+}
+export type MobileOperatorEntry = {
+  code: string
+  nameUk: string
+  nameEn: string
+  logoUrl: string | null
+  country: string
+  status: string
+  tariffs: TariffEntry[]
+}
+
+export type WithAccess<Entry> = { entry: Entry; users: number; credentials: number }
+
+export function listCountries(database: Queryable): Promise<CountryEntry[]> {
+  return database.query(
+    `select country_id as id, code, name, json_build_object('code', currency_code, 'name', currency_name,
+            'symbol', currency_symbol, 'icon', currency_icon) as currency
+     from countries order by code`,
+  )
+}
+
+export function listPaymentSystems(database: Queryable): Promise<PaymentSystemEntry[]> {
+  return database.query('select payment_system_id as id, code, name from payment_systems order by code')
+}
+
+/** Those who have access now. */
+const access = (id: string) => `
+  (select count(*) from portal_users u where u.${id} = p.${id} and disabled_at is null) as users,
+  (select count(*) from credentials c where c.${id} = p.${id} and revoked_at is null) as credentials`
+
+export function listBanks(database: Queryable): Promise<WithAccess<BankEntry>[]> {
+  return database.query(
+    `select json_build_object('id', bank_id, 'code', code, 'name', name, 'logoUrl', logo_url, 'apiVersion', api_version,
+              'status', status, 'esim', json_build_object('deliveryMode', esim_delivery_mode, 'operators',
+                case when esim_all_operators then to_json('all'::text) else (
+                  select coalesce(json_agg(m.code order by m.code), '[]')
+                  from bank_mobile_operators o join mobile_operators m using (mobile_operator_id) where o.bank_id = p.bank_id
+                ) end)) as entry, ${access('bank_id')}
+     from banks p order by code`,
+  )
+}
+
+export type ShownMerchant = WithAccess<MerchantEntry> & { terminals: number; createdAt: Date; updatedAt: Date }
+
+/**
+ * Some of the merchants, by their codes.
+ *
+ * @param search.pattern a regular expression of PostgreSQL for code or name; null: all
+ */
+export async function listMerchants(
+  database: Queryable,
+  search: { pattern: string | null; limit: number; offset: number },
+): Promise<{ merchants: ShownMerchant[]; totalItems: number }> {
+  const fits = `($1::text is null or concat_ws(E'\\n', p.code, p.name, p.name_en) ~ $1)`
+  const merchants = await database.query<ShownMerchant>(
+    `select json_build_object('id', merchant_id, 'code', code, 'name', name, 'nameEn', name_en, 'description', description,
+              'logoUrl', logo_url, 'urlIdent', url_ident, 'domain', domain, 'merchantCategoryCode', merchant_category_code,
+              'excludedBanks', (
+                select coalesce(json_agg(b.code order by b.code), '[]')
+                from merchant_excluded_banks e join banks b using (bank_id) where e.merchant_id = p.merchant_id
+              ), 'status', status, 'cardPresentationId', card_presentation_id, 'isReview', is_review, 'isMask', is_mask,
+              'iosAppUrl', ios_app_url, 'androidAppUrl', android_app_url) as entry,
+            (select coalesce(max(terminals_count), 0) from merchant_terminal_lists l where l.merchant_id = p.merchant_id) as terminals,
+            created_at as "createdAt", updated_at as "updatedAt", ${access('merchant_id')}
+     from merchants p where ${fits} order by code limit $2 offset $3`,
+    [search.pattern, search.limit, search.offset],
+  )
+  const [counted] = await database.query<{ count: number }>(`select count(*) from merchants p where ${fits}`, [
+    search.pattern,
+  ])
+  return { merchants, totalItems: counted?.count ?? 0 }
+}
+
+export function listMobileOperators(database: Queryable): Promise<MobileOperatorEntry[]> {
+  return database.query(
+    `select m.code, name_uk as "nameUk", name_en as "nameEn", logo_url as "logoUrl", country, status, (
+              select coalesce(json_agg(json_build_object('code', t.code, 'name', t.name, 'description', t.description,
+                'price', t.price, 'currency', t.currency, 'dataVolumeMb', t.data_volume_mb, 'dataUnlimited', t.data_unlimited,
+                'voiceMinutes', t.voice_minutes, 'voiceUnlimited', t.voice_unlimited, 'smsCount', t.sms_count,
+                'smsUnlimited', t.sms_unlimited, 'validityDays', t.validity_days, 'onSale', t.on_sale)
+                order by t.position, t.tariff_id), '[]')
+              from tariffs t where t.mobile_operator_id = m.mobile_operator_id
+            ) as tariffs
+     from mobile_operators m order by mobile_operator_id`,
+  )
+}

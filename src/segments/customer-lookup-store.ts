@@ -1,0 +1,25 @@
+/** All SQL of questions about the customer directory. */
+import type { Queryable } from '../db/database.ts'
+
+export type BankCustomers = { id: string; code: string; name: string; customers: number }
+
+/** Every bank with how many customers the directory has of it. */
+export function countCustomers(database: Queryable): Promise<BankCustomers[]> {
+  return database.query(
+    `select b.bank_id as id, b.code, b.name, coalesce(c.customers, 0) as customers
+     from banks b left join (select bank_id, count(*) as customers from customers group by bank_id) c using (bank_id)
+     order by b.code`,
+  )
+}
+
+/** Whose customer it is. @returns null when the directory does not know the id */
+export async function findCustomerBank(
+  database: Queryable,
+  customerId: string,
+): Promise<{ id: string; code: string; name: string } | null> {
+  const [bank] = await database.query<{ id: string; code: string; name: string }>(
+    'select b.bank_id as id, b.code, b.name from customers c join banks b using (bank_id) where c.customer_id = $1',
+    [customerId],
+  )
+  return bank ?? null
+}
