@@ -240,10 +240,6 @@ suite('readers of a list that fills every buffer on the way', () => {
   test('one that takes nothing for 10 seconds is cut off: the connection ends, the chunked body does not', async () => {
     const socket = await openStuck(beta)
     const start = performance.now()
-    await until(
-      'the snapshot is held no more',
-      async () => (await reading()) === 0 || performance.now() - start > 9_000,
-    )
     while ((await reading()) > 0) {
       assert.ok(performance.now() - start < 15_000, 'it is still read')
       await sleep(20)
