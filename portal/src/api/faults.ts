@@ -41,6 +41,52 @@ const rules: Rule[] = [
   { form: /^a UUID$/, en: () => 'This is no valid id', uk: () => 'Це не ідентифікатор' },
   { form: /^a URL$/, en: () => 'This is no web address', uk: () => 'Це не вебадреса' },
   { form: /^an ISO 8601 date/, en: () => 'This is no valid date', uk: () => 'Це не дата' },
+  { form: /^in the future$/, en: () => 'This must lie in the future', uk: () => 'Має бути в майбутньому' },
+  { form: /^after dateFrom$/, en: () => 'The end comes after the start', uk: () => 'Кінець має бути після початку' },
+  { form: /^at least minAmount$/, en: () => 'Not less than the smallest', uk: () => 'Не менше за найменшу' },
+  {
+    form: /^false when sku or categoryId/,
+    en: () => 'Name products, or the whole assortment, not both',
+    uk: () => 'Вкажіть товари або весь асортимент, не те й інше',
+  },
+  {
+    form: /^a text with at least one character/,
+    en: () => 'Fill this in',
+    uk: () => 'Заповніть це поле',
+  },
+  {
+    form: /^an http or https URL of at most (\d+) characters/,
+    en: () => 'A web address, or a picture of at most 256 KiB',
+    uk: () => 'Вебадреса або картинка щонайбільше 256 КіБ',
+  },
+  {
+    form: /^a number with at most (\d+) decimals/,
+    en: count => `At most ${count} decimals`,
+    uk: count => `Щонайбільше ${count} знаки після коми`,
+  },
+  { form: /^four digits$/, en: () => 'A code of four digits', uk: () => 'Код із чотирьох цифр' },
+  {
+    form: /^(?:one line|a text) of 1 to (\d+) characters$/,
+    en: count => `1 to ${characters.en(count)}, in one line`,
+    uk: count => `Від 1 до ${count} символів, в один рядок`,
+  },
+  { form: /^unique in the list$/, en: () => 'It is in the list twice', uk: () => 'Є у списку двічі' },
+  { form: /^unchanged:/, en: () => 'This cannot be changed any more', uk: () => 'Цього вже не змінити' },
+  {
+    form: /^the present list and additions only: (.+) is missing$/s,
+    en: missing => `Only additions are possible: ${missing} is missing`,
+    uk: missing => `Можна лише додавати: бракує ${missing}`,
+  },
+  {
+    form: /^a connected bank that/,
+    en: () => 'This bank cannot be invited any more',
+    uk: () => 'Цей банк уже не можна запросити',
+  },
+  {
+    form: /^a (?:country|payment system) of the platform$/,
+    en: () => 'The platform does not know it',
+    uk: () => 'Платформа цього не знає',
+  },
   { form: /^an? (?:number|integer)$/, en: () => 'This is no number', uk: () => 'Це не число' },
 ]
 

@@ -34,6 +34,7 @@ type Answer<Path extends keyof paths> = paths[Path] extends {
   ? Body
   : never
 
+export type Directory = Answer<'/portal/directory'>
 export type ListedTerminal = Answer<'/portal/cashbacks/{cashbackId}/terminals'>['data'][number]
 export type Segment = Answer<'/portal/cashbacks/{cashbackId}/segment'>
 export type Home = Answer<'/portal/home'>

@@ -1,4 +1,7 @@
-import { IconHome } from '@tabler/icons-react'
+import { IconHome, IconSpeakerphone } from '@tabler/icons-react'
 import type { NavigationItem } from '../app/navigation-item.ts'
 
-export const merchantNavigation: NavigationItem[] = [{ to: '/merchant', text: 'home', icon: IconHome, isExact: true }]
+export const merchantNavigation: NavigationItem[] = [
+  { to: '/merchant', text: 'home', icon: IconHome, isExact: true },
+  { to: '/merchant/campaigns', text: 'campaigns', icon: IconSpeakerphone },
+]

@@ -1,6 +1,7 @@
 /** The addresses of the merchant's pages, what each reads from its address, and where its code is. */
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { onlyFor, signedInRoute } from '../app/base-routes.ts'
+import { campaignSearch, campaignsSearch, roomSearch } from './search.ts'
 
 const merchantRoute = createRoute({
   getParentRoute: () => signedInRoute,
@@ -14,4 +15,37 @@ const home = createRoute({
   component: lazyRouteComponent(() => import('./pages/home.tsx'), 'HomePage'),
 })
 
-export const merchantRoutes = merchantRoute.addChildren([home])
+const campaigns = createRoute({
+  getParentRoute: () => merchantRoute,
+  path: '/campaigns',
+  validateSearch: campaignsSearch,
+  component: lazyRouteComponent(() => import('./pages/campaigns.tsx'), 'CampaignsPage'),
+})
+
+const newCampaign = createRoute({
+  getParentRoute: () => merchantRoute,
+  path: '/campaigns/new',
+  component: lazyRouteComponent(() => import('./pages/new-campaign.tsx'), 'NewCampaignPage'),
+})
+
+const campaign = createRoute({
+  getParentRoute: () => merchantRoute,
+  path: '/campaigns/$cashbackId',
+  validateSearch: campaignSearch,
+  component: lazyRouteComponent(() => import('./pages/campaign.tsx'), 'CampaignPage'),
+})
+
+const editCampaign = createRoute({
+  getParentRoute: () => merchantRoute,
+  path: '/campaigns/$cashbackId/edit',
+  component: lazyRouteComponent(() => import('./pages/edit-campaign.tsx'), 'EditCampaignPage'),
+})
+
+const room = createRoute({
+  getParentRoute: () => merchantRoute,
+  path: '/campaigns/$cashbackId/banks/$bankId',
+  validateSearch: roomSearch,
+  component: lazyRouteComponent(() => import('./pages/room.tsx'), 'RoomPage'),
+})
+
+export const merchantRoutes = merchantRoute.addChildren([home, campaigns, newCampaign, campaign, editCampaign, room])

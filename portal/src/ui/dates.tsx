@@ -1,6 +1,12 @@
 /** Entering days, in people's calendar. Import it from pages that load by themselves: it brings the calendar's code. */
 import '@mantine/dates/styles.layer.css'
-import { type DateInputProps, DatePickerInput, DatesProvider, DateInput as MantineDateInput } from '@mantine/dates'
+import {
+  type DateInputProps,
+  DatePickerInput,
+  DatesProvider,
+  DateTimePicker,
+  DateInput as MantineDateInput,
+} from '@mantine/dates'
 import { IconCalendar } from '@tabler/icons-react'
 import 'dayjs/locale/uk'
 import type { ReactNode } from 'react'
@@ -22,7 +28,10 @@ export function DayInput(props: DateInputProps) {
 
 /** First and last day; `periodOfDays` makes a campaign's period of them, in the chosen time zone. */
 export function DaysInput(props: {
-  label: string
+  /** Without one it needs an `aria-label`. */
+  label?: string
+  'aria-label'?: string
+  placeholder?: string
   description?: ReactNode
   error?: ReactNode
   value: [string | null, string | null]
@@ -43,6 +52,33 @@ export function DaysInput(props: {
         leftSection={<IconCalendar size={16} aria-hidden />}
         required={isRequired ?? false}
         clearable={isClearable ?? false}
+        disabled={isDisabled ?? false}
+        {...(earliest && { minDate: earliest })}
+        {...others}
+      />
+    </Calendar>
+  )
+}
+
+/** A moment of a day, `YYYY-MM-DD HH:mm:ss` on the clocks of whichever time zone is meant. */
+export function DayTimeInput(props: {
+  label: string
+  description?: ReactNode
+  error?: ReactNode
+  value: string | null
+  onChange: (moment: string | null) => void
+  isRequired?: boolean
+  isDisabled?: boolean
+  earliest?: string
+  'data-path'?: string
+}) {
+  const { isRequired, isDisabled, earliest, ...others } = props
+  return (
+    <Calendar>
+      <DateTimePicker
+        valueFormat="D MMM YYYY HH:mm"
+        leftSection={<IconCalendar size={16} aria-hidden />}
+        required={isRequired ?? false}
         disabled={isDisabled ?? false}
         {...(earliest && { minDate: earliest })}
         {...others}

@@ -1,0 +1,84 @@
+import { Button, FileButton, Group, Image, Stack, TextInput } from '@mantine/core'
+import { IconPhoto } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import type { FormPart } from './fields.ts'
+import { FormSection } from './form-section.tsx'
+import { formTexts } from './form-texts.ts'
+
+const mostBytes = 256 * 1024
+const types = 'image/png,image/jpeg,image/webp,image/gif,image/svg+xml'
+
+/** The pictures of the card: addresses, or small files that travel with the campaign. */
+export function BannersSection(part: FormPart) {
+  const texts = useTexts(formTexts)
+  return (
+    <FormSection title={texts.sections.banners}>
+      <Banner {...part} name="bannerSmall" />
+      <Banner {...part} name="bannerBig" />
+    </FormSection>
+  )
+}
+
+function Banner({ form, isOpen, name }: FormPart & { name: 'bannerSmall' | 'bannerBig' }) {
+  const texts = useTexts(formTexts).banner
+  const format = useFormat()
+  const value = form.values[name]
+  const isFile = value.startsWith('data:')
+  const take = async (file: File | null) => {
+    if (!file) return
+    if (!file.type.startsWith('image/')) return form.setFieldError(name, texts.notPicture)
+    if (file.size > mostBytes) return form.setFieldError(name, texts.tooLarge(format.bytes(file.size)))
+    form.setFieldValue(name, await dataUri(file))
+    form.clearFieldError(name)
+  }
+  return (
+    <Stack gap="xs">
+      <TextInput
+        label={texts[name]}
+        description={texts.hint}
+        disabled={!isOpen(name)}
+        type="url"
+        {...form.getInputProps(name)}
+        {...(isFile && { value: texts.chosen, readOnly: true, type: 'text' })}
+      />
+      <Group gap="sm">
+        <FileButton accept={types} onChange={take} disabled={!isOpen(name)}>
+          {({ onClick }) => (
+            <Button
+              variant="default"
+              size="xs"
+              leftSection={<IconPhoto size={15} aria-hidden />}
+              disabled={!isOpen(name)}
+              onClick={onClick}
+            >
+              {texts.choose}
+            </Button>
+          )}
+        </FileButton>
+        {value !== '' && (
+          <Button variant="subtle" size="xs" disabled={!isOpen(name)} onClick={() => form.setFieldValue(name, '')}>
+            {`${texts.remove}: ${texts[name]}`}
+          </Button>
+        )}
+      </Group>
+      {value !== '' && <Picture key={value} source={value} />}
+    </Stack>
+  )
+}
+
+/** A picture that cannot be had shows nothing: its address may not be written to its end yet. */
+function Picture({ source }: { source: string }) {
+  const [isBroken, setBroken] = useState(false)
+  if (isBroken || !/^(?:https?:\/\/.+\..+|data:image\/)/.test(source)) return null
+  return <Image src={source} alt="" mah={120} w="auto" radius="md" onError={() => setBroken(true)} />
+}
+
+function dataUri(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(String(reader.result))
+    reader.onerror = () => reject(reader.error ?? new Error('The file cannot be read'))
+    reader.readAsDataURL(file)
+  })
+}

@@ -1,0 +1,58 @@
+import { Select, Textarea, TextInput } from '@mantine/core'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { type FormPart, lengthOf } from './fields.ts'
+import { FormSection } from './form-section.tsx'
+import { formTexts } from './form-texts.ts'
+
+const most = { name: 27, description: 666, participationTerms: 1024 }
+
+type Country = { code: string; name: string; currency: { code: string; symbol: string } }
+
+/** What it is called, what customers read, and where. */
+export function BasicsSection({ form, isOpen, countries }: FormPart & { countries: readonly Country[] }) {
+  const texts = useTexts(formTexts)
+  const left = (field: keyof typeof most) => {
+    const rest = most[field] - lengthOf(form.values[field].trim())
+    return rest < 0 ? texts.over(-rest) : texts.left(rest)
+  }
+  return (
+    <FormSection title={texts.sections.basics}>
+      <TextInput
+        label={texts.name}
+        description={left('name')}
+        required
+        disabled={!isOpen('name')}
+        {...form.getInputProps('name')}
+      />
+      <Textarea
+        label={texts.description}
+        description={left('description')}
+        autosize
+        minRows={2}
+        maxRows={8}
+        disabled={!isOpen('description')}
+        {...form.getInputProps('description')}
+      />
+      <Textarea
+        label={texts.participationTerms}
+        description={`${texts.participationTermsHint} ${left('participationTerms')}.`}
+        autosize
+        minRows={2}
+        maxRows={8}
+        disabled={!isOpen('participationTerms')}
+        {...form.getInputProps('participationTerms')}
+      />
+      <Select
+        label={texts.country}
+        description={texts.countryHint}
+        required
+        searchable
+        allowDeselect={false}
+        disabled={!isOpen('countryCode')}
+        data={countries.map(({ code, name, currency }) => ({ value: code, label: `${name}, ${currency.code}` }))}
+        {...form.getInputProps('countryCode')}
+        value={form.values.countryCode || null}
+      />
+    </FormSection>
+  )
+}

@@ -1,0 +1,139 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconLock } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { Failure } from '../../ui/states.tsx'
+import { useFaults } from '../../ui/use-faults.ts'
+import { CustomerCard } from '../customer-card.tsx'
+import type { Directory } from '../types.ts'
+import { BannersSection } from './banners-section.tsx'
+import { BasicsSection } from './basics-section.tsx'
+import classes from './campaign-form.module.css'
+import { ChoiceSection } from './choice-section.tsx'
+import { campaignFields } from './fields.ts'
+import { formTexts } from './form-texts.ts'
+import { MoneySection } from './money-section.tsx'
+import { endOf, PeriodSection } from './period-section.tsx'
+import { ProductsSection } from './products-section.tsx'
+import { TerminalsSection } from './terminals-section.tsx'
+import type { CampaignValues, EditableField } from './values.ts'
+
+type Given = {
+  /** What is saved, or nothing yet. */
+  initial: CampaignValues
+  /** What was changed before and not saved. */
+  restored?: Partial<CampaignValues>
+  directory: Directory
+  /** Whose campaign it is, for the preview. */
+  retailer: { name: string }
+  /** The banks to choose from; null: nobody is invited here, since a bank creates the campaign. */
+  banks: readonly { id: string; name: string }[] | null
+  /** Null: every field. */
+  editable: readonly EditableField[] | null
+  submit: string
+  /** @throws what the platform answers: its faults are shown at their fields */
+  save: (values: CampaignValues) => Promise<unknown>
+  onValues: (values: CampaignValues) => void
+  /** The way out without saving. */
+  cancel: ReactNode
+  /** Above the form: drafts, newer states. */
+  notice?: ReactNode
+}
+
+/** A campaign is created and edited in this one form, with the card that customers see beside it. */
+export function CampaignForm(given: Given) {
+  const { initial, restored, directory, retailer, banks, editable, submit, save, onValues, cancel, notice } = given
+  const texts = useTexts(formTexts)
+  const form = useForm<CampaignValues>({
+    initialValues: { ...initial, ...restored },
+    onValuesChange: onValues,
+    validate: {
+      sku: (sku, { allProducts, categoryId }) =>
+        !allProducts && sku.length + categoryId.length === 0 ? texts.productsNeeded : null,
+    },
+  })
+  const { place, rest } = useFaults(form, campaignFields)
+  const saving = useMutation({ mutationFn: save, onMutate: () => place(null), onError: place })
+  const isOpen = (field: EditableField) => editable === null || editable.includes(field)
+  // Once a bank has agreed, lists only grow (behaviour.md, section 3).
+  const isGrowing = editable !== null && !editable.includes('name')
+  const currency = directory.countries.find(({ code }) => code === form.values.countryCode)?.currency.code ?? null
+  const part = { form, isOpen }
+
+  return (
+    <div className={classes.beside}>
+      <form noValidate onSubmit={form.onSubmit(values => saving.mutate(values), focusFirst)}>
+        <Stack gap="lg">
+          {notice}
+          {isGrowing && (
+            <Alert color="gray" icon={<IconLock />}>
+              {editable.length === 0 ? texts.allLocked : texts.someLocked}
+            </Alert>
+          )}
+          <BasicsSection {...part} countries={directory.countries} />
+          <PeriodSection {...part} />
+          <MoneySection {...part} currency={currency} />
+          <ProductsSection {...part} />
+          {banks && (
+            <ChoiceSection
+              {...part}
+              name="participantsIds"
+              title={texts.sections.banks}
+              choices={banks}
+              hint={isGrowing ? texts.banksGrow : texts.banksHint}
+              empty={texts.noBanks}
+              {...(isGrowing && { fixed: initial.participantsIds })}
+            />
+          )}
+          <TerminalsSection {...part} isGrowing={isGrowing} />
+          <ChoiceSection
+            {...part}
+            name="paymentSystemsId"
+            title={texts.sections.paymentSystems}
+            choices={directory.paymentSystems}
+          />
+          <BannersSection {...part} />
+          {rest !== null && <Failure error={rest} />}
+          <Group gap="sm">
+            <Button type="submit" loading={saving.isPending}>
+              {submit}
+            </Button>
+            {cancel}
+            <Text size="sm" c="dimmed">
+              {texts.kept}
+            </Text>
+          </Group>
+        </Stack>
+      </form>
+      <aside className={classes.preview}>
+        <Preview values={form.values} currency={currency} retailer={retailer} />
+      </aside>
+    </div>
+  )
+}
+
+function focusFirst(errors: object, _values: unknown, event: React.SyntheticEvent<HTMLFormElement> | undefined): void {
+  const [first] = Object.keys(errors)
+  event?.currentTarget.querySelector<HTMLElement>(`[data-path="${first}"]`)?.focus()
+}
+
+type Shown = { values: CampaignValues; currency: string | null; retailer: { name: string } }
+
+function Preview({ values, currency, retailer }: Shown) {
+  const figure = (value: number | string) => (value === '' || Number.isNaN(Number(value)) ? null : Number(value))
+  return (
+    <CustomerCard
+      campaign={{
+        ...values,
+        percentage: figure(values.percentage),
+        minAmount: figure(values.minAmount),
+        maxAmount: figure(values.maxAmount),
+        dateTo: endOf(values),
+        currency,
+        retailer,
+      }}
+    />
+  )
+}

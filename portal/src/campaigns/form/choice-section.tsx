@@ -1,0 +1,42 @@
+import { Checkbox, Stack, Text } from '@mantine/core'
+import type { FormPart } from './fields.ts'
+import { FormSection } from './form-section.tsx'
+
+type Choice = { id: string; name: string }
+
+/**
+ * Some of a list: the banks to invite, the payment systems that take part.
+ *
+ * @param props.fixed which of them cannot be taken out any more
+ */
+export function ChoiceSection(
+  props: FormPart & {
+    name: 'participantsIds' | 'paymentSystemsId'
+    title: string
+    choices: readonly Choice[]
+    hint?: string
+    empty?: string
+    fixed?: readonly string[]
+  },
+) {
+  const { form, isOpen, name, title, choices, hint, empty, fixed = [] } = props
+  const isLocked = !isOpen(name)
+  return (
+    <FormSection title={title}>
+      {choices.length === 0 && empty && <Text c="dimmed">{empty}</Text>}
+      <Checkbox.Group aria-label={title} description={hint} required {...form.getInputProps(name)}>
+        <Stack gap="xs" mt="xs">
+          {choices.map(({ id, name: label }, index) => (
+            <Checkbox
+              key={id}
+              value={id}
+              label={label}
+              disabled={isLocked || fixed.includes(id)}
+              {...(index === 0 && { 'data-path': name })}
+            />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+    </FormSection>
+  )
+}

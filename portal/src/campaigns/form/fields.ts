@@ -1,0 +1,39 @@
+/** The fields of the form in the order of the page, by the platform's names: so its faults find their places. */
+import type { UseFormReturnType } from '@mantine/form'
+import type { CampaignValues, EditableField } from './values.ts'
+
+export const campaignFields = [
+  'name',
+  'description',
+  'participationTerms',
+  'countryCode',
+  'dateFrom',
+  'dateTo',
+  'percentage',
+  'merchantCompensationPercentage',
+  'minAmount',
+  'maxAmount',
+  'maxBudget',
+  'allProducts',
+  'sku',
+  'categoryId',
+  'purchaseOnline',
+  'purchaseOffline',
+  'merchantCategoryCode',
+  'participantsIds',
+  'terminalsPlatform',
+  'terminals',
+  'paymentSystemsId',
+  'bannerSmall',
+  'bannerBig',
+] as const satisfies readonly EditableField[]
+
+/** What every section of the form works with. */
+export type FormPart = {
+  form: UseFormReturnType<CampaignValues>
+  /** Whether the state of the campaign permits a change of the field. */
+  isOpen(field: EditableField): boolean
+}
+
+/** Lengths count characters as a person does. */
+export const lengthOf = (text: string): number => [...text].length

@@ -1,0 +1,58 @@
+import { NumberInput, SimpleGrid } from '@mantine/core'
+import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import type { FormPart } from './fields.ts'
+import { FormSection } from './form-section.tsx'
+import { formTexts } from './form-texts.ts'
+
+/** What is given back, who bears it, and within which bounds. */
+export function MoneySection({ form, isOpen, currency }: FormPart & { currency: string | null }) {
+  const texts = useTexts(formTexts)
+  const format = useFormat()
+  const { merchantCompensationPercentage: share } = form.values
+  const isShare = share !== '' && Number(share) >= 0 && Number(share) <= 100
+  const inCurrency = (label: string) => (currency ? `${label}, ${currency}` : label)
+  return (
+    <FormSection title={texts.sections.money}>
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <Figure
+          {...{ form, isOpen }}
+          name="percentage"
+          label={texts.percentage}
+          hint={texts.percentageHint}
+          isRequired
+        />
+        <Figure
+          {...{ form, isOpen }}
+          name="merchantCompensationPercentage"
+          label={texts.share}
+          hint={isShare ? texts.shareHint(format.percent(100 - Number(share))) : texts.shareRule}
+          isRequired
+        />
+        <Figure {...{ form, isOpen }} name="minAmount" label={inCurrency(texts.minAmount)} isRequired />
+        <Figure {...{ form, isOpen }} name="maxAmount" label={inCurrency(texts.maxAmount)} isRequired />
+      </SimpleGrid>
+      <Figure {...{ form, isOpen }} name="maxBudget" label={inCurrency(texts.maxBudget)} hint={texts.maxBudgetHint} />
+    </FormSection>
+  )
+}
+
+type FigureName = 'percentage' | 'merchantCompensationPercentage' | 'minAmount' | 'maxAmount' | 'maxBudget'
+
+function Figure(props: FormPart & { name: FigureName; label: string; hint?: string; isRequired?: boolean }) {
+  const { form, isOpen, name, label, hint, isRequired = false } = props
+  const { language } = usePreferences()
+  return (
+    <NumberInput
+      label={label}
+      {...(hint && { description: hint })}
+      required={isRequired}
+      disabled={!isOpen(name)}
+      hideControls
+      inputMode="decimal"
+      thousandSeparator=" "
+      decimalSeparator={language === 'uk' ? ',' : '.'}
+      allowedDecimalSeparators={['.', ',']}
+      {...form.getInputProps(name)}
+    />
+  )
+}

@@ -1,0 +1,72 @@
+import { Checkbox, Group, Radio, Stack, TagsInput } from '@mantine/core'
+import { useTexts } from '../../i18n/preferences.tsx'
+import type { FormPart } from './fields.ts'
+import { FormSection } from './form-section.tsx'
+import { formTexts } from './form-texts.ts'
+
+const separators = [',', ';', '\n', '\t', ' ']
+
+/** For which products, and which purchases. */
+export function ProductsSection({ form, isOpen }: FormPart) {
+  const texts = useTexts(formTexts)
+  const { allProducts } = form.values
+  return (
+    <FormSection title={texts.sections.products}>
+      <Radio.Group
+        label={texts.assortment}
+        error={form.errors.allProducts}
+        value={allProducts ? 'all' : 'some'}
+        onChange={value => form.setFieldValue('allProducts', value === 'all')}
+      >
+        <Stack gap="xs" mt="xs">
+          <Radio value="all" label={texts.allProducts} disabled={!isOpen('allProducts')} data-path="allProducts" />
+          <Radio value="some" label={texts.someProducts} disabled={!isOpen('allProducts')} />
+        </Stack>
+      </Radio.Group>
+      {!allProducts && (
+        <>
+          <Listed {...{ form, isOpen }} name="sku" label={texts.sku} hint={texts.listHint} />
+          <Listed {...{ form, isOpen }} name="categoryId" label={texts.categoryId} hint={texts.listHint} />
+        </>
+      )}
+      <Purchases form={form} isOpen={isOpen} />
+      <Listed {...{ form, isOpen }} name="merchantCategoryCode" label={texts.codes} hint={texts.codesHint} />
+    </FormSection>
+  )
+}
+
+type ListName = 'sku' | 'categoryId' | 'merchantCategoryCode'
+
+function Listed({ form, isOpen, name, label, hint }: FormPart & { name: ListName; label: string; hint: string }) {
+  return (
+    <TagsInput
+      label={label}
+      description={hint}
+      acceptValueOnBlur
+      splitChars={separators}
+      disabled={!isOpen(name)}
+      {...form.getInputProps(name)}
+    />
+  )
+}
+
+function Purchases({ form, isOpen }: FormPart) {
+  const texts = useTexts(formTexts)
+  const chosen = (['purchaseOnline', 'purchaseOffline'] as const).filter(name => form.values[name])
+  return (
+    <Checkbox.Group
+      label={texts.purchases}
+      error={form.errors.purchaseOnline ?? form.errors.purchaseOffline}
+      value={chosen}
+      onChange={names => {
+        form.setFieldValue('purchaseOnline', names.includes('purchaseOnline'))
+        form.setFieldValue('purchaseOffline', names.includes('purchaseOffline'))
+      }}
+    >
+      <Group gap="lg" mt="xs">
+        <Checkbox value="purchaseOnline" label={texts.online} disabled={!isOpen('purchaseOnline')} />
+        <Checkbox value="purchaseOffline" label={texts.offline} disabled={!isOpen('purchaseOffline')} />
+      </Group>
+    </Checkbox.Group>
+  )
+}

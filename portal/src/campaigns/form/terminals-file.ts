@@ -1,0 +1,103 @@
+/** Reads a file of terminals that somebody chooses: CSV with a header, by the platform's names or by those of its directory. Pure. */
+import type { CampaignTerminal } from '../types.ts'
+
+export const mostTerminals = 50_000
+
+/** What is wrong with a file: the first faults, by line; line 1 is the header. */
+export type FileFault = { line: number; kind: 'header' | 'no-id' | 'twice' | 'cells' | 'quote' | 'empty' | 'too-many' }
+
+const columnNames: Record<string, keyof CampaignTerminal> = {
+  terminal_id: 'terminal_id',
+  terminalid: 'terminal_id',
+  terminal_name: 'terminal_name',
+  name: 'terminal_name',
+  terminal_location: 'terminal_location',
+  location: 'terminal_location',
+  merchant_id: 'merchant_id',
+  paymentsystemmerchantid: 'merchant_id',
+  merchant_name: 'merchant_name',
+  paymentsystemmerchantname: 'merchant_name',
+}
+
+const mostFaults = 20
+
+export function readTerminalsFile(content: string): { terminals: CampaignTerminal[]; faults: FileFault[] } {
+  const { rows, unclosedLine } = readRows(content.replace(/^\uFEFF/, ''))
+  if (unclosedLine !== null) return { terminals: [], faults: [{ line: unclosedLine, kind: 'quote' }] }
+  const [header, ...lines] = rows
+  const columns = header?.cells.map(name => columnNames[name.trim().toLowerCase()]) ?? []
+  if (!columns.includes('terminal_id') || columns.includes(undefined) || new Set(columns).size < columns.length)
+    return { terminals: [], faults: [{ line: 1, kind: 'header' }] }
+  if (lines.length === 0) return { terminals: [], faults: [{ line: 1, kind: 'empty' }] }
+  if (lines.length > mostTerminals) return { terminals: [], faults: [{ line: mostTerminals + 2, kind: 'too-many' }] }
+
+  const faults: FileFault[] = []
+  const known = new Set<string>()
+  const terminals = lines.map(({ line, cells }) => {
+    const terminal = terminalOf(columns, cells)
+    if (cells.length !== columns.length) faults.push({ line, kind: 'cells' })
+    else if (terminal.terminal_id === '') faults.push({ line, kind: 'no-id' })
+    else if (known.has(terminal.terminal_id)) faults.push({ line, kind: 'twice' })
+    known.add(terminal.terminal_id)
+    return terminal
+  })
+  return faults.length > 0 ? { terminals: [], faults: faults.slice(0, mostFaults) } : { terminals, faults }
+}
+
+function terminalOf(columns: readonly (keyof CampaignTerminal | undefined)[], cells: readonly string[]) {
+  const terminal: CampaignTerminal = {
+    terminal_id: '',
+    terminal_name: null,
+    terminal_location: null,
+    merchant_id: null,
+    merchant_name: null,
+  }
+  columns.forEach((column, index) => {
+    const value = cells[index]?.trim() ?? ''
+    if (column === 'terminal_id') terminal.terminal_id = value
+    else if (column && value !== '') terminal[column] = value
+  })
+  return terminal
+}
+
+type Row = { line: number; cells: string[] }
+
+/** RFC 4180; commas, or semicolons as spreadsheets of some countries write. */
+function readRows(content: string): { rows: Row[]; unclosedLine: number | null } {
+  const separator = /^[^\n,]*;/.test(content) ? ';' : ','
+  const rows: Row[] = []
+  let cells: string[] = []
+  let [cell, isQuoted, line, startLine] = ['', false, 1, 1]
+  const endRow = () => {
+    if (cells.length > 0 || cell.trim() !== '') rows.push({ line: startLine, cells: [...cells, cell] })
+    cells = []
+    cell = ''
+  }
+  for (let at = 0; at < content.length; at++) {
+    const sign = content[at] ?? ''
+    if (sign === '\n') line++
+    if (isQuoted) {
+      if (sign !== '"') cell += sign
+      else if (content[at + 1] === '"') cell += content[at++]
+      else isQuoted = false
+    } else if (sign === '"' && cell === '') isQuoted = true
+    else if (sign === separator) {
+      cells.push(cell)
+      cell = ''
+    } else if (sign === '\n') {
+      endRow()
+      startLine = line
+    } else if (sign !== '\r') cell += sign
+  }
+  endRow()
+  return { rows, unclosedLine: isQuoted ? startLine : null }
+}
+
+/** Puts further terminals to those that are there; one that is known already stays as it is. */
+export function addedTerminals(
+  before: readonly CampaignTerminal[],
+  more: readonly CampaignTerminal[],
+): CampaignTerminal[] {
+  const known = new Set(before.map(({ terminal_id }) => terminal_id))
+  return [...before, ...more.filter(({ terminal_id }) => !known.has(terminal_id))]
+}

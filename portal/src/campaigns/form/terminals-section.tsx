@@ -1,0 +1,130 @@
+import { Button, Group, Radio, Stack, Table, Text } from '@mantine/core'
+import { useState } from 'react'
+import { ApiError } from '../../api/errors.ts'
+import { useTexts } from '../../i18n/preferences.tsx'
+import type { SameTexts } from '../../i18n/texts.ts'
+import { FileUpload } from '../../ui/file-upload.tsx'
+import { none } from '../../ui/values.tsx'
+import type { CampaignTerminal } from '../types.ts'
+import type { FormPart } from './fields.ts'
+import { FormSection } from './form-section.tsx'
+import { formTexts } from './form-texts.ts'
+import { addedTerminals, type FileFault, readTerminalsFile } from './terminals-file.ts'
+
+const mostBytes = 16 * 1024 * 1024
+const shown = 5
+
+/** Where it applies: the merchant's terminals as the platform knows them, or a list from a file. */
+export function TerminalsSection({ form, isOpen, isGrowing }: FormPart & { isGrowing: boolean }) {
+  const texts = useTexts(formTexts)
+  const { terminalsPlatform } = form.values
+  const isLocked = !isOpen('terminalsPlatform')
+  return (
+    <FormSection title={texts.sections.terminals}>
+      <Radio.Group
+        label={texts.terminalsFrom}
+        error={form.errors.terminalsPlatform}
+        value={terminalsPlatform ? 'platform' : 'own'}
+        onChange={value => form.setFieldValue('terminalsPlatform', value === 'platform')}
+      >
+        <Stack gap="xs" mt="xs">
+          <Radio value="platform" label={texts.platform} disabled={isLocked} data-path="terminalsPlatform" />
+          <Radio value="own" label={texts.own} disabled={isLocked} />
+        </Stack>
+      </Radio.Group>
+      {!terminalsPlatform && <OwnTerminals form={form} isOpen={isOpen} isGrowing={isGrowing} />}
+    </FormSection>
+  )
+}
+
+function OwnTerminals({ form, isOpen, isGrowing }: FormPart & { isGrowing: boolean }) {
+  const texts = useTexts(formTexts)
+  const { terminals } = form.values
+  const [error, setError] = useState<ApiError | null>(null)
+  const [told, setTold] = useState<string | null>(null)
+  const set = (list: CampaignTerminal[], message: string | null) => {
+    form.setFieldValue('terminals', list)
+    form.clearFieldError('terminals')
+    setTold(message)
+  }
+  const read = async (file: File) => {
+    const { terminals: read, faults } = readTerminalsFile(await file.text())
+    setError(
+      faults.length > 0
+        ? new ApiError(
+            400,
+            faults.map(fault => faultText(fault, texts.fault)),
+            null,
+          )
+        : null,
+    )
+    if (faults.length > 0) return null
+    const before = isGrowing ? terminals : []
+    const after = addedTerminals(before, read)
+    const added = after.length - before.length
+    set(after, texts.added(added, read.length - added))
+    return null
+  }
+  return (
+    <Stack gap="sm" tabIndex={-1} data-path="terminals">
+      {terminals.length > 0 && (
+        <Text size="sm" c="dimmed">
+          {isGrowing ? texts.terminalsGrow : texts.terminalsReplace}
+        </Text>
+      )}
+      <FileUpload
+        upload={{ fileName: null, share: 0, isSending: false, wasCancelled: false, error, send: read, cancel() {} }}
+        hint={texts.file}
+        mostBytes={mostBytes}
+        isDisabled={!isOpen('terminals')}
+      />
+      {form.errors.terminals && (
+        <Text size="sm" c="var(--mantine-color-error)">
+          {form.errors.terminals}
+        </Text>
+      )}
+      <Text size="sm" fw={600} role="status">
+        {told ?? texts.terminals(terminals.length)}
+      </Text>
+      {terminals.length > 0 && <Sample terminals={terminals} />}
+      {terminals.length > 0 && !isGrowing && (
+        <Group>
+          <Button variant="default" size="xs" disabled={!isOpen('terminals')} onClick={() => set([], null)}>
+            {texts.clearTerminals}
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  )
+}
+
+function faultText({ line, kind }: FileFault, texts: SameTexts<(typeof formTexts)['en']['fault']>): string {
+  const text = texts[kind]
+  return typeof text === 'string' ? text : text(line)
+}
+
+function Sample({ terminals }: { terminals: readonly CampaignTerminal[] }) {
+  const texts = useTexts(formTexts)
+  return (
+    <div>
+      {terminals.length > shown && (
+        <Text size="sm" c="dimmed">
+          {texts.first(shown)}
+        </Text>
+      )}
+      <Table.ScrollContainer minWidth={0}>
+        <Table fz="sm">
+          <Table.Tbody>
+            {terminals.slice(0, shown).map(({ terminal_id, terminal_name, terminal_location }) => (
+              <Table.Tr key={terminal_id}>
+                <Table.Th scope="row">{terminal_id}</Table.Th>
+                <Table.Td>{terminal_name ?? none}</Table.Td>
+                <Table.Td>{terminal_location ?? none}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </div>
+  )
+}

@@ -1,0 +1,176 @@
+import { Button, Card, Stack, Tabs } from '@mantine/core'
+import { IconPencil, IconRocket, IconTrash } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { BankDecisions } from '../../campaigns/bank-decisions.tsx'
+import { CampaignFacts } from '../../campaigns/campaign-facts.tsx'
+import { CampaignHistory } from '../../campaigns/campaign-history.tsx'
+import { CampaignLifeLine } from '../../campaigns/campaign-life-line.tsx'
+import { CustomerCard } from '../../campaigns/customer-card.tsx'
+import { TerminalsTable } from '../../campaigns/terminals-table.tsx'
+import type { CampaignDetails } from '../../campaigns/types.ts'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useNow } from '../../session/use-now.ts'
+import { useMayChange } from '../../session/use-session.ts'
+import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
+import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
+import { blockingText } from '../blocking.ts'
+import { campaignPageTexts } from '../campaign-texts.ts'
+import { BackLink } from '../parts/back-link.tsx'
+import { CampaignLoaded } from '../parts/campaign-loaded.tsx'
+import classes from '../parts/parts.module.css'
+import { SegmentPanel } from '../parts/segment-panel.tsx'
+import { campaignQuery } from '../queries.ts'
+import { campaignTabs } from '../search.ts'
+import { useLaunch, usePay, useRemove } from '../use-moves.ts'
+
+const route = getRouteApi('/signed-in/merchant/campaigns/$cashbackId')
+
+/** One campaign: where it stands, what it waits for, and everything that belongs to it. */
+export function CampaignPage() {
+  const { cashbackId } = route.useParams()
+  return (
+    <CampaignLoaded cashbackId={cashbackId} everyMs={30_000}>
+      {campaign => (
+        <>
+          <Header campaign={campaign} />
+          <Stack gap="lg">
+            <Card>
+              <CampaignLifeLine campaign={campaign} />
+            </Card>
+            <Panels campaign={campaign} />
+          </Stack>
+        </>
+      )}
+    </CampaignLoaded>
+  )
+}
+
+function Header({ campaign }: { campaign: CampaignDetails }) {
+  const texts = useTexts(campaignPageTexts)
+  const format = useFormat()
+  const now = useNow()
+  const author = campaign.banks.find(({ id }) => id === campaign.createdByBankId)
+  const lead = blockingText(campaign, { now, texts: texts.blocks, format })
+  return (
+    <PageHeader
+      back={<BackLink to="/merchant/campaigns">{texts.back}</BackLink>}
+      title={campaign.name}
+      badge={<StatusBadge of="campaign" status={campaign.status} />}
+      lead={author ? `${lead} ${texts.byBank(author.name)}.` : lead}
+      actions={<Actions campaign={campaign} />}
+    />
+  )
+}
+
+/** What its state permits now, to those who may change something. */
+function Actions({ campaign }: { campaign: CampaignDetails }) {
+  const texts = useTexts(campaignPageTexts)
+  const mayChange = useMayChange()
+  const [launch, remove, pay] = [useLaunch(campaign), useRemove(campaign), usePay(campaign)]
+  const { cashbackId, status } = campaign
+  const { editAbility, deleteAbility, confirmAbility } = campaign.permissions
+  if (!mayChange) return null
+  return (
+    <>
+      {deleteAbility && (
+        <Button
+          variant="subtle"
+          color="red"
+          leftSection={<IconTrash size={17} aria-hidden />}
+          loading={remove.isPending}
+          onClick={remove.ask}
+        >
+          {texts.remove}
+        </Button>
+      )}
+      {editAbility && (
+        <LinkButton
+          to="/merchant/campaigns/$cashbackId/edit"
+          params={{ cashbackId }}
+          variant="default"
+          leftSection={<IconPencil size={17} aria-hidden />}
+        >
+          {texts.edit}
+        </LinkButton>
+      )}
+      {confirmAbility && (
+        <Button leftSection={<IconRocket size={17} aria-hidden />} loading={launch.isPending} onClick={launch.ask}>
+          {texts.launch}
+        </Button>
+      )}
+      {status === 'awaitingCompensationPayment' && (
+        <Button loading={pay.isPending} onClick={pay.ask}>
+          {texts.pay}
+        </Button>
+      )}
+    </>
+  )
+}
+
+function Panels({ campaign }: { campaign: CampaignDetails }) {
+  const { tabs } = useTexts(campaignPageTexts)
+  const search = route.useSearch()
+  const setSearch = useSetSearch<typeof search>()
+  const { tab = 'offer' } = search
+  const { cashbackId, terminalsPlatform, banks } = campaign
+  return (
+    <Tabs
+      value={tab}
+      onChange={value => setSearch({ tab: campaignTabs.find(each => each === value), find: undefined })}
+      keepMounted={false}
+    >
+      <Tabs.List className={classes.tabs ?? ''}>
+        {campaignTabs.map(each => (
+          <Tabs.Tab key={each} value={each}>
+            {tabs[each]}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value="offer" pt="lg">
+        <div className={classes.withCard}>
+          <CampaignFacts campaign={campaign} />
+          <CustomerCard campaign={{ ...campaign, currency: campaign.country.currency.code }} />
+        </div>
+      </Tabs.Panel>
+      <Tabs.Panel value="banks" pt="lg">
+        <Banks campaign={campaign} />
+      </Tabs.Panel>
+      <Tabs.Panel value="terminals" pt="lg">
+        <TerminalsTable
+          cashbackId={cashbackId}
+          isPlatform={terminalsPlatform}
+          search={search}
+          onSearch={change => setSearch(change)}
+        />
+      </Tabs.Panel>
+      <Tabs.Panel value="segment" pt="lg">
+        <SegmentPanel campaign={campaign} />
+      </Tabs.Panel>
+      <Tabs.Panel value="history" pt="lg">
+        <Card>
+          <CampaignHistory cashbackId={cashbackId} banks={banks} />
+        </Card>
+      </Tabs.Panel>
+    </Tabs>
+  )
+}
+
+function Banks({ campaign: { cashbackId, banks } }: { campaign: CampaignDetails }) {
+  const query = useQuery(campaignQuery(cashbackId))
+  return (
+    <BankDecisions
+      banks={banks}
+      query={query}
+      link={({ id, name, bankReportingStatus }) =>
+        bankReportingStatus !== null && (
+          <LinkAnchor to="/merchant/campaigns/$cashbackId/banks/$bankId" params={{ cashbackId, bankId: id }} fw={600}>
+            {name}
+          </LinkAnchor>
+        )
+      }
+    />
+  )
+}

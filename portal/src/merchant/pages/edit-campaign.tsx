@@ -1,0 +1,67 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { directoryQuery } from '../../campaigns/queries.ts'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { useMayChange } from '../../session/use-session.ts'
+import { LinkButton } from '../../ui/links.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
+import { campaignPageTexts } from '../campaign-texts.ts'
+import { editTexts } from '../edit-texts.ts'
+import { BackLink } from '../parts/back-link.tsx'
+import { CampaignLoaded } from '../parts/campaign-loaded.tsx'
+import { EditForm } from '../parts/edit-form.tsx'
+import { banksQuery, type ReadCampaign } from '../queries.ts'
+
+const route = getRouteApi('/signed-in/merchant/campaigns/$cashbackId/edit')
+
+/** Changes of a campaign: what its state permits, sent with the version that they were made from. */
+export function EditCampaignPage() {
+  const { cashbackId } = route.useParams()
+  return <CampaignLoaded cashbackId={cashbackId}>{campaign => <EditPage campaign={campaign} />}</CampaignLoaded>
+}
+
+function EditPage({ campaign }: { campaign: ReadCampaign }) {
+  const texts = useTexts(editTexts)
+  const { backToCampaign } = useTexts(campaignPageTexts)
+  const mayChange = useMayChange()
+  const { cashbackId, name, permissions } = campaign
+  // What the edit was made from stays, whatever is read meanwhile: a newer state is told of, and taken over by the person's word.
+  const [base, setBase] = useState(campaign)
+  const directory = useQuery(directoryQuery)
+  const banks = useQuery(banksQuery)
+  const refusal = mayChange ? (permissions.editAbility ? null : texts.cannot) : texts.mayNot
+  return (
+    <>
+      <PageHeader
+        back={
+          <BackLink to="/merchant/campaigns/$cashbackId" params={{ cashbackId }}>
+            {backToCampaign(name)}
+          </BackLink>
+        }
+        title={texts.editTitle(name)}
+      />
+      {refusal !== null ? (
+        <Empty
+          title={refusal}
+          action={
+            <LinkButton to="/merchant/campaigns/$cashbackId" params={{ cashbackId }} variant="default" mt="sm">
+              {texts.toCampaign}
+            </LinkButton>
+          }
+        />
+      ) : (
+        <Loaded query={directory}>
+          {data => (
+            <Loaded query={banks}>
+              {invitable => (
+                <EditForm key={base.etag} base={base} onBase={setBase} directory={data} invitable={invitable} />
+              )}
+            </Loaded>
+          )}
+        </Loaded>
+      )}
+    </>
+  )
+}

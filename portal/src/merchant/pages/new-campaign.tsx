@@ -1,0 +1,90 @@
+import { useQuery } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answer, api } from '../../api/client.ts'
+import { CampaignForm } from '../../campaigns/form/campaign-form.tsx'
+import { formTexts } from '../../campaigns/form/form-texts.ts'
+import { bodyOf, type CampaignValues, emptyValues } from '../../campaigns/form/values.ts'
+import { directoryQuery } from '../../campaigns/queries.ts'
+import type { Directory } from '../../campaigns/types.ts'
+import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import { useDraft } from '../../session/draft.ts'
+import { useMayChange, useSession } from '../../session/use-session.ts'
+import { DraftNotice } from '../../ui/draft-notice.tsx'
+import { LinkButton } from '../../ui/links.tsx'
+import { useNotify } from '../../ui/notify.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
+import { campaignPageTexts } from '../campaign-texts.ts'
+import { editTexts } from '../edit-texts.ts'
+import { BackLink } from '../parts/back-link.tsx'
+import { banksQuery, useCampaignChanged } from '../queries.ts'
+
+/** A new campaign; what is entered is kept in this browser until it is created. */
+export function NewCampaignPage() {
+  const texts = useTexts(editTexts)
+  const { back } = useTexts(campaignPageTexts)
+  const mayChange = useMayChange()
+  const directory = useQuery(directoryQuery)
+  return (
+    <>
+      <PageHeader
+        back={<BackLink to="/merchant/campaigns">{back}</BackLink>}
+        title={texts.newTitle}
+        lead={texts.newLead}
+      />
+      {mayChange ? (
+        <Loaded query={directory}>{data => <NewCampaignForm directory={data} />}</Loaded>
+      ) : (
+        <Empty title={texts.mayNot} />
+      )}
+    </>
+  )
+}
+
+function NewCampaignForm({ directory }: { directory: Directory }) {
+  const texts = useTexts(formTexts)
+  const { created } = useTexts(editTexts)
+  const { timeZone } = usePreferences()
+  const session = useSession()
+  const router = useRouter()
+  const notify = useNotify()
+  const changed = useCampaignChanged()
+  const banks = useQuery(banksQuery)
+  const draft = useDraft<CampaignValues>('campaign/new')
+  const [beginning, begin] = useState(0)
+  const [only] = directory.countries.length === 1 ? directory.countries : []
+  const empty = { ...emptyValues(timeZone), countryCode: only?.code ?? '' }
+
+  const save = async (values: CampaignValues) => {
+    const { id } = await answer(api.POST('/cashbacks/for-merchant', { body: bodyOf(values) as never }))
+    draft.discard()
+    notify.done(created)
+    await changed(id)
+    await router.navigate({ to: '/merchant/campaigns/$cashbackId', params: { cashbackId: id } })
+  }
+  return (
+    <Loaded query={banks}>
+      {invitable => (
+        <CampaignForm
+          key={beginning}
+          initial={empty}
+          restored={draft.restored?.values ?? {}}
+          directory={directory}
+          retailer={session}
+          banks={invitable}
+          editable={null}
+          submit={texts.create}
+          save={save}
+          onValues={draft.keep}
+          cancel={
+            <LinkButton to="/merchant/campaigns" variant="default">
+              {texts.cancel}
+            </LinkButton>
+          }
+          notice={<DraftNotice draft={draft} onDiscard={() => begin(beginning + 1)} />}
+        />
+      )}
+    </Loaded>
+  )
+}

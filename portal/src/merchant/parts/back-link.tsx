@@ -1,0 +1,17 @@
+import { Group } from '@mantine/core'
+import { IconArrowLeft } from '@tabler/icons-react'
+import { createLink } from '@tanstack/react-router'
+import type { AnchorHTMLAttributes, Ref } from 'react'
+import classes from './parts.module.css'
+
+type Given = AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }
+
+/** The way to the page above this one. */
+export const BackLink = createLink(({ children, ...others }: Given) => (
+  <a {...others} className={classes.back}>
+    <Group component="span" gap={6} wrap="nowrap">
+      <IconArrowLeft size={16} aria-hidden />
+      {children}
+    </Group>
+  </a>
+))

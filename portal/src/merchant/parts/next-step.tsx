@@ -1,0 +1,86 @@
+import { Button, Card, Group, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { CampaignDetails, ReconciledBank } from '../../campaigns/types.ts'
+import type { Format } from '../../i18n/format.ts'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import type { SameTexts } from '../../i18n/texts.ts'
+import { useMayChange } from '../../session/use-session.ts'
+import { campaignPageTexts } from '../campaign-texts.ts'
+import { useAccept, usePay, useSettle } from '../use-moves.ts'
+import { AnswerForm } from './answer-form.tsx'
+
+type Given = { campaign: CampaignDetails; bank: ReconciledBank }
+
+/** Whose turn it is in the reconciliation with a bank, and the buttons when it is the merchant's. */
+export function NextStep({ campaign, bank }: Given) {
+  const { room: texts } = useTexts(campaignPageTexts)
+  const format = useFormat()
+  const mayChange = useMayChange()
+  return (
+    <Card component="section" aria-label={texts.next}>
+      <Title order={2} mb={4}>
+        {texts.next}
+      </Title>
+      <Text maw="75ch">{stepText({ campaign, bank }, texts, format)}</Text>
+      {mayChange && <StepActions campaign={campaign} bank={bank} />}
+    </Card>
+  )
+}
+
+type Texts = SameTexts<(typeof campaignPageTexts)['en']['room']>
+
+function stepText({ campaign, bank }: Given, texts: Texts, format: Format): string {
+  const { status, dateTo, expectedCompensation, country } = campaign
+  const invited = campaign.banks.find(({ id }) => id === bank.id)
+  const stage = bank.bankReportingStatus
+  if (stage === null)
+    return invited?.status === 'pending' || invited?.status === 'approved'
+      ? texts.notYet(format.dateTime(dateTo))
+      : texts.notPart
+  if (!bank.settlementConfirmed) {
+    const text = texts[stage]
+    return typeof text === 'string' ? text : text(bank.name)
+  }
+  if (status === 'awaitingCompensationConfirmation') return texts.settledWaits
+  if (status === 'awaitingCompensationPayment')
+    return texts.settledPay(format.money(expectedCompensation ?? 0, country.currency.code))
+  return status === 'paymentConfirmed' ? texts.settledPaid : texts.settledOver
+}
+
+function StepActions({ campaign, bank }: Given) {
+  const { pay: payText, room: texts } = useTexts(campaignPageTexts)
+  const format = useFormat()
+  const part = { cashbackId: campaign.cashbackId, bankId: bank.id, bankName: bank.name }
+  const accept = useAccept(part, bank.differences.total)
+  const settle = useSettle(part, format.money(bank.expectedCompensation ?? 0, campaign.country.currency.code))
+  const pay = usePay(campaign)
+  const [isAnswering, { toggle }] = useDisclosure()
+  const { bankReportingStatus: stage, settlementConfirmed } = bank
+  if (stage === 'awaitingMerchantReconciliationConfirmation')
+    return (
+      <>
+        <Group mt="md" gap="sm">
+          <Button loading={accept.isPending} onClick={accept.ask}>
+            {texts.accept}
+          </Button>
+          <Button variant="default" aria-expanded={isAnswering} onClick={toggle}>
+            {texts.answer}
+          </Button>
+        </Group>
+        {isAnswering && <AnswerForm cashbackId={part.cashbackId} bankId={part.bankId} />}
+      </>
+    )
+  if (stage === 'awaitingCompensationConfirmation' && !settlementConfirmed)
+    return (
+      <Button mt="md" loading={settle.isPending} onClick={settle.ask}>
+        {texts.settle}
+      </Button>
+    )
+  if (settlementConfirmed && campaign.status === 'awaitingCompensationPayment')
+    return (
+      <Button mt="md" loading={pay.isPending} onClick={pay.ask}>
+        {payText}
+      </Button>
+    )
+  return null
+}

@@ -1,0 +1,142 @@
+import { Alert, Button, Card, Code, Stack, Text, Title } from '@mantine/core'
+import { IconDownload, IconInfoCircle } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { saveCsv } from '../../api/download.ts'
+import { segmentQuery } from '../../campaigns/queries.ts'
+import type { CampaignDetails, Segment } from '../../campaigns/types.ts'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useNow } from '../../session/use-now.ts'
+import { useMayChange } from '../../session/use-session.ts'
+import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { FileUpload } from '../../ui/file-upload.tsx'
+import { KeyFacts } from '../../ui/key-facts.tsx'
+import { useNotify } from '../../ui/notify.tsx'
+import { Loaded } from '../../ui/states.tsx'
+import { useUpload } from '../../ui/use-upload.ts'
+import { Count, DateTime } from '../../ui/values.tsx'
+import { campaignPageTexts } from '../campaign-texts.ts'
+import { useCampaignChanged } from '../queries.ts'
+
+type Formed = { customersCount: number; notTaken: { count: number; customerIds: string[] } }
+type NotTaken = Formed['notTaken']
+
+const mostBytes = 256 * 1024 * 1024
+
+/** For which customers the campaign is, bank by bank, and the upload that forms the segment anew. */
+export function SegmentPanel({ campaign }: { campaign: CampaignDetails }) {
+  const { segment: texts } = useTexts(campaignPageTexts)
+  const query = useQuery(segmentQuery(campaign.cashbackId))
+  const mayChange = useMayChange()
+  return (
+    <Stack gap="lg">
+      <Text c="dimmed">{texts.lead}</Text>
+      <Loaded query={query}>
+        {segment => (
+          <>
+            <SegmentFacts segment={segment} />
+            {segment.formedAt !== null && (
+              <DataTable
+                label={texts.title}
+                query={query}
+                rows={segment.banks}
+                rowKey={({ id }) => id}
+                columns={[
+                  { key: 'bank', title: texts.bank, cell: ({ name }) => <b>{name}</b> },
+                  {
+                    key: 'customers',
+                    title: texts.customers,
+                    align: 'right',
+                    cell: bank => <Count value={bank.formedAt === null ? null : bank.customersCount} />,
+                  },
+                ]}
+              />
+            )}
+            {mayChange && <SegmentUpload campaign={campaign} isFirst={segment.formedAt === null} />}
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  )
+}
+
+function SegmentFacts({ segment }: { segment: Segment }) {
+  const { segment: texts } = useTexts(campaignPageTexts)
+  if (segment.formedAt === null)
+    return (
+      <Card>
+        <Text>{texts.none}</Text>
+      </Card>
+    )
+  return (
+    <Card>
+      <KeyFacts
+        columns={3}
+        facts={[
+          { label: texts.customers, value: <Count value={segment.customersCount} /> },
+          { label: texts.formed, value: <DateTime at={segment.formedAt} /> },
+          { label: texts.file, value: segment.sourceFileName },
+        ]}
+      />
+    </Card>
+  )
+}
+
+const whileOpen = ['awaitingBankApproval', 'awaitingMerchantApproval', 'approved', 'active']
+
+function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFirst: boolean }) {
+  const { segment: texts } = useTexts(campaignPageTexts)
+  const { cashbackId, status, dateTo } = campaign
+  const now = useNow()
+  const notify = useNotify()
+  const changed = useCampaignChanged()
+  const [notTaken, setNotTaken] = useState<NotTaken | null>(null)
+  const upload = useUpload<Formed>(`/portal/cashbacks/${cashbackId}/segment`, {
+    method: 'PUT',
+    onDone(formed) {
+      notify.done(texts.done(formed.customersCount))
+      setNotTaken(formed.notTaken.count > 0 ? formed.notTaken : null)
+      void changed(cashbackId)
+    },
+  })
+  if (!whileOpen.includes(status) || Date.parse(dateTo) <= now.getTime()) return <Text c="dimmed">{texts.over}</Text>
+  return (
+    <Card component="section">
+      <Title order={2} mb={4}>
+        {isFirst ? texts.upload : texts.replace}
+      </Title>
+      {!isFirst && (
+        <Text size="sm" c="dimmed" mb="md">
+          {texts.replaceText}
+        </Text>
+      )}
+      <FileUpload upload={upload} hint={texts.hint} mostBytes={mostBytes} />
+      {notTaken && <NotTakenNotice notTaken={notTaken} />}
+    </Card>
+  )
+}
+
+function NotTakenNotice({ notTaken: { count, customerIds } }: { notTaken: NotTaken }) {
+  const { segment: texts } = useTexts(campaignPageTexts)
+  const format = useFormat()
+  const save = () =>
+    saveCsv(
+      'not-taken.csv',
+      [texts.customerId],
+      customerIds.map(id => [id]),
+    )
+  return (
+    <Alert color="orange" icon={<IconInfoCircle />} title={texts.notTaken(count)} mt="md" role="status">
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{texts.notTakenWhy}</Text>
+        {count > customerIds.length && <Text size="sm">{texts.notTakenShown(format.number(customerIds.length))}</Text>}
+        <Code block mah={160} tabIndex={0} style={{ overflow: 'auto', alignSelf: 'stretch' }}>
+          {customerIds.join('\n')}
+        </Code>
+        <Button size="xs" variant="default" leftSection={<IconDownload size={14} aria-hidden />} onClick={save}>
+          {texts.saveNotTaken}
+        </Button>
+      </Stack>
+    </Alert>
+  )
+}

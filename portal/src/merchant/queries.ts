@@ -1,0 +1,72 @@
+/** What the merchant's pages read. A change of a campaign invalidates all of it: `useCampaignChanged`. */
+import { keepPreviousData, queryOptions, useQueryClient } from '@tanstack/react-query'
+import { useCallback } from 'react'
+import { answer, api } from '../api/client.ts'
+import { ApiError, noAnswer } from '../api/errors.ts'
+import type { paths } from '../api/schema/perkline.ts'
+import type { CampaignDetails } from '../campaigns/types.ts'
+import { periodOfDays } from '../i18n/time-zone.ts'
+import type { CampaignsSearch } from './search.ts'
+
+export const homeQuery = queryOptions({
+  queryKey: ['merchant', 'home'],
+  queryFn: ({ signal }) => answer(api.GET('/portal/home', { signal })),
+})
+
+export type ListedCampaign =
+  paths['/cashbacks/for-merchant']['get']['responses'][200]['content']['application/json']['data'][number]
+
+/** @param timeZone in which the days of the filters are meant */
+export const campaignsQuery = (search: CampaignsSearch, timeZone: string) =>
+  queryOptions({
+    queryKey: ['merchant', 'campaigns', search, timeZone],
+    placeholderData: keepPreviousData,
+    queryFn({ signal }) {
+      const { from, to, name, group, status, page, sortBy, sortOrder } = search
+      const query = {
+        ...(name && { name }),
+        ...(group && { generalStatus: group }),
+        ...(status && { status }),
+        ...(from && { dateFrom: periodOfDays(from, from, timeZone).dateFrom }),
+        ...(to && { dateTo: periodOfDays(to, to, timeZone).dateTo }),
+        ...(page && { page }),
+        ...(sortBy && { sortBy, sortOrder: sortOrder ?? 'ASC' }),
+      }
+      return answer(api.GET('/cashbacks/for-merchant', { params: { query }, signal }))
+    },
+  })
+
+export type ReadCampaign = CampaignDetails & { etag: string | null }
+
+/** One campaign, with the version that an edit is made from. */
+export const campaignQuery = (cashbackId: string) =>
+  queryOptions({
+    queryKey: ['merchant', 'campaign', cashbackId],
+    async queryFn({ signal }): Promise<ReadCampaign> {
+      const read = api.GET('/cashbacks/for-merchant/{cashbackId}', { params: { path: { cashbackId } }, signal })
+      const { data, response } = await read
+      if (!data) throw new ApiError(noAnswer, [], null)
+      return { ...data, etag: response.headers.get('etag') }
+    },
+  })
+
+/** The banks that may be invited. */
+export const banksQuery = queryOptions({
+  queryKey: ['merchant', 'banks'],
+  staleTime: 60_000,
+  queryFn: ({ signal }) => answer(api.GET('/cashbacks/for-merchant/banks', { signal })),
+})
+
+/** For after a change of a campaign: everything that shows it is read again. */
+export function useCampaignChanged(): (cashbackId: string) => Promise<void> {
+  const queryClient = useQueryClient()
+  return useCallback(
+    async cashbackId => {
+      await Promise.all([
+        queryClient.invalidateQueries({ queryKey: ['merchant'] }),
+        queryClient.invalidateQueries({ queryKey: ['campaigns', cashbackId] }),
+      ])
+    },
+    [queryClient],
+  )
+}

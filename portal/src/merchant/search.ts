@@ -1,0 +1,21 @@
+/** What the merchant's pages keep in their addresses. */
+import { counting, day, oneOf, searchParams, tableFields, text } from '../app/search.ts'
+import { differenceFields } from '../campaigns/difference-search.ts'
+import { groupNames, statusNames } from './campaign-groups.ts'
+
+export const sortColumns = ['name', 'status', 'dateFrom', 'percentage', 'createdAt'] as const
+
+export const campaignsSearch = searchParams({
+  ...tableFields(sortColumns),
+  name: text,
+  group: oneOf(groupNames),
+  status: oneOf(statusNames),
+  from: day,
+  to: day,
+})
+export type CampaignsSearch = ReturnType<typeof campaignsSearch>
+
+export const campaignTabs = ['offer', 'banks', 'terminals', 'segment', 'history'] as const
+export const campaignSearch = searchParams({ tab: oneOf(campaignTabs), page: counting, find: text })
+
+export const roomSearch = searchParams(differenceFields)

@@ -1,0 +1,105 @@
+/** What a merchant does with a campaign at the push of a button; each asks first and tells what it has led to. */
+import { useMutation } from '@tanstack/react-query'
+import { answer, api } from '../api/client.ts'
+import type { CampaignDetails } from '../campaigns/types.ts'
+import { useFormat, useTexts } from '../i18n/preferences.tsx'
+import { useConfirm } from '../ui/confirm.tsx'
+import { useNotify } from '../ui/notify.tsx'
+import { campaignPageTexts } from './campaign-texts.ts'
+import { useCampaignChanged } from './queries.ts'
+
+type Result = { status: CampaignDetails['status'] }
+export type Move = { ask(): Promise<void>; isPending: boolean }
+type Question = { title: string; text: string; action: string; isDangerous?: boolean; done: string }
+
+/** A move that asks, acts, tells, and reads the campaign again; after a failure too, since it may have been done by another. */
+function useMove(cashbackId: string, question: Question, act: () => Promise<Result>): Move {
+  const confirm = useConfirm()
+  const notify = useNotify()
+  const changed = useCampaignChanged()
+  const { mutate, isPending } = useMutation({
+    mutationFn: act,
+    onSuccess: () => notify.done(question.done),
+    onError: notify.failed,
+    onSettled: () => changed(cashbackId),
+  })
+  return {
+    isPending,
+    async ask() {
+      if (await confirm(question)) mutate()
+    },
+  }
+}
+
+export function useLaunch(campaign: CampaignDetails): Move {
+  const texts = useTexts(campaignPageTexts)
+  const format = useFormat()
+  const { cashbackId, name, banks } = campaign
+  const namesOf = (status: string) => banks.filter(bank => bank.status === status).map(bank => bank.name)
+  const leftOut = namesOf('pending')
+  const text = [
+    texts.launchText(format.list(namesOf('approved'))),
+    leftOut.length > 0 ? texts.launchLeftOut(format.list(leftOut)) : texts.launchFixed,
+  ].join(' ')
+  const question = { title: texts.launchTitle(name), text, action: texts.launch, done: texts.launched }
+  return useMove(cashbackId, question, () =>
+    answer(api.POST('/cashbacks/for-merchant/{cashbackId}/confirm', { params: { path: { cashbackId } }, body: {} })),
+  )
+}
+
+export function useRemove({ cashbackId, name }: CampaignDetails): Move {
+  const texts = useTexts(campaignPageTexts)
+  const question = {
+    title: texts.removeTitle(name),
+    text: texts.removeText,
+    action: texts.remove,
+    isDangerous: true,
+    done: texts.removed,
+  }
+  return useMove(cashbackId, question, () =>
+    answer(api.DELETE('/cashbacks/for-merchant/{cashbackId}', { params: { path: { cashbackId } }, body: {} })),
+  )
+}
+
+export function usePay({ cashbackId, expectedCompensation, country }: CampaignDetails): Move {
+  const texts = useTexts(campaignPageTexts)
+  const format = useFormat()
+  const text = texts.payText(format.money(expectedCompensation ?? 0, country.currency.code))
+  const question = { title: texts.payTitle, text, action: texts.pay, done: texts.paid }
+  return useMove(cashbackId, question, () =>
+    answer(
+      api.POST('/portal/cashbacks/{cashbackId}/compensation-paid', { params: { path: { cashbackId } }, body: {} }),
+    ),
+  )
+}
+
+type Part = { cashbackId: string; bankId: string; bankName: string }
+
+export function useAccept({ cashbackId, bankId, bankName }: Part, differences: number): Move {
+  const { room: texts } = useTexts(campaignPageTexts)
+  const question = {
+    title: texts.acceptTitle(bankName),
+    text: texts.acceptText(differences),
+    action: texts.accept,
+    done: texts.accepted,
+  }
+  const path = '/portal/cashbacks/{cashbackId}/banks/{bankId}/accept-report'
+  return useMove(cashbackId, question, () =>
+    answer(api.POST(path, { params: { path: { cashbackId, bankId } }, body: {} })),
+  )
+}
+
+/** @param amount what the merchant is to compensate, in words */
+export function useSettle({ cashbackId, bankId, bankName }: Part, amount: string): Move {
+  const { room: texts } = useTexts(campaignPageTexts)
+  const question = {
+    title: texts.settleTitle(bankName),
+    text: texts.settleText(amount),
+    action: texts.settle,
+    done: texts.settled,
+  }
+  const path = '/portal/cashbacks/{cashbackId}/banks/{bankId}/settle'
+  return useMove(cashbackId, question, () =>
+    answer(api.POST(path, { params: { path: { cashbackId, bankId } }, body: {} })),
+  )
+}
