@@ -1,6 +1,7 @@
 /** Loads the sample directory and stock into an empty database (operations.md, "Two commands"): what a newcomer plays with. */
+import { randomBytes } from 'node:crypto'
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'
-import { issueCredential } from './access/operations.ts'
+import { addUser, issueCredential, type UserOwner } from './access/operations.ts'
 import type { PartnerReference } from './access/store.ts'
 import type { Queryable } from './db/database.ts'
 import { importProfiles } from './esim/stock-operations.ts'
@@ -14,11 +15,13 @@ import { importCustomers } from './segments/customers.ts'
 const folder = new URL('../samples/', import.meta.url)
 
 export type SampleCredential = { partner: string; clientId: string; secret: string }
+export type SampleLogin = { account: 'bank' | 'merchant' | 'platform'; login: string; password: string }
+export type Samples = { credentials: SampleCredential[]; logins: SampleLogin[] }
 
 /**
- * @returns the sample credentials, made now and shown once; null when the database was not empty
+ * @returns the sample credentials and logins, made now and shown once; null when the database was not empty
  */
-export async function loadSamples({ database, deps }: Platform, logger: Logger): Promise<SampleCredential[] | null> {
+export async function loadSamples({ database, deps }: Platform, logger: Logger): Promise<Samples | null> {
   if (!(await isEmpty(database))) return null
   const directory = readFileSync(new URL('directory.yaml', folder), 'utf8')
   const files = new Map(terminalsFilesOf(directory).map(path => [path, readFileSync(new URL(path, folder), 'utf8')]))
@@ -42,12 +45,15 @@ export async function loadSamples({ database, deps }: Platform, logger: Logger):
     now: deps.campaigns.clock.now(),
     completeAfterMs: deps.campaigns.completeAfterMs,
   })
-  const credentials = await database.transaction(issueSampleCredentials)
+  const samples = await database.transaction(async transaction => ({
+    credentials: await issueSampleCredentials(transaction),
+    logins: await addSampleUsers(transaction),
+  }))
   logger.info('the sample directory was loaded')
-  return credentials
+  return samples
 }
 
-/** Empty, or left by a first start that was cut off: the credentials come last, and all at once. */
+/** Empty, or left by a first start that was cut off: access comes last, and all at once. */
 async function isEmpty(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ empty: boolean }>(
     `select not exists (select from credentials)
@@ -67,4 +73,22 @@ async function issueSampleCredentials(database: Queryable): Promise<SampleCreden
     await issue({ merchant: 'grocer' }, 'gateway'),
     await issue({ merchant: 'voltshop' }, 'gateway'),
   ]
+}
+
+/** One person of each partner, named like it, and one of the operator's staff. */
+async function addSampleUsers(database: Queryable): Promise<SampleLogin[]> {
+  const users: [account: SampleLogin['account'], login: string, owner: UserOwner, role: string][] = [
+    ['merchant', 'grocer', { merchant: 'grocer' }, 'admin_user'],
+    ['merchant', 'voltshop', { merchant: 'voltshop' }, 'admin_user'],
+    ['bank', 'alpha', { bank: 'alpha' }, 'ADMIN'],
+    ['bank', 'beta', { bank: 'beta' }, 'ADMIN'],
+    ['platform', 'operator', 'platform', 'admin'],
+  ]
+  const logins: SampleLogin[] = []
+  for (const [account, login, owner, role] of users) {
+    const password = randomBytes(9).toString('base64url')
+    await addUser({ database }, { owner, login, role, password })
+    logins.push({ account, login, password })
+  }
+  return logins
 }

@@ -1,30 +1,41 @@
 /** What `npm start` prints for people: the addresses, and after the first start lines ready to paste. */
 import type { Config } from './config.ts'
-import type { SampleCredential } from './samples.ts'
+import type { SampleCredential, Samples } from './samples.ts'
 
 /**
- * @param samples the credentials made at this start, or null: they are shown once
+ * @param samples the credentials and logins made at this start, or null: they are shown once
  * @param onTerminal without a terminal only the first start is worth words; the log tells the rest
  */
-export function welcome(config: Config, samples: SampleCredential[] | null, onTerminal: boolean): string {
+export function welcome(config: Config, samples: Samples | null, onTerminal: boolean): string {
   const { publicUrl } = config
-  if (!samples) return onTerminal ? `\nPerkline runs on ${publicUrl}, documentation on ${publicUrl}/swagger\n\n` : ''
-  const lines = samples.map(
+  if (!samples)
+    return onTerminal
+      ? `\nPerkline runs on ${publicUrl}, portal on ${publicUrl}/app/, documentation on ${publicUrl}/swagger\n\n`
+      : ''
+  const { credentials, logins } = samples
+  const credentialLines = credentials.map(
     ({ partner, clientId, secret }) => `  ${partner.padEnd(9)} clientId ${clientId}  secret ${secret}`,
+  )
+  const loginLines = logins.map(
+    ({ account, login, password }) => `  ${account.padEnd(9)} login ${login.padEnd(9)} password ${password}`,
   )
   return `
 Perkline runs on ${publicUrl} (${config.mode} mode), its data is in ${config.dataDir}
 
   API of tokens and campaigns   ${publicUrl}           documentation ${publicUrl}/swagger
   API of eSIM sales             ${publicUrl}/esim/v1   documentation ${publicUrl}/esim/v1/swagger
+  Portal for people             ${publicUrl}/app/
 
-Sample credentials, shown this once (alpha and beta are banks, grocer and voltshop merchants):
-${lines.join('\n')}
+Sample logins of the portal, shown this once:
+${loginLines.join('\n')}
+
+Sample credentials of systems, shown this once (alpha and beta are banks, grocer and voltshop merchants):
+${credentialLines.join('\n')}
 
 Paste the lines below into another terminal.
 
 # 1. A token for the bank and the merchant
-${tokenLines(publicUrl, samples)}
+${tokenLines(publicUrl, credentials)}
 
 # 2. The bank sells an eSIM
 ${esimLines}
@@ -40,9 +51,9 @@ ${settlementLines(dayFromNow(2))}
 
 const dayFromNow = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
-function tokenLines(publicUrl: string, samples: SampleCredential[]): string {
+function tokenLines(publicUrl: string, credentials: SampleCredential[]): string {
   const bodyOf = (name: string) => {
-    const { clientId, secret } = samples.find(({ partner }) => partner === name) ?? { clientId: '', secret: '' }
+    const { clientId, secret } = credentials.find(({ partner }) => partner === name) ?? { clientId: '', secret: '' }
     return JSON.stringify({ clientId, secret })
   }
   return `URL=${publicUrl}; JSON='content-type: application/json'

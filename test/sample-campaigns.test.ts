@@ -2,14 +2,17 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { campaignStatuses } from '../src/campaigns/lifecycle.ts'
 import { createLogger } from '../src/log.ts'
-import { loadSamples, type SampleCredential } from '../src/samples.ts'
+import { loadSamples, type SampleCredential, type SampleLogin } from '../src/samples.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 
 let platform: TestPlatform
 let credentials: SampleCredential[]
+let logins: SampleLogin[]
 before(async () => {
   platform = await startPlatform({}, { directory: null })
-  credentials = (await loadSamples(platform.platform, createLogger('silent'))) ?? []
+  const samples = await loadSamples(platform.platform, createLogger('silent'))
+  credentials = samples?.credentials ?? []
+  logins = samples?.logins ?? []
 })
 after(() => platform.close())
 
@@ -53,4 +56,16 @@ test('a bank finds an invitation to decide and a report to upload', async () => 
 
 test('samples are loaded once only', async () => {
   assert.equal(await loadSamples(platform.platform, createLogger('silent')), null)
+})
+
+test('one person of each partner, and one of the staff, log in to the portal as the first start prints', async () => {
+  assert.deepEqual(
+    logins.map(({ account, login }) => `${account} ${login}`),
+    ['merchant grocer', 'merchant voltshop', 'bank alpha', 'bank beta', 'platform operator'],
+  )
+  for (const { account, login, password } of logins) {
+    const body = { typeAccount: account === 'merchant' ? 'retailer' : account, login, password }
+    const answer = await platform.call('POST', '/portal/session', { body })
+    assert.equal(answer.status, 200, login)
+  }
 })

@@ -115,7 +115,7 @@ export type UserOwner = PartnerReference | 'platform'
  *   'conflict' when the login is taken
  */
 export async function addUser(
-  deps: { database: Database },
+  deps: { database: Queryable },
   given: { owner: UserOwner; login: string; role: string; password: string },
 ): Promise<{ userId: string }> {
   const roles: readonly string[] = rolesFor(given.owner)

@@ -27,7 +27,7 @@ const ListHeaders = Type.Object({
   ),
 })
 
-const text = (description: string) => ({ schema: { type: 'string' }, description })
+const text = (description: string) => ({ type: 'string', description })
 const answerHeaders = {
   etag: text('The version of this answer, for `If-None-Match`'),
   'cache-control': text('Always `private, no-cache`: it may be kept, and is to be asked for again'),
