@@ -23,10 +23,17 @@ const overheadBytes = 512
 /** A list that changes with every look is answered as it was at the last one. */
 const mostTries = 3
 
-/** @param textOf a page as partners see it */
-export function createMerchantLists(database: Queryable, textOf: (page: MerchantPage) => string): MerchantLists {
-  const orders = createMemory(mostBytes.orders)
-  const pages = createMemory(mostBytes.pages)
+/**
+ * @param textOf a page as partners see it
+ * @param limits how much is remembered
+ */
+export function createMerchantLists(
+  database: Queryable,
+  textOf: (page: MerchantPage) => string,
+  limits = mostBytes,
+): MerchantLists {
+  const orders = createMemory(limits.orders)
+  const pages = createMemory(limits.pages)
   const reading = new Map<string, Promise<Remembered>>()
 
   /** Those who ask at the same time wait for the same answer. */
