@@ -54,7 +54,7 @@ export function Portal() {
     >
       <PreferencesProvider>
         <QueryClientProvider client={queryClient}>
-          <Notifications position="top-right" limit={4} />
+          <Notifications position="bottom-right" limit={4} />
           <Pages />
         </QueryClientProvider>
       </PreferencesProvider>

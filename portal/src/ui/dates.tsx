@@ -10,18 +10,39 @@ import {
 import { IconCalendar } from '@tabler/icons-react'
 import 'dayjs/locale/uk'
 import type { ReactNode } from 'react'
-import { usePreferences } from '../i18n/preferences.tsx'
+import { usePreferences, useTexts } from '../i18n/preferences.tsx'
+import { uiTexts } from './texts.ts'
 
 function Calendar({ children }: { children: ReactNode }) {
   const { language } = usePreferences()
-  return <DatesProvider settings={{ locale: language, firstDayOfWeek: 1 }}>{children}</DatesProvider>
+  return <DatesProvider settings={{ locale: language, firstDayOfWeek: 1, weekendDays: [] }}>{children}</DatesProvider>
+}
+
+/** What all of them share: names for those who do not see the calendar, and no days of other months, which are hard to read. */
+function useCalendarProps() {
+  const { calendar } = useTexts(uiTexts)
+  return {
+    leftSection: <IconCalendar size={16} aria-hidden />,
+    hideOutsideDates: true,
+    ariaLabels: {
+      previousMonth: calendar.previousMonth,
+      nextMonth: calendar.nextMonth,
+      previousYear: calendar.previousYear,
+      nextYear: calendar.nextYear,
+      previousDecade: calendar.previousYears,
+      nextDecade: calendar.nextYears,
+    },
+    clearButtonProps: { 'aria-label': calendar.clear },
+    popoverProps: { withRoles: false },
+  }
 }
 
 /** A day, `YYYY-MM-DD`. */
 export function DayInput(props: DateInputProps) {
+  const shared = useCalendarProps()
   return (
     <Calendar>
-      <MantineDateInput valueFormat="D MMM YYYY" leftSection={<IconCalendar size={16} aria-hidden />} {...props} />
+      <MantineDateInput valueFormat="D MMM YYYY" {...shared} {...props} />
     </Calendar>
   )
 }
@@ -42,6 +63,7 @@ export function DaysInput(props: {
   earliest?: string
   'data-path'?: string
 }) {
+  const shared = useCalendarProps()
   const { isRequired, isClearable, isDisabled, earliest, ...others } = props
   return (
     <Calendar>
@@ -49,7 +71,7 @@ export function DaysInput(props: {
         type="range"
         allowSingleDateInRange
         valueFormat="D MMM YYYY"
-        leftSection={<IconCalendar size={16} aria-hidden />}
+        {...shared}
         required={isRequired ?? false}
         clearable={isClearable ?? false}
         disabled={isDisabled ?? false}
@@ -72,12 +94,13 @@ export function DayTimeInput(props: {
   earliest?: string
   'data-path'?: string
 }) {
+  const shared = useCalendarProps()
   const { isRequired, isDisabled, earliest, ...others } = props
   return (
     <Calendar>
       <DateTimePicker
         valueFormat="D MMM YYYY HH:mm"
-        leftSection={<IconCalendar size={16} aria-hidden />}
+        {...shared}
         required={isRequired ?? false}
         disabled={isDisabled ?? false}
         {...(earliest && { minDate: earliest })}
