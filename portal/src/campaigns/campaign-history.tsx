@@ -76,7 +76,9 @@ function byOf({ actor }: HistoryEntry, texts: Texts, nameOf: (id: string | null)
       : actor.type === 'retailer'
         ? texts.merchant
         : texts.platform
-  return actor.login === null ? who : texts.by(who, actor.login)
+  if (actor.login === null) return who
+  // A client id: nobody knows it by heart.
+  return actor.login.startsWith('pk_') ? texts.bySystem(who) : texts.by(who, actor.login)
 }
 
 function pictureOf({ subject, trigger }: HistoryEntry): ComponentType<IconProps> {

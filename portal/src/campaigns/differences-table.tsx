@@ -92,6 +92,7 @@ function useColumns(): Column<Difference>[] {
       title: texts.bankLine,
       sortBy: 'bankLine',
       align: 'right',
+      isMinor: true,
       cell: ({ bankLine }) => <Count value={bankLine} />,
     },
     {
@@ -99,6 +100,7 @@ function useColumns(): Column<Difference>[] {
       title: texts.merchantLine,
       sortBy: 'merchantLine',
       align: 'right',
+      isMinor: true,
       cell: ({ merchantLine }) => <Count value={merchantLine} />,
     },
   ]

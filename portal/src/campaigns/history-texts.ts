@@ -3,14 +3,13 @@ import { dictionary } from '../i18n/texts.ts'
 
 export const historyTexts = dictionary({
   en: {
-    title: 'History',
     none: 'Nothing has happened yet.',
     clock: 'by itself, by the calendar',
     merchant: 'Merchant',
-    bank: 'Bank',
     platform: 'Perkline',
     otherBank: 'A bank',
     by: (who: string, login: string) => `${who}, ${login}`,
+    bySystem: (who: string) => `${who}, by its system`,
     now: (status: string) => `Now: ${status}`,
     campaign: {
       create: 'The campaign was created',
@@ -47,14 +46,13 @@ export const historyTexts = dictionary({
     },
   },
   uk: {
-    title: 'Історія',
     none: 'Ще нічого не сталося.',
     clock: 'автоматично, за календарем',
     merchant: 'Торговець',
-    bank: 'Банк',
     platform: 'Perkline',
     otherBank: 'Один із банків',
     by: (who, login) => `${who}, ${login}`,
+    bySystem: who => `${who}, через свою систему`,
     now: status => `Тепер: ${status}`,
     campaign: {
       create: 'Кампанію створено',

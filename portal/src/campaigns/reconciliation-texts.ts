@@ -1,5 +1,5 @@
 /** Texts of the reconciliation, which the merchant and the bank read alike. */
-import { counted, dictionary } from '../i18n/texts.ts'
+import { dictionary } from '../i18n/texts.ts'
 
 export const reconciliationTexts = dictionary({
   en: {
@@ -18,7 +18,6 @@ export const reconciliationTexts = dictionary({
     noCompensation: 'Known once the bank has reported',
     compensationHint: 'its share of the cashback of lines that break no term',
     differences: 'Differences',
-    differenceCount: (count: number) => counted('en', count, { one: 'difference', other: 'differences' }),
     noDifferences: 'No differences',
     noDifferencesText: 'Every line agrees with the terms of the campaign and with the other report.',
     notFound: 'No difference fits',
@@ -54,7 +53,6 @@ export const reconciliationTexts = dictionary({
     size: 'Size',
     comment: 'Comment',
     chart: 'Planned and actual cost',
-    chartHint: 'How the cashback is shared between the merchant and the bank',
     planned: 'Budget',
     byTerms: 'By the terms',
     reported: 'Reported',
@@ -78,8 +76,6 @@ export const reconciliationTexts = dictionary({
     noCompensation: 'Стане відома після звіту банку',
     compensationHint: 'його частка кешбеку за рядки, що не порушують умов',
     differences: 'Розбіжності',
-    differenceCount: count =>
-      counted('uk', count, { one: 'розбіжність', few: 'розбіжності', many: 'розбіжностей', other: 'розбіжності' }),
     noDifferences: 'Розбіжностей немає',
     noDifferencesText: 'Кожен рядок відповідає умовам кампанії та іншому звіту.',
     notFound: 'Жодна розбіжність не підходить',
@@ -114,7 +110,6 @@ export const reconciliationTexts = dictionary({
     size: 'Розмір',
     comment: 'Коментар',
     chart: 'Заплановані та фактичні витрати',
-    chartHint: 'Як торговець і банк ділять кешбек',
     planned: 'Бюджет',
     byTerms: 'За умовами',
     reported: 'За звітом',

@@ -47,7 +47,16 @@ function ReportFigures({ title, report, currency }: { title: string; report: Rep
   const texts = useTexts(reconciliationTexts)
   const facts = report && [
     { label: texts.amount, value: <Money amount={report.totalAmount} currency={currency} /> },
-    { label: texts.cashback, value: <Money amount={report.totalCashback} currency={currency} /> },
+    {
+      label: texts.cashback,
+      // The merchant may leave the column out; then there is no sum of it.
+      value: (
+        <Money
+          amount={report.side === 'merchant' ? report.totalCashback || null : report.totalCashback}
+          currency={currency}
+        />
+      ),
+    },
     { label: texts.lines, value: <Count value={report.lines} /> },
     { label: texts.uploaded, value: <DateTime at={report.uploadedAt} /> },
   ]

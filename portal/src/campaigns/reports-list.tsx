@@ -26,7 +26,7 @@ export function ReportsList({ bank, query, currency }: { bank: ReconciledBank; q
       cell: ({ uploadedAt, uploadedBy }) => (
         <>
           <DateTime at={uploadedAt} />
-          <Text size="sm" c="dimmed">
+          <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
             {uploadedBy.login}
           </Text>
         </>

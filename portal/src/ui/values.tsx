@@ -48,7 +48,9 @@ export function Period({ dateFrom, dateTo }: { dateFrom: string; dateTo: string 
   const format = useFormat()
   return (
     <Tooltip label={`${format.precise(dateFrom)} – ${format.precise(dateTo)}`} multiline maw={360}>
-      <span className="figure">{format.period(dateFrom, dateTo)}</span>
+      <Text span inherit className="figure" style={{ whiteSpace: 'normal' }}>
+        {format.period(dateFrom, dateTo)}
+      </Text>
     </Tooltip>
   )
 }

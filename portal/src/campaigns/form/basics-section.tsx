@@ -16,7 +16,11 @@ export function BasicsSection({ form, isOpen, countries }: FormPart & { countrie
     return rest < 0 ? texts.over(-rest) : texts.left(rest)
   }
   return (
-    <FormSection title={texts.sections.basics}>
+    <FormSection
+      title={texts.sections.basics}
+      isOpen={isOpen}
+      fields={['name', 'description', 'participationTerms', 'countryCode']}
+    >
       <TextInput
         label={texts.name}
         description={left('name')}

@@ -20,9 +20,8 @@ export function ChoiceSection(
   },
 ) {
   const { form, isOpen, name, title, choices, hint, empty, fixed = [] } = props
-  const isLocked = !isOpen(name)
   return (
-    <FormSection title={title}>
+    <FormSection title={title} isOpen={isOpen} fields={[name]}>
       {choices.length === 0 && empty && <Text c="dimmed">{empty}</Text>}
       <Checkbox.Group aria-label={title} description={hint} required {...form.getInputProps(name)}>
         <Stack gap="xs" mt="xs">
@@ -31,7 +30,7 @@ export function ChoiceSection(
               key={id}
               value={id}
               label={label}
-              disabled={isLocked || fixed.includes(id)}
+              disabled={fixed.includes(id)}
               {...(index === 0 && { 'data-path': name })}
             />
           ))}

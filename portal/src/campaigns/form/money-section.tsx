@@ -12,7 +12,11 @@ export function MoneySection({ form, isOpen, currency }: FormPart & { currency: 
   const isShare = share !== '' && Number(share) >= 0 && Number(share) <= 100
   const inCurrency = (label: string) => (currency ? `${label}, ${currency}` : label)
   return (
-    <FormSection title={texts.sections.money}>
+    <FormSection
+      title={texts.sections.money}
+      isOpen={isOpen}
+      fields={['percentage', 'merchantCompensationPercentage', 'minAmount', 'maxAmount', 'maxBudget']}
+    >
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <Figure
           {...{ form, isOpen }}

@@ -15,7 +15,7 @@ export function PeriodSection({ form, isOpen }: FormPart) {
   const isLocked = !isOpen('dateFrom')
   const zones = [...new Set([timeZone, zone, ...timeZones()])]
   return (
-    <FormSection title={texts.sections.period}>
+    <FormSection title={texts.sections.period} isOpen={isOpen} fields={['dateFrom', 'dateTo']}>
       {hasTimes ? <Times form={form} isOpen={isOpen} /> : <Days form={form} isOpen={isOpen} />}
       <Switch
         label={texts.hasTimes}

@@ -11,7 +11,11 @@ export function ProductsSection({ form, isOpen }: FormPart) {
   const texts = useTexts(formTexts)
   const { allProducts } = form.values
   return (
-    <FormSection title={texts.sections.products}>
+    <FormSection
+      title={texts.sections.products}
+      isOpen={isOpen}
+      fields={['allProducts', 'sku', 'categoryId', 'purchaseOnline', 'purchaseOffline', 'merchantCategoryCode']}
+    >
       <Radio.Group
         label={texts.assortment}
         error={form.errors.allProducts}

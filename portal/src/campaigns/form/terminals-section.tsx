@@ -19,8 +19,10 @@ export function TerminalsSection({ form, isOpen, isGrowing }: FormPart & { isGro
   const texts = useTexts(formTexts)
   const { terminalsPlatform } = form.values
   const isLocked = !isOpen('terminalsPlatform')
+  // Those of the directory change there.
+  if (terminalsPlatform && isLocked) return null
   return (
-    <FormSection title={texts.sections.terminals}>
+    <FormSection title={texts.sections.terminals} isOpen={isOpen} fields={['terminalsPlatform', 'terminals']}>
       <Radio.Group
         label={texts.terminalsFrom}
         error={form.errors.terminalsPlatform}

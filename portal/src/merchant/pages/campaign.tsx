@@ -75,15 +75,14 @@ function Actions({ campaign }: { campaign: CampaignDetails }) {
   if (!mayChange) return null
   return (
     <>
-      {deleteAbility && (
-        <Button
-          variant="subtle"
-          color="red"
-          leftSection={<IconTrash size={17} aria-hidden />}
-          loading={remove.isPending}
-          onClick={remove.ask}
-        >
-          {texts.remove}
+      {confirmAbility && (
+        <Button leftSection={<IconRocket size={17} aria-hidden />} loading={launch.isPending} onClick={launch.ask}>
+          {texts.launch}
+        </Button>
+      )}
+      {status === 'awaitingCompensationPayment' && (
+        <Button loading={pay.isPending} onClick={pay.ask}>
+          {texts.pay}
         </Button>
       )}
       {editAbility && (
@@ -96,14 +95,15 @@ function Actions({ campaign }: { campaign: CampaignDetails }) {
           {texts.edit}
         </LinkButton>
       )}
-      {confirmAbility && (
-        <Button leftSection={<IconRocket size={17} aria-hidden />} loading={launch.isPending} onClick={launch.ask}>
-          {texts.launch}
-        </Button>
-      )}
-      {status === 'awaitingCompensationPayment' && (
-        <Button loading={pay.isPending} onClick={pay.ask}>
-          {texts.pay}
+      {deleteAbility && (
+        <Button
+          variant="subtle"
+          color="red"
+          leftSection={<IconTrash size={17} aria-hidden />}
+          loading={remove.isPending}
+          onClick={remove.ask}
+        >
+          {texts.remove}
         </Button>
       )}
     </>

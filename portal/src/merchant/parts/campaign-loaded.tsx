@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Failure, Loading } from '../../ui/states.tsx'
@@ -25,7 +26,10 @@ export function CampaignLoaded(props: {
   return (
     <>
       <PageHeader back={<BackLink to="/merchant/campaigns">{texts.back}</BackLink>} title={texts.notShown} />
-      <Failure error={query.error} onRetry={() => void query.refetch()} />
+      <Failure
+        error={query.error}
+        onRetry={isApiError(query.error, 400, 403, 404) ? undefined : () => void query.refetch()}
+      />
     </>
   )
 }
