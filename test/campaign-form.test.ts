@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { crossFaults, type Fields, readFields, readNewFields, settled } from '../src/campaigns/form.ts'
 import { changedFields, lockedFaults, mergedFields } from '../src/campaigns/form-changes.ts'
-import { matches } from '../src/campaigns/if-match.ts'
 import { readInstant } from '../src/campaigns/instant.ts'
 import type { CampaignState, CampaignStatus } from '../src/campaigns/lifecycle.ts'
 import { cardText, type Terms } from '../src/campaigns/terms.ts'
+import { matches } from '../src/http/etag.ts'
 
 const idA = 'a1a1a1a1-0000-4000-8000-000000000001'
 const idB = 'b2b2b2b2-0000-4000-8000-000000000002'
@@ -434,7 +434,7 @@ describe('If-Match', () => {
     ['"6", *', false],
   ]
   for (const [header, matched] of table)
-    test(`${header}: ${matched ? 'goes on' : 'stale'}`, () => assert.equal(matches(header, 7), matched))
+    test(`${header}: ${matched ? 'goes on' : 'stale'}`, () => assert.equal(matches(header, '"7"'), matched))
 })
 
 test('the stored text begins the JSON that readers get, with exact numbers', () => {

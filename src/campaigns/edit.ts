@@ -7,7 +7,6 @@ import { bankFaults, directoryFaults, refuseFaults } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
 import { crossFaults, type FieldName, readFields } from './form.ts'
 import { changedFields, lockedFaults, mergedFields } from './form-changes.ts'
-import { matches } from './if-match.ts'
 import * as lifecycle from './lifecycle.ts'
 import { requireAuthor } from './merchant-operations.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, lockCampaign, writeDecisions } from './moves-store.ts'
@@ -21,8 +20,8 @@ export type Edit = {
   body: unknown
   /** What the schema has found in it. */
   schemaFaults: readonly string[]
-  /** The header; undefined: the last write wins. */
-  ifMatch: string | undefined
+  /** Whether the edit was made from this version, or from whichever there is. */
+  isExpected(version: number): boolean
 }
 
 /** All fields; `terminals` only where the edit has to do with them. */
@@ -40,7 +39,7 @@ export function edit(deps: Pick<CampaignDeps, 'database' | 'clock'>, given: Edit
     const formFaults = [...given.schemaFaults, ...faults]
     const campaign = await lockOwn(transaction, given, formFaults)
     const now = deps.clock.now()
-    if (formFaults.length === 0 && !matches(given.ifMatch, campaign.version))
+    if (formFaults.length === 0 && !given.isExpected(campaign.version))
       throw new DomainError('stale', 'The campaign has changed since it was read: read it again')
 
     const names = lifecycle.editableFields.filter(name => Object.hasOwn(Object(given.body), name))

@@ -1,0 +1,148 @@
+/** What a merchant changes: it creates, edits, deletes and launches. Registered where every caller is a merchant already. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { merchantOf } from '../http/authenticate.ts'
+import { matches } from '../http/etag.ts'
+import { ref } from '../http/openapi.ts'
+import { bodyOptional } from '../http/optional-body.ts'
+import { createAsMerchant } from './create.ts'
+import type { CampaignDeps } from './deps.ts'
+import { detailsAnswer, detailsTag, notOwn, sendDetails } from './details-answer.ts'
+import { edit } from './edit.ts'
+import { CreateBody, EditBody, formLimitBytes } from './form-schemas.ts'
+import * as operations from './merchant-operations.ts'
+import * as schemas from './merchant-schemas.ts'
+import { schemaFaults } from './schema-faults.ts'
+import { CampaignPath, cashbackErrors, NoQuery, OperationResult, secured } from './schemas.ts'
+import { resultView } from './views.ts'
+
+const common = { tags: ['Merchants'], security: secured }
+const onlyAuthor = 'A bank calls, the role does not permit changes, or the merchant is not the author of the campaign'
+
+export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (app, deps) => {
+  app.post(
+    '/cashbacks/for-merchant',
+    {
+      bodyLimit: formLimitBytes,
+      attachValidation: true,
+      schema: {
+        ...common,
+        operationId: 'createCampaign',
+        summary: 'Create a campaign and invite banks',
+        description:
+          'The campaign belongs to the merchant of the token and waits for the decisions of the banks. Who created it is known ' +
+          'from the token: `creatorId`, `createdByType` and `retailerId` are not taken. All faults of the body are told at once.',
+        querystring: NoQuery,
+        body: CreateBody,
+        response: {
+          201: { ...ref(OperationResult), description: 'The campaign is created' },
+          ...cashbackErrors({ 400: 'The body is not as described', 413: 'The body is larger than 16 MiB' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const form = { body: request.body, schemaFaults: schemaFaults(request) }
+      const campaign = await createAsMerchant(deps, merchantOf(request), form)
+      return reply.code(201).send(resultView(campaign, 'The campaign is created and its banks are invited'))
+    },
+  )
+
+  app.patch(
+    '/cashbacks/for-merchant/:cashbackId',
+    {
+      bodyLimit: formLimitBytes,
+      attachValidation: true,
+      schema: {
+        ...common,
+        operationId: 'editCampaign',
+        summary: 'Change some fields of a campaign',
+        description:
+          'Fields that the body leaves out stay. While the campaign awaits banks and none has approved, every field may change; ' +
+          'once one has approved, `description`, the banners, and `terminals` and `participantsIds` by adding; once launched and ' +
+          'until the period ends, `description`, the banners, and `terminals` by adding (`permissions.editableFields`). Another ' +
+          'field may be sent with the value that it has. All faults are told at once, and with a fault nothing is changed. ' +
+          'A bank that is added to a campaign that awaits the merchant makes it await the banks again. `creatorId`, ' +
+          '`createdByType` and `retailerId` are ignored.',
+        headers: schemas.EditHeaders,
+        params: CampaignPath,
+        querystring: NoQuery,
+        body: EditBody,
+        response: {
+          200: detailsAnswer('The campaign as it is now'),
+          ...cashbackErrors({
+            ...notOwn,
+            400: 'The body is not as described, or a field may not be changed now',
+            403: onlyAuthor,
+            412: 'The campaign has changed since it was read (`If-Match`)',
+            413: 'The body is larger than 16 MiB',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const asked = { merchant: merchantOf(request), ...request.params }
+      const form = { body: request.body, schemaFaults: schemaFaults(request) }
+      const isExpected = (version: number) => matches(request.headers['if-match'], detailsTag(version))
+      await edit(deps, { ...asked, ...form, isExpected })
+      return sendDetails(reply, await operations.readDetails(deps, asked), deps)
+    },
+  )
+
+  app.delete(
+    '/cashbacks/for-merchant/:cashbackId',
+    {
+      preValidation: bodyOptional,
+      schema: {
+        ...common,
+        operationId: 'deleteCampaign',
+        summary: 'Delete a campaign',
+        description:
+          'Possible for the author before the campaign is active, until exactly 48 hours before `dateFrom`. The campaign stays ' +
+          'readable with the status `deleted`. Repeated, it gives the same answer.',
+        params: CampaignPath,
+        querystring: NoQuery,
+        body: schemas.NoBody,
+        response: {
+          200: { ...ref(OperationResult), description: 'The campaign is deleted' },
+          ...cashbackErrors({
+            400: 'The id is no UUID, it is too late, or the campaign’s status does not permit it',
+            403: onlyAuthor,
+            404: notOwn[404],
+          }),
+        },
+      },
+    },
+    async request => {
+      const done = await operations.remove(deps, { merchant: merchantOf(request), ...request.params })
+      return resultView(done.campaign, done.message)
+    },
+  )
+
+  app.post(
+    '/cashbacks/for-merchant/:cashbackId/confirm',
+    {
+      preValidation: bodyOptional,
+      schema: {
+        ...common,
+        operationId: 'launchCampaign',
+        summary: 'Launch a campaign',
+        description:
+          'Possible once at least one bank has approved: when every bank has decided, or early; then banks that have not decided ' +
+          'are `expired`. A campaign that a bank created starts by that bank’s confirmation instead.',
+        params: CampaignPath,
+        querystring: NoQuery,
+        body: schemas.NoBody,
+        response: {
+          201: { ...ref(OperationResult), description: 'The campaign is `approved` and starts at `dateFrom`' },
+          ...cashbackErrors({
+            ...notOwn,
+            400: 'The id is no UUID, no bank has approved, or the campaign’s status does not permit it',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const done = await operations.launch(deps, { merchant: merchantOf(request), ...request.params })
+      return reply.code(201).send(resultView(done.campaign, done.message))
+    },
+  )
+}

@@ -1,0 +1,91 @@
+/** What a merchant reads: banks, its list of campaigns, one campaign. Registered where every caller is a merchant already. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { merchantOf } from '../http/authenticate.ts'
+import { ref } from '../http/openapi.ts'
+import { findInvitableBanks } from './campaign-store.ts'
+import type { CampaignDeps } from './deps.ts'
+import { detailsAnswer, notOwn, sendDetails } from './details-answer.ts'
+import { createMerchantLists } from './merchant-list.ts'
+import { MerchantListQuery, readListRequest, withSkuList } from './merchant-list-query.ts'
+import { readDetails } from './merchant-operations.ts'
+import * as schemas from './merchant-schemas.ts'
+import { pageText } from './merchant-views.ts'
+import { schemaFaults } from './schema-faults.ts'
+import { CampaignPath, cashbackErrors, NoQuery, secured } from './schemas.ts'
+
+const common = { tags: ['Merchants'], security: secured }
+
+export const merchantReadRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (app, deps) => {
+  const lists = createMerchantLists(deps.database, pageText)
+
+  app.get(
+    '/cashbacks/for-merchant/banks',
+    {
+      schema: {
+        ...common,
+        operationId: 'listConnectedBanks',
+        summary: 'Banks that the merchant may invite',
+        description: 'By name. Suspended banks and those that the merchant excludes are left out.',
+        querystring: NoQuery,
+        response: {
+          200: Type.Array(ref(schemas.ConnectedBank), { description: 'The banks' }),
+          ...cashbackErrors({ 400: 'The query is not empty' }),
+        },
+      },
+    },
+    async request => findInvitableBanks(deps.database, merchantOf(request).merchantId),
+  )
+
+  app.get(
+    '/cashbacks/for-merchant',
+    {
+      attachValidation: true,
+      preValidation: async request => {
+        request.query = withSkuList(request.query as Record<string, unknown>) as never
+      },
+      schema: {
+        ...common,
+        operationId: 'listOwnCampaigns',
+        summary: 'The merchant’s campaigns, page by page',
+        description:
+          'Those of the merchant of the token, also those that a bank has created for it: `retailerId`, `bankId` and ' +
+          '`createdByType` are not taken. Deleted ones are left out unless `status=deleted` or `generalStatus=closed` asks for ' +
+          'them. Filters are combined; every filter narrows the list.',
+        querystring: MerchantListQuery,
+        response: {
+          200: { ...ref(schemas.CampaignPage), description: 'The page' },
+          ...cashbackErrors({ 400: 'A parameter or value is not as described' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const asked = readListRequest(request.query as never, schemaFaults(request, 'querystring'))
+      const page = await lists.page(merchantOf(request).merchantId, asked)
+      return reply.type('application/json; charset=utf-8').send(page as never)
+    },
+  )
+
+  app.get(
+    '/cashbacks/for-merchant/:cashbackId',
+    {
+      schema: {
+        ...common,
+        operationId: 'readCampaign',
+        summary: 'One campaign with its banks',
+        description:
+          'Everything of the campaign, every invited bank, what its state permits now, and counts. The `ETag` names its version.',
+        params: CampaignPath,
+        querystring: NoQuery,
+        response: {
+          200: detailsAnswer('The campaign'),
+          ...cashbackErrors({ ...notOwn, 400: 'The id is no UUID, or the query is not empty' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const asked = { merchant: merchantOf(request), ...request.params }
+      return sendDetails(reply, await readDetails(deps, asked), deps)
+    },
+  )
+}
