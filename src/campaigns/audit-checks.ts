@@ -122,7 +122,7 @@ export const campaignChecks: readonly Check[] = [
     holds: 'card and terminals are as the columns say',
     faults: `
       select 'campaign ' || cashback_id || ' shows another ' || shown as fault
-      from campaigns cross join lateral (select (card || '}')::json as j) as card
+      from campaigns cross join lateral (select (card || '}')::jsonb as j offset 0) as card
       cross join lateral (values
         ('cashbackId', (j->>'cashbackId')::uuid = cashback_id), ('retailerId', (j->>'retailerId')::uuid = merchant_id),
         ('createdByBankId', (j->>'createdByBankId')::uuid is not distinct from created_by_bank_id),

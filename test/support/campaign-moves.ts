@@ -66,8 +66,9 @@ export async function copyCampaigns(database: Database, cashbackId: string, coun
   return database.transaction(async transaction => {
     const copies = await transaction.query<{ id: string }>(
       `insert into campaigns
-       select (jsonb_populate_record(c, jsonb_build_object('cashback_id', gen_random_uuid()))).*
-       from campaigns c, generate_series(1, $2::int) where cashback_id = $1
+       select (jsonb_populate_record(c, jsonb_build_object(
+         'cashback_id', id, 'card', replace(card, cashback_id::text, id::text)))).*
+       from campaigns c, (select gen_random_uuid() as id from generate_series(1, $2::int)) as ids where cashback_id = $1
        returning cashback_id as id`,
       [cashbackId, count],
     )
