@@ -31,8 +31,12 @@ merchants:
   - { code: grocer, name: Гросер, terminals: [{ terminalId: T-1 }] }
 `
 
-/** Starts it on an empty database of this name. */
-export async function serveCampaigns(bench: Bench, name: string): Promise<CampaignPlatform> {
+/** Starts it on an empty database of this name. @param settings environment variables beside the usual ones */
+export async function serveCampaigns(
+  bench: Bench,
+  name: string,
+  settings: Record<string, string> = {},
+): Promise<CampaignPlatform> {
   await bench.server.create(name)
   const operatorKey = randomBytes(32).toString('hex')
   const platform = await startPlatform({
@@ -40,6 +44,7 @@ export async function serveCampaigns(bench: Bench, name: string): Promise<Campai
     DATA_DIR: bench.folder,
     MASTER_KEY: randomBytes(32).toString('base64'),
     OPERATOR_KEY: operatorKey,
+    ...settings,
   })
   const call: CampaignPlatform['call'] = async (method, path, token, body) => {
     const answer = await fetch(platform.url + path, {

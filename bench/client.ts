@@ -56,9 +56,9 @@ function createHistogram() {
   }
 }
 
-function requestText({ method, path, body }: Call, token: string | null): string {
-  const authorization = token === null ? '' : `Authorization: Bearer ${token}\r\n`
-  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${authorization}`
+function requestText({ method, path, body, headers = {} }: Call, token: string | null): string {
+  const lines = Object.entries({ ...(token !== null && { Authorization: `Bearer ${token}` }), ...headers })
+  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}`
   if (method === 'GET') return `${head}\r\n`
   return `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }
@@ -67,10 +67,11 @@ function requestText({ method, path, body }: Call, token: string | null): string
 function readAnswer(text: string): { status: number; body: string } | null {
   const headEnd = text.indexOf('\r\n\r\n')
   if (headEnd === -1) return null
-  const length = /\r\ncontent-length: (\d+)\r\n/i.exec(text.slice(0, headEnd + 2))?.[1]
+  const status = Number(text.slice(9, 12))
+  const length = status === 304 ? '0' : /\r\ncontent-length: (\d+)\r\n/i.exec(text.slice(0, headEnd + 2))?.[1]
   if (length === undefined) throw new Error('An answer without content-length')
   if (text.length < headEnd + 4 + Number(length)) return null
-  return { status: Number(text.slice(9, 12)), body: text.slice(headEnd + 4) }
+  return { status, body: text.slice(headEnd + 4) }
 }
 
 export async function run({ ports, token, connections, seconds, load, pauseMs = 0 }: Job): Promise<Result> {

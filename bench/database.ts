@@ -10,6 +10,7 @@ export type DatabaseServer = {
   port: number
   /** null: this PostgreSQL comes without it. */
   pgbench: string | null
+  psql: string | null
   url(database: string, user?: string): string
   /** Runs statements as the superuser. */
   run(database: string, ...statements: string[]): Promise<void>
@@ -51,13 +52,17 @@ export async function startDatabaseServer(folder: string): Promise<DatabaseServe
       await client.end()
     }
   }
-  const pgbench = runtimeDir && join(runtimeDir, 'bin/pgbench')
+  const program = (name: string): string | null => {
+    const path = runtimeDir && join(runtimeDir, 'bin', name)
+    return path && existsSync(path) ? path : null
+  }
   const [row] = await query('postgres', [`select split_part(current_setting('server_version'), ' ', 1) as version`])
   return {
     version: row?.version ?? 'unknown',
     socketFolder: host,
     port,
-    pgbench: pgbench && existsSync(pgbench) ? pgbench : null,
+    pgbench: program('pgbench'),
+    psql: program('psql'),
     url,
     run: async (database, ...statements) => void (await query(database, statements)),
     create: async (database, template = 'template0') =>

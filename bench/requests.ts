@@ -1,23 +1,54 @@
 /** The requests of each kind of load, and what must come back. Runs in the client's process. */
 
 /** What to send; `status` and no other is expected. */
-export type Call = { kind: string; method: 'GET' | 'POST'; path: string; body: string; status: number }
+export type Call = {
+  kind: string
+  method: 'GET' | 'POST'
+  path: string
+  body: string
+  status: number
+  /** Beside the usual ones. */
+  headers?: Record<string, string>
+}
 
 export type Load =
   | { kind: 'get'; paths: string[] }
+  /** GET of what the caller has already: 304. */
+  | { kind: 'known'; path: string; etag: string }
   /** POST of the same body again and again. */
   | { kind: 'post'; path: string; body: string }
   /** A new order each time; `sell` confirms it before the next one. `first` begins the numbers of their externalIds. */
   | { kind: 'reserve' | 'sell'; operatorCode: string; tariffCode: string; prefix: string }
+  /** A bank confirms a campaign each time, of which the ids are these numbers (`numberedId`). */
+  | { kind: 'participate'; first: number }
 
 /** Gives the next call, knowing the one before on the same connection and its answer's body. */
 export type NextCall = (before: { call: Call; body: string } | null) => Call
+
+/** A number as a UUID; in SQL: `lpad(to_hex(number), 32, '0')::uuid`. */
+export const numberedId = (number: number): string =>
+  number
+    .toString(16)
+    .padStart(32, '0')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 
 export function callsOf(load: Load): NextCall {
   if (load.kind === 'get') {
     let next = 0
     const calls: Call[] = load.paths.map(path => ({ kind: 'get', method: 'GET', path, body: '', status: 200 }))
     return () => calls[next++ % calls.length] as Call
+  }
+  if (load.kind === 'known') {
+    const { path, etag } = load
+    const headers = { 'If-None-Match': etag }
+    return () => ({ kind: 'known', method: 'GET', path, body: '', status: 304, headers })
+  }
+  if (load.kind === 'participate') {
+    let next = load.first
+    return () => {
+      const path = `/cashbacks/${numberedId(next++)}/confirm`
+      return { kind: 'participate', method: 'POST', path, body: '{}', status: 201 }
+    }
   }
   if (load.kind === 'post') {
     const call: Call = { kind: 'post', method: 'POST', path: load.path, body: load.body, status: 200 }

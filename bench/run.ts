@@ -9,6 +9,8 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Bench, Case } from './bench.ts'
+import { bankConfirmCase } from './cases/bank-confirm.ts'
+import { bankListCase } from './cases/bank-list.ts'
 import { clockCase } from './cases/clock.ts'
 import { flatnessCase } from './cases/flatness.ts'
 import { importCase } from './cases/import.ts'
@@ -35,6 +37,8 @@ const cases: readonly Case[] = [
   qrCase,
   tokensCase,
   importCase,
+  bankListCase,
+  bankConfirmCase,
   merchantListCase,
   clockCase,
   reconciliationCase,

@@ -6,9 +6,10 @@
 import { Socket } from 'node:net'
 import type { Duplex, Writable } from 'node:stream'
 import type pg from 'pg'
+import { DomainError } from '../errors.ts'
 import { type CopyTaker, createCopyTaker } from './copy-format.ts'
 
-/** A reader holds a snapshot of the database, so it is cut off when it takes nothing, or not everything, for this long. */
+/** Whoever reads holds a snapshot of the database, so it is cut off when it takes nothing, or not everything, for this long. */
 export type ReadLimits = { stallMs: number; wholeMs: number }
 
 export type LongRead = {
@@ -40,7 +41,8 @@ export function lendingSocket(connection?: { ssl?: unknown }): Socket {
       buffer,
       callback(bytes) {
         const received = buffer.subarray(0, bytes)
-        return socket.emit('data', lending ? received : Buffer.from(received))
+        socket.emit('data', lending ? received : Buffer.from(received))
+        return true
       },
     },
   })
@@ -65,9 +67,12 @@ export function copyAsJson(client: pg.Client, text: string, limits: ReadLimits):
   let waiting: Buffer | null = null
   let isWriting = false
   let isReady = false
+  let isOver = false
+  let stall: NodeJS.Timeout | undefined
 
   const settle = (error: Error | null) => {
-    clearTimeout(stalled)
+    isOver = true
+    clearTimeout(stall)
     clearTimeout(late)
     if (error) {
       begun.reject(error)
@@ -76,22 +81,23 @@ export function copyAsJson(client: pg.Client, text: string, limits: ReadLimits):
     // Nothing comes any more that could overwrite what is being written, and only a flowing socket sees its end.
     if (isReady) connection.resume()
   }
-  const cut = () => settle(new Error('The reader of a long list was too slow'))
-  const stalled = setTimeout(cut, limits.stallMs)
+  const cut = () =>
+    settle(new DomainError('unavailable', 'Reading has taken too long; try again', { retryAfterSeconds: 10 }))
   const late = setTimeout(cut, limits.wholeMs)
 
   const connection = createTakeover((bytes, pause) => {
     begun.resolve()
     pause()
+    if (isOver) return
+    stall = setTimeout(cut, limits.stallMs)
     if (taker) write(bytes)
     else waiting = bytes
   })
   const write = (bytes: Buffer) => {
     isWriting = true
-    stalled.refresh()
     taker?.write(bytes, error => {
       isWriting = false
-      stalled.refresh()
+      clearTimeout(stall)
       if (error) settle(error)
       else if (isReady) settle(null)
       else connection.resume()

@@ -1,0 +1,129 @@
+/** A bank confirms campaigns over HTTP, against pgbench running the very statements that a confirm runs, 64 clients each, in turns. */
+import { confirm } from '../../src/campaigns/bank-operations.ts'
+import { createClock } from '../../src/clock.ts'
+import type { Database, Queryable, Statement } from '../../src/db/database.ts'
+import { type Bench, type Case, using } from '../bench.ts'
+import { type CampaignPlatform, createCampaign, serveCampaigns } from '../campaigns.ts'
+import { requireExpected, runLoad } from '../load.ts'
+import { clients, type PgbenchScript, pgbench } from '../pgbench.ts'
+import { numberedId } from '../requests.ts'
+import { compare } from '../rounds.ts'
+
+const database = 'bench_bank_confirm'
+const target = 0.5
+const dayMs = 86_400_000
+
+export const bankConfirmCase: Case = {
+  name: 'bank-confirm',
+  run: bench => using(serveCampaigns(bench, database), platform => measure(bench, platform)),
+}
+
+async function measure(bench: Bench, platform: CampaignPlatform) {
+  const campaigns = createCampaigns(bench, platform)
+  const [recorded] = await campaigns.add(1)
+  const script = await record(platform, recorded ?? 0)
+  const ours = async (seconds: number): Promise<number> => {
+    const [first = 0] = await campaigns.add(bench.quick ? 5_000 : 10_000)
+    const load = { kind: 'participate' as const, first }
+    const token = platform.bankTokens[0] ?? null
+    const result = await runLoad({ ports: [platform.port], token, connections: clients, seconds, load })
+    requireExpected(result)
+    return (result.answered.participate?.count ?? 0) / result.seconds
+  }
+  const limit = async (seconds: number): Promise<number> => {
+    const [first = 0] = await campaigns.add(clients * (bench.quick ? 100 : 200))
+    const { server, folder } = bench
+    return pgbench(server, { database, script, seconds, folder, variables: { i: 0, first } })
+  }
+  await ours(2)
+  await limit(2)
+  await bench.server.run(database, 'vacuum analyze')
+  const compared = await compare(
+    bench.rounds,
+    () => ours(bench.seconds),
+    () => limit(bench.seconds),
+  )
+  return [
+    {
+      name: 'a bank confirms campaigns over HTTP, against pgbench',
+      ours: `${Math.round(compared.ours)}/s`,
+      limit: `${Math.round(compared.limit)}/s`,
+      ratio: compared.ratio,
+      target: `>= ${target}`,
+      pass: compared.ratio >= target,
+    },
+  ]
+}
+
+/** Campaigns with numbered ids, like one that was made by the form: a bank to decide, and another that it waits for. */
+function createCampaigns(bench: Bench, platform: CampaignPlatform) {
+  let next = 1
+  const made = createCampaign(platform, {
+    dateFrom: new Date(Date.now() + dayMs),
+    dateTo: new Date(Date.now() + 90 * dayMs),
+  })
+  return {
+    /** @returns the number of the first */
+    async add(count: number): Promise<[number]> {
+      const first = next
+      next += count
+      const id = `lpad(to_hex(n), 32, '0')::uuid`
+      await bench.server.run(
+        database,
+        `insert into campaigns
+         select (jsonb_populate_record(c, jsonb_build_object('cashback_id', ${id}))).*
+         from campaigns c, generate_series(${first}, ${next - 1}) n where cashback_id = '${await made}'`,
+        `insert into campaign_banks (cashback_id, bank_id, status, created_at)
+         select ${id}, bank_id, status, created_at
+         from campaign_banks, generate_series(${first}, ${next - 1}) n
+         where cashback_id = '${await made}' and bank_id in ('${platform.bankIds[0]}', '${platform.bankIds[1]}')`,
+      )
+      return [first]
+    },
+  }
+}
+
+/** The statements of a confirm, taken down while one runs, with the number of the campaign as a variable. */
+async function record(platform: CampaignPlatform, number: number): Promise<PgbenchScript> {
+  const statements: string[] = []
+  const note = (statement: Statement | string, values: unknown[] = []) => {
+    const text = typeof statement === 'string' ? statement : statement.text
+    statements.push(text.replace(/\$(\d+)/g, (_, place) => literal(values[Number(place) - 1])))
+  }
+  const recording: Database = {
+    ...platform.database,
+    transaction: work =>
+      platform.database.transaction(transaction => {
+        const noted: Queryable = {
+          query(statement, values) {
+            note(statement, values)
+            return transaction.query(statement, values)
+          },
+          execute(statement, values) {
+            note(statement, values)
+            return transaction.execute(statement, values)
+          },
+        }
+        return work(noted)
+      }),
+  }
+  const bankId = platform.bankIds[0] ?? ''
+  const bank = { type: 'bank', bankId, role: 'ADMIN', userType: 'gateway_user', subject: 'bench' } as const
+  const cashbackId = numberedId(number)
+  await confirm({ database: recording, clock: createClock() }, { bank, cashbackId })
+  const id = `lpad(to_hex(:number::bigint), 32, '0')`
+  const text = ['begin', ...statements, 'commit']
+    .map(statement => statement.replaceAll(/\s+/g, ' ').replaceAll(`'${cashbackId}'`, `${id}::uuid`))
+    .map(statement => statement.replaceAll(`'{"${cashbackId}"}'`, `('{' || ${id} || '}')::uuid[]`))
+    .join(';\n')
+  return {
+    name: 'bank-confirm',
+    text: `\\set i :i + 1\n\\set number :first + (:i - 1) * ${clients} + :client_id\n${text};\n`,
+  }
+}
+
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return 'null'
+  if (Array.isArray(value)) return `'{${value.map(one => (one === null ? 'null' : `"${one}"`)).join(',')}}'`
+  return `'${value instanceof Date ? value.toISOString() : value}'`
+}

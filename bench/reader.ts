@@ -1,0 +1,47 @@
+/**
+ * Readers of long answers, a process of its own: `node bench/reader.ts '<Reading as JSON>'`, printing a Read for each as JSON. Raw
+ * sockets that throw away what they get, because on two cores the client's own work would hide the platform's.
+ */
+import { connect } from 'node:net'
+import process from 'node:process'
+
+export type Reading = { port: number; path: string; token: string; atOnce: number; headers?: Record<string, string> }
+export type Read = { firstByteMs: number; totalMs: number; bytes: number }
+
+const buffer = Buffer.allocUnsafe(1024 * 1024)
+const end = '\r\n0\r\n\r\n'
+
+/** @throws Error when the answer is not 200, or breaks off before the end of its chunked body */
+function read({ port, path, token, headers = {} }: Reading): Promise<Read> {
+  const lines = Object.entries({ Host: '127.0.0.1', Authorization: `Bearer ${token}`, ...headers })
+  const request = `GET ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
+  return new Promise((resolve, reject) => {
+    const start = performance.now()
+    let head = ''
+    let firstByteMs = 0
+    let bytes = 0
+    let last = ''
+    const onData = (size: number): boolean => {
+      if (firstByteMs === 0) {
+        head += buffer.toString('latin1', 0, size)
+        const headEnd = head.indexOf('\r\n\r\n')
+        if (headEnd !== -1 && head.length > headEnd + 4) firstByteMs = performance.now() - start
+      }
+      bytes += size
+      last = (last + buffer.toString('latin1', Math.max(0, size - end.length), size)).slice(-end.length)
+      return true
+    }
+    const socket = connect({ port, host: '127.0.0.1', onread: { buffer, callback: onData } })
+    socket.once('connect', () => socket.write(request))
+    socket.once('error', reject)
+    socket.once('close', () => {
+      if (!head.startsWith('HTTP/1.1 200 ')) reject(new Error(`The list was answered with ${head.slice(0, 1_000)}`))
+      else if (last !== end) reject(new Error(`The list broke off after ${bytes} bytes`))
+      else resolve({ firstByteMs, totalMs: performance.now() - start, bytes })
+    })
+  })
+}
+
+const reading = JSON.parse(process.argv[2] ?? '') as Reading
+const reads = await Promise.all(Array.from({ length: reading.atOnce }, () => read(reading)))
+process.stdout.write(JSON.stringify(reads))
