@@ -84,9 +84,13 @@ export async function findBankCampaigns(
             c.max_budget::text as "maxBudget", k.currency_code as currency,
             case when c.terminals_platform then coalesce(l.terminals_count, 0) else c.terminals_count end as "terminalsCount",
             c.created_at as "createdAt", c.updated_at as "updatedAt", ${ownPart}
-     from campaign_banks i join campaigns c using (cashback_id) join merchants m using (merchant_id)
+     from (
+       select cashback_id from campaign_banks i join campaigns c using (cashback_id)
+       where ${conditions} order by ${order} limit $8 offset $9
+     ) page join campaign_banks i on i.cashback_id = page.cashback_id and i.bank_id = $1
+     join campaigns c on c.cashback_id = page.cashback_id join merchants m using (merchant_id)
      join countries k using (country_id) left join merchant_terminal_lists l using (merchant_id)
-     where ${conditions} order by ${order} limit $8 offset $9`,
+     order by ${order}`,
     [...filters, page.pageSize, skipped(page)],
   )
   const [counted] = await database.query<{ count: number }>(

@@ -18,7 +18,7 @@ import { findTerminals } from './terminal-store.ts'
 const common = { tags: ['Portal'], security: secured }
 const unknown = 'There is no such campaign, or the bank is not invited'
 /** More than anybody looks through at once. */
-const mostOpenCampaigns = 500
+const mostOpenCampaigns = 200
 
 export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   const { database, clock } = deps

@@ -63,8 +63,12 @@ export async function findOrders(
   if (search.bankCode !== undefined) conditions.push(`b.code = ${with_(search.bankCode)}`)
   if (search.orderId !== undefined) conditions.push(`o.order_id = ${with_(search.orderId)}`)
   if (search.externalId !== undefined) conditions.push(`starts_with(o.external_id, ${with_(search.externalId)})`)
-  if (search.operatorCode !== undefined) conditions.push(`m.code = ${with_(search.operatorCode)}`)
-  if (search.tariffCode !== undefined) conditions.push(`t.code = ${with_(search.tariffCode)}`)
+  const { operatorCode, tariffCode } = search
+  if (operatorCode !== undefined || tariffCode !== undefined)
+    conditions.push(`o.tariff_id = any(array(
+      select t.tariff_id from tariffs t join mobile_operators m using (mobile_operator_id)
+      where (${with_(operatorCode ?? null)}::text is null or m.code = $${values.length})
+        and (${with_(tariffCode ?? null)}::text is null or t.code = $${values.length})))`)
   // An order's id begins with the instant at which it was made: the primary key is an index of time, too.
   if (search.from !== null) conditions.push(`o.order_id >= ${with_(firstOrderId(search.from))}`)
   if (search.until !== null) conditions.push(`o.order_id < ${with_(firstOrderId(search.until))}`)

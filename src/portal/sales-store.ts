@@ -31,21 +31,19 @@ export function countSales(
   const madeFrom = new Date(first.getTime() - reservationMinutes * 60_000)
   return database.query<SalesRow>(
     `with ended as (
-       select tariff_id, currency, price,
-              case when status = 'reserved' then 'expired' else status end as status,
-              width_bucket(coalesce(confirmed_at, cancelled_at, reserved_until), $2::timestamptz[]) - 1 as span
+       select width_bucket(coalesce(confirmed_at, cancelled_at, reserved_until), $2::timestamptz[]) - 1 as span, tariff_id, currency,
+              count(*) filter (where status = 'confirmed')::int as confirmed,
+              count(*) filter (where status = 'cancelled')::int as cancelled,
+              count(*) filter (where status in ('expired', 'reserved'))::int as expired,
+              coalesce(sum(price) filter (where status = 'confirmed'), 0)::text as amount
        from orders
        where bank_id = $1 and order_id >= $3 and order_id < $4
          and (status in ('confirmed', 'cancelled', 'expired') or status = 'reserved' and reserved_until <= $5)
+       group by 1, tariff_id, currency
      )
-     select span, m.code as "operatorCode", t.code as "tariffCode", e.currency,
-            count(*) filter (where e.status = 'confirmed')::int as confirmed,
-            count(*) filter (where e.status = 'cancelled')::int as cancelled,
-            count(*) filter (where e.status = 'expired')::int as expired,
-            coalesce(sum(e.price) filter (where e.status = 'confirmed'), 0)::text as amount
+     select span, m.code as "operatorCode", t.code as "tariffCode", e.currency, confirmed, cancelled, expired, amount
      from ended e join tariffs t using (tariff_id) join mobile_operators m using (mobile_operator_id)
      where span between 0 and cardinality($2::timestamptz[]) - 2
-     group by span, m.code, t.code, mobile_operator_id, t.position, e.currency
      order by span, mobile_operator_id, t.position, e.currency`,
     [bankId, bounds, firstOrderId(madeFrom), firstOrderId(last), now],
   )
