@@ -21,6 +21,7 @@ import { qrCase } from './cases/qr.ts'
 import { readsCase } from './cases/reads.ts'
 import { reconciliationCase } from './cases/reconciliation.ts'
 import { reserveCase } from './cases/reserve.ts'
+import { segmentCase } from './cases/segment.ts'
 import { startCase } from './cases/start.ts'
 import { tokensCase } from './cases/tokens.ts'
 import { startDatabaseServer } from './database.ts'
@@ -41,6 +42,7 @@ const cases: readonly Case[] = [
   bankConfirmCase,
   merchantListCase,
   clockCase,
+  segmentCase,
   reconciliationCase,
   startCase,
 ]
