@@ -1,10 +1,10 @@
 /** What the merchant's pages read. A change of a campaign invalidates all of it: `useCampaignChanged`. */
-import { keepPreviousData, queryOptions, useQueryClient } from '@tanstack/react-query'
-import { useCallback } from 'react'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import { ApiError, noAnswer } from '../api/errors.ts'
 import type { paths } from '../api/schema/perkline.ts'
 import type { CampaignDetails } from '../campaigns/types.ts'
+import { useCampaignChanged as useChanged } from '../campaigns/use-move.ts'
 import { periodOfDays } from '../i18n/time-zone.ts'
 import type { CampaignsSearch } from './search.ts'
 
@@ -58,15 +58,4 @@ export const banksQuery = queryOptions({
 })
 
 /** For after a change of a campaign: everything that shows it is read again. */
-export function useCampaignChanged(): (cashbackId: string) => Promise<void> {
-  const queryClient = useQueryClient()
-  return useCallback(
-    async cashbackId => {
-      await Promise.all([
-        queryClient.invalidateQueries({ queryKey: ['merchant'] }),
-        queryClient.invalidateQueries({ queryKey: ['campaigns', cashbackId] }),
-      ])
-    },
-    [queryClient],
-  )
-}
+export const useCampaignChanged = (): ((cashbackId: string) => Promise<void>) => useChanged('merchant')

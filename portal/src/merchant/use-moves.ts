@@ -1,34 +1,15 @@
 /** What a merchant does with a campaign at the push of a button; each asks first and tells what it has led to. */
-import { useMutation } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import type { CampaignDetails } from '../campaigns/types.ts'
+import { type Move, type Question, useMove as useAnyMove } from '../campaigns/use-move.ts'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
-import { useConfirm } from '../ui/confirm.tsx'
-import { useNotify } from '../ui/notify.tsx'
 import { campaignPageTexts } from './campaign-texts.ts'
 import { useCampaignChanged } from './queries.ts'
 
-type Result = { status: CampaignDetails['status'] }
-export type Move = { ask(): Promise<void>; isPending: boolean }
-type Question = { title: string; text: string; action: string; isDangerous?: boolean; done: string }
-
-/** A move that asks, acts, tells, and reads the campaign again; after a failure too, since it may have been done by another. */
-function useMove(cashbackId: string, question: Question, act: () => Promise<Result>): Move {
-  const confirm = useConfirm()
-  const notify = useNotify()
+/** A move of the merchant. */
+function useMove(cashbackId: string, question: Question, act: () => Promise<unknown>): Move {
   const changed = useCampaignChanged()
-  const { mutate, isPending } = useMutation({
-    mutationFn: act,
-    onSuccess: () => notify.done(question.done),
-    onError: notify.failed,
-    onSettled: () => changed(cashbackId),
-  })
-  return {
-    isPending,
-    async ask() {
-      if (await confirm(question)) mutate()
-    },
-  }
+  return useAnyMove(question, act, () => changed(cashbackId))
 }
 
 export function useLaunch(campaign: CampaignDetails): Move {

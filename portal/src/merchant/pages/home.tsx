@@ -1,13 +1,13 @@
-import { Alert, Card, Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { HomeTask } from '../../campaigns/types.ts'
+import { HomeOverview } from '../../campaigns/home-overview.tsx'
+import type { Home } from '../../campaigns/types.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange, useSession } from '../../session/use-session.ts'
 import { LinkButton } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { GroupTiles } from '../parts/group-tiles.tsx'
-import { TaskCard } from '../parts/task-card.tsx'
+import { MerchantTask } from '../parts/task-card.tsx'
 import { homeQuery } from '../queries.ts'
 import { merchantTexts } from '../texts.ts'
 
@@ -25,48 +25,25 @@ export function HomePage() {
         actions={mayChange && <LinkButton to="/merchant/campaigns/new">{campaigns.create}</LinkButton>}
       />
       <Loaded query={query}>
-        {({ tasks, isComplete, counts }) => (
-          <Stack gap="xl">
-            <Mine
-              tasks={tasks.filter(({ waitsFor }) => waitsFor === 'me')}
-              isNew={Object.values(counts.byStatus).every(count => count === 0)}
-            />
-            <GroupTiles byStatus={counts.byStatus} />
-            <Others tasks={tasks.filter(({ waitsFor }) => waitsFor === 'other')} />
-            {!isComplete && <Alert color="blue">{texts.incomplete}</Alert>}
-          </Stack>
+        {home => (
+          <HomeOverview
+            home={home}
+            none={<Nothing counts={home.counts} />}
+            counts={<GroupTiles byStatus={home.counts.byStatus} />}
+            card={task => <MerchantTask task={task} />}
+          />
         )}
       </Loaded>
     </>
   )
 }
 
-function Mine({ tasks, isNew }: { tasks: readonly HomeTask[]; isNew: boolean }) {
+function Nothing({ counts }: Pick<Home, 'counts'>) {
   const { home: texts } = useTexts(merchantTexts)
-  if (tasks.length > 0) return <Tasks title={texts.mine} tasks={tasks} />
-  return (
-    <Card p={0}>
-      {isNew ? (
-        <Empty title={texts.first} text={texts.firstText} />
-      ) : (
-        <Empty title={texts.nothing} text={texts.nothingText} />
-      )}
-    </Card>
-  )
-}
-
-function Others({ tasks }: { tasks: readonly HomeTask[] }) {
-  const { home: texts } = useTexts(merchantTexts)
-  return tasks.length > 0 && <Tasks title={texts.others} tasks={tasks} />
-}
-
-function Tasks({ title, tasks }: { title: string; tasks: readonly HomeTask[] }) {
-  return (
-    <Stack component="section" gap="sm" aria-label={title}>
-      <Title order={2}>{title}</Title>
-      {tasks.map(task => (
-        <TaskCard key={[task.kind, task.cashbackId, task.bankId].join()} task={task} />
-      ))}
-    </Stack>
+  const isNew = Object.values(counts.byStatus).every(count => count === 0)
+  return isNew ? (
+    <Empty title={texts.first} text={texts.firstText} />
+  ) : (
+    <Empty title={texts.nothing} text={texts.nothingText} />
   )
 }

@@ -1,26 +1,32 @@
-import { Button, Chip, Group, NativeSelect, Stack } from '@mantine/core'
+import { Button, NativeSelect, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { groups, statusNames } from '../../campaigns/campaign-groups.ts'
+import { GroupChips } from '../../campaigns/group-chips.tsx'
+import classes from '../../campaigns/parts.module.css'
+import { useTexts } from '../../i18n/preferences.tsx'
 import { DaysInput } from '../../ui/dates.tsx'
 import { SearchInput } from '../../ui/search-input.tsx'
 import { statusTexts } from '../../ui/status-texts.ts'
-import { countOf, groupNames, groups, type Group as StatusGroup, statusNames } from '../campaign-groups.ts'
 import { homeQuery } from '../queries.ts'
 import type { CampaignsSearch } from '../search.ts'
 import { merchantTexts } from '../texts.ts'
-import classes from './parts.module.css'
 
 type Given = { search: CampaignsSearch; onSearch: (change: Partial<CampaignsSearch>) => void }
 
 /** Which campaigns the table shows. */
 export function CampaignFilters({ search, onSearch }: Given) {
   const { campaigns: texts } = useTexts(merchantTexts)
+  const { data: home } = useQuery(homeQuery)
   const { name, group, status, from, to } = search
   const isFiltered = [name, group, status, from, to].some(value => value !== undefined)
   const nothing = { name: undefined, group: undefined, status: undefined, from: undefined, to: undefined }
   return (
     <Stack gap="sm" mb="md">
-      <GroupChips search={search} onSearch={onSearch} />
+      <GroupChips
+        group={group}
+        home={home}
+        onGroup={chosen => onSearch({ group: chosen, status: undefined, page: undefined })}
+      />
       <div className={classes.filters}>
         <SearchInput label={texts.search} value={name} onChange={words => onSearch({ name: words })} />
         <StatusSelect search={search} onSearch={onSearch} />
@@ -38,32 +44,6 @@ export function CampaignFilters({ search, onSearch }: Given) {
         )}
       </div>
     </Stack>
-  )
-}
-
-/** The general statuses with how many campaigns each has. */
-function GroupChips({ search: { group }, onSearch }: Given) {
-  const { campaigns, groups: names } = useTexts(merchantTexts)
-  const format = useFormat()
-  const { data } = useQuery(homeQuery)
-  const label = (each: StatusGroup) =>
-    data ? `${names[each]} ${format.number(countOf(each, data.counts.byStatus))}` : names[each]
-  return (
-    <Chip.Group
-      value={group ?? ''}
-      onChange={value =>
-        onSearch({ group: groupNames.find(each => each === value), status: undefined, page: undefined })
-      }
-    >
-      <Group gap={6} role="radiogroup" aria-label={campaigns.group}>
-        <Chip value="">{names.all}</Chip>
-        {groupNames.map(each => (
-          <Chip key={each} value={each}>
-            {label(each)}
-          </Chip>
-        ))}
-      </Group>
-    </Chip.Group>
   )
 }
 

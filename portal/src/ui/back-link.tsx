@@ -2,7 +2,7 @@ import { Group } from '@mantine/core'
 import { IconArrowLeft } from '@tabler/icons-react'
 import { createLink } from '@tanstack/react-router'
 import type { AnchorHTMLAttributes, Ref } from 'react'
-import classes from './parts.module.css'
+import classes from './back-link.module.css'
 
 type Given = AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }
 

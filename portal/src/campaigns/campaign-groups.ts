@@ -1,5 +1,5 @@
 /** The general groups of statuses, as the platform's list of campaigns has them. */
-import type { CampaignStatus } from '../campaigns/life.ts'
+import type { CampaignStatus } from './life.ts'
 
 export const groups = {
   awaitingApproval: ['awaitingBankApproval', 'awaitingMerchantApproval'],
