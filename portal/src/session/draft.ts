@@ -3,7 +3,7 @@
  * it is saved or discarded.
  */
 import { useDebouncedCallback } from '@mantine/hooks'
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 import { personOf } from './session.ts'
 import { useSession } from './use-session.ts'
 
@@ -24,6 +24,11 @@ export function useDraft<Values>(name: string): Draft<Values> {
   const key = `perkline.draft/${personOf(session)}/${name}`
   const [restored, setRestored] = useState(() => read<Values>(key))
   const write = useDebouncedCallback((values: Values) => store(key, values), { delay: 300, flushOnUnmount: true })
+  // A reload or a closed tab unmounts nothing.
+  useEffect(() => {
+    addEventListener('pagehide', write.flush)
+    return () => removeEventListener('pagehide', write.flush)
+  }, [write])
   const discard = useCallback(() => {
     write.cancel()
     localStorage.removeItem(key)

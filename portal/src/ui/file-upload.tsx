@@ -48,7 +48,7 @@ export function FileUpload<Data>(props: {
         }}
       >
         <Group gap="md" wrap="nowrap" mih={72}>
-          <IconFileSpreadsheet size={32} stroke={1.4} aria-hidden />
+          <IconFileSpreadsheet size={32} stroke={1.4} style={{ flex: 'none' }} aria-hidden />
           <div>
             <Text fw={600}>{texts.upload.choose}</Text>
             <Text size="sm" c="dimmed">

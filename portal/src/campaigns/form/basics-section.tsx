@@ -21,42 +21,41 @@ export function BasicsSection({ form, isOpen, countries }: FormPart & { countrie
       isOpen={isOpen}
       fields={['name', 'description', 'participationTerms', 'countryCode']}
     >
-      <TextInput
-        label={texts.name}
-        description={left('name')}
-        required
-        disabled={!isOpen('name')}
-        {...form.getInputProps('name')}
-      />
-      <Textarea
-        label={texts.description}
-        description={left('description')}
-        autosize
-        minRows={2}
-        maxRows={8}
-        disabled={!isOpen('description')}
-        {...form.getInputProps('description')}
-      />
-      <Textarea
-        label={texts.participationTerms}
-        description={`${texts.participationTermsHint} ${left('participationTerms')}.`}
-        autosize
-        minRows={2}
-        maxRows={8}
-        disabled={!isOpen('participationTerms')}
-        {...form.getInputProps('participationTerms')}
-      />
-      <Select
-        label={texts.country}
-        description={texts.countryHint}
-        required
-        searchable
-        allowDeselect={false}
-        disabled={!isOpen('countryCode')}
-        data={countries.map(({ code, name, currency }) => ({ value: code, label: `${name}, ${currency.code}` }))}
-        {...form.getInputProps('countryCode')}
-        value={form.values.countryCode || null}
-      />
+      {isOpen('name') && (
+        <TextInput label={texts.name} description={left('name')} required {...form.getInputProps('name')} />
+      )}
+      {isOpen('description') && (
+        <Textarea
+          label={texts.description}
+          description={left('description')}
+          autosize
+          minRows={2}
+          maxRows={8}
+          {...form.getInputProps('description')}
+        />
+      )}
+      {isOpen('participationTerms') && (
+        <Textarea
+          label={texts.participationTerms}
+          description={`${texts.participationTermsHint} ${left('participationTerms')}.`}
+          autosize
+          minRows={2}
+          maxRows={8}
+          {...form.getInputProps('participationTerms')}
+        />
+      )}
+      {isOpen('countryCode') && (
+        <Select
+          label={texts.country}
+          description={texts.countryHint}
+          required
+          searchable
+          allowDeselect={false}
+          data={countries.map(({ code, name, currency }) => ({ value: code, label: `${name}, ${currency.code}` }))}
+          {...form.getInputProps('countryCode')}
+          value={form.values.countryCode || null}
+        />
+      )}
     </FormSection>
   )
 }

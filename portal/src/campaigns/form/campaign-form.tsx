@@ -17,6 +17,7 @@ import { formTexts } from './form-texts.ts'
 import { MoneySection } from './money-section.tsx'
 import { endOf, PeriodSection } from './period-section.tsx'
 import { ProductsSection } from './products-section.tsx'
+import { type RetailerChoice, RetailerSection } from './retailer-section.tsx'
 import { TerminalsSection } from './terminals-section.tsx'
 import type { CampaignValues, EditableField } from './values.ts'
 
@@ -26,8 +27,10 @@ type Given = {
   /** What was changed before and not saved. */
   restored?: Partial<CampaignValues>
   directory: Directory
-  /** Whose campaign it is, for the preview. */
-  retailer: { name: string }
+  /** Whose campaign it is, for the preview; null: it is chosen among `retailers`. */
+  retailer: { name: string } | null
+  /** The merchants to choose from, where a bank creates the campaign. */
+  retailers?: readonly RetailerChoice[]
   /** The banks to choose from; null: nobody is invited here, since a bank creates the campaign. */
   banks: readonly { id: string; name: string }[] | null
   /** Null: every field. */
@@ -44,7 +47,7 @@ type Given = {
 
 /** A campaign is created and edited in this one form, with the card that customers see beside it. */
 export function CampaignForm(given: Given) {
-  const { initial, restored, directory, retailer, banks, editable, submit, save, onValues, cancel, notice } = given
+  const { initial, restored, directory, retailers = [], banks, editable, submit, save, onValues, cancel, notice } = given
   const texts = useTexts(formTexts)
   const form = useForm<CampaignValues>({
     initialValues: { ...initial, ...restored },
@@ -60,7 +63,8 @@ export function CampaignForm(given: Given) {
   // Once a bank has agreed, lists only grow (behaviour.md, section 3).
   const isGrowing = editable !== null && !editable.includes('name')
   const currency = directory.countries.find(({ code }) => code === form.values.countryCode)?.currency.code ?? null
-  const part = { form, isOpen }
+  const part = { form, isOpen, isByBank: banks === null }
+  const retailer = given.retailer ?? retailers.find(({ retailerId }) => retailerId === form.values.retailerId)
 
   return (
     <div className={classes.beside}>
@@ -72,6 +76,7 @@ export function CampaignForm(given: Given) {
               {editable.length === 0 ? texts.allLocked : texts.someLocked}
             </Alert>
           )}
+          {part.isByBank && <RetailerSection {...part} retailers={retailers} />}
           <BasicsSection {...part} countries={directory.countries} />
           <PeriodSection {...part} />
           <MoneySection {...part} currency={currency} />
@@ -108,7 +113,7 @@ export function CampaignForm(given: Given) {
         </Stack>
       </form>
       <aside className={classes.preview}>
-        <Preview values={form.values} currency={currency} retailer={retailer} />
+        <Preview values={form.values} currency={currency} retailer={retailer ?? { name: '' }} />
       </aside>
     </div>
   )

@@ -3,6 +3,7 @@ import type { UseFormReturnType } from '@mantine/form'
 import type { CampaignValues, EditableField } from './values.ts'
 
 export const campaignFields = [
+  'retailerId',
   'name',
   'description',
   'participationTerms',
@@ -26,13 +27,15 @@ export const campaignFields = [
   'paymentSystemsId',
   'bannerSmall',
   'bannerBig',
-] as const satisfies readonly EditableField[]
+] as const satisfies readonly (EditableField | 'retailerId')[]
 
 /** What every section of the form works with. */
 export type FormPart = {
   form: UseFormReturnType<CampaignValues>
   /** Whether the state of the campaign permits a change of the field. */
   isOpen(field: EditableField): boolean
+  /** A bank writes it, for a merchant. */
+  isByBank: boolean
 }
 
 /** Lengths count characters as a person does. */

@@ -68,6 +68,18 @@ export const formTexts = dictionary({
     terminalsGrow: 'Terminals can only be added: a file adds to the list.',
     terminalsReplace: 'Another file replaces the list.',
     clearTerminals: 'Empty the list',
+    /** Where a bank writes it. */
+    byBank: {
+      retailer: 'Merchant',
+      retailerHint: 'Whose campaign it is, and who later compensates its share.',
+      create: 'Create the campaign',
+      share: 'Borne by the merchant, %',
+      shareHint: (percent: string) => `Your bank bears ${percent} of the cashback.`,
+      shareRule: 'Your bank bears the rest.',
+      maxBudget: 'Budget',
+      maxBudgetHint: 'The most that it may cost; empty: no limit.',
+      platform: 'The merchant’s terminals in the platform’s directory, as they are at any time',
+    },
     banner: {
       bannerSmall: 'Small banner',
       bannerBig: 'Big banner',
@@ -157,6 +169,17 @@ export const formTexts = dictionary({
     terminalsGrow: 'Термінали можна лише додавати: файл доповнює список.',
     terminalsReplace: 'Інший файл замінить список.',
     clearTerminals: 'Очистити список',
+    byBank: {
+      retailer: 'Торговець',
+      retailerHint: 'Чия це кампанія і хто згодом компенсує свою частку.',
+      create: 'Створити кампанію',
+      share: 'Частка торговця, %',
+      shareHint: percent => `Ваш банк бере на себе ${percent} кешбеку.`,
+      shareRule: 'Решту бере на себе ваш банк.',
+      maxBudget: 'Бюджет',
+      maxBudgetHint: 'Найбільше, скільки вона може коштувати; порожньо: без обмеження.',
+      platform: 'Термінали торговця в довіднику платформи, якими вони є будь-коли',
+    },
     banner: {
       bannerSmall: 'Малий банер',
       bannerBig: 'Великий банер',

@@ -5,11 +5,13 @@ import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
 
 /** What is given back, who bears it, and within which bounds. */
-export function MoneySection({ form, isOpen, currency }: FormPart & { currency: string | null }) {
+export function MoneySection({ form, isOpen, isByBank, currency }: FormPart & { currency: string | null }) {
   const texts = useTexts(formTexts)
   const format = useFormat()
   const { merchantCompensationPercentage: share } = form.values
   const isShare = share !== '' && Number(share) >= 0 && Number(share) <= 100
+  const rest = isByBank ? texts.byBank.shareHint : texts.shareHint
+  const part = { form, isOpen, isByBank }
   const inCurrency = (label: string) => (currency ? `${label}, ${currency}` : label)
   return (
     <FormSection
@@ -19,23 +21,23 @@ export function MoneySection({ form, isOpen, currency }: FormPart & { currency: 
     >
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <Figure
-          {...{ form, isOpen }}
+          {...part}
           name="percentage"
           label={texts.percentage}
           hint={texts.percentageHint}
           isRequired
         />
         <Figure
-          {...{ form, isOpen }}
+          {...part}
           name="merchantCompensationPercentage"
-          label={texts.share}
-          hint={isShare ? texts.shareHint(format.percent(100 - Number(share))) : texts.shareRule}
+          label={isByBank ? texts.byBank.share : texts.share}
+          hint={isShare ? rest(format.percent(100 - Number(share))) : isByBank ? texts.byBank.shareRule : texts.shareRule}
           isRequired
         />
-        <Figure {...{ form, isOpen }} name="minAmount" label={inCurrency(texts.minAmount)} isRequired />
-        <Figure {...{ form, isOpen }} name="maxAmount" label={inCurrency(texts.maxAmount)} isRequired />
+        <Figure {...part} name="minAmount" label={inCurrency(texts.minAmount)} isRequired />
+        <Figure {...part} name="maxAmount" label={inCurrency(texts.maxAmount)} isRequired />
       </SimpleGrid>
-      <Figure {...{ form, isOpen }} name="maxBudget" label={inCurrency(texts.maxBudget)} hint={texts.maxBudgetHint} />
+      <Figure {...part} name="maxBudget" label={inCurrency(isByBank ? texts.byBank.maxBudget : texts.maxBudget)} hint={isByBank ? texts.byBank.maxBudgetHint : texts.maxBudgetHint} />
     </FormSection>
   )
 }

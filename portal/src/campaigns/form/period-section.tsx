@@ -8,7 +8,8 @@ import { formTexts } from './form-texts.ts'
 import { periodOf } from './values.ts'
 
 /** When it runs, in days or to the minute, on the clocks of a time zone. */
-export function PeriodSection({ form, isOpen }: FormPart) {
+export function PeriodSection(part: FormPart) {
+  const { form, isOpen } = part
   const texts = useTexts(formTexts)
   const { timeZone } = usePreferences()
   const { zone, hasTimes } = form.values
@@ -16,7 +17,7 @@ export function PeriodSection({ form, isOpen }: FormPart) {
   const zones = [...new Set([timeZone, zone, ...timeZones()])]
   return (
     <FormSection title={texts.sections.period} isOpen={isOpen} fields={['dateFrom', 'dateTo']}>
-      {hasTimes ? <Times form={form} isOpen={isOpen} /> : <Days form={form} isOpen={isOpen} />}
+      {hasTimes ? <Times {...part} /> : <Days {...part} />}
       <Switch
         label={texts.hasTimes}
         disabled={isLocked}

@@ -7,7 +7,8 @@ import { formTexts } from './form-texts.ts'
 const separators = [',', ';', '\n', '\t', ' ']
 
 /** For which products, and which purchases. */
-export function ProductsSection({ form, isOpen }: FormPart) {
+export function ProductsSection(part: FormPart) {
+  const { form, isOpen } = part
   const texts = useTexts(formTexts)
   const { allProducts } = form.values
   return (
@@ -29,12 +30,12 @@ export function ProductsSection({ form, isOpen }: FormPart) {
       </Radio.Group>
       {!allProducts && (
         <>
-          <Listed {...{ form, isOpen }} name="sku" label={texts.sku} hint={texts.listHint} />
-          <Listed {...{ form, isOpen }} name="categoryId" label={texts.categoryId} hint={texts.listHint} />
+          <Listed {...part} name="sku" label={texts.sku} hint={texts.listHint} />
+          <Listed {...part} name="categoryId" label={texts.categoryId} hint={texts.listHint} />
         </>
       )}
-      <Purchases form={form} isOpen={isOpen} />
-      <Listed {...{ form, isOpen }} name="merchantCategoryCode" label={texts.codes} hint={texts.codesHint} />
+      <Purchases {...part} />
+      <Listed {...part} name="merchantCategoryCode" label={texts.codes} hint={texts.codesHint} />
     </FormSection>
   )
 }

@@ -15,7 +15,7 @@ const mostBytes = 16 * 1024 * 1024
 const shown = 5
 
 /** Where it applies: the merchant's terminals as the platform knows them, or a list from a file. */
-export function TerminalsSection({ form, isOpen, isGrowing }: FormPart & { isGrowing: boolean }) {
+export function TerminalsSection({ form, isOpen, isByBank, isGrowing }: FormPart & { isGrowing: boolean }) {
   const texts = useTexts(formTexts)
   const { terminalsPlatform } = form.values
   const isLocked = !isOpen('terminalsPlatform')
@@ -30,11 +30,11 @@ export function TerminalsSection({ form, isOpen, isGrowing }: FormPart & { isGro
         onChange={value => form.setFieldValue('terminalsPlatform', value === 'platform')}
       >
         <Stack gap="xs" mt="xs">
-          <Radio value="platform" label={texts.platform} disabled={isLocked} data-path="terminalsPlatform" />
+          <Radio value="platform" label={isByBank ? texts.byBank.platform : texts.platform} disabled={isLocked} data-path="terminalsPlatform" />
           <Radio value="own" label={texts.own} disabled={isLocked} />
         </Stack>
       </Radio.Group>
-      {!terminalsPlatform && <OwnTerminals form={form} isOpen={isOpen} isGrowing={isGrowing} />}
+      {!terminalsPlatform && <OwnTerminals {...{ form, isOpen, isByBank, isGrowing }} />}
     </FormSection>
   )
 }

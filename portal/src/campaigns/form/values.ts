@@ -7,6 +7,8 @@ type Figure = number | string
 type Days = [string | null, string | null]
 
 export type CampaignValues = {
+  /** Chosen where a bank creates the campaign; a merchant's own id is known. */
+  retailerId: string
   name: string
   description: string
   participationTerms: string
@@ -43,6 +45,7 @@ export type EditableField = CampaignDetails['permissions']['editableFields'][num
 export type CampaignBody = { [Field in EditableField]?: unknown }
 
 export const emptyValues = (zone: string): CampaignValues => ({
+  retailerId: '',
   name: '',
   description: '',
   participationTerms: '',
@@ -76,6 +79,7 @@ export function valuesOf(campaign: CampaignDetails, chosenZone: string): Campaig
   const zone = [chosenZone, 'UTC'].find(each => daysOfPeriod(dateFrom, dateTo, each) !== null) ?? chosenZone
   const days = daysOfPeriod(dateFrom, dateTo, zone)
   return {
+    retailerId: campaign.retailer.retailerId,
     name: campaign.name,
     description: campaign.description ?? '',
     participationTerms: campaign.participationTerms ?? '',
@@ -140,6 +144,12 @@ export function bodyOf(values: CampaignValues): CampaignBody {
     bannerSmall: values.bannerSmall.trim() || null,
     bannerBig: values.bannerBig.trim() || null,
   }
+}
+
+/** What a bank sends: the merchant in place of the banks. */
+export function bankBodyOf(values: CampaignValues): Omit<CampaignBody, 'participantsIds'> & { retailerId?: string } {
+  const { participantsIds: _, ...body } = bodyOf(values)
+  return { ...body, ...(values.retailerId && { retailerId: values.retailerId }) }
 }
 
 const figure = (value: Figure): number | undefined => (value === '' ? undefined : Number(value))

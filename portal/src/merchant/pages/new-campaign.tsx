@@ -60,7 +60,7 @@ function NewCampaignForm({ directory }: { directory: Directory }) {
     const { id } = await answer(api.POST('/cashbacks/for-merchant', { body: bodyOf(values) as never }))
     draft.discard()
     notify.done(created)
-    await changed(id)
+    void changed(id)
     await router.navigate({ to: '/merchant/campaigns/$cashbackId', params: { cashbackId: id } })
   }
   return (

@@ -53,7 +53,7 @@ export function EditForm({ base, onBase, directory, invitable }: Given) {
     else notify.done(unchanged)
     draft.discard()
     if (Object.keys(body).length > 0) notify.done(saved)
-    await changed(cashbackId)
+    void changed(cashbackId)
     await router.navigate(toCampaign)
   }
   const readNewer = async () => setNewer(await queryClient.fetchQuery({ ...campaignQuery(cashbackId), staleTime: 0 }))
