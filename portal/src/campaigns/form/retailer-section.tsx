@@ -1,0 +1,26 @@
+import { Select } from '@mantine/core'
+import { useTexts } from '../../i18n/preferences.tsx'
+import type { FormPart } from './fields.ts'
+import { FormSection } from './form-section.tsx'
+import { formTexts } from './form-texts.ts'
+
+export type RetailerChoice = { retailerId: string; name: string }
+
+/** Whose campaign it is, where a bank creates it. */
+export function RetailerSection({ form, retailers }: FormPart & { retailers: readonly RetailerChoice[] }) {
+  const { byBank: texts } = useTexts(formTexts)
+  return (
+    <FormSection title={texts.retailer} isOpen={() => true} fields={['name']}>
+      <Select
+        label={texts.retailer}
+        description={texts.retailerHint}
+        required
+        searchable
+        allowDeselect={false}
+        data={retailers.map(({ retailerId, name }) => ({ value: retailerId, label: name }))}
+        {...form.getInputProps('retailerId')}
+        value={form.values.retailerId || null}
+      />
+    </FormSection>
+  )
+}
