@@ -42,7 +42,11 @@ export const jobs: readonly Job[] = [
 
 /** Carries out everything that is due now; what others have begun is done when it returns. */
 export async function runDue(deps: JobDeps): Promise<void> {
-  for (const job of jobs) while (await job.run(deps, true));
+  for (const job of jobs) {
+    // First what nobody is busy with, so that none of it is held while the rest is waited for.
+    while (await job.run(deps, false));
+    while (await job.run(deps, true));
+  }
 }
 
 /**

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { audit } from '../src/admin/audit.ts'
 import {
   copyCampaigns,
   historyOf,
@@ -14,7 +15,9 @@ import {
   told,
 } from './support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, ids, inDays, partnerAt } from './support/campaigns.ts'
+import { range } from './support/esim.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
+import { putSegment } from './support/segments.ts'
 
 let platform: TestPlatform
 let sibling: TestPlatform
@@ -219,5 +222,37 @@ suite('several processes', () => {
     await holding
     await moving
     assert.equal(await statusOf(partnerAt(sibling, partners.grocer.token), busy), 'active')
+  })
+
+  test('the end of the period against launches, decisions and segments: each comes first or is refused, never half', async () => {
+    const seen = { launch: new Set<string>(), confirm: new Set<string>(), segment: new Set<string>() }
+    const elsewhere = partnerAt(sibling, partners.grocer.token)
+    const rounds = 20
+    for (let round = 0; round < rounds && Object.values(seen).some(({ size }) => size < 2); round++) {
+      const period = { dateFrom: inDays(platform, -1), dateTo: inDays(platform, 1) }
+      const made = await Promise.all(range(22).map(() => createCampaign(platform, period, partners.grocer)))
+      await Promise.all(made.slice(0, 10).map(id => partners.alpha.call('POST', `/cashbacks/${id}/confirm`)))
+      const requests = made.map(async (id, index) => {
+        await sleep(Math.random() * 60)
+        if (index < 10) return elsewhere.call('POST', `/cashbacks/for-merchant/${id}/confirm`)
+        if (index < 20) return partners.alpha.call('POST', `/cashbacks/${id}/confirm`)
+        // As many as one merchant may upload at once.
+        return putSegment(elsewhere, id, 'customerId\n')
+      })
+      // Nobody knows how busy the machine is: the end comes sooner or later after the first request.
+      const ends = sleep((round % 4) * 60).then(() => moveClock(platform, { advance: 'P2D' }))
+      const [, ...answers] = await Promise.all([ends, ...requests])
+      for (const [index, id] of made.entries()) {
+        const { status = 0, text } = answers[index] ?? {}
+        assert.ok([200, 201, 400].includes(status), text)
+        const wasLaunched = index < 10 && status === 201
+        assert.equal(await statusOf(elsewhere, id), wasLaunched ? 'awaitingCompensationConfirmation' : 'expired')
+        const kind = index < 10 ? 'launch' : index < 20 ? 'confirm' : 'segment'
+        seen[kind].add(status === 400 ? 'refused' : 'done')
+      }
+    }
+    for (const [kind, outcomes] of Object.entries(seen)) assert.equal(outcomes.size, 2, `${kind}: ${[...outcomes]}`)
+    const { ok, checks } = await audit(platform.platform.database, new Date())
+    assert.ok(ok, JSON.stringify(checks.filter(check => !check.ok)))
   })
 })
