@@ -144,11 +144,12 @@ suite('GET /portal/cashbacks/:id/banks/:bankId/differences.csv', () => {
   test('an upload meanwhile breaks the reading off: half a list is never taken for the whole', async () => {
     const { alpha, grocer } = sides
     const campaign = await endedCampaign(sides, [alpha])
-    const lines = Array.from({ length: 2_001 }, (_, index) => line(campaign, `${index}`, { terminalId: 'nowhere' }))
-    await uploadBank(alpha, campaign.id, [header, ...lines].join('\n'))
+    await uploadBank(alpha, campaign.id, reportOf())
+    const own = Array.from({ length: 2_001 }, (_, index) => `own-${index},T-0001,${campaign.at},200`)
+    await uploadMerchant(grocer, campaign.id, [merchantHeader, ...own].join('\n'))
     const pages = readDifferences(platform.platform.database, { cashbackId: campaign.id, bankId: ids.alpha })
     assert.equal((await pages.next()).value?.length, 2_000)
-    await uploadMerchant(grocer, campaign.id, reportOf())
+    await uploadBank(alpha, campaign.id, reportOf())
     await assert.rejects(pages.next(), /replaced/)
   })
 })

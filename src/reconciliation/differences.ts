@@ -4,6 +4,8 @@ export const sides = ['bank', 'merchant'] as const
 /** Who uploaded a report. */
 export type Side = (typeof sides)[number]
 
+export const otherSide = (side: Side): Side => (side === 'bank' ? 'merchant' : 'bank')
+
 /** What a line breaks by itself or within its report: such a line of the bank's is not compensated. */
 export const termKinds = [
   'outside-period',
@@ -23,10 +25,13 @@ export type DifferenceKind = (typeof differenceKinds)[number]
 
 export type CountsByKind = Record<DifferenceKind, number>
 
-/** @param counts of the kinds that there are */
-export function countEveryKind(counts: Partial<CountsByKind>): CountsByKind {
-  return Object.fromEntries(differenceKinds.map(kind => [kind, counts[kind] ?? 0])) as CountsByKind
+/** @param counts each of the kinds that there are; they are added up */
+export function countEveryKind(...counts: (Partial<CountsByKind> | null)[]): CountsByKind {
+  const sum = (kind: DifferenceKind) => counts.reduce((count, some) => count + (some?.[kind] ?? 0), 0)
+  return Object.fromEntries(differenceKinds.map(kind => [kind, sum(kind)])) as CountsByKind
 }
+
+export const totalOf = (counts: CountsByKind): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
 
 export type Difference = {
   kind: DifferenceKind

@@ -1,6 +1,6 @@
 /** What is read in pieces: uploaded files, and the differences of a reconciliation. No connection is kept between two pieces. */
 import type { Queryable, Statement } from '../db/database.ts'
-import type { Difference } from './differences.ts'
+import { type CountsByKind, countEveryKind, type Difference, totalOf } from './differences.ts'
 
 export type StoredFile = { reportId: string; bankId: string; merchantId: string; fileName: string; sizeBytes: number }
 
@@ -35,15 +35,21 @@ export async function* readFile(database: Queryable, reportId: string): AsyncGen
 const currentStatement: Statement = {
   name: 'reports.current-differences',
   text: `
-    select r.reconciliation_id as "reconciliationId", (select sum(value::bigint)::bigint from jsonb_each_text(r.differences)) as total
-    from reconciliations r where r.cashback_id = $1 and r.bank_id = $2`,
+    select r.bank_report_id as bank, r.merchant_report_id as merchant,
+      json_build_array(rb.broken_terms, rm.broken_terms, r.unmatched) as counts
+    from reconciliations r join reports rb on rb.report_id = r.bank_report_id
+    left join reports rm on rm.report_id = r.merchant_report_id
+    where r.cashback_id = $1 and r.bank_id = $2`,
 }
+
+const pageOf = (report: string): string => `
+  (select * from report_differences where report_id = ${report} and place > $3 order by place limit $4)`
 
 const pageStatement: Statement = {
   name: 'reports.differences',
   text: `
     select place, kind, transaction_id as "transactionId", bank_line as "bankLine", merchant_line as "merchantLine", expected, found
-    from report_differences where reconciliation_id = $1 and place > $2 order by place limit $3`,
+    from (${pageOf('$1')} union all ${pageOf('$2')}) d order by place limit $4`,
 }
 
 const pageSize = 2_000
@@ -57,11 +63,12 @@ export async function* readDifferences(
   database: Queryable,
   given: { cashbackId: string; bankId: string },
 ): AsyncGenerator<Difference[]> {
-  type Current = { reconciliationId: number; total: number }
+  type Current = { bank: string; merchant: string | null; counts: (Partial<CountsByKind> | null)[] }
   const [current] = await database.query<Current>(currentStatement, [given.cashbackId, given.bankId])
-  let left = current?.total ?? 0
-  for (let place = -1; current && left > 0; ) {
-    const values = [current.reconciliationId, place, pageSize]
+  if (!current) return
+  let left = totalOf(countEveryKind(...current.counts))
+  for (let place = -1; left > 0; ) {
+    const values = [current.bank, current.merchant, place, pageSize]
     const page = await database.query<Difference & { place: number }>(pageStatement, values)
     const last = page.at(-1)
     if (!last) throw new Error('The differences were replaced by an upload while they were read')

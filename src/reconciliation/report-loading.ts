@@ -1,4 +1,4 @@
-/** How a file gets into the database: its lines into a table of this transaction alone, its bytes piece by piece, in one pass over it. */
+/** How a file gets into the database, in one pass over it: its lines as rows, its bytes piece by piece. */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate as othersTurn } from 'node:timers/promises'
@@ -6,7 +6,7 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
-import { linesTable } from './comparison-sql.ts'
+import { lineColumns } from './comparison-sql.ts'
 import { insertChunk } from './comparison-store.ts'
 import type { Side } from './differences.ts'
 import { type ReportLine, readReportLines } from './report-lines.ts'
@@ -19,7 +19,7 @@ const namedFaults = 20
 /**
  * Reads a report to its end.
  *
- * @param client in a transaction that has made the tables for lines
+ * @param client in a transaction
  * @returns the size of the file
  * @throws DomainError 'invalid' for a file that is no report: the first 20 faults by line, column and value, then the count of all
  */
@@ -28,7 +28,7 @@ export async function loadReport(
   report: { reportId: string; side: Side; bytes: AsyncIterable<Buffer> },
 ): Promise<{ sizeBytes: number }> {
   const keep = keepBytes(client, report.reportId)
-  const lines = copyLines(client, report.side)
+  const lines = copyLines(client, report.reportId)
   const faults: string[] = []
   let faultsCount = 0
   for await (const read of readReportLines(keep.passing(report.bytes), report.side)) {
@@ -82,20 +82,20 @@ function keepBytes(client: pg.Client, reportId: string) {
   }
 }
 
-/** Brings lines into their table. They become bytes at once: objects by the thousand that live for a while fill the memory. */
-function copyLines(client: pg.Client, side: Side) {
+/** Writes lines. They become bytes at once: objects by the thousand that live for a while fill the memory. */
+function copyLines(client: pg.Client, reportId: string) {
+  const statement = `copy report_lines (report_id, ${lineColumns}) from stdin`
   let waiting: Buffer[] = []
   let size = 0
   const copy = async () => {
     const texts = waiting
     waiting = []
     size = 0
-    if (texts.length > 0)
-      await pipeline(Readable.from(texts), client.query(copyFrom(`copy ${linesTable[side]} from stdin`)))
+    if (texts.length > 0) await pipeline(Readable.from(texts), client.query(copyFrom(statement)))
   }
   return {
     async add(lines: readonly ReportLine[]): Promise<void> {
-      const text = Buffer.from(lines.map(copyText).join(''))
+      const text = Buffer.from(lines.map(line => copyText(reportId, line)).join(''))
       waiting.push(text)
       size += text.length
       if (size >= copiedBytes) await copy()
@@ -105,10 +105,10 @@ function copyLines(client: pg.Client, side: Side) {
 }
 
 /** A line in PostgreSQL's text format; no value holds a control character. */
-function copyText(line: ReportLine): string {
+function copyText(reportId: string, line: ReportLine): string {
   const { lineNumber, transactionAt, amount, cashbackAmount } = line
   const ids = `${escaped(line.transactionId)}\t${escaped(line.terminalId)}`
-  return `${lineNumber}\t${ids}\t${transactionAt.toISOString()}\t${amount}\t${cashbackAmount ?? '\\N'}\n`
+  return `${reportId}\t${lineNumber}\t${ids}\t${transactionAt.toISOString()}\t${amount}\t${cashbackAmount ?? '\\N'}\n`
 }
 
 const escaped = (text: string): string => (text.includes('\\') ? text.replaceAll('\\', '\\\\') : text)

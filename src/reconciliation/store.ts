@@ -18,6 +18,7 @@ export type NewReport = {
   comment: string | null
 }
 
+/** A merchant's report does not change what its bank's lets expect. */
 const countUpload = {
   bank: {
     name: 'reports.count-bank-upload',
@@ -26,48 +27,66 @@ const countUpload = {
   },
   merchant: {
     name: 'reports.count-merchant-upload',
-    text: `update campaign_banks set merchant_report_uploads = merchant_report_uploads + 1, expected_compensation = $3
+    text: `update campaign_banks set merchant_report_uploads = merchant_report_uploads + 1
            where cashback_id = $1 and bank_id = $2 returning merchant_report_uploads as version`,
   },
 } satisfies Record<Side, Statement>
 
-/** Writes a report whose lines and bytes are written already, and what it has led to; the campaign must be locked. */
+/** Writes a report whose lines and bytes are written already; the campaign must be locked. */
 export async function insertReport(transaction: Queryable, report: NewReport, comparison: Comparison): Promise<void> {
   const { reportId, cashbackId, bankId, side, actor } = report
-  const { lines, totalAmount, totalCashback, expectedCompensation } = comparison
-  const [counted] = await transaction.query<{ version: number }>(countUpload[side], [
-    cashbackId,
-    bankId,
-    expectedCompensation,
-  ])
+  const { lines, totalAmount, totalCashback, compensation, brokenTerms } = comparison
+  const part = [cashbackId, bankId]
+  const [counted] = await transaction.query<{ version: number }>(
+    countUpload[side],
+    side === 'bank' ? [...part, compensation] : part,
+  )
   await transaction.execute(
     `insert into reports (report_id, cashback_id, bank_id, side, version, file_name, size_bytes, lines, total_amount, total_cashback,
-       uploaded_at, actor_type, actor_id, actor_subject, comment)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+       uploaded_at, actor_type, actor_id, actor_subject, comment, broken_terms)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     [
-      ...[reportId, cashbackId, bankId, side, counted?.version, report.fileName, report.sizeBytes],
-      ...[lines, totalAmount, totalCashback, report.uploadedAt, actor.type, actor.id, actor.subject, report.comment],
+      ...[
+        reportId,
+        ...part,
+        side,
+        counted?.version,
+        report.fileName,
+        report.sizeBytes,
+        lines,
+        totalAmount,
+        totalCashback,
+      ],
+      ...[report.uploadedAt, actor.type, actor.id, actor.subject, report.comment, JSON.stringify(brokenTerms)],
     ],
   )
 }
 
-/** Puts what an upload has led to in the place of what was compared before. */
+/** Names the latest reports and how they match. */
 export async function replaceComparison(
   transaction: Queryable,
   given: { cashbackId: string; bankId: string; reports: Record<Side, string | null>; comparison: Comparison },
 ): Promise<void> {
   const { cashbackId, bankId, reports, comparison } = given
   await transaction.execute(
-    `insert into reconciliations (reconciliation_id, cashback_id, bank_id, bank_report_id, merchant_report_id, matched, differences)
-     values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (cashback_id, bank_id) do update set reconciliation_id = excluded.reconciliation_id,
-       bank_report_id = excluded.bank_report_id, merchant_report_id = excluded.merchant_report_id, matched = excluded.matched,
-       differences = excluded.differences`,
-    [
-      ...[comparison.reconciliationId, cashbackId, bankId, reports.bank, reports.merchant],
-      ...[comparison.matched, JSON.stringify(comparison.counts)],
-    ],
+    `insert into reconciliations (cashback_id, bank_id, bank_report_id, merchant_report_id, matched, unmatched)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (cashback_id, bank_id) do update set bank_report_id = excluded.bank_report_id,
+       merchant_report_id = excluded.merchant_report_id, matched = excluded.matched, unmatched = excluded.unmatched`,
+    [cashbackId, bankId, reports.bank, reports.merchant, comparison.matched, JSON.stringify(comparison.unmatched)],
   )
+}
+
+/** @returns null when there is no such report */
+export async function findBrokenTerms(
+  transaction: Queryable,
+  reportId: string | null,
+): Promise<Partial<CountsByKind> | null> {
+  const [row] = await transaction.query<{ brokenTerms: Partial<CountsByKind> }>(
+    'select broken_terms as "brokenTerms" from reports where report_id = $1',
+    [reportId],
+  )
+  return row?.brokenTerms ?? null
 }
 
 /** A report as it is listed; amounts are decimal texts. */
@@ -93,8 +112,8 @@ export type BankReconciliation = {
   expectedCompensation: string | null
   reports: ListedReport[]
   matched: number | null
-  /** null before the first report. */
-  counts: Partial<CountsByKind> | null
+  /** What the bank's lines break, the merchant's, and how the two differ; null where there is no such report. */
+  counts: (Partial<CountsByKind> | null)[]
   items: Difference[]
 }
 
@@ -106,7 +125,7 @@ const banksStatement: Statement = {
   name: 'reports.reconciliation',
   text: `
     select c.status, b.bank_id as id, b.name, i.reporting_stage as stage, i.expected_compensation::text as "expectedCompensation",
-      r.matched, r.differences as counts,
+      r.matched, json_build_array(rb.broken_terms, rm.broken_terms, r.unmatched) as counts,
       (
         select coalesce(json_agg(json_build_object(
           'reportId', p.report_id, 'side', p.side, 'version', p.version, 'fileName', p.file_name, 'sizeBytes', p.size_bytes,
@@ -122,10 +141,15 @@ const banksStatement: Statement = {
           'kind', d.kind, 'transactionId', d.transaction_id, 'bankLine', d.bank_line, 'merchantLine', d.merchant_line,
           'expected', d.expected, 'found', d.found) order by d.place), '[]')
         from (
-          select * from report_differences d where d.reconciliation_id = r.reconciliation_id order by d.place limit $3
+          (select * from report_differences where report_id = r.bank_report_id order by place limit $3)
+          union all
+          (select * from report_differences where report_id = r.merchant_report_id order by place limit $3)
+          order by place limit $3
         ) d
       ) as items
-    from campaigns c join campaign_banks i using (cashback_id) join banks b using (bank_id) left join reconciliations r using (cashback_id, bank_id)
+    from campaigns c join campaign_banks i using (cashback_id) join banks b using (bank_id)
+    left join reconciliations r using (cashback_id, bank_id)
+    left join reports rb on rb.report_id = r.bank_report_id left join reports rm on rm.report_id = r.merchant_report_id
     where i.cashback_id = $1 and ($2::uuid is null or i.bank_id = $2)
     order by b.name collate "C", b.bank_id`,
 }

@@ -6,16 +6,22 @@ import { actorOf, writeDecisions } from '../campaigns/moves-store.ts'
 import { queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { DomainError } from '../errors.ts'
-import { type Comparison, compareReports, findCompared, prepareComparison } from './comparison-store.ts'
-import type { Side } from './differences.ts'
+import { type Comparison, compareReport, findCompared, prepareComparison } from './comparison-store.ts'
+import { type CountsByKind, countEveryKind, otherSide, type Side } from './differences.ts'
 import { type AskedPart, lockPart } from './operations.ts'
 import { loadReport } from './report-loading.ts'
-import { insertReport, replaceComparison } from './store.ts'
+import { findBrokenTerms, insertReport, replaceComparison } from './store.ts'
 
 type Deps = Pick<CampaignDeps, 'database' | 'clock'>
 /** What was sent, as it comes; the comment is known once `bytes` has ended. */
 export type ReportFile = { fileName: string; bytes: AsyncIterable<Buffer>; comment(): string | null }
-export type Uploaded = { reportId: string; stage: lifecycle.ReportingStage | null; comparison: Comparison }
+/** `counts` of all differences that there are now. */
+export type Uploaded = {
+  reportId: string
+  stage: lifecycle.ReportingStage | null
+  comparison: Comparison
+  counts: CountsByKind
+}
 
 const decisions = {
   bank: lifecycle.uploadBankReport,
@@ -42,12 +48,12 @@ export async function uploadReport(
     await prepareComparison(transaction)
     const { sizeBytes } = await loadReport(client, { reportId, side, bytes: file.bytes })
     const before = await findCompared(transaction, given)
-    const comparison = await compareReports(transaction, { ...given, reportId, before })
+    const comparison = await compareReport(transaction, { ...given, reportId, before })
 
     const { campaign, bank } = await lockPart(transaction, given)
     const decision = decisions[side](bank)
     const since = await findCompared(transaction, given)
-    if (since?.reconciliationId !== before?.reconciliationId)
+    if (since.bank !== before.bank || since.merchant !== before.merchant)
       throw new DomainError('invalid', 'Another report came in meanwhile: upload yours again')
     const now = deps.clock.now()
     const actor = actorOf(given.caller)
@@ -65,10 +71,11 @@ export async function uploadReport(
       comment,
     }
     await insertReport(transaction, report, comparison)
-    const reports = { bank: before?.bank ?? null, merchant: before?.merchant ?? null, [side]: reportId }
-    await replaceComparison(transaction, { ...given, reports, comparison })
+    await replaceComparison(transaction, { ...given, reports: { ...before, [side]: reportId }, comparison })
+    const ofOther = await findBrokenTerms(transaction, before[otherSide(side)])
+    const counts = countEveryKind(comparison.brokenTerms, comparison.unmatched, ofOther)
     const [after] = await writeDecisions(transaction, [{ campaign, decision }], { actor, now, comment })
     const stage = after?.banks.find(other => other.bankId === bankId)?.stage ?? null
-    return { reportId, stage, comparison }
+    return { reportId, stage, comparison, counts }
   })
 }

@@ -1,13 +1,11 @@
 /** What partners see of reports and differences (behaviour.md, section 8, "Shapes"). */
 import { bankReportingStatus, isSettled } from '../campaigns/lifecycle.ts'
-import { type CountsByKind, countEveryKind, type Difference } from './differences.ts'
+import { countEveryKind, type Difference, totalOf } from './differences.ts'
 import type { BankReconciliation, ListedReport, Reconciliations } from './store.ts'
 import type { Uploaded } from './uploads.ts'
 
-const totalOf = (counts: CountsByKind): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
-
-export function uploadedView({ reportId, stage, comparison }: Uploaded) {
-  const { lines, totalAmount, totalCashback, counts } = comparison
+export function uploadedView({ reportId, stage, comparison, counts }: Uploaded) {
+  const { lines, totalAmount, totalCashback } = comparison
   return {
     reportId,
     bankReportingStatus: bankReportingStatus(stage),
@@ -23,7 +21,7 @@ export function reconciliationView({ cashbackId, status, banks }: Reconciliation
 }
 
 function bankView({ id, name, stage, expectedCompensation, reports, matched, items, ...bank }: BankReconciliation) {
-  const byKind = countEveryKind(bank.counts ?? {})
+  const byKind = countEveryKind(...bank.counts)
   return {
     id,
     name,
