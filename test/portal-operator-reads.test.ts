@@ -332,6 +332,12 @@ test('customers: counts of every bank, and whose one is', async () => {
   await refused('/customers/c-1', 404, 'The customer directory does not know this id')
 })
 
+test('no browser keeps what the staff and people of partners have seen', async () => {
+  const answers = [await staff.call('GET', '/admin/users'), await alpha.call('GET', '/portal/home')]
+  for (const { headers } of [...answers, await platform.call('GET', '/portal/esim/stock')])
+    assert.deepEqual([headers.get('cache-control'), headers.get('x-content-type-options')], ['no-store', 'nosniff'])
+})
+
 test('every read is for the operator alone', async () => {
   const paths = [
     'overview',

@@ -76,7 +76,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
         throw new DomainError('invalid', ['role must be omitted: a merchant’s credential may do everything'])
       if ('bank' in partner && role === undefined) throw new DomainError('invalid', ['role must be given for a bank'])
       const issued = await access.issueCredential(deps, { partner, role: role ?? 'gateway', label })
-      return reply.code(201).header('cache-control', 'no-store').send(issued)
+      return reply.code(201).send(issued)
     },
   )
 
@@ -118,7 +118,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
         throw new DomainError('invalid', ['overlap must be an ISO 8601 duration of at most a year, like PT24H'])
       const rotated = await access.rotateCredential(deps, { clientId: request.params.clientId, overlapMs })
       const previousValidUntil = rotated.previousValidUntil.toISOString()
-      return reply.header('cache-control', 'no-store').send({ ...rotated, previousValidUntil })
+      return reply.send({ ...rotated, previousValidUntil })
     },
   )
 

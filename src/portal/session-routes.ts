@@ -1,6 +1,5 @@
 /** How a person logs in to the portal: the token of `POST /auth/login`, kept by the browser in a cookie that no script can read. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
 import type { Logins } from '../access/logins.ts'
 import { endToken } from '../access/operations.ts'
 import { LoginBody, tooManyAttempts } from '../access/routes.ts'
@@ -67,9 +66,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
       const token = await deps.logins.withPassword(request.ip, request.body)
       const read = tokens.read(token)
       if (!read) throw new Error('A token that was just made is not valid')
-      return neverStored(reply)
-        .header('set-cookie', sessionCookie(token, publicUrl))
-        .send(await sessionOf(read))
+      return reply.header('set-cookie', sessionCookie(token, publicUrl)).send(await sessionOf(read))
     },
   )
 
@@ -89,12 +86,12 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
         },
       },
     },
-    async (request, reply) => {
+    async request => {
       const caller = callerOf(request, deps)
       if (caller instanceof DomainError) throw caller
       const read = tokens.read(tokenOf(request) ?? '')
       if (!read) throw new DomainError('unauthenticated', 'The session is over')
-      return neverStored(reply).send(await sessionOf(read))
+      return sessionOf(read)
     },
   )
 
@@ -122,12 +119,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
         await endToken(deps, read)
         await refusals.refresh()
       }
-      return neverStored(reply).header('set-cookie', endedSessionCookie(publicUrl)).code(204).send(null)
+      return reply.header('set-cookie', endedSessionCookie(publicUrl)).code(204).send(null)
     },
   )
-}
-
-const neverStored = <Reply extends FastifyReply>(reply: Reply): Reply => {
-  reply.header('cache-control', 'no-store')
-  return reply
 }
