@@ -21,7 +21,7 @@ const withDigit = (body: string) => body + luhnDigit(body)
 async function read(...chunks: (string | Uint8Array)[]): Promise<NumberedStockResult[]> {
   const results: NumberedStockResult[] = []
   for await (const batch of readStockLines(Readable.from(chunks.map(chunk => Buffer.from(chunk))))) {
-    assert.ok(batch.length > 0 && batch.length <= 1000)
+    assert.ok(batch.length > 0 && batch.length <= 200)
     results.push(...batch)
   }
   return results

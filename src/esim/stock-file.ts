@@ -41,7 +41,7 @@ export type NumberedStockResult = { lineNumber: number; result: StockResult }
 const domainName = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 
 /**
- * Reads a stock file as a stream: arrays of at most 1,000 checked lines in the order of the file, empty lines left out.
+ * Reads a stock file as a stream: arrays of at most 200 checked lines in the order of the file, empty lines left out.
  * Memory is bounded whatever the file holds. A line is a record: no value may hold a line break, so a stray quote costs
  * one line and not the rest of the file. Throws `invalid` when line 1 is not a header of exactly the four columns.
  */

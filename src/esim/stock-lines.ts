@@ -1,11 +1,12 @@
 const maxBytes = 4096
-const maxLines = 1000
+/** So few that they are done with before they are moved to where memory is swept seldom. */
+const maxLines = 200
 
 /** One line of a file without its line end, a character per byte; `text` is undefined when the line is too long. */
 export type FileLine = { lineNumber: number; text: string | undefined }
 
 /**
- * Cuts a stream of bytes into lines, at most 1,000 to an array, numbered from 1. Lines end with LF or CRLF; a UTF-8
+ * Cuts a stream of bytes into lines, at most 200 to an array, numbered from 1. Lines end with LF or CRLF; a UTF-8
  * byte-order mark is left out. No more is kept than one chunk and one line of at most 4,096 bytes: what goes beyond is
  * passed over. Bytes are read as Latin-1, which loses none, so a reader of ASCII columns sees every foreign byte as a
  * character that is not its own.

@@ -53,9 +53,6 @@ export async function importProfiles(
   return longTransaction(deps.database, load, { keep: !dryRun })
 }
 
-/** So many lines take some milliseconds, and then other requests to this process have their turn. */
-const sealedAtOnce = 200
-
 /** The lines of a file as rows for the database; counts them and notes those that are refused. */
 async function* sealedRows(work: {
   sealing: Sealing
@@ -72,14 +69,12 @@ async function* sealedRows(work: {
       if ('fault' in result) rejects.add(lineNumber, result.fault)
       else lines.push(result.line)
     }
+    // Sealing some hundred lines takes some milliseconds; then other requests to this process have their turn.
     await othersTurn()
     // Once nothing will be imported, only the faults are still to be counted.
     if (!skipInvalid && rejects.count > 0) continue
     counts.staged += lines.length
-    for (let from = 0; from < lines.length; from += sealedAtOnce) {
-      yield encodeRows(lines.slice(from, from + sealedAtOnce).map(line => sealLine(sealing, line)))
-      await othersTurn()
-    }
+    if (lines.length > 0) yield encodeRows(lines.map(line => sealLine(sealing, line)))
   }
   if (!skipInvalid && rejects.count > 0) throw new DomainError('invalid', describeFaults(rejects))
   yield copyTrailer

@@ -30,7 +30,7 @@ export type ReadReportLines = { lines: ReportLine[]; faults: string[] }
 type Places = { columns: number; of: Record<ReportColumn, number> }
 
 /**
- * Reads a report as a stream, at most 1,000 lines at a time; empty lines are left out. A line is a record: no value may hold a line
+ * Reads a report as a stream, at most 200 lines at a time; empty lines are left out. A line is a record: no value may hold a line
  * break, so a stray quote costs one line and not the rest of the file.
  *
  * @throws DomainError 'invalid' when line 1 is not the header, or more lines follow than a report may have

@@ -24,7 +24,7 @@ const idRule: TextRule = {
 }
 
 /**
- * Reads a file of customers as a stream, at most 1,000 lines at a time; empty lines are left out. A line is a record: no value may
+ * Reads a file of customers as a stream, at most 200 lines at a time; empty lines are left out. A line is a record: no value may
  * hold a line break, so a stray quote costs one line and not the rest of the file.
  *
  * @param mostLines below the header
