@@ -26,8 +26,9 @@ export function useDraft<Values>(name: string): Draft<Values> {
   const write = useDebouncedCallback((values: Values) => store(key, values), { delay: 300, flushOnUnmount: true })
   // A reload or a closed tab unmounts nothing.
   useEffect(() => {
-    addEventListener('pagehide', write.flush)
-    return () => removeEventListener('pagehide', write.flush)
+    const flush = () => write.flush()
+    addEventListener('pagehide', flush)
+    return () => removeEventListener('pagehide', flush)
   }, [write])
   const discard = useCallback(() => {
     write.cancel()
