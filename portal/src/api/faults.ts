@@ -87,6 +87,11 @@ const rules: Rule[] = [
     en: () => 'The platform does not know it',
     uk: () => 'Платформа цього не знає',
   },
+  {
+    form: /^an active merchant that/,
+    en: () => 'No campaign can be made for this merchant',
+    uk: () => 'Для цього торговця кампанію не створити',
+  },
   { form: /^an? (?:number|integer)$/, en: () => 'This is no number', uk: () => 'Це не число' },
 ]
 

@@ -11,6 +11,15 @@ export const appTexts = dictionary({
     pages: {
       home: 'Home',
       campaigns: 'Campaigns',
+      esimSales: 'eSIM sales',
+      esimOrders: 'eSIM orders',
+      esimStock: 'eSIM tariffs',
+      partners: 'Partners',
+      access: 'Access',
+      mobileOperators: 'Mobile operators',
+      stockDesk: 'Stock desk',
+      customers: 'Customers',
+      audit: 'Audit',
     },
     accountType: { retailer: 'Merchant', bank: 'Bank', platform: 'Platform' },
     role: {
@@ -67,6 +76,15 @@ export const appTexts = dictionary({
     pages: {
       home: 'Головна',
       campaigns: 'Кампанії',
+      esimSales: 'Продаж eSIM',
+      esimOrders: 'Замовлення eSIM',
+      esimStock: 'Тарифи eSIM',
+      partners: 'Партнери',
+      access: 'Доступ',
+      mobileOperators: 'Мобільні оператори',
+      stockDesk: 'Склад eSIM',
+      customers: 'Клієнти',
+      audit: 'Аудит',
     },
     accountType: { retailer: 'Торговець', bank: 'Банк', platform: 'Платформа' },
     role: {

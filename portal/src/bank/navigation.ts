@@ -1,4 +1,11 @@
-import { IconHome } from '@tabler/icons-react'
+import { IconChartBar, IconDeviceSim, IconHome, IconReceipt, IconSpeakerphone } from '@tabler/icons-react'
 import type { NavigationItem } from '../app/navigation-item.ts'
+import { maySeeCampaigns } from '../session/rights.ts'
 
-export const bankNavigation: NavigationItem[] = [{ to: '/bank', text: 'home', icon: IconHome, isExact: true }]
+export const bankNavigation: NavigationItem[] = [
+  { to: '/bank', text: 'home', icon: IconHome, isExact: true },
+  { to: '/bank/campaigns', text: 'campaigns', icon: IconSpeakerphone, isFor: maySeeCampaigns },
+  { to: '/bank/esim/sales', text: 'esimSales', icon: IconChartBar },
+  { to: '/bank/esim/orders', text: 'esimOrders', icon: IconReceipt },
+  { to: '/bank/esim/tariffs', text: 'esimStock', icon: IconDeviceSim },
+]

@@ -1,6 +1,7 @@
 /** The addresses of the bank's pages, what each reads from its address, and where its code is. */
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { onlyFor, signedInRoute } from '../app/base-routes.ts'
+import { campaignSearch, campaignsSearch, ordersSearch, reconciliationSearch, salesSearch } from './search.ts'
 
 const bankRoute = createRoute({
   getParentRoute: () => signedInRoute,
@@ -14,4 +15,64 @@ const home = createRoute({
   component: lazyRouteComponent(() => import('./pages/home.tsx'), 'HomePage'),
 })
 
-export const bankRoutes = bankRoute.addChildren([home])
+/** Everything of campaigns; to those who may not see them it says so. */
+const campaigns = createRoute({
+  getParentRoute: () => bankRoute,
+  path: '/campaigns',
+  component: lazyRouteComponent(() => import('./pages/campaigns-area.tsx'), 'CampaignsArea'),
+})
+
+const campaignList = createRoute({
+  getParentRoute: () => campaigns,
+  path: '/',
+  validateSearch: campaignsSearch,
+  component: lazyRouteComponent(() => import('./pages/campaigns.tsx'), 'CampaignsPage'),
+})
+
+const newCampaign = createRoute({
+  getParentRoute: () => campaigns,
+  path: '/new',
+  component: lazyRouteComponent(() => import('./pages/new-campaign.tsx'), 'NewCampaignPage'),
+})
+
+const campaign = createRoute({
+  getParentRoute: () => campaigns,
+  path: '/$cashbackId',
+  validateSearch: campaignSearch,
+  component: lazyRouteComponent(() => import('./pages/campaign.tsx'), 'CampaignPage'),
+})
+
+const reconciliation = createRoute({
+  getParentRoute: () => campaigns,
+  path: '/$cashbackId/reconciliation',
+  validateSearch: reconciliationSearch,
+  component: lazyRouteComponent(() => import('./pages/reconciliation.tsx'), 'ReconciliationPage'),
+})
+
+const sales = createRoute({
+  getParentRoute: () => bankRoute,
+  path: '/esim/sales',
+  validateSearch: salesSearch,
+  component: lazyRouteComponent(() => import('./pages/sales.tsx'), 'SalesPage'),
+})
+
+const orders = createRoute({
+  getParentRoute: () => bankRoute,
+  path: '/esim/orders',
+  validateSearch: ordersSearch,
+  component: lazyRouteComponent(() => import('./pages/orders.tsx'), 'OrdersPage'),
+})
+
+const tariffs = createRoute({
+  getParentRoute: () => bankRoute,
+  path: '/esim/tariffs',
+  component: lazyRouteComponent(() => import('./pages/tariffs.tsx'), 'TariffsPage'),
+})
+
+export const bankRoutes = bankRoute.addChildren([
+  home,
+  campaigns.addChildren([campaignList, newCampaign, campaign, reconciliation]),
+  sales,
+  orders,
+  tariffs,
+])

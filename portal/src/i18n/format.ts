@@ -15,6 +15,7 @@ export function createFormat(language: Language, timeZone: string) {
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 })
   const day = dates({ day: 'numeric', month: 'short', year: 'numeric' })
   const dayTime = dates({ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' })
+  const dayOfYear = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' })
   const time = dates({ hour: '2-digit', minute: '2-digit' })
   const precise = dates({ dateStyle: 'full', timeStyle: 'long' })
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
@@ -40,6 +41,8 @@ export function createFormat(language: Language, timeZone: string) {
       return format.format(amount)
     },
     date: (instant: string | Date): string => day.format(new Date(instant)),
+    /** @param day `YYYY-MM-DD`: a day of the calendar, whichever the time zone; for the scale of a chart */
+    dayOfYear: (day: string): string => dayOfYear.format(new Date(`${day}T00:00:00Z`)),
     time: (instant: string | Date): string => time.format(new Date(instant)),
     dateTime: (instant: string | Date): string => dayTime.format(new Date(instant)),
     /** With weekday, seconds and zone, for a title. */

@@ -14,8 +14,12 @@ export function SearchInput(props: {
   label: string
   value: string | undefined
   onChange: (words: string | undefined) => void
+  /** Why these words cannot be searched for. */
+  error?: string | null
+  /** Longer ones cannot be typed. */
+  maxLength?: number
 }) {
-  const { label, value = '', onChange } = props
+  const { label, value = '', onChange, error = null, maxLength = 100 } = props
   const texts = useTexts(uiTexts)
   const [typed, setTyped] = useState(value)
   const [told, setTold] = useState(value)
@@ -48,7 +52,8 @@ export function SearchInput(props: {
       rightSection={typed && <CloseButton size="sm" aria-label={texts.filters.clearSearch} onClick={() => set('')} />}
       value={typed}
       onChange={({ currentTarget }) => set(currentTarget.value)}
-      maxLength={100}
+      maxLength={maxLength}
+      error={error}
     />
   )
 }

@@ -1,17 +1,93 @@
+import { Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { countOf, groupNames } from '../../campaigns/campaign-groups.ts'
+import { CountTiles } from '../../campaigns/count-tiles.tsx'
+import { HomeOverview } from '../../campaigns/home-overview.tsx'
+import { homeTexts } from '../../campaigns/home-texts.ts'
+import type { Home } from '../../campaigns/types.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
+import { maySeeCampaigns } from '../../session/rights.ts'
 import { useSession } from '../../session/use-session.ts'
+import { LinkButton } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Empty } from '../../ui/states.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
+import { statusTexts } from '../../ui/status-texts.ts'
+import { BankTask } from '../parts/bank-task.tsx'
+import { homeQuery } from '../queries.ts'
+import { decisions } from '../search.ts'
 import { bankTexts } from '../texts.ts'
 
-/** What waits for the person. */
+/** What waits for the bank, what it waits for itself, and how many campaigns there are; to a viewer, what it may see. */
 export function HomePage() {
-  const texts = useTexts(bankTexts)
+  const { home: texts } = useTexts(bankTexts)
   const session = useSession()
+  const isForCampaigns = maySeeCampaigns(session)
   return (
     <>
-      <PageHeader title={texts.home.title(session.name)} lead={texts.home.lead} />
-      <Empty title={texts.home.nothing} text={texts.home.nothingText} />
+      <PageHeader title={session.name} lead={isForCampaigns ? texts.lead : texts.viewerLead} />
+      {isForCampaigns ? <CampaignsHome /> : <ViewerHome />}
     </>
+  )
+}
+
+function CampaignsHome() {
+  const { home: texts } = useTexts(bankTexts)
+  const query = useQuery({ ...homeQuery, refetchInterval: 60_000 })
+  return (
+    <Loaded query={query}>
+      {home => (
+        <HomeOverview
+          home={home}
+          none={<Empty title={texts.nothing} text={texts.nothingText} />}
+          counts={<Counts counts={home.counts} />}
+          card={task => <BankTask task={task} />}
+        />
+      )}
+    </Loaded>
+  )
+}
+
+/** By the campaigns' life, and by what the bank has decided; each figure leads to them. */
+function Counts({ counts: { byStatus, byBankStatus } }: Pick<Home, 'counts'>) {
+  const { home: texts } = useTexts(bankTexts)
+  const { groups } = useTexts(homeTexts)
+  const { participation } = useTexts(statusTexts)
+  return (
+    <Stack gap="xl">
+      <CountTiles
+        title={texts.counts}
+        tiles={groupNames.map(key => ({ key, label: groups[key], count: countOf(key, byStatus) }))}
+        link={({ key }, children, look) => (
+          <Link to="/bank/campaigns" search={{ group: key }} className={look}>
+            {children}
+          </Link>
+        )}
+      />
+      <CountTiles
+        title={texts.decisions}
+        tiles={decisions.map(key => ({ key, label: participation[key], count: byBankStatus?.[key] ?? 0 }))}
+        link={({ key }, children, look) => (
+          <Link to="/bank/campaigns" search={{ decision: key }} className={look}>
+            {children}
+          </Link>
+        )}
+      />
+    </Stack>
+  )
+}
+
+function ViewerHome() {
+  const { home: texts } = useTexts(bankTexts)
+  return (
+    <Empty
+      title={texts.viewer}
+      text={texts.viewerText}
+      action={
+        <LinkButton to="/bank/esim/sales" mt="sm">
+          {texts.toSales}
+        </LinkButton>
+      }
+    />
   )
 }

@@ -47,7 +47,19 @@ type Given = {
 
 /** A campaign is created and edited in this one form, with the card that customers see beside it. */
 export function CampaignForm(given: Given) {
-  const { initial, restored, directory, retailers = [], banks, editable, submit, save, onValues, cancel, notice } = given
+  const {
+    initial,
+    restored,
+    directory,
+    retailers = [],
+    banks,
+    editable,
+    submit,
+    save,
+    onValues,
+    cancel,
+    notice,
+  } = given
   const texts = useTexts(formTexts)
   const form = useForm<CampaignValues>({
     initialValues: { ...initial, ...restored },

@@ -20,24 +20,25 @@ export function MoneySection({ form, isOpen, isByBank, currency }: FormPart & { 
       fields={['percentage', 'merchantCompensationPercentage', 'minAmount', 'maxAmount', 'maxBudget']}
     >
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <Figure
-          {...part}
-          name="percentage"
-          label={texts.percentage}
-          hint={texts.percentageHint}
-          isRequired
-        />
+        <Figure {...part} name="percentage" label={texts.percentage} hint={texts.percentageHint} isRequired />
         <Figure
           {...part}
           name="merchantCompensationPercentage"
           label={isByBank ? texts.byBank.share : texts.share}
-          hint={isShare ? rest(format.percent(100 - Number(share))) : isByBank ? texts.byBank.shareRule : texts.shareRule}
+          hint={
+            isShare ? rest(format.percent(100 - Number(share))) : isByBank ? texts.byBank.shareRule : texts.shareRule
+          }
           isRequired
         />
         <Figure {...part} name="minAmount" label={inCurrency(texts.minAmount)} isRequired />
         <Figure {...part} name="maxAmount" label={inCurrency(texts.maxAmount)} isRequired />
       </SimpleGrid>
-      <Figure {...part} name="maxBudget" label={inCurrency(isByBank ? texts.byBank.maxBudget : texts.maxBudget)} hint={isByBank ? texts.byBank.maxBudgetHint : texts.maxBudgetHint} />
+      <Figure
+        {...part}
+        name="maxBudget"
+        label={inCurrency(isByBank ? texts.byBank.maxBudget : texts.maxBudget)}
+        hint={isByBank ? texts.byBank.maxBudgetHint : texts.maxBudgetHint}
+      />
     </FormSection>
   )
 }

@@ -30,7 +30,12 @@ export function TerminalsSection({ form, isOpen, isByBank, isGrowing }: FormPart
         onChange={value => form.setFieldValue('terminalsPlatform', value === 'platform')}
       >
         <Stack gap="xs" mt="xs">
-          <Radio value="platform" label={isByBank ? texts.byBank.platform : texts.platform} disabled={isLocked} data-path="terminalsPlatform" />
+          <Radio
+            value="platform"
+            label={isByBank ? texts.byBank.platform : texts.platform}
+            disabled={isLocked}
+            data-path="terminalsPlatform"
+          />
           <Radio value="own" label={texts.own} disabled={isLocked} />
         </Stack>
       </Radio.Group>

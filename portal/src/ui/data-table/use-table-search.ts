@@ -13,7 +13,7 @@ export type TableSearch = {
  * @returns a function that sets some fields and leaves the others; undefined takes a field out; the table goes back to its first
  *   page unless a page is set
  */
-export function useSetSearch<Search extends TableSearch>(): (change: Partial<Search>) => void {
+export function useSetSearch<Search extends object>(): (change: Partial<Search>) => void {
   const navigate = useNavigate()
   return useCallback(
     change => {

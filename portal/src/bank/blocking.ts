@@ -1,0 +1,54 @@
+/** What a campaign waits for as a bank sees it, in one sentence. Pure: the campaign in, words out. */
+import type { Format } from '../i18n/format.ts'
+import type { SameTexts } from '../i18n/texts.ts'
+import type { bankCampaignTexts } from './campaign-texts.ts'
+import type { BankCampaign } from './queries.ts'
+
+type Texts = SameTexts<(typeof bankCampaignTexts)['en']['blocks']>
+type Campaign = Pick<
+  BankCampaign,
+  | 'status'
+  | 'bankStatus'
+  | 'bankReportingStatus'
+  | 'settlementConfirmed'
+  | 'compensationAcknowledged'
+  | 'createdByType'
+  | 'dateFrom'
+  | 'dateTo'
+>
+type Given = { now: Date; texts: Texts; format: Format }
+
+export function blockingText(campaign: Campaign, { now, texts, format }: Given): string {
+  const { status, bankStatus, createdByType, dateFrom, dateTo } = campaign
+  const when = (at: string) => [format.dateTime(at), format.relative(at, now)] as const
+  if (status === 'deleted') return texts.deleted
+  if (bankStatus === 'declined') return createdByType === 'bank' ? texts.withdrawn : texts.declined
+  if (bankStatus === 'expired' || status === 'expired') return texts.expired
+  switch (status) {
+    case 'awaitingBankApproval':
+    case 'awaitingMerchantApproval':
+      if (bankStatus === 'approved') return texts.launch(format.dateTime(dateTo))
+      return createdByType === 'bank' ? texts.start(...when(dateTo)) : texts.decide(...when(dateTo))
+    case 'approved':
+      return Date.parse(dateFrom) <= now.getTime() ? texts.startsNow : texts.starts(...when(dateFrom))
+    case 'active':
+      return texts.runs(...when(dateTo))
+    case 'awaitingCompensationConfirmation':
+      return reportingText(campaign, texts)
+    case 'awaitingCompensationPayment':
+      return texts.pay
+    case 'paymentConfirmed':
+      return campaign.compensationAcknowledged ? texts.otherBanks : texts.acknowledge
+    case 'compensationReceived':
+      return texts.rest
+    default:
+      return texts[status]
+  }
+}
+
+/** Whose turn it is between this bank and the merchant. */
+export function reportingText(campaign: Campaign, texts: Texts): string {
+  const { bankReportingStatus, settlementConfirmed } = campaign
+  if (settlementConfirmed) return texts.settled
+  return bankReportingStatus === null ? texts.notYet : texts[bankReportingStatus]
+}

@@ -1,0 +1,161 @@
+import { Button, Card, Stack, Tabs } from '@mantine/core'
+import { IconCheck } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { CampaignFacts } from '../../campaigns/campaign-facts.tsx'
+import { CampaignHistory } from '../../campaigns/campaign-history.tsx'
+import { CampaignLifeLine } from '../../campaigns/campaign-life-line.tsx'
+import { CustomerCard } from '../../campaigns/customer-card.tsx'
+import classes from '../../campaigns/parts.module.css'
+import { TerminalsTable } from '../../campaigns/terminals-table.tsx'
+import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import { fromZoned } from '../../i18n/time-zone.ts'
+import { useNow } from '../../session/use-now.ts'
+import { useMayChange, useSession } from '../../session/use-session.ts'
+import { BackLink } from '../../ui/back-link.tsx'
+import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
+import { DayInput } from '../../ui/dates.tsx'
+import { LinkButton } from '../../ui/links.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
+import { blockingText } from '../blocking.ts'
+import { bankCampaignTexts } from '../campaign-texts.ts'
+import { CampaignLoaded } from '../parts/campaign-loaded.tsx'
+import { OwnPart } from '../parts/own-part.tsx'
+import { RejectButton } from '../parts/reject-button.tsx'
+import type { BankCampaign } from '../queries.ts'
+import { campaignTabs } from '../search.ts'
+import { useConfirmCampaign } from '../use-moves.ts'
+
+const route = getRouteApi('/signed-in/bank/campaigns/$cashbackId')
+
+/** One campaign: where it stands, what it waits for, the bank's own part, and everything that belongs to it. */
+export function CampaignPage() {
+  const { cashbackId } = route.useParams()
+  return (
+    <CampaignLoaded cashbackId={cashbackId}>
+      {campaign => (
+        <>
+          <Header campaign={campaign} />
+          <Stack gap="lg">
+            <Card>
+              <CampaignLifeLine campaign={campaign} />
+            </Card>
+            <OwnPart campaign={campaign} />
+            <Panels campaign={campaign} />
+          </Stack>
+        </>
+      )}
+    </CampaignLoaded>
+  )
+}
+
+function Header({ campaign }: { campaign: BankCampaign }) {
+  const texts = useTexts(bankCampaignTexts)
+  const format = useFormat()
+  const now = useNow()
+  const { name, status, createdByType, retailer } = campaign
+  const origin = createdByType === 'bank' ? texts.byUs(retailer.name) : texts.ofMerchant(retailer.name)
+  return (
+    <PageHeader
+      back={<BackLink to="/bank/campaigns">{texts.back}</BackLink>}
+      title={name}
+      badge={<StatusBadge of="campaign" status={status} />}
+      lead={`${blockingText(campaign, { now, texts: texts.blocks, format })} ${origin}`}
+      actions={<Actions campaign={campaign} />}
+    />
+  )
+}
+
+/** What its state permits to the bank now. */
+function Actions({ campaign }: { campaign: BankCampaign }) {
+  const texts = useTexts(bankCampaignTexts)
+  const mayChange = useMayChange()
+  const confirm = useConfirmCampaign(campaign)
+  const { cashbackId, createdByType, bankReportingStatus, permissions } = campaign
+  const { confirmAbility, rejectAbility, uploadReportAbility, acknowledgeAbility } = permissions
+  return (
+    <>
+      {mayChange && confirmAbility && (
+        <Button leftSection={<IconCheck size={17} aria-hidden />} loading={confirm.isPending} onClick={confirm.ask}>
+          {createdByType === 'bank' ? texts.start : texts.confirm}
+        </Button>
+      )}
+      {mayChange && rejectAbility && <RejectButton campaign={campaign} />}
+      {bankReportingStatus !== null && (
+        <LinkButton
+          to="/bank/campaigns/$cashbackId/reconciliation"
+          params={{ cashbackId }}
+          variant={uploadReportAbility || acknowledgeAbility ? 'filled' : 'default'}
+        >
+          {texts.reconciliation}
+        </LinkButton>
+      )}
+    </>
+  )
+}
+
+function Panels({ campaign }: { campaign: BankCampaign }) {
+  const { tabs } = useTexts(bankCampaignTexts)
+  const session = useSession()
+  const search = route.useSearch()
+  const setSearch = useSetSearch<typeof search>()
+  const { tab = 'offer' } = search
+  return (
+    <Tabs
+      value={tab}
+      onChange={value =>
+        setSearch({ tab: campaignTabs.find(each => each === value), find: undefined, since: undefined })
+      }
+      keepMounted={false}
+    >
+      <Tabs.List className={classes.tabs ?? ''}>
+        {campaignTabs.map(each => (
+          <Tabs.Tab key={each} value={each}>
+            {tabs[each]}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value="offer" pt="lg">
+        <div className={classes.withCard}>
+          <CampaignFacts campaign={campaign} />
+          <CustomerCard campaign={{ ...campaign, currency: campaign.country.currency.code }} />
+        </div>
+      </Tabs.Panel>
+      <Tabs.Panel value="terminals" pt="lg">
+        <Terminals campaign={campaign} />
+      </Tabs.Panel>
+      <Tabs.Panel value="history" pt="lg">
+        <Card>
+          <CampaignHistory cashbackId={campaign.cashbackId} banks={[{ id: session.id ?? '', name: session.name }]} />
+        </Card>
+      </Tabs.Panel>
+    </Tabs>
+  )
+}
+
+/** All terminals, or what was added since a day of the person's time zone. */
+function Terminals({ campaign: { cashbackId, terminalsPlatform } }: { campaign: BankCampaign }) {
+  const texts = useTexts(bankCampaignTexts)
+  const { timeZone } = usePreferences()
+  const search = route.useSearch()
+  const setSearch = useSetSearch<typeof search>()
+  const { since } = search
+  return (
+    <Stack gap="md">
+      <DayInput
+        label={texts.since}
+        maw={280}
+        clearable
+        value={since ?? null}
+        onChange={value => setSearch({ since: value ?? undefined })}
+      />
+      <TerminalsTable
+        cashbackId={cashbackId}
+        isPlatform={terminalsPlatform}
+        search={search}
+        onSearch={change => setSearch(change)}
+        since={since && fromZoned(since, timeZone).toISOString()}
+      />
+    </Stack>
+  )
+}

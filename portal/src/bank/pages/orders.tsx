@@ -1,0 +1,127 @@
+import { Button, Group, Text } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import type { Column } from '../../ui/data-table/columns.ts'
+import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
+import { DateTime, Money, none } from '../../ui/values.tsx'
+import { esimTexts } from '../esim-texts.ts'
+import { isOrderId, OrderFilters } from '../parts/order-filters.tsx'
+import { SaveOrders } from '../parts/save-orders.tsx'
+import { type Order, ordersAsked, ordersQuery } from '../queries.ts'
+import type { OrdersSearch } from '../search.ts'
+
+const route = getRouteApi('/signed-in/bank/esim/orders')
+
+/** The bank's eSIM orders, found by what the address says; never with what installs a profile. */
+export function OrdersPage() {
+  const { orders: texts } = useTexts(esimTexts)
+  const { timeZone } = usePreferences()
+  const search = route.useSearch()
+  const setSearch = useSetSearch<OrdersSearch>()
+  const { orderId, ...others } = search
+  // What is no order id finds nothing, and is told at its field; the others go on.
+  const asked = orderId && !isOrderId(orderId) ? others : search
+  const query = useInfiniteQuery(ordersQuery(asked, timeZone))
+  const rows = query.data?.pages.flatMap(({ data }) => data)
+  const isFiltered = Object.values(search).some(value => value !== undefined)
+  return (
+    <>
+      <PageHeader
+        title={texts.title}
+        lead={texts.lead}
+        actions={<SaveOrders asked={ordersAsked(asked, timeZone)} isDisabled={rows?.length === 0} />}
+      />
+      <OrderFilters search={search} onSearch={setSearch} />
+      <DataTable
+        label={texts.title}
+        columns={useColumns()}
+        query={query}
+        rows={rows}
+        rowKey={order => order.orderId}
+        empty={isFiltered ? <Empty title={texts.notFound} /> : <Empty title={texts.none} text={texts.noneText} />}
+      />
+      {rows && rows.length > 0 && (
+        <Group justify="space-between" mt="md" gap="sm">
+          <Text size="sm" c="dimmed" role="status">
+            {query.hasNextPage ? texts.shown(rows.length) : texts.all(rows.length)}
+          </Text>
+          {query.hasNextPage && (
+            <Button variant="default" loading={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+              {texts.more}
+            </Button>
+          )}
+        </Group>
+      )}
+    </>
+  )
+}
+
+function useColumns(): Column<Order>[] {
+  const { tariff, orders: texts } = useTexts(esimTexts)
+  return [
+    { key: 'order', title: texts.order, cell: order => <OrderName order={order} /> },
+    {
+      key: 'tariff',
+      title: tariff,
+      cell: ({ tariffName, operatorCode }) => (
+        <>
+          {tariffName}
+          <Text size="sm" c="dimmed">
+            {operatorCode}
+          </Text>
+        </>
+      ),
+    },
+    { key: 'status', title: texts.status, cell: order => <OrderState order={order} /> },
+    { key: 'number', title: texts.subscriber, cell: ({ msisdn }) => <span className="figure">{msisdn ?? none}</span> },
+    {
+      key: 'price',
+      title: texts.price,
+      align: 'right',
+      cell: ({ price, currency }) => <Money amount={price} currency={currency} />,
+    },
+    { key: 'made', title: texts.made, cell: ({ createdAt }) => <DateTime at={createdAt} /> },
+    { key: 'ended', title: texts.ended, cell: order => <OrderEnd order={order} /> },
+  ]
+}
+
+function OrderName({ order: { externalId, orderId } }: { order: Order }) {
+  return (
+    <div style={{ overflowWrap: 'anywhere' }}>
+      <Text fw={600} inherit>
+        {externalId}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {orderId}
+      </Text>
+    </div>
+  )
+}
+
+function OrderState({ order: { status, emailDelivery } }: { order: Order }) {
+  const { mail } = useTexts(esimTexts).orders
+  const trouble = emailDelivery === 'unknown' || emailDelivery === 'failed' ? mail[emailDelivery] : null
+  return (
+    <>
+      <StatusBadge of="order" status={status} />
+      {trouble && (
+        <Text size="sm" c="var(--mantine-color-error)">
+          {trouble}
+        </Text>
+      )}
+    </>
+  )
+}
+
+function OrderEnd({ order }: { order: Order }) {
+  const { orders: texts } = useTexts(esimTexts)
+  const { format } = usePreferences()
+  const { status, reservedUntil, confirmedAt, cancelledAt } = order
+  if (status === 'reserved') return texts.until(format.time(reservedUntil))
+  return <DateTime at={confirmedAt ?? cancelledAt ?? reservedUntil} />
+}

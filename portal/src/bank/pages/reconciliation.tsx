@@ -1,0 +1,91 @@
+import { Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { CostChart } from '../../campaigns/cost-chart.tsx'
+import { DifferencesTable } from '../../campaigns/differences-table.tsx'
+import { reconciliationQuery } from '../../campaigns/queries.ts'
+import { ReportTotals } from '../../campaigns/report-totals.tsx'
+import { ReportsList } from '../../campaigns/reports-list.tsx'
+import type { ReconciledBank } from '../../campaigns/types.ts'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { BackLink } from '../../ui/back-link.tsx'
+import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Loaded } from '../../ui/states.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
+import { bankCampaignTexts } from '../campaign-texts.ts'
+import { CampaignLoaded } from '../parts/campaign-loaded.tsx'
+import { NextStep } from '../parts/next-step.tsx'
+import type { BankCampaign } from '../queries.ts'
+
+const route = getRouteApi('/signed-in/bank/campaigns/$cashbackId/reconciliation')
+
+/** Where the bank and the merchant agree on what was given back: reports, differences, the compensation. */
+export function ReconciliationPage() {
+  const { cashbackId } = route.useParams()
+  return (
+    <CampaignLoaded cashbackId={cashbackId}>
+      {campaign => (
+        <>
+          <Header campaign={campaign} />
+          <Stack gap="lg">
+            <NextStep campaign={campaign} />
+            {campaign.bankReportingStatus !== null && <Figures campaign={campaign} />}
+          </Stack>
+        </>
+      )}
+    </CampaignLoaded>
+  )
+}
+
+function Header({ campaign }: { campaign: BankCampaign }) {
+  const texts = useTexts(bankCampaignTexts)
+  const { cashbackId, name, retailer, bankReportingStatus, settlementConfirmed, compensationAcknowledged } = campaign
+  const stage = compensationAcknowledged ? 'acknowledged' : settlementConfirmed ? 'settled' : bankReportingStatus
+  return (
+    <PageHeader
+      back={
+        <BackLink to="/bank/campaigns/$cashbackId" params={{ cashbackId }}>
+          {texts.backToCampaign(name)}
+        </BackLink>
+      }
+      title={texts.room.title}
+      badge={stage && <StatusBadge of="reporting" status={stage} />}
+      lead={`${name} · ${retailer.name}`}
+    />
+  )
+}
+
+/** The reconciliation is asked for as often as the campaign, whose turn it tells. */
+function Figures({ campaign }: { campaign: BankCampaign }) {
+  const query = useQuery({ ...reconciliationQuery(campaign.cashbackId), refetchInterval: 30_000 })
+  return (
+    <Loaded query={query}>
+      {({ banks: [bank] }) => bank && <BankFigures campaign={campaign} bank={bank} query={query} />}
+    </Loaded>
+  )
+}
+
+type Query = Parameters<typeof ReportsList>[0]['query']
+
+function BankFigures({ campaign, bank, query }: { campaign: BankCampaign; bank: ReconciledBank; query: Query }) {
+  const search = route.useSearch()
+  const setSearch = useSetSearch<typeof search>()
+  const currency = campaign.country.currency.code
+  return (
+    <>
+      <ReportTotals bank={bank} currency={currency} />
+      <CostChart campaign={campaign} bank={bank} />
+      {bank.reports.length > 0 && (
+        <DifferencesTable
+          cashbackId={campaign.cashbackId}
+          bank={bank}
+          query={query}
+          search={search}
+          onSearch={change => setSearch(change as typeof search)}
+        />
+      )}
+      <ReportsList bank={bank} query={query} currency={currency} />
+    </>
+  )
+}

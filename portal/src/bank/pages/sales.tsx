@@ -1,0 +1,114 @@
+import { Card, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import { Chart } from '../../ui/chart.tsx'
+import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
+import { KeyFacts } from '../../ui/key-facts.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
+import { Count, Money } from '../../ui/values.tsx'
+import { esimTexts } from '../esim-texts.ts'
+import { isTooLong, SalesFilters } from '../parts/sales-filters.tsx'
+import { useTariffNames } from '../parts/tariff-select.tsx'
+import { type Sales, salesQuery } from '../queries.ts'
+import { failedByDay, onlyTariff, soldByDay, tariffsOf, withTotals } from '../sales-figures.ts'
+import type { SalesSearch } from '../search.ts'
+
+const route = getRouteApi('/signed-in/bank/esim/sales')
+
+/** What the bank has sold, and what failed, by the days of the person's time zone and by tariff. */
+export function SalesPage() {
+  const { sales: texts } = useTexts(esimTexts)
+  const { timeZone } = usePreferences()
+  const search = route.useSearch()
+  const setSearch = useSetSearch<SalesSearch>()
+  return (
+    <>
+      <PageHeader title={texts.title} lead={texts.lead(timeZone)} />
+      <SalesFilters search={search} onSearch={setSearch} />
+      {!isTooLong(search) && <CountedSales search={search} />}
+    </>
+  )
+}
+
+function CountedSales({ search }: { search: SalesSearch }) {
+  const { sales: texts } = useTexts(esimTexts)
+  const { timeZone } = usePreferences()
+  const query = useQuery({ ...salesQuery(search, timeZone), refetchInterval: 60_000 })
+  return (
+    <Loaded query={query}>
+      {data => {
+        const sales = withTotals(onlyTariff(data, search.tariff))
+        return (
+          <Stack gap="lg">
+            <Totals totals={sales.totals} />
+            {sales.days.length > 0 ? (
+              <Charts sales={sales} />
+            ) : (
+              <Card p={0}>
+                <Empty title={texts.none} text={texts.noneText} />
+              </Card>
+            )}
+          </Stack>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+function Totals({ totals: { confirmed, cancelled, expired, amounts } }: Pick<Sales, 'totals'>) {
+  const { sales: texts } = useTexts(esimTexts)
+  const income = amounts.map(({ currency, amount }) => (
+    <div key={currency}>
+      <Money amount={amount} currency={currency} />
+    </div>
+  ))
+  return (
+    <Card>
+      <KeyFacts
+        facts={[
+          { label: texts.sold, value: <Count value={confirmed} /> },
+          { label: texts.amount, value: income.length > 0 ? income : texts.noAmount },
+          { label: texts.cancelled, value: <Count value={cancelled} /> },
+          { label: texts.expired, value: <Count value={expired} /> },
+        ]}
+      />
+    </Card>
+  )
+}
+
+function Charts({ sales }: { sales: Sales }) {
+  const { sales: texts } = useTexts(esimTexts)
+  const format = useFormat()
+  const names = useTariffNames()
+  const nameOf = (code: string) => names.get(code) ?? code
+  const sold = soldByDay(sales, { labelOf: format.dayOfYear, nameOf, othersName: texts.others })
+  const failures = [
+    { name: 'cancelled', label: texts.cancelled, color: 'orange.5' },
+    { name: 'expired', label: texts.expired, color: 'gray.5' },
+  ]
+  const byTariff = tariffsOf(sales).map(({ code, ...counts }) => ({ label: nameOf(code), ...counts }))
+  const shared = { kind: 'bars', value: format.number } as const
+  return (
+    <>
+      {sold.series.length > 0 && (
+        <Chart {...shared} title={texts.soldByDay} isStacked points={sold.points} series={sold.series} />
+      )}
+      <Chart
+        {...shared}
+        title={texts.failedByDay}
+        isStacked
+        points={failedByDay(sales, format.dayOfYear)}
+        series={failures}
+        height={200}
+      />
+      <Chart
+        {...shared}
+        title={texts.byTariff}
+        points={byTariff}
+        series={[{ name: 'confirmed', label: texts.sold }, ...failures]}
+      />
+    </>
+  )
+}

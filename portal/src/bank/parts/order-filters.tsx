@@ -1,0 +1,70 @@
+import { Button, NativeSelect } from '@mantine/core'
+import classes from '../../campaigns/parts.module.css'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { DaysInput } from '../../ui/dates.tsx'
+import { SearchInput } from '../../ui/search-input.tsx'
+import { statusTexts } from '../../ui/status-texts.ts'
+import { esimTexts } from '../esim-texts.ts'
+import { type OrdersSearch, orderStatuses } from '../search.ts'
+import { TariffSelect } from './tariff-select.tsx'
+
+/** Whether it can be searched for: the platform finds orders by their whole id. */
+export const isOrderId = (words: string): boolean =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(words)
+
+type Given = { search: OrdersSearch; onSearch: (change: Partial<OrdersSearch>) => void }
+
+const nothing = {
+  externalId: undefined,
+  orderId: undefined,
+  status: undefined,
+  tariff: undefined,
+  from: undefined,
+  to: undefined,
+}
+
+/** Which orders the table shows. */
+export function OrderFilters({ search, onSearch }: Given) {
+  const { days, clear, orders: texts } = useTexts(esimTexts)
+  const statuses = useTexts(statusTexts).order
+  const { externalId, orderId, status, tariff, from, to } = search
+  const isFiltered = Object.values(search).some(value => value !== undefined)
+  return (
+    <div className={classes.filters} style={{ marginBlockEnd: 'var(--mantine-spacing-md)' }}>
+      <SearchInput
+        label={texts.externalId}
+        maxLength={128}
+        value={externalId}
+        onChange={words => onSearch({ externalId: words })}
+      />
+      <SearchInput
+        label={texts.orderId}
+        value={orderId}
+        onChange={words => onSearch({ orderId: words })}
+        error={orderId && !isOrderId(orderId) ? texts.wrongOrderId : null}
+      />
+      <NativeSelect
+        aria-label={texts.status}
+        data={[
+          { value: '', label: texts.anyStatus },
+          ...orderStatuses.map(value => ({ value, label: statuses[value] })),
+        ]}
+        value={status ?? ''}
+        onChange={({ currentTarget }) => onSearch({ status: orderStatuses.find(each => each === currentTarget.value) })}
+      />
+      <TariffSelect value={tariff} onChange={code => onSearch({ tariff: code })} />
+      <DaysInput
+        aria-label={days}
+        placeholder={days}
+        isClearable
+        value={[from ?? null, to ?? null]}
+        onChange={([first, last]) => onSearch({ from: first ?? undefined, to: last ?? undefined })}
+      />
+      {isFiltered && (
+        <Button variant="subtle" onClick={() => onSearch(nothing)}>
+          {clear}
+        </Button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,55 @@
+import { Card, Title } from '@mantine/core'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { type KeyFact, KeyFacts } from '../../ui/key-facts.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
+import { Count, Money, none, Percent } from '../../ui/values.tsx'
+import { bankCampaignTexts } from '../campaign-texts.ts'
+import type { BankCampaign } from '../queries.ts'
+
+/** What the campaign is to this bank: its decision, how far the reconciliation is, what it bears and what it gets back. */
+export function OwnPart({ campaign }: { campaign: BankCampaign }) {
+  const texts = useTexts(bankCampaignTexts)
+  const { bankStatus, maxBudget, merchantCompensationPercentage: share, expectedCompensation, country } = campaign
+  const currency = country.currency.code
+  const facts: KeyFact[] = [
+    { label: texts.decision, value: <StatusBadge of="participation" status={bankStatus} /> },
+    { label: texts.stage, value: <Stage campaign={campaign} /> },
+    { label: texts.share, value: <Percent value={100 - share} /> },
+    {
+      label: texts.budget,
+      value: maxBudget === null ? texts.noBudget : <Money amount={maxBudget} currency={currency} />,
+    },
+    { label: texts.compensation, value: <Money amount={expectedCompensation} currency={currency} /> },
+    { label: texts.terminals, value: <Count value={campaign.terminalsCount} /> },
+    useSegmentFact(campaign),
+  ]
+  return (
+    <Card component="section">
+      <Title order={2} mb="md">
+        {texts.part}
+      </Title>
+      <KeyFacts facts={facts} columns={3} />
+    </Card>
+  )
+}
+
+function Stage({ campaign }: { campaign: BankCampaign }) {
+  const texts = useTexts(bankCampaignTexts)
+  const { bankStatus, bankReportingStatus, settlementConfirmed, compensationAcknowledged } = campaign
+  if (compensationAcknowledged) return <StatusBadge of="reporting" status="acknowledged" />
+  if (settlementConfirmed) return <StatusBadge of="reporting" status="settled" />
+  if (bankReportingStatus !== null) return <StatusBadge of="reporting" status={bankReportingStatus} />
+  return bankStatus === 'pending' || bankStatus === 'approved' ? texts.afterPeriod : none
+}
+
+function useSegmentFact({ segment }: BankCampaign): KeyFact {
+  const texts = useTexts(bankCampaignTexts)
+  const format = useFormat()
+  if (segment === null) return { label: texts.segment, value: texts.everyone, hint: texts.everyoneHint }
+  const { customersCount, formedAt, sourceFileName } = segment
+  return {
+    label: texts.segment,
+    value: <Count value={customersCount} />,
+    hint: texts.segmentOf(format.dateTime(formedAt), sourceFileName),
+  }
+}

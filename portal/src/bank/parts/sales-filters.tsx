@@ -1,0 +1,67 @@
+import { Chip, Group, Stack, Text } from '@mantine/core'
+import classes from '../../campaigns/parts.module.css'
+import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import { addDays, toZoned } from '../../i18n/time-zone.ts'
+import { useNow } from '../../session/use-now.ts'
+import { DaysInput } from '../../ui/dates.tsx'
+import { esimTexts } from '../esim-texts.ts'
+import { daysIn, mostDays } from '../sales-figures.ts'
+import type { SalesSearch } from '../search.ts'
+import { TariffSelect } from './tariff-select.tsx'
+
+/** The last days that can be chosen at once; the second is what the platform gives when none is chosen. */
+const spans = [7, 30, 90, 365]
+const usualSpan = 30
+
+/** Why these days cannot be counted. */
+export const isTooLong = ({ from, to }: SalesSearch): boolean =>
+  from !== undefined && to !== undefined && daysIn(from, to) > mostDays
+
+type Given = { search: SalesSearch; onSearch: (change: Partial<SalesSearch>) => void }
+
+/** Which days and which tariff are counted. */
+export function SalesFilters({ search, onSearch }: Given) {
+  const { days, sales: texts } = useTexts(esimTexts)
+  const { from, to, tariff } = search
+  return (
+    <Stack gap="sm" mb="lg">
+      <Spans search={search} onSearch={onSearch} />
+      <div className={classes.filters}>
+        <DaysInput
+          aria-label={days}
+          placeholder={days}
+          isClearable
+          value={[from ?? null, to ?? null]}
+          onChange={([first, last]) => onSearch({ from: first ?? undefined, to: last ?? undefined })}
+        />
+        <TariffSelect value={tariff} onChange={code => onSearch({ tariff: code })} />
+      </div>
+      {isTooLong(search) && (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {texts.tooLong}
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+function Spans({ search: { from, to }, onSearch }: Given) {
+  const { sales: texts } = useTexts(esimTexts)
+  const { timeZone } = usePreferences()
+  const today = toZoned(useNow(), timeZone).slice(0, 10)
+  const firstOf = (span: number) => addDays(today, 1 - span)
+  const chosen = from ? spans.find(span => to === today && from === firstOf(span)) : to ? undefined : usualSpan
+  const choose = (span: number) =>
+    onSearch(span === usualSpan ? { from: undefined, to: undefined } : { from: firstOf(span), to: today })
+  return (
+    <Chip.Group value={String(chosen ?? '')} onChange={value => choose(Number(value))}>
+      <Group gap={6} role="radiogroup" aria-label={texts.spans}>
+        {spans.map(span => (
+          <Chip key={span} value={String(span)}>
+            {texts.lastDays(span)}
+          </Chip>
+        ))}
+      </Group>
+    </Chip.Group>
+  )
+}

@@ -1,0 +1,30 @@
+import { NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { esimTexts } from '../esim-texts.ts'
+import { stockQuery } from '../queries.ts'
+
+/** One of the bank's tariffs, or all; one that is chosen and not sold any more stays to be seen. */
+export function TariffSelect(props: { value: string | undefined; onChange: (tariff: string | undefined) => void }) {
+  const { value = '', onChange } = props
+  const texts = useTexts(esimTexts)
+  const names = useTariffNames()
+  const codes = [...new Set([...names.keys(), ...(value ? [value] : [])])]
+  return (
+    <NativeSelect
+      aria-label={texts.tariff}
+      data={[
+        { value: '', label: texts.anyTariff },
+        ...codes.map(code => ({ value: code, label: names.get(code) ?? code })),
+      ]}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value || undefined)}
+    />
+  )
+}
+
+/** Names of the tariffs by their codes; empty while they are not known. */
+export function useTariffNames(): ReadonlyMap<string, string> {
+  const { data = [] } = useQuery(stockQuery)
+  return new Map(data.flatMap(({ tariffs }) => tariffs.map(({ code, name }) => [code, name] as const)))
+}

@@ -1,0 +1,105 @@
+/** What the bank's pages read. */
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { answer, api } from '../api/client.ts'
+import type { paths } from '../api/schema/perkline.ts'
+import { groups } from '../campaigns/campaign-groups.ts'
+import { useCampaignChanged as useChanged } from '../campaigns/use-move.ts'
+import { periodOfDays } from '../i18n/time-zone.ts'
+import type { CampaignsSearch, OrdersSearch } from './search.ts'
+
+type Answer<Path extends keyof paths> = paths[Path] extends {
+  get: { responses: { 200: { content: { 'application/json': infer Body } } } }
+}
+  ? Body
+  : never
+
+export type ListedCampaign = Answer<'/portal/cashbacks'>['data'][number]
+export type BankCampaign = Answer<'/portal/cashbacks/{cashbackId}'>
+export type Sales = Answer<'/portal/esim/sales'>
+export type Order = Answer<'/portal/esim/orders'>['data'][number]
+export type StockOperator = Answer<'/portal/esim/stock'>[number]
+
+export const homeQuery = queryOptions({
+  queryKey: ['bank', 'home'],
+  queryFn: ({ signal }) => answer(api.GET('/portal/home', { signal })),
+})
+
+/** @param timeZone in which the days of the filters are meant */
+export const campaignsQuery = (search: CampaignsSearch, timeZone: string) =>
+  queryOptions({
+    queryKey: ['bank', 'campaigns', search, timeZone],
+    placeholderData: keepPreviousData,
+    queryFn({ signal }) {
+      const { from, to, name, group, decision, author, page = 1, sortBy, sortOrder = 'ASC' } = search
+      const query = {
+        ...(name && { name }),
+        ...(group && { status: [...groups[group]] }),
+        ...(decision && { bankStatus: [decision] }),
+        ...(author && { createdByType: author }),
+        ...(from && { dateFrom: periodOfDays(from, from, timeZone).dateFrom }),
+        ...(to && { dateTo: periodOfDays(to, to, timeZone).dateTo }),
+        page,
+        pageSize: 20,
+        ...(sortBy ? ({ sortBy, sortOrder } as const) : ({ sortBy: 'createdAt', sortOrder: 'DESC' } as const)),
+      }
+      return answer(api.GET('/portal/cashbacks', { params: { query }, signal }))
+    },
+  })
+
+export const campaignQuery = (cashbackId: string) =>
+  queryOptions({
+    queryKey: ['bank', 'campaign', cashbackId],
+    queryFn: ({ signal }) =>
+      answer(api.GET('/portal/cashbacks/{cashbackId}', { params: { path: { cashbackId } }, signal })),
+  })
+
+/** For after a change of a campaign: everything that shows it is read again. */
+export const useCampaignChanged = (): ((cashbackId: string) => Promise<void>) => useChanged('bank')
+
+/** The merchants for whom a campaign can be made. */
+export const retailersQuery = queryOptions({
+  queryKey: ['bank', 'retailers'],
+  staleTime: 60_000,
+  queryFn: ({ signal }) => answer(api.GET('/retailers', { signal })),
+})
+
+export const stockQuery = queryOptions({
+  queryKey: ['bank', 'stock'],
+  queryFn: ({ signal }) => answer(api.GET('/portal/esim/stock', { signal })),
+})
+
+/** @param timeZone whose days are counted; without days the last 30 */
+export const salesQuery = ({ from, to }: { from?: string | undefined; to?: string | undefined }, timeZone: string) =>
+  queryOptions({
+    queryKey: ['bank', 'sales', { from, to }, timeZone],
+    placeholderData: keepPreviousData,
+    queryFn({ signal }) {
+      const query = { timeZone, ...(from && { from }), ...(to && { to }) }
+      return answer(api.GET('/portal/esim/sales', { params: { query }, signal }))
+    },
+  })
+
+/** What the platform looks for. @param timeZone in which the days are meant */
+export function ordersAsked({ externalId, orderId, status, tariff, from, to }: OrdersSearch, timeZone: string) {
+  return {
+    ...(externalId && { externalId }),
+    ...(orderId && { orderId: orderId.toLowerCase() }),
+    ...(status && { status }),
+    ...(tariff && { tariffCode: tariff }),
+    ...(from && { dateFrom: periodOfDays(from, from, timeZone).dateFrom }),
+    ...(to && { dateTo: periodOfDays(to, to, timeZone).dateTo }),
+  }
+}
+
+/** Orders, newest first; each further page goes on where the one before it ended. */
+export const ordersQuery = (search: OrdersSearch, timeZone: string) =>
+  infiniteQueryOptions({
+    queryKey: ['bank', 'orders', search, timeZone],
+    placeholderData: keepPreviousData,
+    initialPageParam: '',
+    queryFn({ pageParam, signal }) {
+      const query = { ...ordersAsked(search, timeZone), limit: 50, ...(pageParam && { cursor: pageParam }) }
+      return answer(api.GET('/portal/esim/orders', { params: { query }, signal }))
+    },
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })

@@ -1,0 +1,88 @@
+/** What was sold, as charts show it: every day of the span, and the tariffs that matter. Pure. */
+import { addDays } from '../i18n/time-zone.ts'
+import type { ChartPoint, ChartSeries } from '../ui/chart-figures.ts'
+import type { Sales } from './queries.ts'
+
+type SoldDays = Pick<Sales, 'from' | 'to' | 'days'>
+type Counted = { confirmed: number; cancelled: number; expired: number }
+
+/** The platform counts no longer spans. */
+export const mostDays = 366
+
+/** How many days there are, the last one included. */
+export const daysIn = (from: string, to: string): number =>
+  Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / 86_400_000) + 1
+
+/** As many as a chart tells apart, with one for all others. */
+const mostSeries = 5
+const others = 'others'
+
+/** The tariffs of the span, the most sold first; those that failed only come last. */
+export function tariffsOf({ days }: Pick<Sales, 'days'>): ({ code: string } & Counted)[] {
+  const groups = Map.groupBy(days, ({ tariffCode }) => tariffCode)
+  return [...groups]
+    .map(([code, some]) => ({ code, ...summed(some) }))
+    .toSorted((one, other) => other.confirmed - one.confirmed || (one.code < other.code ? -1 : 1))
+}
+
+export const onlyTariff = <Some extends Pick<Sales, 'days'>>(sales: Some, tariff: string | undefined): Some =>
+  tariff === undefined ? sales : { ...sales, days: sales.days.filter(({ tariffCode }) => tariffCode === tariff) }
+
+/** The same with the sums of its days. Money is added in whole cents. */
+export function withTotals(sales: Sales): Sales {
+  const cents = new Map<string, number>()
+  for (const { currency, amount } of sales.days.flatMap(({ amounts }) => amounts))
+    cents.set(currency, (cents.get(currency) ?? 0) + Math.round(amount * 100))
+  const amounts = [...cents].map(([currency, sum]) => ({ currency, amount: sum / 100 }))
+  return { ...sales, totals: { ...summed(sales.days), amounts } }
+}
+
+const summed = (counts: readonly Counted[]): Counted => ({
+  confirmed: counts.reduce((sum, { confirmed }) => sum + confirmed, 0),
+  cancelled: counts.reduce((sum, { cancelled }) => sum + cancelled, 0),
+  expired: counts.reduce((sum, { expired }) => sum + expired, 0),
+})
+
+/**
+ * Sold orders of each day, tariff by tariff; the least sold ones together when there are many.
+ *
+ * @param given.labelOf names a day
+ * @param given.nameOf names a tariff
+ */
+export function soldByDay(
+  sales: SoldDays,
+  given: { labelOf: (day: string) => string; nameOf: (code: string) => string; othersName: string },
+): { points: ChartPoint[]; series: ChartSeries[] } {
+  const sold = tariffsOf(sales).filter(({ confirmed }) => confirmed > 0)
+  const hasOthers = sold.length > mostSeries
+  const own = sold.slice(0, hasOthers ? mostSeries - 1 : mostSeries)
+  const seriesOf = new Map(own.map(({ code }, index) => [code, `tariff${index}`]))
+  const series = own.map(({ code }) => ({ name: seriesOf.get(code) ?? others, label: given.nameOf(code) }))
+  const points = pointsOf(sales, given.labelOf, (point, { tariffCode, confirmed }) => {
+    const name = seriesOf.get(tariffCode) ?? others
+    if (confirmed > 0) point[name] = Number(point[name] ?? 0) + confirmed
+  })
+  return { points, series: hasOthers ? [...series, { name: others, label: given.othersName }] : series }
+}
+
+/** Orders that failed on each day: given back, and not paid in time. */
+export const failedByDay = (sales: SoldDays, labelOf: (day: string) => string): ChartPoint[] =>
+  pointsOf(sales, labelOf, (point, { cancelled, expired }) => {
+    point.cancelled = Number(point.cancelled ?? 0) + cancelled
+    point.expired = Number(point.expired ?? 0) + expired
+  })
+
+/** Days on which nothing happened are there too. */
+function pointsOf(
+  { from, to, days }: SoldDays,
+  labelOf: (day: string) => string,
+  add: (point: ChartPoint, day: SoldDays['days'][number]) => void,
+): ChartPoint[] {
+  const byDay = Map.groupBy(days, ({ day }) => day)
+  return Array.from({ length: daysIn(from, to) }, (_, index) => {
+    const day = addDays(from, index)
+    const point: ChartPoint = { label: labelOf(day) }
+    for (const each of byDay.get(day) ?? []) add(point, each)
+    return point
+  })
+}

@@ -1,0 +1,37 @@
+/** What the bank's pages keep in their addresses. */
+import { counting, day, oneOf, searchParams, tableFields, text } from '../app/search.ts'
+import { groupNames } from '../campaigns/campaign-groups.ts'
+import { differenceFields } from '../campaigns/difference-search.ts'
+
+export const decisions = ['pending', 'approved', 'declined', 'expired'] as const
+export const authors = ['retailer', 'bank'] as const
+
+export const campaignsSearch = searchParams({
+  ...tableFields(['name', 'status', 'dateFrom', 'percentage', 'createdAt']),
+  name: text,
+  group: oneOf(groupNames),
+  decision: oneOf(decisions),
+  author: oneOf(authors),
+  from: day,
+  to: day,
+})
+export type CampaignsSearch = ReturnType<typeof campaignsSearch>
+
+export const campaignTabs = ['offer', 'terminals', 'history'] as const
+export const campaignSearch = searchParams({ tab: oneOf(campaignTabs), page: counting, find: text, since: day })
+
+export const reconciliationSearch = searchParams(differenceFields)
+
+export const salesSearch = searchParams({ from: day, to: day, tariff: text })
+export type SalesSearch = ReturnType<typeof salesSearch>
+
+export const orderStatuses = ['reserved', 'confirmed', 'cancelled', 'expired'] as const
+export const ordersSearch = searchParams({
+  externalId: text,
+  orderId: text,
+  status: oneOf(orderStatuses),
+  tariff: text,
+  from: day,
+  to: day,
+})
+export type OrdersSearch = ReturnType<typeof ordersSearch>
