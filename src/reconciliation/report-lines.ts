@@ -2,7 +2,7 @@
 import { isDateAlone, readInstant } from '../campaigns/instant.ts'
 import { DomainError } from '../errors.ts'
 import { splitRecord } from '../esim/stock-file.ts'
-import { readLines } from '../esim/stock-lines.ts'
+import { decodeLine, readLines } from '../esim/stock-lines.ts'
 import { shownName } from '../http/field-name.ts'
 import { brokenRule, oneLine, type TextRule } from '../partners/text-rules.ts'
 import type { Side } from './differences.ts'
@@ -59,7 +59,7 @@ export async function* readReportLines(
 }
 
 function readHeader(text: string | undefined, side: Side): Places {
-  const names = splitRecord(decode(text ?? '') ?? '') ?? []
+  const names = splitRecord(decodeLine(text ?? '') ?? '') ?? []
   const place = (column: ReportColumn) => names.indexOf(column)
   const needed = side === 'merchant' ? reportColumns.filter(column => column !== 'cashbackAmount') : reportColumns
   const isRight =
@@ -69,7 +69,7 @@ function readHeader(text: string | undefined, side: Side): Places {
   if (!isRight) {
     const leave = side === 'merchant' ? '; cashbackAmount may be left out' : ''
     const header = `line 1: the header must be ${reportColumns.join(',')} (in any order${leave})`
-    throw new DomainError('invalid', [`${header}, not ${shown(decode(text ?? '') ?? '')}`])
+    throw new DomainError('invalid', [`${header}, not ${shown(decodeLine(text ?? '') ?? '')}`])
   }
   const of = Object.fromEntries(reportColumns.map(column => [column, place(column)])) as Places['of']
   return { columns: names.length, of }
@@ -105,7 +105,7 @@ function readLine(lineNumber: number, text: string | undefined, places: Places, 
 /** @returns the values of a line, or why it has none */
 function splitLine(text: string | undefined, columns: number): string[] | string {
   if (text === undefined) return 'must be at most 4096 bytes'
-  const decoded = decode(text)
+  const decoded = decodeLine(text)
   if (decoded === null) return 'must be valid UTF-8'
   const values = splitRecord(decoded)
   if (values === undefined) return 'must be quoted as in RFC 4180, without a line break in a value'
@@ -131,16 +131,3 @@ const longestShown = 100
 
 const shown = (value: string): string =>
   `"${shownName(value.length > longestShown ? `${value.slice(0, longestShown)}…` : value)}"`
-
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
-
-/** @param text a character per byte. @returns null when the bytes are no UTF-8 */
-function decode(text: string): string | null {
-  if (isAscii(text)) return text
-  try {
-    return utf8.decode(Buffer.from(text, 'latin1'))
-  } catch {
-    return null
-  }
-}
