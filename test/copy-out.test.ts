@@ -6,7 +6,7 @@ import { after, before, describe, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import type pg from 'pg'
-import { createCopyTaker } from '../src/db/copy-format.ts'
+import { createCopyReader } from '../src/db/copy-format.ts'
 import { copyAsJson, lendingSocket } from '../src/db/copy-out.ts'
 import { withLiterals } from '../src/db/literals.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
@@ -36,21 +36,23 @@ suite('the format', () => {
     message('Z', Buffer.from('I')),
   ])
   const take = (sent: Buffer, cuts: number[]) => {
-    const taker = createCopyTaker()
+    const reader = createCopyReader()
+    const target = Buffer.alloc(sent.length)
+    let end = 0
     const edges = [...new Set([0, ...cuts.map(cut => cut % sent.length), sent.length])].sort((a, b) => a - b)
-    const texts: Buffer[] = []
     const given: Buffer[] = []
     for (const [index, from] of edges.slice(0, -1).entries()) {
       const piece = Buffer.from(sent.subarray(from, edges[index + 1]))
       // After the rows whoever owns the connection goes on by itself.
       if (given.length > 0) given.push(piece)
       else {
-        const { bytes, rest } = taker.take(piece)
-        texts.push(Buffer.from(bytes))
-        if (rest) given.push(rest)
+        const read = reader.read(piece, target, end)
+        assert.ok(read.end - end <= piece.length)
+        end = read.end
+        if (read.rest) given.push(read.rest)
       }
     }
-    return { text: Buffer.concat(texts).toString(), rest: Buffer.concat(given) }
+    return { text: target.toString('utf8', 0, end), rest: Buffer.concat(given) }
   }
 
   test('rows become an array and the rest is handed on, wherever the bytes are cut', () => {

@@ -1,12 +1,14 @@
 /** How PostgreSQL sends `copy ... to stdout (format binary)`: messages, in them a header and rows, in those fields behind their length. */
 
-export type CopyTaker = {
+export type CopyReader = {
   /**
-   * Takes what was received, and leaves of it, in place, the JSON array of the rows.
+   * Reads what was received and writes the JSON array of the rows into `target`, from `at` on; it is never longer than what it comes
+   * from. A row is the concatenation of its fields.
    *
-   * @returns `rest`: a copy of what follows the rows and is for the client of the connection; null while there are rows to come
+   * @returns `end`: where it ends in `target`; `rest`: a copy of what follows the rows and is for the client of the connection, null
+   *   while there are rows to come
    */
-  take(received: Buffer): { bytes: Buffer; rest: Buffer | null }
+  read(received: Buffer, target: Buffer, at: number): { end: number; rest: Buffer | null }
 }
 
 const messageHeaderBytes = 5
@@ -15,47 +17,44 @@ const copyHeaderBytes = 19
 const endOfRows = -1
 /** What may come between rows and is of no interest: the copy's announcement, notices, settings and notifications. */
 const passedOver = new Set([...'HNSA'].map(letter => letter.charCodeAt(0)))
-const rows = 'd'.charCodeAt(0)
+const rowsMessage = 'd'.charCodeAt(0)
 
-export function createCopyTaker(): CopyTaker {
+export function createCopyReader(): CopyReader {
   const header = createFrame(messageHeaderBytes)
-  const row = createRows()
+  const rows = createRows()
   let bytesLeft = 0
   let hasRows = false
 
   return {
-    take(received) {
+    read(received, target, at) {
       let taken = 0
-      let given = 0
+      let end = at
       while (taken < received.length) {
         if (bytesLeft > 0) {
-          const end = Math.min(received.length, taken + bytesLeft)
-          bytesLeft -= end - taken
-          if (hasRows) given = row.compact(received, { from: taken, end, to: given })
-          taken = end
+          const next = Math.min(received.length, taken + bytesLeft)
+          bytesLeft -= next - taken
+          if (hasRows) end = rows.read(received, taken, next, target, end)
+          taken = next
         } else if (header.add(received[taken++] ?? 0)) {
           const type = header.bytes[0] ?? 0
-          hasRows = type === rows
+          hasRows = type === rowsMessage
           if (!hasRows && !passedOver.has(type))
-            return {
-              bytes: received.subarray(0, given),
-              rest: Buffer.concat([header.bytes, received.subarray(taken)]),
-            }
+            return { end, rest: Buffer.concat([header.bytes, received.subarray(taken)]) }
           bytesLeft = header.bytes.readUInt32BE(1) - 4
         }
       }
-      return { bytes: received.subarray(0, given), rest: null }
+      return { end, rest: null }
     },
   }
 }
 
 /** Gathers bytes that belong together and may come apart. */
 function createFrame(bytes: number) {
-  const gathered = Buffer.alloc(copyHeaderBytes)
+  const gathered = Buffer.alloc(bytes)
   let expected = bytes
   let count = 0
   return {
-    bytes: gathered.subarray(0, bytes),
+    bytes: gathered,
     expect(bytes: number) {
       expected = bytes
     },
@@ -69,7 +68,6 @@ function createFrame(bytes: number) {
   }
 }
 
-/** Leaves out everything but the fields' bytes and puts in brackets and commas: the result is never longer. */
 function createRows() {
   const frame = createFrame(copyHeaderBytes)
   let next: 'header' | 'row' | 'field' = 'header'
@@ -77,7 +75,7 @@ function createRows() {
   let fieldsLeft = 0
   let isFirst = true
 
-  /** @returns what is to stand in its place: one character at most, as its other bytes may have come before */
+  /** @returns what stands in its place */
   const onFrame = (): '' | '[' | ',' | ']' => {
     let text: ReturnType<typeof onFrame> = '['
     if (next === 'field') {
@@ -95,20 +93,19 @@ function createRows() {
   }
 
   return {
-    /** @returns where the result ends that begins at `to` */
-    compact(buffer: Buffer, { from, end, to }: { from: number; end: number; to: number }): number {
+    /** Reads a part of what was received. @returns where the text ends in `target` */
+    read(received: Buffer, from: number, to: number, target: Buffer, at: number): number {
       let taken = from
-      let given = to
-      while (taken < end) {
+      let end = at
+      while (taken < to) {
         if (bytesLeft > 0) {
-          const bytes = Math.min(bytesLeft, end - taken)
-          if (given < taken) buffer.copyWithin(given, taken, taken + bytes)
+          const bytes = Math.min(bytesLeft, to - taken)
+          end += received.copy(target, end, taken, taken + bytes)
           taken += bytes
-          given += bytes
           bytesLeft -= bytes
-        } else if (frame.add(buffer[taken++] ?? 0)) given += buffer.write(onFrame(), given, 'latin1')
+        } else if (frame.add(received[taken++] ?? 0)) end += target.write(onFrame(), end, 'latin1')
       }
-      return given
+      return end
     },
   }
 }

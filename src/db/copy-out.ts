@@ -1,13 +1,14 @@
 /**
  * Reads that may be hundreds of megabytes: `copy ... to stdout`, whose bytes are handed on as they come, at the pace of whoever takes
- * them. Neither a row nor a field is ever held whole, and everything passes through one buffer for each connection: fresh memory for
- * each piece would keep the garbage collector busy with long pauses.
+ * them. Neither a row nor a field is ever held whole, and everything passes through three buffers for each connection: fresh memory
+ * for each piece would keep the garbage collector busy with long pauses.
  */
 import { Socket } from 'node:net'
 import type { Duplex, Writable } from 'node:stream'
 import type pg from 'pg'
 import { DomainError } from '../errors.ts'
-import { type CopyTaker, createCopyTaker } from './copy-format.ts'
+import { createCopyReader } from './copy-format.ts'
+import { createGathering } from './gathering.ts'
 
 /** Whoever reads holds a snapshot of the database, so it is cut off when it takes nothing, or not everything, for this long. */
 export type ReadLimits = { stallMs: number; wholeMs: number }
@@ -25,17 +26,17 @@ export type LongRead = {
 
 type Lender = Duplex & { lend(isLending: boolean): void }
 
-const bufferBytes = 256 * 1024
+const receivedBytes = 256 * 1024
 
 /**
- * A socket for a client of `copyAsJson`. While it lends, what it has received is valid only until it is read from again.
+ * A socket for a client of `copyAsJson`. While it lends, what it has received is valid only until its listeners return.
  *
  * @param connection of the client; with TLS the bytes take another way
  */
 export function lendingSocket(connection?: { ssl?: unknown }): Socket {
   if (connection?.ssl) return new Socket()
   let lending = false
-  const buffer = Buffer.allocUnsafeSlow(bufferBytes)
+  const buffer = Buffer.allocUnsafeSlow(receivedBytes)
   const socket: Socket = new Socket({
     onread: {
       buffer,
@@ -63,78 +64,61 @@ export function copyAsJson(client: pg.Client, text: string, limits: ReadLimits):
   const ended = Promise.withResolvers<void>()
   // Whoever does not wait for one of them learns of a fault by the other.
   for (const { promise } of [begun, ended]) promise.catch(() => {})
-  let taker: Writable | null = null
-  let waiting: Buffer | null = null
-  let isWriting = false
-  let isReady = false
-  let isOver = false
-  let stall: NodeJS.Timeout | undefined
-
   const settle = (error: Error | null) => {
-    isOver = true
-    clearTimeout(stall)
     clearTimeout(late)
+    gathering.stop()
     if (error) {
       begun.reject(error)
       ended.reject(error)
     } else ended.resolve()
-    // Nothing comes any more that could overwrite what is being written, and only a flowing socket sees its end.
-    if (isReady) connection.resume()
+    // Only a flowing socket sees its end.
+    source.resume()
   }
   const cut = () =>
     settle(new DomainError('unavailable', 'Reading has taken too long; try again', { retryAfterSeconds: 10 }))
   const late = setTimeout(cut, limits.wholeMs)
 
-  const connection = createTakeover((bytes, pause) => {
-    begun.resolve()
-    pause()
-    if (isOver) return
-    stall = setTimeout(cut, limits.stallMs)
-    if (taker) write(bytes)
-    else waiting = bytes
+  const gathering = createGathering({
+    pieceBytes: receivedBytes,
+    stallMs: limits.stallMs,
+    onRoom: () => source.resume(),
+    onWritten: () => settle(null),
+    onStall: cut,
+    onFault: settle,
   })
-  const write = (bytes: Buffer) => {
-    isWriting = true
-    taker?.write(bytes, error => {
-      isWriting = false
-      clearTimeout(stall)
-      if (error) settle(error)
-      else if (isReady) settle(null)
-      else connection.resume()
-    })
-  }
+  const reader = createCopyReader()
+  const source = createSource(received => {
+    const { target, used } = gathering.room(received.length)
+    const { end, rest } = reader.read(received, target, used)
+    if (end > used) begun.resolve()
+    return { rest, goOn: gathering.fill(end) }
+  })
   client.query({
-    submit: given => connection.take(given.stream, () => given.query(`copy (${text}) to stdout (format binary)`)),
+    submit: given => source.take(given.stream, () => given.query(`copy (${text}) to stdout (format binary)`)),
     handleError: settle,
     handleCommandComplete() {},
-    handleReadyForQuery() {
-      isReady = true
-      if (!isWriting && !waiting) settle(null)
-    },
+    handleReadyForQuery: () => gathering.finish(),
   } as pg.Submittable)
 
   return {
     begun: begun.promise,
     ended: ended.promise,
-    writeTo(given) {
-      taker = given
-      if (waiting) write(waiting)
-      waiting = null
+    writeTo(taker) {
+      gathering.begin(taker)
       return ended.promise
     },
     stop: settle,
   }
 }
 
-type Takeover = {
-  /** From now on the connection's bytes come here, until the copy is complete. */
+type Source = {
+  /** From now on what the connection receives comes here, until the copy is complete. */
   take(stream: Duplex, ask: () => void): void
   resume(): void
 }
 
-/** @param onBytes gets the JSON text as it comes; having paused it may keep a piece until it resumes */
-function createTakeover(onBytes: (bytes: Buffer, pause: () => void) => void): Takeover {
-  const format: CopyTaker = createCopyTaker()
+/** @param onReceived tells what is for the client of the connection again, and whether more may come */
+function createSource(onReceived: (received: Buffer) => { rest: Buffer | null; goOn: boolean }): Source {
   let stream: Duplex | null = null
   const lend = (isLending: boolean) => {
     if (stream && 'lend' in stream) (stream as Lender).lend(isLending)
@@ -144,14 +128,13 @@ function createTakeover(onBytes: (bytes: Buffer, pause: () => void) => void): Ta
       stream = given
       const usual = given.listeners('data') as ((bytes: Buffer) => void)[]
       const onData = (received: Buffer) => {
-        const { bytes, rest } = format.take(received)
-        if (rest) {
-          given.off('data', onData)
-          lend(false)
-          for (const listener of usual) given.on('data', listener)
-        }
-        if (bytes.length > 0) onBytes(bytes, () => given.pause())
-        if (rest) for (const listener of usual) listener(rest)
+        const { rest, goOn } = onReceived(received)
+        if (!goOn) given.pause()
+        if (!rest) return
+        given.off('data', onData)
+        lend(false)
+        for (const listener of usual) given.on('data', listener)
+        for (const listener of usual) listener(rest)
       }
       for (const listener of usual) given.off('data', listener)
       given.on('data', onData)
