@@ -6,6 +6,7 @@
 import createClient, { type Middleware } from 'openapi-fetch'
 import { ApiError, apiError, noAnswer } from './errors.ts'
 import type { paths as EsimPaths } from './schema/esim-sales.ts'
+import type { paths as OperatorPaths } from './schema/operator.ts'
 import type { paths as PerklinePaths } from './schema/perkline.ts'
 import { endSession } from './session-end.ts'
 
@@ -27,7 +28,7 @@ const throwErrors: Middleware = {
 }
 
 /** Arrays of a query are repeated (`status=a&status=b`), as the platform reads them. */
-export const api = createClient<PerklinePaths & EsimPaths>({ baseUrl: '', credentials: 'same-origin' })
+export const api = createClient<PerklinePaths & EsimPaths & OperatorPaths>({ baseUrl: '', credentials: 'same-origin' })
 api.use(throwErrors)
 
 /** The body of a successful answer. @throws ApiError for any other */

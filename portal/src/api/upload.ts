@@ -7,7 +7,8 @@ export type UploadProgress = { sentBytes: number; totalBytes: number }
 /**
  * Sends a file as `multipart/form-data`, field `file`, and gives the platform's answer.
  *
- * @param fields other fields of the form; they go before the file
+ * @param fields other fields of the form; they go before the file; null: the file is the body, as `text/csv`
+ * @param read makes the answer of a success out of its text
  * @param signal ends the upload: the promise is then rejected with an AbortError
  * @throws ApiError as any other call
  */
@@ -17,37 +18,42 @@ export function upload<Data>(
   {
     method = 'POST',
     fields = {},
+    read = text => readJson(text) as Data,
     onProgress,
     signal,
   }: {
     method?: 'POST' | 'PUT'
-    fields?: Record<string, string>
+    fields?: Record<string, string> | null
+    read?: (text: string) => Data
     onProgress?: (progress: UploadProgress) => void
     signal?: AbortSignal
   } = {},
 ): Promise<Data> {
-  const form = new FormData()
-  for (const [name, value] of Object.entries(fields)) form.append(name, value)
-  form.append('file', file)
-
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     const cancel = () => request.abort()
     request.open(method, path)
     request.upload.onprogress = ({ loaded, total }) => onProgress?.({ sentBytes: loaded, totalBytes: total })
     request.onload = () => {
-      const body = readJson(request.responseText)
-      if (request.status >= 200 && request.status < 300) return resolve(body as Data)
+      if (request.status >= 200 && request.status < 300) return resolve(read(request.responseText))
       if (request.status === 401) endSession()
-      reject(apiError(request.status, body, { get: name => request.getResponseHeader(name) }))
+      reject(apiError(request.status, readJson(request.responseText), { get: name => request.getResponseHeader(name) }))
     }
     request.onerror = () => reject(new ApiError(noAnswer, [], null))
     request.onabort = () => reject(new DOMException('The upload was cancelled', 'AbortError'))
     request.onloadend = () => signal?.removeEventListener('abort', cancel)
     if (signal?.aborted) return reject(new DOMException('The upload was cancelled', 'AbortError'))
     signal?.addEventListener('abort', cancel)
-    request.send(form)
+    if (fields === null) request.setRequestHeader('content-type', 'text/csv')
+    request.send(fields === null ? file : formOf(file, fields))
   })
+}
+
+function formOf(file: File, fields: Record<string, string>): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.append(name, value)
+  form.append('file', file)
+  return form
 }
 
 function readJson(text: string): unknown {

@@ -1,4 +1,24 @@
-import { IconHome } from '@tabler/icons-react'
+import {
+  IconBuildingStore,
+  IconChecklist,
+  IconDeviceMobile,
+  IconHome,
+  IconKey,
+  IconPackages,
+  IconReceipt2,
+  IconSpeakerphone,
+  IconUsers,
+} from '@tabler/icons-react'
 import type { NavigationItem } from '../app/navigation-item.ts'
 
-export const operatorNavigation: NavigationItem[] = [{ to: '/operator', text: 'home', icon: IconHome, isExact: true }]
+export const operatorNavigation: NavigationItem[] = [
+  { to: '/operator', text: 'home', icon: IconHome, isExact: true },
+  { to: '/operator/partners', text: 'partners', icon: IconBuildingStore },
+  { to: '/operator/access', text: 'access', icon: IconKey },
+  { to: '/operator/mobile-operators', text: 'mobileOperators', icon: IconDeviceMobile },
+  { to: '/operator/stock', text: 'stockDesk', icon: IconPackages },
+  { to: '/operator/orders', text: 'esimOrders', icon: IconReceipt2 },
+  { to: '/operator/campaigns', text: 'campaigns', icon: IconSpeakerphone },
+  { to: '/operator/customers', text: 'customers', icon: IconUsers },
+  { to: '/operator/audit', text: 'audit', icon: IconChecklist },
+]

@@ -16,7 +16,19 @@ export type Upload<Data> = State & {
  */
 export function useUpload<Data>(
   path: string,
-  { method = 'POST', onDone }: { method?: 'POST' | 'PUT'; onDone: (answer: Data) => void },
+  {
+    method = 'POST',
+    asForm = true,
+    read,
+    onDone,
+  }: {
+    method?: 'POST' | 'PUT'
+    /** false: the file itself is the body. */
+    asForm?: boolean
+    /** Makes the answer out of its text, where that is no JSON value; the same function at each render. */
+    read?: (text: string) => Data
+    onDone: (answer: Data) => void
+  },
 ): Upload<Data> {
   const [state, setState] = useState(idle)
   const abort = useRef<AbortController | null>(null)
@@ -34,7 +46,8 @@ export function useUpload<Data>(
       try {
         const answer = await sendFile<Data>(path, file, {
           method,
-          fields,
+          fields: asForm ? fields : null,
+          ...(read && { read }),
           signal: controller.signal,
           onProgress: ({ sentBytes, totalBytes }) =>
             setState(before => ({ ...before, share: totalBytes === 0 ? 1 : sentBytes / totalBytes })),
@@ -47,7 +60,7 @@ export function useUpload<Data>(
         return null
       }
     },
-    [path, method],
+    [path, method, asForm, read],
   )
   const cancel = useCallback(() => abort.current?.abort(), [])
   return { ...state, send, cancel }

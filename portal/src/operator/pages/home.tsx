@@ -1,17 +1,151 @@
-import { useTexts } from '../../i18n/preferences.tsx'
+import { Alert, Card, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { statusNames } from '../../campaigns/campaign-groups.ts'
+import { CountTiles } from '../../campaigns/count-tiles.tsx'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useSession } from '../../session/use-session.ts'
+import { KeyFacts } from '../../ui/key-facts.tsx'
+import { LinkAnchor } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Empty } from '../../ui/states.tsx'
+import { Loaded } from '../../ui/states.tsx'
+import { statusTexts } from '../../ui/status-texts.ts'
+import { Count } from '../../ui/values.tsx'
+import { auditQuery, overviewQuery, stockQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
-/** What waits for the person. */
+/** The shop at a glance: what runs out, whether the books are right, and how much there is of everything. */
 export function HomePage() {
-  const texts = useTexts(operatorTexts)
+  const { home: texts } = useTexts(operatorTexts)
   const session = useSession()
   return (
     <>
-      <PageHeader title={texts.home.title(session.name)} lead={texts.home.lead} />
-      <Empty title={texts.home.nothing} text={texts.home.nothingText} />
+      <PageHeader title={session.name} lead={texts.lead} />
+      <Stack gap="lg">
+        <SimpleGrid cols={{ base: 1, md: 2 }}>
+          <LowStock />
+          <Books />
+        </SimpleGrid>
+        <Overview />
+      </Stack>
     </>
+  )
+}
+
+function Overview() {
+  const { home: texts } = useTexts(operatorTexts)
+  const names = useTexts(statusTexts).campaign
+  const format = useFormat()
+  const query = useQuery({ ...overviewQuery, refetchInterval: 60_000 })
+  return (
+    <Loaded query={query}>
+      {({ banks, merchants, users, customers, tariffs, orders, campaigns }) => (
+        <>
+          <Card component="section">
+            <Title order={2} mb="md">
+              {texts.partners}
+            </Title>
+            <KeyFacts
+              facts={[
+                {
+                  label: texts.banks,
+                  value: <Count value={banks.active} />,
+                  hint: texts.suspended(format.number(banks.suspended)),
+                },
+                {
+                  label: texts.merchants,
+                  value: <Count value={merchants.active} />,
+                  hint: texts.suspended(format.number(merchants.suspended)),
+                },
+                { label: texts.people, value: <Count value={users} /> },
+                { label: texts.customers, value: <Count value={customers} /> },
+              ]}
+            />
+          </Card>
+          <Card component="section">
+            <Title order={2} mb="md">
+              {texts.esim}
+            </Title>
+            <KeyFacts
+              columns={3}
+              facts={[
+                { label: texts.tariffs, value: <Count value={tariffs.onSale} /> },
+                { label: texts.sold, value: <Count value={orders.confirmed} /> },
+                { label: texts.reserved, value: <Count value={orders.reserved} /> },
+              ]}
+            />
+          </Card>
+          <CountTiles
+            title={texts.campaigns}
+            tiles={statusNames
+              .filter(status => campaigns[status] > 0)
+              .map(status => ({ key: status, label: names[status], count: campaigns[status] }))}
+            link={({ key }, children, look) => (
+              <Link to="/operator/campaigns" search={{ status: key }} className={look}>
+                {children}
+              </Link>
+            )}
+          />
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+function LowStock() {
+  const { home: texts, stock } = useTexts(operatorTexts)
+  const query = useQuery(stockQuery)
+  return (
+    <Card component="section">
+      <Title order={2} mb="md">
+        {texts.stock}
+      </Title>
+      <Loaded query={query}>
+        {lines => {
+          const scarce = lines.filter(({ isOffered, level }) => isOffered && level !== 'enough')
+          if (scarce.length === 0) return <Text>{texts.stockFine}</Text>
+          return (
+            <List spacing={4} mb="sm">
+              {scarce.map(({ operatorCode, tariffCode, operatorName, tariffName, level }) => (
+                <List.Item key={`${operatorCode} ${tariffCode}`}>
+                  <LinkAnchor to="/operator/stock/$operatorCode/$tariffCode" params={{ operatorCode, tariffCode }}>
+                    {operatorName} · {tariffName}
+                  </LinkAnchor>{' '}
+                  <Text span c="dimmed">
+                    {stock.levels[level]}
+                  </Text>
+                </List.Item>
+              ))}
+            </List>
+          )
+        }}
+      </Loaded>
+      <LinkAnchor to="/operator/stock">{texts.toStock}</LinkAnchor>
+    </Card>
+  )
+}
+
+function Books() {
+  const { home: texts } = useTexts(operatorTexts)
+  const format = useFormat()
+  const query = useQuery(auditQuery)
+  return (
+    <Card component="section">
+      <Title order={2} mb="md">
+        {texts.books}
+      </Title>
+      <Loaded query={query}>
+        {({ ok, checks }) => (
+          <Alert
+            color={ok ? 'perk' : 'red'}
+            icon={ok ? <IconCircleCheck /> : <IconAlertTriangle />}
+            title={ok ? texts.booksRight : texts.booksWrong(format.number(checks.filter(check => !check.ok).length))}
+            mb="sm"
+          />
+        )}
+      </Loaded>
+      <LinkAnchor to="/operator/audit">{texts.toAudit}</LinkAnchor>
+    </Card>
   )
 }

@@ -1,0 +1,120 @@
+import { Button, Card, Stack, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { answer, api } from '../../api/client.ts'
+import { CampaignFacts } from '../../campaigns/campaign-facts.tsx'
+import { HistoryEntries } from '../../campaigns/campaign-history.tsx'
+import { CampaignLifeLine } from '../../campaigns/campaign-life-line.tsx'
+import { useMove } from '../../campaigns/use-move.ts'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { useMayChange } from '../../session/use-session.ts'
+import { BackLink } from '../../ui/back-link.tsx'
+import type { Column } from '../../ui/data-table/columns.ts'
+import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Loaded } from '../../ui/states.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
+import { Count, Money, none } from '../../ui/values.tsx'
+import { type CampaignWithHistory, campaignQuery, useOperatorChanged } from '../queries.ts'
+import { operatorTexts } from '../texts.ts'
+
+const route = getRouteApi('/signed-in/operator/campaigns/$cashbackId')
+
+/** One campaign with its whole history. */
+export function CampaignPage() {
+  const { cashbackId } = route.useParams()
+  const query = useQuery(campaignQuery(cashbackId))
+  return <Loaded query={query}>{campaign => <Whole campaign={campaign} query={query} />}</Loaded>
+}
+
+type Given = { campaign: CampaignWithHistory; query: ReturnType<typeof useQuery<CampaignWithHistory>> }
+
+function Whole({ campaign, query }: Given) {
+  const { campaigns: texts } = useTexts(operatorTexts)
+  const { retailer, createdByType } = campaign
+  const by = createdByType === 'bank' ? texts.byBank : texts.by
+  return (
+    <>
+      <PageHeader
+        back={<BackLink to="/operator/campaigns">{texts.back}</BackLink>}
+        title={campaign.name}
+        badge={<StatusBadge of="campaign" status={campaign.status} />}
+        lead={by(retailer.name)}
+        actions={<Complete campaign={campaign} />}
+      />
+      <Stack gap="lg">
+        <Card>
+          <CampaignLifeLine campaign={campaign} />
+        </Card>
+        <CampaignFacts campaign={campaign} />
+        <DataTable
+          label={texts.banks}
+          columns={useColumns(campaign)}
+          query={query}
+          rows={campaign.banks}
+          rowKey={({ id }) => id}
+        />
+        <Card component="section">
+          <Title order={2} mb="md">
+            {texts.history}
+          </Title>
+          <HistoryEntries entries={campaign.history} banks={campaign.banks} />
+        </Card>
+      </Stack>
+    </>
+  )
+}
+
+function Complete({ campaign: { cashbackId, status } }: Pick<Given, 'campaign'>) {
+  const { campaigns: texts } = useTexts(operatorTexts)
+  const mayChange = useMayChange()
+  const changed = useOperatorChanged()
+  const question = {
+    title: texts.completeTitle,
+    text: texts.completeText,
+    action: texts.complete,
+    done: texts.completed,
+  }
+  const move = useMove(
+    question,
+    () => answer(api.POST('/admin/campaigns/{cashbackId}/complete', { params: { path: { cashbackId } } })),
+    changed,
+  )
+  if (!mayChange || status !== 'compensationReceived') return null
+  return (
+    <Button loading={move.isPending} onClick={move.ask}>
+      {texts.complete}
+    </Button>
+  )
+}
+
+function useColumns(campaign: CampaignWithHistory): Column<CampaignWithHistory['banks'][number]>[] {
+  const { campaigns: texts } = useTexts(operatorTexts)
+  const currency = campaign.country.currency.code
+  return [
+    { key: 'bank', title: texts.bank, cell: ({ name }) => <b>{name}</b> },
+    {
+      key: 'decision',
+      title: texts.decision,
+      cell: ({ status }) => <StatusBadge of="participation" status={status} />,
+    },
+    {
+      key: 'stage',
+      title: texts.reconciliation,
+      cell: ({ stage }) => (stage === null ? none : <StatusBadge of="reporting" status={stage} />),
+    },
+    {
+      key: 'compensation',
+      title: texts.compensation,
+      align: 'right',
+      cell: ({ expectedCompensation }) => <Money amount={expectedCompensation} currency={currency} />,
+    },
+    {
+      key: 'customers',
+      title: texts.customers,
+      align: 'right',
+      cell: ({ segmentCustomers }) => <Count value={segmentCustomers} />,
+      isMinor: true,
+    },
+  ]
+}

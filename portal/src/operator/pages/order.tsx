@@ -1,0 +1,62 @@
+import { Card, Stack, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { BackLink } from '../../ui/back-link.tsx'
+import { KeyFacts } from '../../ui/key-facts.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Loaded } from '../../ui/states.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
+import { Timeline } from '../../ui/timeline.tsx'
+import { Money, none } from '../../ui/values.tsx'
+import { type OrderWithTimeline, orderQuery } from '../queries.ts'
+import { operatorTexts } from '../texts.ts'
+
+const route = getRouteApi('/signed-in/operator/orders/$orderId')
+
+/** One eSIM order with what happened to it; its secrets are shown nowhere. */
+export function OrderPage() {
+  const { orderId } = route.useParams()
+  const query = useQuery(orderQuery(orderId))
+  return <Loaded query={query}>{order => <Whole order={order} />}</Loaded>
+}
+
+function Whole({ order }: { order: OrderWithTimeline }) {
+  const { orders: texts } = useTexts(operatorTexts)
+  const { externalId, status, bank, tariffName, price, currency, msisdn, deliveryMode, emailDelivery } = order
+  return (
+    <>
+      <PageHeader
+        back={<BackLink to="/operator/orders">{texts.back}</BackLink>}
+        title={externalId}
+        badge={<StatusBadge of="order" status={status} />}
+        lead={`${texts.order} ${order.orderId}`}
+      />
+      <Stack gap="lg">
+        <Card>
+          <KeyFacts
+            columns={3}
+            facts={[
+              { label: texts.bank, value: bank.name },
+              { label: texts.tariff, value: tariffName },
+              { label: texts.price, value: <Money amount={price} currency={currency} /> },
+              { label: texts.number, value: msisdn ?? none },
+              { label: texts.delivery, value: deliveryMode ? texts.deliveryModes[deliveryMode] : none },
+              { label: texts.email, value: emailDelivery ? texts.emails[emailDelivery] : none },
+            ]}
+          />
+        </Card>
+        <Card component="section">
+          <Title order={2} mb="md">
+            {texts.history}
+          </Title>
+          <Timeline
+            happenings={order.timeline
+              .map(({ at, event }) => ({ key: `${at} ${event}`, at, title: texts.events[event] }))
+              .toReversed()}
+          />
+        </Card>
+      </Stack>
+    </>
+  )
+}

@@ -1,0 +1,120 @@
+import { Button, Center, Group, NativeSelect } from '@mantine/core'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import type { Column } from '../../ui/data-table/columns.ts'
+import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
+import { DayInput } from '../../ui/dates.tsx'
+import { LinkAnchor } from '../../ui/links.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { SearchInput } from '../../ui/search-input.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
+import { statusTexts } from '../../ui/status-texts.ts'
+import { DateTime, Money } from '../../ui/values.tsx'
+import { type Order, ordersQuery, partnersQuery } from '../queries.ts'
+import { type OrdersSearch, orderStatuses } from '../search.ts'
+import { operatorTexts } from '../texts.ts'
+
+const route = getRouteApi('/signed-in/operator/orders')
+
+/** eSIM orders of all banks, the newest first. */
+export function OrdersPage() {
+  const { orders: texts } = useTexts(operatorTexts)
+  const { timeZone } = usePreferences()
+  const search = route.useSearch()
+  const query = useInfiniteQuery(ordersQuery(search, timeZone))
+  return (
+    <>
+      <PageHeader title={texts.title} lead={texts.lead} />
+      <Filters search={search} />
+      <DataTable
+        label={texts.title}
+        columns={useColumns()}
+        query={query}
+        rows={query.data?.pages.flatMap(({ data }) => data)}
+        rowKey={({ orderId }) => orderId}
+        empty={<Empty title={texts.none} />}
+      />
+      {query.hasNextPage && (
+        <Center mt="md">
+          <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            {texts.more}
+          </Button>
+        </Center>
+      )}
+    </>
+  )
+}
+
+function Filters({ search }: { search: OrdersSearch }) {
+  const { orders: texts } = useTexts(operatorTexts)
+  const names = useTexts(statusTexts).order
+  const setSearch = useSetSearch<OrdersSearch & { page?: number }>()
+  const { data: partners } = useQuery(partnersQuery())
+  const banks = partners?.banks.map(({ entry }) => ({ value: entry.code, label: entry.name })) ?? []
+  return (
+    <Group mb="md" gap="sm">
+      <SearchInput
+        label={texts.search}
+        value={search.externalId}
+        onChange={externalId => setSearch({ externalId })}
+        maxLength={128}
+      />
+      <NativeSelect
+        aria-label={texts.bank}
+        data={[{ value: '', label: texts.allBanks }, ...banks]}
+        value={search.bank ?? ''}
+        onChange={({ currentTarget }) => setSearch({ bank: currentTarget.value || undefined })}
+      />
+      <NativeSelect
+        aria-label={texts.status}
+        data={[{ value: '', label: texts.all }, ...orderStatuses.map(value => ({ value, label: names[value] }))]}
+        value={search.status ?? ''}
+        onChange={({ currentTarget }) =>
+          setSearch({ status: orderStatuses.find(status => status === currentTarget.value) })
+        }
+      />
+      <DayInput
+        aria-label={texts.from}
+        placeholder={texts.from}
+        clearable
+        value={search.from ?? null}
+        onChange={from => setSearch({ from: from ?? undefined })}
+      />
+      <DayInput
+        aria-label={texts.to}
+        placeholder={texts.to}
+        clearable
+        value={search.to ?? null}
+        onChange={to => setSearch({ to: to ?? undefined })}
+      />
+    </Group>
+  )
+}
+
+function useColumns(): Column<Order>[] {
+  const { orders: texts } = useTexts(operatorTexts)
+  return [
+    {
+      key: 'externalId',
+      title: texts.externalId,
+      cell: ({ orderId, externalId }) => (
+        <LinkAnchor to="/operator/orders/$orderId" params={{ orderId }} fw={600} c="inherit">
+          {externalId}
+        </LinkAnchor>
+      ),
+    },
+    { key: 'bank', title: texts.bank, cell: ({ bank }) => bank.name },
+    { key: 'tariff', title: texts.tariff, cell: ({ tariffName }) => tariffName },
+    { key: 'status', title: texts.status, cell: ({ status }) => <StatusBadge of="order" status={status} /> },
+    {
+      key: 'price',
+      title: texts.price,
+      align: 'right',
+      cell: ({ price, currency }) => <Money amount={price} currency={currency} />,
+    },
+    { key: 'created', title: texts.created, cell: ({ createdAt }) => <DateTime at={createdAt} /> },
+  ]
+}

@@ -1,0 +1,88 @@
+import { Checkbox, NumberInput, SimpleGrid, Text, Textarea, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useTexts } from '../../i18n/preferences.tsx'
+import type { Tariff } from '../queries.ts'
+import { operatorTexts } from '../texts.ts'
+import { PartnerForm } from './partner-forms.tsx'
+
+const newTariff: Tariff = {
+  code: '',
+  name: '',
+  description: '',
+  price: 0,
+  currency: 'UAH',
+  dataVolumeMb: 0,
+  dataUnlimited: false,
+  voiceMinutes: 0,
+  voiceUnlimited: false,
+  smsCount: 0,
+  smsUnlimited: false,
+  validityDays: 30,
+  onSale: true,
+}
+
+/** A tariff, new or to be changed. */
+export function TariffForm({ tariff, onSave }: { tariff?: Tariff; onSave: (tariff: Tariff) => Promise<unknown> }) {
+  const { mobile: texts, partners } = useTexts(operatorTexts)
+  const form = useForm<Tariff>({ initialValues: tariff ?? newTariff })
+  const { values } = form
+  return (
+    <PartnerForm name={values.name} onSubmit={() => onSave({ ...values, price: Number(values.price) })}>
+      <TextInput
+        label={texts.code}
+        description={partners.codeHint}
+        required
+        disabled={tariff !== undefined}
+        {...form.getInputProps('code')}
+      />
+      <TextInput label={texts.name} required {...form.getInputProps('name')} />
+      <Textarea label={texts.description} autosize minRows={2} {...form.getInputProps('description')} />
+      <SimpleGrid cols={2}>
+        <NumberInput label={texts.price} required min={0} decimalScale={2} {...form.getInputProps('price')} />
+        <TextInput label={texts.currency} required maxLength={3} {...form.getInputProps('currency')} />
+        <NumberInput
+          label={texts.validity}
+          required
+          min={1}
+          allowDecimal={false}
+          {...form.getInputProps('validityDays')}
+        />
+      </SimpleGrid>
+      <SimpleGrid cols={2}>
+        <NumberInput
+          label={texts.dataMb}
+          min={0}
+          allowDecimal={false}
+          disabled={values.dataUnlimited}
+          {...form.getInputProps('dataVolumeMb')}
+        />
+        <Checkbox mt={32} label={texts.unlimitedData} {...form.getInputProps('dataUnlimited', { type: 'checkbox' })} />
+        <NumberInput
+          label={texts.voice}
+          min={0}
+          allowDecimal={false}
+          disabled={values.voiceUnlimited}
+          {...form.getInputProps('voiceMinutes')}
+        />
+        <Checkbox
+          mt={32}
+          label={texts.unlimitedVoice}
+          {...form.getInputProps('voiceUnlimited', { type: 'checkbox' })}
+        />
+        <NumberInput
+          label={texts.smsCount}
+          min={0}
+          allowDecimal={false}
+          disabled={values.smsUnlimited}
+          {...form.getInputProps('smsCount')}
+        />
+        <Checkbox mt={32} label={texts.unlimitedSms} {...form.getInputProps('smsUnlimited', { type: 'checkbox' })} />
+      </SimpleGrid>
+      {tariff && (
+        <Text size="sm" c="dimmed">
+          {texts.soldPrice}
+        </Text>
+      )}
+    </PartnerForm>
+  )
+}

@@ -1,0 +1,135 @@
+/** What the operator's pages read. A change of partners, tariffs or access invalidates all of `['operator']`: `useOperatorChanged`. */
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useQueryClient } from '@tanstack/react-query'
+import { useCallback } from 'react'
+import { answer, api } from '../api/client.ts'
+import type { paths } from '../api/schema/operator.ts'
+import { periodOfDays } from '../i18n/time-zone.ts'
+import type { CampaignsSearch, OrdersSearch, PartnersSearch } from './search.ts'
+
+type Read<Path extends keyof paths> = paths[Path] extends {
+  get: { responses: { 200: { content: { 'application/json': infer Body } } } }
+}
+  ? Body
+  : never
+
+export type Partners = Read<'/admin/partners'>
+export type Bank = Partners['banks'][number]
+export type Merchant = Partners['merchants']['data'][number]
+export type MobileOperator = Partners['mobileOperators'][number]
+export type Tariff = MobileOperator['tariffs'][number]
+export type User = Read<'/admin/users'>[number]
+export type Credential = Read<'/admin/credentials'>[number]
+export type StockLine = Read<'/admin/stock-desk'>[number]
+export type Order = Read<'/admin/orders'>['data'][number]
+export type OrderWithTimeline = Read<'/admin/orders/{orderId}'>
+export type Campaign = Read<'/admin/campaigns'>['data'][number]
+export type CampaignWithHistory = Read<'/admin/campaigns/{cashbackId}'>
+export type Audit = Read<'/admin/audit'>
+
+const pageSize = 20
+
+export const overviewQuery = queryOptions({
+  queryKey: ['operator', 'overview'],
+  queryFn: ({ signal }) => answer(api.GET('/admin/overview', { signal })),
+})
+
+/** All banks and mobile operators, and a page of the merchants. */
+export const partnersQuery = ({ page, search }: Pick<PartnersSearch, 'page' | 'search'> = {}) =>
+  queryOptions({
+    queryKey: ['operator', 'partners', page, search],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET('/admin/partners', {
+          params: { query: { page: page ?? 1, pageSize, ...(search && { search }) } },
+          signal,
+        }),
+      ),
+  })
+
+export const usersQuery = queryOptions({
+  queryKey: ['operator', 'users'],
+  queryFn: ({ signal }) => answer(api.GET('/admin/users', { signal })),
+})
+
+export const credentialsQuery = queryOptions({
+  queryKey: ['operator', 'credentials'],
+  queryFn: ({ signal }) => answer(api.GET('/admin/credentials', { signal })),
+})
+
+export const stockQuery = queryOptions({
+  queryKey: ['operator', 'stock'],
+  queryFn: ({ signal }) => answer(api.GET('/admin/stock-desk', { signal })),
+})
+
+/** Page after page, the newest first. @param timeZone in which the days are meant */
+export const ordersQuery = (search: OrdersSearch, timeZone: string) =>
+  infiniteQueryOptions({
+    queryKey: ['operator', 'orders', search, timeZone],
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }: Read<'/admin/orders'>) => nextCursor ?? undefined,
+    queryFn({ signal, pageParam }) {
+      const { externalId, bank, status, from, to } = search
+      const isOrderId = externalId !== undefined && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(externalId)
+      const query = {
+        limit: 50,
+        ...(externalId && (isOrderId ? { orderId: externalId } : { externalId })),
+        ...(bank && { bank }),
+        ...(status && { status }),
+        ...(from && { dateFrom: periodOfDays(from, from, timeZone).dateFrom }),
+        ...(to && { dateTo: periodOfDays(to, to, timeZone).dateTo }),
+        ...(pageParam && { cursor: pageParam }),
+      }
+      return answer(api.GET('/admin/orders', { params: { query }, signal }))
+    },
+  })
+
+export const orderQuery = (orderId: string) =>
+  queryOptions({
+    queryKey: ['operator', 'order', orderId],
+    queryFn: ({ signal }) => answer(api.GET('/admin/orders/{orderId}', { params: { path: { orderId } }, signal })),
+  })
+
+export const campaignsQuery = ({ page, search, status }: CampaignsSearch) =>
+  queryOptions({
+    queryKey: ['operator', 'campaigns', page, search, status],
+    placeholderData: keepPreviousData,
+    queryFn({ signal }) {
+      const query = { page: page ?? 1, pageSize, ...(search && { search }), ...(status && { status: [status] }) }
+      return answer(api.GET('/admin/campaigns', { params: { query }, signal }))
+    },
+  })
+
+export const campaignQuery = (cashbackId: string) =>
+  queryOptions({
+    queryKey: ['operator', 'campaign', cashbackId],
+    queryFn: ({ signal }) =>
+      answer(api.GET('/admin/campaigns/{cashbackId}', { params: { path: { cashbackId } }, signal })),
+  })
+
+export const customersQuery = queryOptions({
+  queryKey: ['operator', 'customers'],
+  queryFn: ({ signal }) => answer(api.GET('/admin/customers', { signal })),
+})
+
+export const auditQuery = queryOptions({
+  queryKey: ['operator', 'audit'],
+  staleTime: 60_000,
+  queryFn: ({ signal }) => answer(api.GET('/admin/audit', { signal })),
+})
+
+/** For after a change: everything that the operator sees is read again. */
+export function useOperatorChanged(): () => Promise<void> {
+  const client = useQueryClient()
+  return useCallback(() => client.invalidateQueries({ queryKey: ['operator'] }), [client])
+}
+
+/** Brings entries of the directory to what they shall be; what is left out stays (operations.md, "The directory file"). */
+export const applyEntries = (entries: object) =>
+  // YAML takes JSON as it is.
+  answer(
+    api.POST('/admin/directory', {
+      params: { query: { dryRun: false } },
+      body: { directory: JSON.stringify(entries), files: {} },
+    }),
+  )

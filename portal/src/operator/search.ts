@@ -1,0 +1,26 @@
+/** What the operator's pages keep in their addresses. */
+import { counting, day, oneOf, searchParams, tableFields, text } from '../app/search.ts'
+import { statusNames } from '../campaigns/campaign-groups.ts'
+
+export const partnersSearch = searchParams({ tab: oneOf(['banks', 'merchants']), page: counting, search: text })
+export type PartnersSearch = ReturnType<typeof partnersSearch>
+
+export const accessSearch = searchParams({ tab: oneOf(['users', 'credentials']), search: text, page: counting })
+export type AccessSearch = ReturnType<typeof accessSearch>
+
+export const stockColumns = ['tariff', 'free', 'sold', 'cover'] as const
+export const stockSearch = searchParams({ ...tableFields(stockColumns), level: oneOf(['low', 'out']) })
+export type StockSearch = ReturnType<typeof stockSearch>
+
+export const orderStatuses = ['reserved', 'confirmed', 'cancelled', 'expired'] as const
+export const ordersSearch = searchParams({
+  externalId: text,
+  bank: text,
+  status: oneOf(orderStatuses),
+  from: day,
+  to: day,
+})
+export type OrdersSearch = ReturnType<typeof ordersSearch>
+
+export const campaignsSearch = searchParams({ page: counting, search: text, status: oneOf(statusNames) })
+export type CampaignsSearch = ReturnType<typeof campaignsSearch>
