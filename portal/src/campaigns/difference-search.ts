@@ -33,10 +33,10 @@ export type DifferenceSearch = {
 
 const pageSize = 25
 
-/** Without a sorting they stay in the platform's order. */
+/** Those of one transaction stay in the platform's order. */
 export function findDifferences(
   items: readonly Difference[],
-  { kind, find, sortBy = '', sortOrder = 'ASC', page = 1 }: DifferenceSearch,
+  { kind, find, sortBy = 'transactionId', sortOrder = 'ASC', page = 1 }: DifferenceSearch,
 ): { rows: Difference[]; paging: Paging; sorting: Sorting } {
   const words = find?.toLowerCase()
   const found = items.filter(

@@ -9,6 +9,10 @@ import type { ReconciledBank, Report } from './types.ts'
 export const latestReport = ({ reports }: Pick<ReconciledBank, 'reports'>, side: Report['side']): Report | null =>
   reports.findLast(report => report.side === side) ?? null
 
+/** The sum of the cashback; the merchant may leave the column out, and then there is none. */
+export const reportedCashback = ({ side, totalCashback }: Report): number | null =>
+  side === 'merchant' && totalCashback === 0 ? null : totalCashback
+
 /** The totals of both sides' latest reports beside each other, and what follows from them. */
 export function ReportTotals({ bank, currency }: { bank: ReconciledBank; currency: string }) {
   const texts = useTexts(reconciliationTexts)
@@ -49,13 +53,7 @@ function ReportFigures({ title, report, currency }: { title: string; report: Rep
     { label: texts.amount, value: <Money amount={report.totalAmount} currency={currency} /> },
     {
       label: texts.cashback,
-      // The merchant may leave the column out; then there is no sum of it.
-      value: (
-        <Money
-          amount={report.side === 'merchant' ? report.totalCashback || null : report.totalCashback}
-          currency={currency}
-        />
-      ),
+      value: <Money amount={reportedCashback(report)} currency={currency} />,
     },
     { label: texts.lines, value: <Count value={report.lines} /> },
     { label: texts.uploaded, value: <DateTime at={report.uploadedAt} /> },

@@ -9,6 +9,7 @@ import { useNotify } from '../ui/notify.tsx'
 import { Empty } from '../ui/states.tsx'
 import { Count, DateTime, Money, none } from '../ui/values.tsx'
 import { reconciliationTexts } from './reconciliation-texts.ts'
+import { reportedCashback } from './report-totals.tsx'
 import type { ReconciledBank, Report } from './types.ts'
 
 type Query = Parameters<typeof DataTable>[0]['query']
@@ -37,7 +38,7 @@ export function ReportsList({ bank, query, currency }: { bank: ReconciledBank; q
       key: 'cashback',
       title: texts.cashback,
       align: 'right',
-      cell: ({ totalCashback }) => <Money amount={totalCashback} currency={currency} />,
+      cell: report => <Money amount={reportedCashback(report)} currency={currency} />,
     },
     { key: 'size', title: texts.size, align: 'right', cell: ({ sizeBytes }) => format.bytes(sizeBytes), isMinor: true },
     { key: 'comment', title: texts.comment, cell: ({ comment }) => comment ?? none },

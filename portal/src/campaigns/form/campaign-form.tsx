@@ -12,7 +12,7 @@ import { BannersSection } from './banners-section.tsx'
 import { BasicsSection } from './basics-section.tsx'
 import classes from './campaign-form.module.css'
 import { ChoiceSection } from './choice-section.tsx'
-import { campaignFields } from './fields.ts'
+import { campaignFields, type FormPart } from './fields.ts'
 import { formTexts } from './form-texts.ts'
 import { MoneySection } from './money-section.tsx'
 import { endOf, PeriodSection } from './period-section.tsx'
@@ -88,30 +88,7 @@ export function CampaignForm(given: Given) {
               {editable.length === 0 ? texts.allLocked : texts.someLocked}
             </Alert>
           )}
-          {part.isByBank && <RetailerSection {...part} retailers={retailers} />}
-          <BasicsSection {...part} countries={directory.countries} />
-          <PeriodSection {...part} />
-          <MoneySection {...part} currency={currency} />
-          <ProductsSection {...part} />
-          {banks && (
-            <ChoiceSection
-              {...part}
-              name="participantsIds"
-              title={texts.sections.banks}
-              choices={banks}
-              hint={isGrowing ? texts.banksGrow : texts.banksHint}
-              empty={texts.noBanks}
-              {...(isGrowing && { fixed: initial.participantsIds })}
-            />
-          )}
-          <TerminalsSection {...part} isGrowing={isGrowing} />
-          <ChoiceSection
-            {...part}
-            name="paymentSystemsId"
-            title={texts.sections.paymentSystems}
-            choices={directory.paymentSystems}
-          />
-          <BannersSection {...part} />
+          <Sections given={given} part={part} isGrowing={isGrowing} currency={currency} />
           {rest !== null && <Failure error={rest} />}
           <Group gap="sm">
             <Button type="submit" loading={saving.isPending}>
@@ -128,6 +105,41 @@ export function CampaignForm(given: Given) {
         <Preview values={form.values} currency={currency} retailer={retailer ?? { name: '' }} />
       </aside>
     </div>
+  )
+}
+
+type Within = { given: Given; part: FormPart; isGrowing: boolean; currency: string | null }
+
+function Sections({ given, part, isGrowing, currency }: Within) {
+  const { directory, retailers = [], banks, initial } = given
+  const texts = useTexts(formTexts)
+  return (
+    <>
+      {part.isByBank && <RetailerSection {...part} retailers={retailers} />}
+      <BasicsSection {...part} countries={directory.countries} />
+      <PeriodSection {...part} />
+      <MoneySection {...part} currency={currency} />
+      <ProductsSection {...part} />
+      {banks && (
+        <ChoiceSection
+          {...part}
+          name="participantsIds"
+          title={texts.sections.banks}
+          choices={banks}
+          hint={isGrowing ? texts.banksGrow : texts.banksHint}
+          empty={texts.noBanks}
+          {...(isGrowing && { fixed: initial.participantsIds })}
+        />
+      )}
+      <TerminalsSection {...part} isGrowing={isGrowing} />
+      <ChoiceSection
+        {...part}
+        name="paymentSystemsId"
+        title={texts.sections.paymentSystems}
+        choices={directory.paymentSystems}
+      />
+      <BannersSection {...part} />
+    </>
   )
 }
 

@@ -26,43 +26,11 @@ type Given = {
 }
 
 /** The form of an edit: only what was changed is kept as a draft and sent. */
-export function EditForm({ base, onBase, directory, invitable }: Given) {
+export function EditForm(given: Given) {
+  const { base, onBase, directory, invitable } = given
   const texts = useTexts(formTexts)
-  const { saved, unchanged } = useTexts(editTexts)
-  const { timeZone } = usePreferences()
-  const { cashbackId } = base
-  const router = useRouter()
-  const queryClient = useQueryClient()
-  const notify = useNotify()
-  const changed = useCampaignChanged()
-  const draft = useDraft<Partial<CampaignValues>>(`campaign/${cashbackId}`)
-  const [newer, setNewer] = useState<ReadCampaign | null>(null)
-  const [beginning, begin] = useState(0)
-  const [mine, setMine] = useState<Partial<CampaignValues>>(draft.restored?.values ?? {})
-  const original = valuesOf(base, timeZone)
-  const toCampaign = { to: '/merchant/campaigns/$cashbackId', params: { cashbackId } } as const
-
-  const keep = (values: CampaignValues) => {
-    const changes = changedValues(original, values)
-    setMine(changes)
-    draft.keep(changes)
-  }
-  const save = async (values: CampaignValues) => {
-    const body = changedBody(original, values)
-    if (Object.keys(body).length > 0) await send(base, body, () => readNewer())
-    else notify.done(unchanged)
-    draft.discard()
-    if (Object.keys(body).length > 0) notify.done(saved)
-    void changed(cashbackId)
-    await router.navigate(toCampaign)
-  }
-  const readNewer = async () => setNewer(await queryClient.fetchQuery({ ...campaignQuery(cashbackId), staleTime: 0 }))
-  const discard = () => {
-    draft.discard()
-    setMine({})
-    begin(beginning + 1)
-  }
-
+  const { original, draft, mine, newer, keep, save, discard, beginning } = useEdit(base)
+  const toCampaign = campaignLink(base)
   return (
     <CampaignForm
       key={beginning}
@@ -98,6 +66,47 @@ export function EditForm({ base, onBase, directory, invitable }: Given) {
       }
     />
   )
+}
+
+const campaignLink = ({ cashbackId }: ReadCampaign) =>
+  ({ to: '/merchant/campaigns/$cashbackId', params: { cashbackId } }) as const
+
+/** What was changed, kept in the browser until it is saved; `newer` is there once somebody else was faster. */
+function useEdit(base: ReadCampaign) {
+  const { saved, unchanged } = useTexts(editTexts)
+  const { timeZone } = usePreferences()
+  const { cashbackId } = base
+  const router = useRouter()
+  const queryClient = useQueryClient()
+  const notify = useNotify()
+  const changed = useCampaignChanged()
+  const draft = useDraft<Partial<CampaignValues>>(`campaign/${cashbackId}`)
+  const [newer, setNewer] = useState<ReadCampaign | null>(null)
+  const [beginning, begin] = useState(0)
+  const [mine, setMine] = useState<Partial<CampaignValues>>(draft.restored?.values ?? {})
+  const original = valuesOf(base, timeZone)
+
+  const keep = (values: CampaignValues) => {
+    const changes = changedValues(original, values)
+    setMine(changes)
+    draft.keep(changes)
+  }
+  const readNewer = async () => setNewer(await queryClient.fetchQuery({ ...campaignQuery(cashbackId), staleTime: 0 }))
+  const save = async (values: CampaignValues) => {
+    const body = changedBody(original, values)
+    const hasChanges = Object.keys(body).length > 0
+    if (hasChanges) await send(base, body, readNewer)
+    draft.discard()
+    notify.done(hasChanges ? saved : unchanged)
+    void changed(cashbackId)
+    await router.navigate(campaignLink(base))
+  }
+  const discard = () => {
+    draft.discard()
+    setMine({})
+    begin(beginning + 1)
+  }
+  return { original, draft, mine, newer, keep, save, discard, beginning }
 }
 
 /** @param onStale what to do when the campaign has changed since it was read; the answer is still an error to the form */
