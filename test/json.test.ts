@@ -248,3 +248,10 @@ test('whatever bytes come, the only fault is that the request is invalid', () =>
     { numRuns: 2_000 },
   )
 })
+
+test('an object of more fields than any form has is refused, however many there are', () => {
+  const fields = (count: number) => `{${Array.from({ length: count }, (_, n) => `"f${n}":1`).join()}}`
+  assert.equal(Object.keys(read(fields(1_000)) as object).length, 1_000)
+  assert.throws(() => read(`{"a":${fields(1_001)}}`), { details: ['a must be an object of at most 1000 fields'] })
+  assert.throws(() => read(fields(100_000)), { details: ['body must be an object of at most 1000 fields'] })
+})

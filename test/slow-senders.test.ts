@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 import { openRaw, readRaw, requestText } from './support/raw-http.ts'
 
@@ -59,6 +60,17 @@ suite('slow senders', { concurrency: true }, () => {
       assert.equal(answer.headers.connection, 'close')
       assert.ok(seconds < 10, `${seconds} s`)
     })
+
+  test('a campaign’s form may be large, so it may take longer to come', async () => {
+    const headers = { 'content-type': 'application/json', 'content-length': '2' }
+    const authorization = `Bearer ${await platform.merchantToken()}`
+    const socket = await openRaw(platform.url)
+    socket.write(`${requestText('POST', '/cashbacks/for-merchant', { ...headers, authorization })}{`)
+    await sleep(9_000)
+    socket.write('}')
+    assert.equal((await readRaw(socket)).status, 400)
+    socket.destroy()
+  })
 
   test('a body for the eSIM API that trickles in gets 408 in that API’s body', async () => {
     const headers = { ...json, authorization: `Bearer ${token}` }

@@ -8,7 +8,7 @@ import { createAsMerchant } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
 import { detailsAnswer, detailsTag, notOwn, sendDetails } from './details-answer.ts'
 import { edit } from './edit.ts'
-import { CreateBody, EditBody, formLimitBytes } from './form-schemas.ts'
+import { CreateBody, EditBody, formLimitBytes, formTimeoutMs } from './form-schemas.ts'
 import * as operations from './merchant-operations.ts'
 import * as schemas from './merchant-schemas.ts'
 import { schemaFaults } from './schema-faults.ts'
@@ -23,6 +23,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
     '/cashbacks/for-merchant',
     {
       bodyLimit: formLimitBytes,
+      config: { bodyTimeoutMs: formTimeoutMs },
       attachValidation: true,
       schema: {
         ...common,
@@ -50,6 +51,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
     '/cashbacks/for-merchant/:cashbackId',
     {
       bodyLimit: formLimitBytes,
+      config: { bodyTimeoutMs: formTimeoutMs },
       attachValidation: true,
       schema: {
         ...common,

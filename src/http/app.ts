@@ -67,6 +67,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The body is a file of any length: it may take its time. */
     longUpload?: boolean
+    /** How long the body may take to come, where it may be large. */
+    bodyTimeoutMs?: number
     /** What the body must be, for the message of a 415. */
     bodyType?: string
   }
@@ -211,7 +213,7 @@ function limitBodyTime(app: FastifyInstance): void {
             .code(408)
             .send(errorBody(request, 408, 'The body took too long'))
         request.raw.socket.destroySoon()
-      }, bodyTimeoutMs)
+      }, request.routeOptions.config.bodyTimeoutMs ?? bodyTimeoutMs)
       request.raw.once('end', () => clearTimeout(timer))
       request.raw.once('close', () => clearTimeout(timer))
     }

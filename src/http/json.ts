@@ -7,6 +7,8 @@ import { DomainError } from '../errors.ts'
 import { innerPath, shownName } from './field-name.ts'
 
 const deepest = 32
+/** No form has nearly as many fields; a body of nothing but names would keep everybody waiting. */
+const mostNames = 1_000
 /** More faults than anybody reads are not looked for. */
 const mostFaults = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -90,6 +92,10 @@ function checkName(level: Level): void {
   if (name === '__proto__') throw fault('omitted')
   if (names?.has(name)) throw fault('given once only')
   names?.add(name)
+  if (names && names.size > mostNames)
+    throw new DomainError('invalid', [
+      `${shownName(level.path) || 'body'} must be an object of at most ${mostNames} fields`,
+    ])
 }
 
 function checkTexts(value: unknown, path: string, faults: string[]): void {
