@@ -58,6 +58,7 @@ export const theme = createTheme({
     Modal: { defaultProps: { radius: 'lg' }, styles: { title: { fontWeight: 650, fontSize: '1.1875rem' } } },
     // In a dialog of its own it would be taken for the page's header.
     ModalHeader: { defaultProps: { role: 'presentation' } },
+    Notification: { styles: { description: { color: 'var(--mantine-color-text)' } } },
     Tooltip: { defaultProps: { withArrow: true, events: { hover: true, focus: true, touch: true } } },
   },
 })

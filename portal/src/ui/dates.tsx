@@ -8,10 +8,13 @@ import {
   DateInput as MantineDateInput,
 } from '@mantine/dates'
 import { IconCalendar } from '@tabler/icons-react'
+import dayjs from 'dayjs'
 import 'dayjs/locale/uk'
 import type { ReactNode } from 'react'
 import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { uiTexts } from './texts.ts'
+
+const daysFormat = 'D MMM YYYY'
 
 function Calendar({ children }: { children: ReactNode }) {
   const { language } = usePreferences()
@@ -42,7 +45,7 @@ export function DayInput(props: DateInputProps) {
   const shared = useCalendarProps()
   return (
     <Calendar>
-      <MantineDateInput valueFormat="D MMM YYYY" {...shared} {...props} />
+      <MantineDateInput valueFormat={daysFormat} {...shared} {...props} />
     </Calendar>
   )
 }
@@ -64,19 +67,23 @@ export function DaysInput(props: {
   'data-path'?: string
 }) {
   const shared = useCalendarProps()
-  const { isRequired, isClearable, isDisabled, earliest, ...others } = props
+  const { language } = usePreferences()
+  const { isRequired, isClearable, isDisabled, earliest, 'aria-label': name, ...others } = props
+  const [from, to] = props.value.map(day => (day ? dayjs(day).locale(language).format(daysFormat) : ''))
   return (
     <Calendar>
       <DatePickerInput
         type="range"
         allowSingleDateInRange
-        valueFormat="D MMM YYYY"
+        valueFormat={daysFormat}
         {...shared}
         required={isRequired ?? false}
         clearable={isClearable ?? false}
         disabled={isDisabled ?? false}
         {...(earliest && { minDate: earliest })}
         {...others}
+        // The name holds what is to be read on it.
+        {...(name && { 'aria-label': from ? `${name}: ${from} – ${to}` : name })}
       />
     </Calendar>
   )

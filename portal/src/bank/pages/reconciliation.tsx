@@ -58,7 +58,11 @@ function Header({ campaign }: { campaign: BankCampaign }) {
 
 /** The reconciliation is asked for as often as the campaign, whose turn it tells. */
 function Figures({ campaign }: { campaign: BankCampaign }) {
-  const query = useQuery({ ...reconciliationQuery(campaign.cashbackId), refetchInterval: 30_000 })
+  const query = useQuery({
+    ...reconciliationQuery(campaign.cashbackId),
+    refetchInterval: 30_000,
+    refetchOnMount: 'always',
+  })
   return (
     <Loaded query={query}>
       {({ banks: [bank] }) => bank && <BankFigures campaign={campaign} bank={bank} query={query} />}

@@ -6,7 +6,7 @@ import { BackLink } from '../../ui/back-link.tsx'
 import { bankCampaignTexts } from '../campaign-texts.ts'
 import { type BankCampaign, campaignQuery } from '../queries.ts'
 
-/** A page of one of the bank's campaigns, once it is read; it looks every half minute whether something has changed. */
+/** A page of one of the bank's campaigns, once it is read; it looks at once, and every half minute, whether something has changed. */
 export function CampaignLoaded({
   cashbackId,
   children,
@@ -15,7 +15,7 @@ export function CampaignLoaded({
   children: (campaign: BankCampaign) => ReactNode
 }) {
   const texts = useTexts(bankCampaignTexts)
-  const query = useQuery({ ...campaignQuery(cashbackId), refetchInterval: 30_000 })
+  const query = useQuery({ ...campaignQuery(cashbackId), refetchInterval: 30_000, refetchOnMount: 'always' })
   return (
     <Shown query={query} back={<BackLink to="/bank/campaigns">{texts.back}</BackLink>} notShown={texts.notShown}>
       {children}
