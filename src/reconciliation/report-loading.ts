@@ -13,7 +13,7 @@ import { type ReportLine, readReportLines } from './report-lines.ts'
 
 const chunkBytes = 1024 * 1024
 /** So much text of lines makes one COPY. */
-const copiedBytes = 512 * 1024
+const copiedBytes = 1024 * 1024
 const namedFaults = 20
 
 /**
@@ -27,8 +27,9 @@ export async function loadReport(
   client: pg.Client,
   report: { reportId: string; side: Side; bytes: AsyncIterable<Buffer> },
 ): Promise<{ sizeBytes: number }> {
-  const keep = keepBytes(client, report.reportId)
-  const lines = copyLines(client, report.reportId)
+  const writer = createWriter()
+  const keep = keepBytes(client, writer, report.reportId)
+  const lines = copyLines(client, writer, report.reportId)
   const faults: string[] = []
   let faultsCount = 0
   for await (const read of readReportLines(keep.passing(report.bytes), report.side)) {
@@ -42,20 +43,41 @@ export async function loadReport(
   }
   if (faultsCount > 0) throw new DomainError('invalid', describeFaults(faults, faultsCount))
   await lines.finish()
-  return { sizeBytes: await keep.finish() }
+  const sizeBytes = await keep.finish()
+  await writer.finish()
+  return { sizeBytes }
 }
 
-/** Keeps the bytes that pass, in chunks that are written one after the other from the same memory. */
-function keepBytes(client: pg.Client, reportId: string) {
-  const buffer = Buffer.allocUnsafeSlow(chunkBytes)
+type Writer = { begin(write: () => Promise<void>): Promise<void>; finish(): Promise<void> }
+
+/** Lets the database write one piece while the next one is made ready; a write that fails is told with the next one. */
+function createWriter(): Writer {
+  let last = Promise.resolve()
+  return {
+    async begin(write) {
+      await last
+      last = write()
+      last.catch(() => {})
+    },
+    finish: () => last,
+  }
+}
+
+/** Keeps the bytes that pass, in chunks; of their two buffers one is written while the other is filled. */
+function keepBytes(client: pg.Client, writer: Writer, reportId: string) {
+  let buffer = Buffer.allocUnsafeSlow(chunkBytes)
+  let other = Buffer.allocUnsafeSlow(chunkBytes)
   let used = 0
   let size = 0
-  let chunk = 0
+  let chunks = 0
   let stopped = false
   const write = async () => {
     const bytes = buffer.subarray(0, used)
+    const chunk = chunks++
     used = 0
-    if (bytes.length > 0 && !stopped) await insertChunk(queryable(client), { reportId, chunk: chunk++, bytes })
+    ;[buffer, other] = [other, buffer]
+    if (bytes.length > 0 && !stopped)
+      await writer.begin(() => insertChunk(queryable(client), { reportId, chunk, bytes }))
   }
   return {
     async *passing(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -83,7 +105,7 @@ function keepBytes(client: pg.Client, reportId: string) {
 }
 
 /** Writes lines. They become bytes at once: objects by the thousand that live for a while fill the memory. */
-function copyLines(client: pg.Client, reportId: string) {
+function copyLines(client: pg.Client, writer: Writer, reportId: string) {
   const statement = `copy report_lines (report_id, ${lineColumns}) from stdin`
   let waiting: Buffer[] = []
   let size = 0
@@ -91,7 +113,7 @@ function copyLines(client: pg.Client, reportId: string) {
     const texts = waiting
     waiting = []
     size = 0
-    if (texts.length > 0) await pipeline(Readable.from(texts), client.query(copyFrom(statement)))
+    if (texts.length > 0) await writer.begin(() => pipeline(Readable.from(texts), client.query(copyFrom(statement))))
   }
   return {
     async add(lines: readonly ReportLine[]): Promise<void> {
