@@ -92,6 +92,11 @@ const rules: Rule[] = [
     en: () => 'No campaign can be made for this merchant',
     uk: () => 'Для цього торговця кампанію не створити',
   },
+  {
+    form: /^a decimal number with at most (\d+) decimals$/,
+    en: count => `A number with a point and at most ${count} decimals`,
+    uk: count => `Число з крапкою, щонайбільше ${count} знаки після неї`,
+  },
   { form: /^an? (?:number|integer)$/, en: () => 'This is no number', uk: () => 'Це не число' },
 ]
 

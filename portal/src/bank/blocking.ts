@@ -2,7 +2,7 @@
 import type { Format } from '../i18n/format.ts'
 import type { SameTexts } from '../i18n/texts.ts'
 import type { bankCampaignTexts } from './campaign-texts.ts'
-import type { BankCampaign } from './queries.ts'
+import type { BankCampaign } from './types.ts'
 
 type Texts = SameTexts<(typeof bankCampaignTexts)['en']['blocks']>
 type Campaign = Pick<

@@ -28,7 +28,7 @@ export const esimTexts = dictionary({
     orders: {
       title: 'eSIM orders',
       lead: 'Newest first. What installs an eSIM is not shown here.',
-      externalId: 'Your id of the order, or its beginning',
+      externalId: 'Your id, or its start',
       orderId: 'Order id',
       wrongOrderId: 'This is no whole order id',
       status: 'Status',
@@ -95,8 +95,8 @@ export const esimTexts = dictionary({
     orders: {
       title: 'Замовлення eSIM',
       lead: 'Найновіші спочатку. Того, що встановлює eSIM, тут немає.',
-      externalId: 'Ваш номер замовлення або його початок',
-      orderId: 'Номер замовлення на платформі',
+      externalId: 'Ваш номер або початок',
+      orderId: 'Номер на платформі',
       wrongOrderId: 'Це не повний номер',
       status: 'Стан',
       anyStatus: 'Будь-який стан',

@@ -1,23 +1,10 @@
 /** What the bank's pages read. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
-import type { paths } from '../api/schema/perkline.ts'
 import { groups } from '../campaigns/campaign-groups.ts'
 import { useCampaignChanged as useChanged } from '../campaigns/use-move.ts'
 import { periodOfDays } from '../i18n/time-zone.ts'
 import type { CampaignsSearch, OrdersSearch } from './search.ts'
-
-type Answer<Path extends keyof paths> = paths[Path] extends {
-  get: { responses: { 200: { content: { 'application/json': infer Body } } } }
-}
-  ? Body
-  : never
-
-export type ListedCampaign = Answer<'/portal/cashbacks'>['data'][number]
-export type BankCampaign = Answer<'/portal/cashbacks/{cashbackId}'>
-export type Sales = Answer<'/portal/esim/sales'>
-export type Order = Answer<'/portal/esim/orders'>['data'][number]
-export type StockOperator = Answer<'/portal/esim/stock'>[number]
 
 export const homeQuery = queryOptions({
   queryKey: ['bank', 'home'],

@@ -1,7 +1,7 @@
 /** What was sold, as charts show it: every day of the span, and the tariffs that matter. Pure. */
 import { addDays } from '../i18n/time-zone.ts'
 import type { ChartPoint, ChartSeries } from '../ui/chart-figures.ts'
-import type { Sales } from './queries.ts'
+import type { Sales } from './types.ts'
 
 type SoldDays = Pick<Sales, 'from' | 'to' | 'days'>
 type Counted = { confirmed: number; cancelled: number; expired: number }

@@ -3,7 +3,8 @@ import { answer, api } from '../api/client.ts'
 import { type Move, useMove } from '../campaigns/use-move.ts'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
 import { bankCampaignTexts } from './campaign-texts.ts'
-import { type BankCampaign, useCampaignChanged } from './queries.ts'
+import { useCampaignChanged } from './queries.ts'
+import type { BankCampaign } from './types.ts'
 
 /** Takes part; a campaign of the bank's own starts by it. */
 export function useConfirmCampaign(campaign: BankCampaign): Move {

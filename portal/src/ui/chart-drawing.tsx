@@ -30,7 +30,7 @@ export default function ChartDrawing(props: {
     legendProps: { itemSorter: null },
     gridAxis: 'x',
     tickLine: 'none',
-    yAxisProps: { width: 56, tickFormatter: format.compact },
+    yAxisProps: { width: 56, tickFormatter: format.compact, allowDecimals: false },
   } as const
   return kind === 'bars' ? (
     <BarChart

@@ -3,7 +3,8 @@ import { Alert, Button, Group, List, Progress, Stack, Text } from '@mantine/core
 import { Dropzone } from '@mantine/dropzone'
 import { IconAlertTriangle, IconFileSpreadsheet } from '@tabler/icons-react'
 import { useState } from 'react'
-import { useFormat, useTexts } from '../i18n/preferences.tsx'
+import { lineFaultText } from '../api/line-faults.ts'
+import { useFormat, usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
 import { uiTexts } from './texts.ts'
 import type { Upload } from './use-upload.ts'
@@ -89,6 +90,7 @@ function Sending<Data>({ upload }: { upload: Upload<Data> }) {
 
 function UploadFaults({ error }: { error: unknown }) {
   const texts = useTexts(uiTexts)
+  const { language } = usePreferences()
   const { title, text, details } = errorText(error, texts)
   return (
     <Alert color="red" icon={<IconAlertTriangle />} title={details.length > 0 ? texts.upload.faults : title}>
@@ -97,7 +99,7 @@ function UploadFaults({ error }: { error: unknown }) {
       ) : (
         <List size="sm">
           {details.map(detail => (
-            <List.Item key={detail}>{detail}</List.Item>
+            <List.Item key={detail}>{lineFaultText(detail, language)}</List.Item>
           ))}
         </List>
       )}

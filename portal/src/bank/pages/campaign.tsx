@@ -22,8 +22,8 @@ import { bankCampaignTexts } from '../campaign-texts.ts'
 import { CampaignLoaded } from '../parts/campaign-loaded.tsx'
 import { OwnPart } from '../parts/own-part.tsx'
 import { RejectButton } from '../parts/reject-button.tsx'
-import type { BankCampaign } from '../queries.ts'
 import { campaignTabs } from '../search.ts'
+import type { BankCampaign } from '../types.ts'
 import { useConfirmCampaign } from '../use-moves.ts'
 
 const route = getRouteApi('/signed-in/bank/campaigns/$cashbackId')
@@ -40,7 +40,6 @@ export function CampaignPage() {
             <Card>
               <CampaignLifeLine campaign={campaign} />
             </Card>
-            <OwnPart campaign={campaign} />
             <Panels campaign={campaign} />
           </Stack>
         </>
@@ -117,7 +116,10 @@ function Panels({ campaign }: { campaign: BankCampaign }) {
       </Tabs.List>
       <Tabs.Panel value="offer" pt="lg">
         <div className={classes.withCard}>
-          <CampaignFacts campaign={campaign} />
+          <Stack gap="lg">
+            <OwnPart campaign={campaign} />
+            <CampaignFacts campaign={campaign} />
+          </Stack>
           <CustomerCard campaign={{ ...campaign, currency: campaign.country.currency.code }} />
         </div>
       </Tabs.Panel>

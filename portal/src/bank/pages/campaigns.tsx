@@ -11,9 +11,10 @@ import { Empty } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime, Percent, Period } from '../../ui/values.tsx'
 import { CampaignFilters } from '../parts/campaign-filters.tsx'
-import { campaignsQuery, type ListedCampaign } from '../queries.ts'
+import { campaignsQuery } from '../queries.ts'
 import type { CampaignsSearch } from '../search.ts'
 import { bankTexts } from '../texts.ts'
+import type { ListedCampaign } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/campaigns/')
 

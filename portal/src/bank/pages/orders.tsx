@@ -12,8 +12,9 @@ import { DateTime, Money, none } from '../../ui/values.tsx'
 import { esimTexts } from '../esim-texts.ts'
 import { isOrderId, OrderFilters } from '../parts/order-filters.tsx'
 import { SaveOrders } from '../parts/save-orders.tsx'
-import { type Order, ordersAsked, ordersQuery } from '../queries.ts'
+import { ordersAsked, ordersQuery } from '../queries.ts'
 import type { OrdersSearch } from '../search.ts'
+import type { Order } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/esim/orders')
 

@@ -16,7 +16,7 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import { bankCampaignTexts } from '../campaign-texts.ts'
 import { CampaignLoaded } from '../parts/campaign-loaded.tsx'
 import { NextStep } from '../parts/next-step.tsx'
-import type { BankCampaign } from '../queries.ts'
+import type { BankCampaign } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/campaigns/$cashbackId/reconciliation')
 

@@ -11,9 +11,10 @@ import { Count, Money } from '../../ui/values.tsx'
 import { esimTexts } from '../esim-texts.ts'
 import { isTooLong, SalesFilters } from '../parts/sales-filters.tsx'
 import { useTariffNames } from '../parts/tariff-select.tsx'
-import { type Sales, salesQuery } from '../queries.ts'
+import { salesQuery } from '../queries.ts'
 import { failedByDay, onlyTariff, soldByDay, tariffsOf, withTotals } from '../sales-figures.ts'
 import type { SalesSearch } from '../search.ts'
+import type { Sales } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/esim/sales')
 

@@ -8,7 +8,8 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Money, none } from '../../ui/values.tsx'
 import { esimTexts } from '../esim-texts.ts'
-import { type StockOperator, stockQuery } from '../queries.ts'
+import { stockQuery } from '../queries.ts'
+import type { StockOperator } from '../types.ts'
 
 type Tariff = StockOperator['tariffs'][number]
 type Query = Parameters<typeof DataTable>[0]['query']

@@ -4,7 +4,8 @@ import { CampaignLoaded as Shown } from '../../campaigns/campaign-loaded.tsx'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { bankCampaignTexts } from '../campaign-texts.ts'
-import { type BankCampaign, campaignQuery } from '../queries.ts'
+import { campaignQuery } from '../queries.ts'
+import type { BankCampaign } from '../types.ts'
 
 /** A page of one of the bank's campaigns, once it is read; it looks at once, and every half minute, whether something has changed. */
 export function CampaignLoaded({

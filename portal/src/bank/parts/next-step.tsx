@@ -7,7 +7,8 @@ import { useNotify } from '../../ui/notify.tsx'
 import { useUpload } from '../../ui/use-upload.ts'
 import { blockingText } from '../blocking.ts'
 import { bankCampaignTexts } from '../campaign-texts.ts'
-import { type BankCampaign, useCampaignChanged } from '../queries.ts'
+import { useCampaignChanged } from '../queries.ts'
+import type { BankCampaign } from '../types.ts'
 import { useAcknowledge } from '../use-moves.ts'
 
 const mostBytes = 256 * 1024 * 1024

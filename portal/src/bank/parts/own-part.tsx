@@ -4,21 +4,17 @@ import { type KeyFact, KeyFacts } from '../../ui/key-facts.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Count, Money, none, Percent } from '../../ui/values.tsx'
 import { bankCampaignTexts } from '../campaign-texts.ts'
-import type { BankCampaign } from '../queries.ts'
+import type { BankCampaign } from '../types.ts'
 
 /** What the campaign is to this bank: its decision, how far the reconciliation is, what it bears and what it gets back. */
 export function OwnPart({ campaign }: { campaign: BankCampaign }) {
   const texts = useTexts(bankCampaignTexts)
-  const { bankStatus, maxBudget, merchantCompensationPercentage: share, expectedCompensation, country } = campaign
+  const { bankStatus, merchantCompensationPercentage: share, expectedCompensation, country } = campaign
   const currency = country.currency.code
   const facts: KeyFact[] = [
     { label: texts.decision, value: <StatusBadge of="participation" status={bankStatus} /> },
     { label: texts.stage, value: <Stage campaign={campaign} /> },
     { label: texts.share, value: <Percent value={100 - share} /> },
-    {
-      label: texts.budget,
-      value: maxBudget === null ? texts.noBudget : <Money amount={maxBudget} currency={currency} />,
-    },
     { label: texts.compensation, value: <Money amount={expectedCompensation} currency={currency} /> },
     { label: texts.terminals, value: <Count value={campaign.terminalsCount} /> },
     useSegmentFact(campaign),

@@ -8,7 +8,8 @@ import { useDraft } from '../../session/draft.ts'
 import { useNotify } from '../../ui/notify.tsx'
 import { uiTexts } from '../../ui/texts.ts'
 import { bankCampaignTexts } from '../campaign-texts.ts'
-import { type BankCampaign, useCampaignChanged } from '../queries.ts'
+import { useCampaignChanged } from '../queries.ts'
+import type { BankCampaign } from '../types.ts'
 
 /** Declines a campaign after asking for a reason; the reason stays in the browser until it is sent. */
 export function RejectButton({ campaign }: { campaign: BankCampaign }) {
