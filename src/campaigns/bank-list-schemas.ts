@@ -1,4 +1,4 @@
-/** The shape of the bank's list (cashback document, "Campaign, bank view"). It is sent as text, so this describes and nothing is made from it. */
+/** The shape of the bank's list (cashback document, "Campaign, bank view"): it is sent as text, so nothing is made from this. */
 import Type from 'typebox'
 import { nullable } from '../http/openapi.ts'
 import { count, money, offer, origin, participation, standing, text } from './campaign-schemas.ts'

@@ -16,7 +16,7 @@ export type ReadLimits = { stallMs: number; wholeMs: number }
 export type LongRead = {
   /** Fulfilled when the first bytes are there, and rejected when the database fails before. */
   begun: Promise<void>
-  /** Fulfilled when everything is written; rejected with what has gone wrong: with the database, with the taker, or that it was too slow. */
+  /** Fulfilled when everything is written; rejected when the database or the taker fails, or takes too long. */
   ended: Promise<void>
   /** Writes everything to `taker`, without ending it. @returns `ended` */
   writeTo(taker: Writable): Promise<void>
