@@ -212,7 +212,7 @@ async function writing() {
   const [row] = await platform.platform.database.query<{ all: number; waiting: number }>(
     `select count(*)::int as all, (count(*) filter (where state = 'idle in transaction'))::int as waiting
      from pg_stat_activity
-     where datname = current_database() and xact_start is not null and query ~ '^(insert into report_chunks|copy report_lines)'`,
+     where datname = current_database() and xact_start is not null and query ~ '^(copy report_chunks|copy report_lines)'`,
   )
   return row
 }
@@ -236,7 +236,7 @@ suite('uploads that go wrong', () => {
       await uploading()
       await platform.platform.database.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and query ~ '^(insert into report_chunks|copy report_lines)'`,
+         where datname = current_database() and query ~ '^(copy report_chunks|copy report_lines)'`,
       )
       socket.write(rest)
       const answer = await readRaw(socket)

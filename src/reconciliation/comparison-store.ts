@@ -16,14 +16,6 @@ export async function prepareComparison(transaction: Queryable): Promise<void> {
   await transaction.execute('set local idle_in_transaction_session_timeout = 0')
 }
 
-export async function insertChunk(
-  transaction: Queryable,
-  given: { reportId: string; chunk: number; bytes: Buffer },
-): Promise<void> {
-  const text = 'insert into report_chunks (report_id, chunk, bytes) values ($1, $2, $3)'
-  await transaction.execute({ name: 'reports.insert-chunk', text }, [given.reportId, given.chunk, given.bytes])
-}
-
 /** The latest report of each side, by its id. */
 export type Compared = Record<Side, string | null>
 

@@ -53,6 +53,8 @@ export async function* readReportLines(
         else read.lines.push(line)
       }
     }
+    // Nothing that is done with is kept while somebody waits for the database.
+    fileLines.length = 0
     yield read
   }
   if (places === undefined) throw new DomainError('invalid', ['file must not be empty: its line 1 is the header'])

@@ -1,0 +1,125 @@
+/**
+ * How a report's bytes and lines are written: by COPY, from buffers that take turns, one being filled while the other is written, so
+ * that a large file leaves no garbage behind.
+ */
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { copyHeader, copyTrailer } from '../esim/stock-copy.ts'
+import { lineColumns } from './comparison-sql.ts'
+import type { ReportLine } from './report-lines.ts'
+
+const bufferBytes = 512 * 1024
+
+export type ReportWriter = {
+  /** Keeps some of the file's bytes. */
+  keep(bytes: Buffer): Promise<void>
+  /** Writes lines, and empties the list: objects by the thousand that outlive the wait for the database would fill the memory. */
+  add(lines: ReportLine[]): Promise<void>
+  /** Writes what is left. @returns how many bytes were kept */
+  finish(): Promise<number>
+}
+
+/** @param client in a transaction */
+export function createReportWriter(client: pg.Client, reportId: string): ReportWriter {
+  const inTurn = createTurns()
+  const copy = (statement: string, pieces: Buffer[]) =>
+    pipeline(Readable.from(pieces), client.query(copyFrom(statement)))
+  const chunkHead = createChunkHead(reportId)
+  const chunks = createBuffers(bytes => inTurn(() => copy(copyChunk, [chunkHead(bytes.length), bytes, copyTrailer])))
+  const rows = createBuffers(bytes => inTurn(() => copy(copyRows, [bytes])))
+  let size = 0
+  return {
+    async keep(bytes) {
+      size += bytes.length
+      for (let taken = 0; taken < bytes.length; ) {
+        taken += chunks.copy(bytes.subarray(taken))
+        if (chunks.room() === 0) await chunks.write()
+      }
+    },
+    async add(lines) {
+      const text = takeText(lines, reportId)
+      const bytes = Buffer.byteLength(text)
+      if (bytes > rows.room()) await rows.write()
+      if (bytes > rows.room()) await inTurn(() => copy(copyRows, [Buffer.from(text)]))
+      else rows.append(text)
+    },
+    async finish() {
+      await chunks.write()
+      await rows.write()
+      await inTurn(async () => {})
+      return size
+    },
+  }
+}
+
+const copyChunk = 'copy report_chunks (report_id, chunk, bytes) from stdin (format binary)'
+const copyRows = `copy report_lines (report_id, ${lineColumns}) from stdin`
+
+/** One write after the other, each begun when the one before is done; a write that fails is told with the next one. */
+function createTurns(): (write: () => Promise<void>) => Promise<void> {
+  let last = Promise.resolve()
+  return async write => {
+    await last
+    last = write()
+    last.catch(() => {})
+  }
+}
+
+/** @param begin is given what was gathered; when it resolves, what it was given before is free */
+function createBuffers(begin: (bytes: Buffer) => Promise<void>) {
+  let filling = Buffer.allocUnsafeSlow(bufferBytes)
+  let writing = Buffer.allocUnsafeSlow(bufferBytes)
+  let used = 0
+  return {
+    room: () => bufferBytes - used,
+    copy(bytes: Buffer): number {
+      const copied = bytes.copy(filling, used)
+      used += copied
+      return copied
+    },
+    append(text: string): void {
+      used += filling.write(text, used)
+    },
+    async write(): Promise<void> {
+      if (used === 0) return
+      const bytes = filling.subarray(0, used)
+      ;[filling, writing] = [writing, filling]
+      used = 0
+      await begin(bytes)
+    },
+  }
+}
+
+/** What stands before the bytes of a chunk in PostgreSQL's binary copy format: the header, three fields, and two of them whole. */
+function createChunkHead(reportId: string): (bytes: number) => Buffer {
+  const id = Buffer.from(reportId.replaceAll('-', ''), 'hex')
+  let chunk = 0
+  return bytes => {
+    const head = Buffer.alloc(copyHeader.length + 2 + 4 + id.length + 4 + 4 + 4)
+    let at = copyHeader.copy(head)
+    at = head.writeInt16BE(3, at)
+    at = head.writeInt32BE(id.length, at)
+    at += id.copy(head, at)
+    at = head.writeInt32BE(4, at)
+    at = head.writeInt32BE(chunk++, at)
+    head.writeInt32BE(bytes, at)
+    return head
+  }
+}
+
+function takeText(lines: ReportLine[], reportId: string): string {
+  const text = lines.map(line => copyText(reportId, line)).join('')
+  lines.length = 0
+  return text
+}
+
+/** A line in PostgreSQL's text format; no value holds a control character. */
+function copyText(reportId: string, line: ReportLine): string {
+  const { lineNumber, transactionAt, amount, cashbackAmount } = line
+  const ids = `${escaped(line.transactionId)}\t${escaped(line.terminalId)}`
+  return `${reportId}\t${lineNumber}\t${ids}\t${transactionAt.toISOString()}\t${amount}\t${cashbackAmount ?? '\\N'}\n`
+}
+
+const escaped = (text: string): string => (text.includes('\\') ? text.replaceAll('\\', '\\\\') : text)
