@@ -2,6 +2,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { answer, api } from '../api/client.ts'
+import { isApiError } from '../api/errors.ts'
 import type { paths } from '../api/schema/operator.ts'
 import { periodOfDays } from '../i18n/time-zone.ts'
 import type { CampaignsSearch, OrdersSearch, PartnersSearch } from './search.ts'
@@ -124,12 +125,22 @@ export function useOperatorChanged(): () => Promise<void> {
   return useCallback(() => client.invalidateQueries({ queryKey: ['operator'] }), [client])
 }
 
-/** Brings entries of the directory to what they shall be; what is left out stays (operations.md, "The directory file"). */
-export const applyEntries = (entries: object) =>
+/** Where a fault of a single entry is, as the directory file tells it: `banks[0].name (line 1): must be ...`. */
+const placeOfFault = /^(?:banks|merchants|esim\.operators)\[0\](?:\.tariffs\[0\])?\.(\w+)\S* \(line 1\): must /
+
+/**
+ * Brings one entry of the directory to what it shall be; what is left out stays (operations.md, "The directory file").
+ *
+ * @throws ApiError whose faults name the entry's fields
+ */
+export async function applyEntry(entry: object): Promise<void> {
+  const params = { query: { dryRun: false } }
   // YAML takes JSON as it is.
-  answer(
-    api.POST('/admin/directory', {
-      params: { query: { dryRun: false } },
-      body: { directory: JSON.stringify(entries), files: {} },
-    }),
-  )
+  const body = { directory: JSON.stringify(entry), files: {} }
+  try {
+    await answer(api.POST('/admin/directory', { params, body }))
+  } catch (error) {
+    if (!isApiError(error, 400)) throw error
+    throw error.withMessages(error.messages.map(message => message.replace(placeOfFault, '$1 must ')))
+  }
+}

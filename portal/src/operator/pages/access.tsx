@@ -6,7 +6,7 @@ import { answer, api } from '../../api/client.ts'
 import { appTexts } from '../../app/texts.ts'
 import { useMove } from '../../campaigns/use-move.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
-import { useMayChange } from '../../session/use-session.ts'
+import { useMayChange, useSession } from '../../session/use-session.ts'
 import { useConfirm } from '../../ui/confirm.tsx'
 import { type Column, sortedPage } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
@@ -17,7 +17,8 @@ import { SearchInput } from '../../ui/search-input.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime } from '../../ui/values.tsx'
-import { CredentialForm, Secret, UserForm } from '../parts/access-forms.tsx'
+import { CredentialForm, UserForm } from '../parts/access-forms.tsx'
+import { showSecret } from '../parts/secret.tsx'
 import { type Credential, credentialsQuery, type User, useOperatorChanged, usersQuery } from '../queries.ts'
 import type { AccessSearch } from '../search.ts'
 import { operatorTexts } from '../texts.ts'
@@ -44,7 +45,7 @@ export function AccessPage() {
       />
       <Tabs
         value={tab}
-        onChange={value => setSearch({ tab: value === 'credentials' ? value : undefined })}
+        onChange={value => setSearch({ tab: value === 'credentials' ? value : undefined, search: undefined })}
         keepMounted={false}
       >
         <Tabs.List mb="lg">
@@ -80,9 +81,11 @@ const accountOf = ({ bank, merchant }: { bank: string | null; merchant: string |
   bank ?? merchant ?? platform
 
 function Users() {
+  const { login: self } = useSession()
   const { access: texts } = useTexts(operatorTexts)
   const { role: roles } = useTexts(appTexts)
   const mayChange = useMayChange()
+  const { search } = route.useSearch()
   const setSearch = useSetSearch<AccessSearch>()
   const query = useQuery(usersQuery)
   const shown = useShown(query.data, user => `${user.login} ${accountOf(user, texts.platform)}`)
@@ -104,8 +107,10 @@ function Users() {
   ]
   const actions: Column<User> = {
     key: 'actions',
-    title: '',
-    cell: ({ login, disabledAt }) => disabledAt === null && <Disable login={login} />,
+    title: texts.actions,
+    align: 'right',
+    // Nobody locks themselves out.
+    cell: ({ login, disabledAt }) => disabledAt === null && login !== self && <Disable login={login} />,
   }
   return (
     <DataTable
@@ -116,7 +121,7 @@ function Users() {
       rowKey={({ userId }) => userId}
       {...(shown && { paging: shown.paging })}
       onSearch={change => setSearch(change as Partial<AccessSearch>)}
-      empty={<Empty title={texts.none} />}
+      empty={<Empty title={search ? texts.notFound : texts.none} />}
     />
   )
 }
@@ -146,6 +151,7 @@ function Credentials() {
   const { access: texts } = useTexts(operatorTexts)
   const { role: roles } = useTexts(appTexts)
   const mayChange = useMayChange()
+  const { search } = route.useSearch()
   const setSearch = useSetSearch<AccessSearch>()
   const query = useQuery(credentialsQuery)
   const shown = useShown(query.data, each => `${each.label} ${each.clientId} ${accountOf(each, '')}`)
@@ -178,7 +184,8 @@ function Credentials() {
   ]
   const actions: Column<Credential> = {
     key: 'actions',
-    title: '',
+    title: texts.actions,
+    align: 'right',
     cell: credential => credential.revokedAt === null && <CredentialActions credential={credential} />,
   }
   return (
@@ -190,7 +197,7 @@ function Credentials() {
       rowKey={({ clientId }) => clientId}
       {...(shown && { paging: shown.paging })}
       onSearch={change => setSearch(change as Partial<AccessSearch>)}
-      empty={<Empty title={texts.none} />}
+      empty={<Empty title={search ? texts.notFound : texts.none} />}
     />
   )
 }
@@ -202,15 +209,11 @@ function CredentialActions({ credential: { clientId, label } }: { credential: Cr
   const changed = useOperatorChanged()
   const name = label || clientId
   const rotate = useMutation({
-    mutationFn: () =>
-      answer(
-        api.POST('/admin/credentials/{clientId}/rotate', {
-          params: { path: { clientId } },
-          body: { overlap: 'PT24H' },
-        }),
-      ),
-    onSuccess({ secret }) {
-      modals.open({ title: texts.secretTitle, children: <Secret clientId={clientId} secret={secret} /> })
+    // It gives nothing back: what a mutation gives is kept for a while.
+    async mutationFn() {
+      const params = { path: { clientId } }
+      const body = { overlap: 'PT24H' }
+      showSecret(texts.secretTitle, await answer(api.POST('/admin/credentials/{clientId}/rotate', { params, body })))
     },
     onError: notify.failed,
     onSettled: changed,

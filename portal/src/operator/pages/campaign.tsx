@@ -5,6 +5,7 @@ import { answer, api } from '../../api/client.ts'
 import { CampaignFacts } from '../../campaigns/campaign-facts.tsx'
 import { HistoryEntries } from '../../campaigns/campaign-history.tsx'
 import { CampaignLifeLine } from '../../campaigns/campaign-life-line.tsx'
+import { CampaignLoaded } from '../../campaigns/campaign-loaded.tsx'
 import { useMove } from '../../campaigns/use-move.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
@@ -12,8 +13,8 @@ import { BackLink } from '../../ui/back-link.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Loaded } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
+import { statusTexts } from '../../ui/status-texts.ts'
 import { Count, Money, none } from '../../ui/values.tsx'
 import { type CampaignWithHistory, campaignQuery, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
@@ -24,7 +25,16 @@ const route = getRouteApi('/signed-in/operator/campaigns/$cashbackId')
 export function CampaignPage() {
   const { cashbackId } = route.useParams()
   const query = useQuery(campaignQuery(cashbackId))
-  return <Loaded query={query}>{campaign => <Whole campaign={campaign} query={query} />}</Loaded>
+  const { campaigns: texts } = useTexts(operatorTexts)
+  return (
+    <CampaignLoaded
+      query={query}
+      back={<BackLink to="/operator/campaigns">{texts.back}</BackLink>}
+      notShown={texts.notShown}
+    >
+      {campaign => <Whole campaign={campaign} query={query} />}
+    </CampaignLoaded>
+  )
 }
 
 type Given = { campaign: CampaignWithHistory; query: ReturnType<typeof useQuery<CampaignWithHistory>> }
@@ -47,13 +57,18 @@ function Whole({ campaign, query }: Given) {
           <CampaignLifeLine campaign={campaign} />
         </Card>
         <CampaignFacts campaign={campaign} />
-        <DataTable
-          label={texts.banks}
-          columns={useColumns(campaign)}
-          query={query}
-          rows={campaign.banks}
-          rowKey={({ id }) => id}
-        />
+        <section>
+          <Title order={2} mb="sm">
+            {texts.banks}
+          </Title>
+          <DataTable
+            label={texts.banks}
+            columns={useColumns(campaign)}
+            query={query}
+            rows={campaign.banks}
+            rowKey={({ id }) => id}
+          />
+        </section>
         <Card component="section">
           <Title order={2} mb="md">
             {texts.history}
@@ -90,6 +105,7 @@ function Complete({ campaign: { cashbackId, status } }: Pick<Given, 'campaign'>)
 
 function useColumns(campaign: CampaignWithHistory): Column<CampaignWithHistory['banks'][number]>[] {
   const { campaigns: texts } = useTexts(operatorTexts)
+  const { reporting: stages } = useTexts(statusTexts)
   const currency = campaign.country.currency.code
   return [
     { key: 'bank', title: texts.bank, cell: ({ name }) => <b>{name}</b> },
@@ -101,7 +117,7 @@ function useColumns(campaign: CampaignWithHistory): Column<CampaignWithHistory['
     {
       key: 'stage',
       title: texts.reconciliation,
-      cell: ({ stage }) => (stage === null ? none : <StatusBadge of="reporting" status={stage} />),
+      cell: ({ stage }) => (stage === null ? none : stages[stage]),
     },
     {
       key: 'compensation',

@@ -52,7 +52,8 @@ function Find() {
   const { customers: texts } = useTexts(operatorTexts)
   const [customerId, setCustomerId] = useState('')
   const find = useMutation({
-    mutationFn: () => answer(api.GET('/admin/customers/{customerId}', { params: { path: { customerId } } })),
+    mutationFn: () =>
+      answer(api.GET('/admin/customers/{customerId}', { params: { path: { customerId: customerId.trim() } } })),
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -69,6 +70,7 @@ function Find() {
           <TextInput
             label={texts.findHint}
             value={customerId}
+            flex={1}
             maxLength={128}
             onChange={({ currentTarget }) => {
               setCustomerId(currentTarget.value)
@@ -76,7 +78,7 @@ function Find() {
             }}
           />
           <Button type="submit" variant="default" loading={find.isPending}>
-            {texts.find}
+            {texts.look}
           </Button>
         </Group>
       </form>

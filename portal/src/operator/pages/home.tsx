@@ -51,12 +51,12 @@ function Overview() {
                 {
                   label: texts.banks,
                   value: <Count value={banks.active} />,
-                  hint: texts.suspended(format.number(banks.suspended)),
+                  hint: banks.suspended > 0 && texts.suspended(format.number(banks.suspended)),
                 },
                 {
                   label: texts.merchants,
                   value: <Count value={merchants.active} />,
-                  hint: texts.suspended(format.number(merchants.suspended)),
+                  hint: merchants.suspended > 0 && texts.suspended(format.number(merchants.suspended)),
                 },
                 { label: texts.people, value: <Count value={users} /> },
                 { label: texts.customers, value: <Count value={customers} /> },

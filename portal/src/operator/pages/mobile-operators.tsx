@@ -1,17 +1,18 @@
-import { Button, Card, Group, NativeSelect, Stack, Switch, Text, Title } from '@mantine/core'
+import { Button, Group, NativeSelect, Stack, Switch, Text, Title } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
+import { useConfirm } from '../../ui/confirm.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { Money } from '../../ui/values.tsx'
+import { Money, none } from '../../ui/values.tsx'
 import { TariffForm } from '../parts/tariff-form.tsx'
-import { applyEntries, type MobileOperator, partnersQuery, type Tariff, useOperatorChanged } from '../queries.ts'
+import { applyEntry, type MobileOperator, partnersQuery, type Tariff, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
 const statuses = ['active', 'suspended', 'withdrawn'] as const
@@ -36,44 +37,53 @@ export function MobileOperatorsPage() {
   )
 }
 
-/** Applies one operator with these of its tariffs; others stay as they are. */
-const applyOperator = (operator: MobileOperator, tariffs: readonly Tariff[]) =>
-  applyEntries({ esim: { operators: [{ ...operator, tariffs }] } })
+/** Applies one operator with at most one of its tariffs; others stay as they are, whoever changes them meanwhile. */
+const applyOperator = (operator: MobileOperator, ...tariffs: object[]) =>
+  applyEntry({ esim: { operators: [{ ...operator, tariffs }] } })
 
 function OneOperator({ operator }: { operator: MobileOperator }) {
   const { mobile: texts } = useTexts(operatorTexts)
   const mayChange = useMayChange()
   const notify = useNotify()
   const changed = useOperatorChanged()
+  const confirm = useConfirm()
   const query = useQuery(partnersQuery())
   const setStatus = useMutation({
-    mutationFn: (status: (typeof statuses)[number]) => applyOperator({ ...operator, status }, operator.tariffs),
+    mutationFn: (status: (typeof statuses)[number]) => applyOperator({ ...operator, status }),
     onSuccess: () => notify.done(texts.changed(operator.nameUk)),
     onError: notify.failed,
     onSettled: changed,
   })
+  const ask = async (status: (typeof statuses)[number]) => {
+    const question = {
+      title: texts.statusTitles[status](operator.nameUk),
+      text: texts.statusTexts[status],
+      action: texts.statusActions[status],
+      isDangerous: status !== 'active',
+    }
+    if (await confirm(question)) setStatus.mutate(status)
+  }
   const add = () =>
     modals.open({
       title: texts.add,
-      children: <TariffForm onSave={tariff => applyOperator(operator, [...operator.tariffs, tariff])} />,
+      children: <TariffForm onSave={tariff => applyOperator(operator, tariff)} />,
     })
   return (
-    <Card component="section" aria-label={operator.nameUk}>
+    <section aria-label={operator.nameUk}>
       <Group justify="space-between" mb="md">
         <Group gap="sm">
           <Title order={2}>{operator.nameUk}</Title>
-          <StatusBadge of="partner" status={operator.status} />
+          {!mayChange && <StatusBadge of="partner" status={operator.status} />}
         </Group>
         {mayChange && (
           <Group gap="sm">
             <NativeSelect
               aria-label={`${texts.status}: ${operator.nameUk}`}
               data={statuses.map(value => ({ value, label: texts.statuses[value] }))}
-              value={operator.status}
-              disabled={setStatus.isPending}
+              value={setStatus.isPending ? setStatus.variables : operator.status}
               onChange={({ currentTarget }) => {
                 const status = statuses.find(each => each === currentTarget.value)
-                if (status) setStatus.mutate(status)
+                if (status) void ask(status)
               }}
             />
             <Button variant="default" onClick={add}>
@@ -89,19 +99,17 @@ function OneOperator({ operator }: { operator: MobileOperator }) {
         rows={operator.tariffs}
         rowKey={({ code }) => code}
       />
-    </Card>
+    </section>
   )
 }
 
 function useColumns(operator: MobileOperator): Column<Tariff>[] {
   const { mobile: texts } = useTexts(operatorTexts)
-  const format = useFormat()
   const mayChange = useMayChange()
-  const replaced = (tariff: Tariff) => operator.tariffs.map(each => (each.code === tariff.code ? tariff : each))
   const edit = (tariff: Tariff) =>
     modals.open({
       title: tariff.name,
-      children: <TariffForm tariff={tariff} onSave={changed => applyOperator(operator, replaced(changed))} />,
+      children: <TariffForm tariff={tariff} onSave={changed => applyOperator(operator, changed)} />,
     })
   const columns: Column<Tariff>[] = [
     {
@@ -117,7 +125,7 @@ function useColumns(operator: MobileOperator): Column<Tariff>[] {
       ),
     },
     { key: 'content', title: texts.content, cell: tariff => <Content tariff={tariff} /> },
-    { key: 'validity', title: texts.validity, cell: ({ validityDays }) => texts.days(format.number(validityDays)) },
+    { key: 'validity', title: texts.validity, cell: ({ validityDays }) => texts.days(validityDays) },
     {
       key: 'price',
       title: texts.price,
@@ -131,7 +139,8 @@ function useColumns(operator: MobileOperator): Column<Tariff>[] {
     ...columns,
     {
       key: 'actions',
-      title: '',
+      title: texts.actions,
+      align: 'right',
       cell: tariff => (
         <Button size="xs" variant="default" onClick={() => edit(tariff)}>
           {texts.edit}
@@ -150,7 +159,7 @@ function Content({ tariff }: { tariff: Tariff }) {
     voiceUnlimited ? texts.unlimitedVoice : voiceMinutes > 0 && texts.minutes(format.number(voiceMinutes)),
     smsUnlimited ? texts.unlimitedSms : smsCount > 0 && texts.sms(format.number(smsCount)),
   ]
-  return parts.filter(Boolean).join(', ')
+  return parts.filter(Boolean).join(', ') || none
 }
 
 function OnSale({ operator, tariff }: { operator: MobileOperator; tariff: Tariff }) {
@@ -159,21 +168,18 @@ function OnSale({ operator, tariff }: { operator: MobileOperator; tariff: Tariff
   const notify = useNotify()
   const changed = useOperatorChanged()
   const turn = useMutation({
-    mutationFn: (onSale: boolean) =>
-      applyOperator(
-        operator,
-        operator.tariffs.map(each => (each.code === tariff.code ? { ...each, onSale } : each)),
-      ),
+    mutationFn: (onSale: boolean) => applyOperator(operator, { ...tariff, onSale }),
     onSuccess: (_, onSale) => notify.done((onSale ? texts.switchedOn : texts.switchedOff)(tariff.name)),
     onError: notify.failed,
     onSettled: changed,
   })
+  if (!mayChange) return tariff.onSale ? texts.yes : texts.no
   return (
     <Switch
       aria-label={`${texts.onSale}: ${tariff.name}`}
-      checked={tariff.onSale}
-      disabled={!mayChange || turn.isPending}
-      onChange={({ currentTarget }) => turn.mutate(currentTarget.checked)}
+      // Never disabled: the keyboard's place would be lost.
+      checked={turn.isPending ? turn.variables : tariff.onSale}
+      onChange={({ currentTarget }) => !turn.isPending && turn.mutate(currentTarget.checked)}
     />
   )
 }

@@ -1,11 +1,11 @@
 import { Card, Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { CampaignLoaded } from '../../campaigns/campaign-loaded.tsx'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Loaded } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Timeline } from '../../ui/timeline.tsx'
 import { Money, none } from '../../ui/values.tsx'
@@ -18,7 +18,16 @@ const route = getRouteApi('/signed-in/operator/orders/$orderId')
 export function OrderPage() {
   const { orderId } = route.useParams()
   const query = useQuery(orderQuery(orderId))
-  return <Loaded query={query}>{order => <Whole order={order} />}</Loaded>
+  const { orders: texts } = useTexts(operatorTexts)
+  return (
+    <CampaignLoaded
+      query={query}
+      back={<BackLink to="/operator/orders">{texts.back}</BackLink>}
+      notShown={texts.notShown}
+    >
+      {order => <Whole order={order} />}
+    </CampaignLoaded>
+  )
 }
 
 function Whole({ order }: { order: OrderWithTimeline }) {

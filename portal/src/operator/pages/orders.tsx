@@ -1,11 +1,12 @@
-import { Button, Center, Group, NativeSelect } from '@mantine/core'
+import { Button, Center, NativeSelect } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import classes from '../../campaigns/parts.module.css'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
-import { DayInput } from '../../ui/dates.tsx'
+import { DaysInput } from '../../ui/dates.tsx'
 import { LinkAnchor } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { SearchInput } from '../../ui/search-input.tsx'
@@ -55,7 +56,7 @@ function Filters({ search }: { search: OrdersSearch }) {
   const { data: partners } = useQuery(partnersQuery())
   const banks = partners?.banks.map(({ entry }) => ({ value: entry.code, label: entry.name })) ?? []
   return (
-    <Group mb="md" gap="sm">
+    <div className={classes.filters} style={{ marginBlockEnd: 'var(--mantine-spacing-md)' }}>
       <SearchInput
         label={texts.search}
         value={search.externalId}
@@ -76,21 +77,14 @@ function Filters({ search }: { search: OrdersSearch }) {
           setSearch({ status: orderStatuses.find(status => status === currentTarget.value) })
         }
       />
-      <DayInput
-        aria-label={texts.from}
-        placeholder={texts.from}
-        clearable
-        value={search.from ?? null}
-        onChange={from => setSearch({ from: from ?? undefined })}
+      <DaysInput
+        aria-label={texts.days}
+        placeholder={texts.days}
+        isClearable
+        value={[search.from ?? null, search.to ?? null]}
+        onChange={([from, to]) => setSearch({ from: from ?? undefined, to: to ?? undefined })}
       />
-      <DayInput
-        aria-label={texts.to}
-        placeholder={texts.to}
-        clearable
-        value={search.to ?? null}
-        onChange={to => setSearch({ to: to ?? undefined })}
-      />
-    </Group>
+    </div>
   )
 }
 

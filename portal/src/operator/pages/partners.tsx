@@ -2,7 +2,7 @@ import { Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import { useConfirm } from '../../ui/confirm.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
@@ -15,7 +15,7 @@ import { Empty } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Count } from '../../ui/values.tsx'
 import { BankForm, MerchantForm } from '../parts/partner-forms.tsx'
-import { applyEntries, type Bank, type Merchant, partnersQuery, useOperatorChanged } from '../queries.ts'
+import { applyEntry, type Bank, type Merchant, partnersQuery, useOperatorChanged } from '../queries.ts'
 import type { PartnersSearch } from '../search.ts'
 import { operatorTexts } from '../texts.ts'
 
@@ -40,7 +40,7 @@ export function PartnersPage() {
       />
       <Tabs
         value={tab}
-        onChange={value => setSearch({ tab: value === 'merchants' ? value : undefined })}
+        onChange={value => setSearch({ tab: value === 'merchants' ? value : undefined, search: undefined })}
         keepMounted={false}
       >
         <Tabs.List mb="lg">
@@ -77,7 +77,8 @@ function Banks() {
   ]
   const actions: Column<Bank> = {
     key: 'actions',
-    title: '',
+    title: texts.actions,
+    align: 'right',
     cell: ({ entry }) => (
       <Actions
         kind="banks"
@@ -117,7 +118,8 @@ function Merchants() {
   ]
   const actions: Column<Merchant> = {
     key: 'actions',
-    title: '',
+    title: texts.actions,
+    align: 'right',
     cell: ({ entry }) => (
       <Actions
         kind="merchants"
@@ -158,8 +160,7 @@ function Name({ name, code }: { name: string; code: string }) {
 
 function Access({ users, credentials }: { users: number; credentials: number }) {
   const { partners: texts } = useTexts(operatorTexts)
-  const format = useFormat()
-  return texts.accessOf(format.number(users), format.number(credentials))
+  return texts.accessOf(users, credentials)
 }
 
 function Actions(props: {
@@ -174,7 +175,7 @@ function Actions(props: {
   const changed = useOperatorChanged()
   const isActive = entry.status === 'active'
   const turn = useMutation({
-    mutationFn: () => applyEntries({ [kind]: [{ ...entry, status: isActive ? 'suspended' : 'active' }] }),
+    mutationFn: () => applyEntry({ [kind]: [{ ...entry, status: isActive ? 'suspended' : 'active' }] }),
     onSuccess: () => notify.done((isActive ? texts.suspended : texts.resumed)(entry.name)),
     onError: notify.failed,
     onSettled: changed,

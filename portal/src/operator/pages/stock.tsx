@@ -1,14 +1,14 @@
 import { Badge, NativeSelect, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useTexts } from '../../i18n/preferences.tsx'
 import { type Column, sortedPage } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { LinkAnchor } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { Count, DateTime } from '../../ui/values.tsx'
+import { Count, DateTime, none } from '../../ui/values.tsx'
 import { type StockLine, stockQuery } from '../queries.ts'
 import type { StockSearch } from '../search.ts'
 import { operatorTexts } from '../texts.ts'
@@ -62,15 +62,15 @@ const sortedBy: Record<string, (line: StockLine) => string | number | null> = {
   tariff: ({ operatorName, tariffName }) => `${operatorName} ${tariffName}`,
   free: ({ free }) => free,
   sold: ({ sold }) => sold,
-  // Without a pace nothing runs out, unless nothing is there.
-  cover: ({ daysOfCover, free }) => daysOfCover ?? (free === 0 ? 0 : Number.POSITIVE_INFINITY),
+  // Without a pace nothing runs out, unless nothing is there; what nobody may buy never does.
+  cover: ({ daysOfCover, free, isOffered }) =>
+    isOffered ? (daysOfCover ?? (free === 0 ? 0 : Number.MAX_VALUE)) : Number.MAX_VALUE,
 }
 
 export const levelColor = { enough: 'perk', low: 'orange', out: 'red' } as const
 
 function useColumns(): Column<StockLine>[] {
   const { stock: texts } = useTexts(operatorTexts)
-  const format = useFormat()
   return [
     {
       key: 'tariff',
@@ -103,8 +103,10 @@ function useColumns(): Column<StockLine>[] {
       title: texts.cover,
       sortBy: 'cover',
       align: 'right',
-      cell: ({ daysOfCover }) =>
-        daysOfCover === null ? texts.noPace : texts.days(format.number(Math.floor(daysOfCover))),
+      cell: ({ daysOfCover, free }) => {
+        if (free === 0) return none
+        return daysOfCover === null ? texts.noPace : texts.days(Math.floor(daysOfCover))
+      },
     },
     { key: 'free', title: texts.free, sortBy: 'free', align: 'right', cell: ({ free }) => <Count value={free} /> },
     { key: 'reserved', title: texts.reserved, align: 'right', cell: ({ reserved }) => <Count value={reserved} /> },

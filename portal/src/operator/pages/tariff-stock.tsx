@@ -10,7 +10,7 @@ import { useConfirm } from '../../ui/confirm.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Empty, Loaded } from '../../ui/states.tsx'
+import { Loaded } from '../../ui/states.tsx'
 import { Count } from '../../ui/values.tsx'
 import { ImportProfiles } from '../parts/import-profiles.tsx'
 import { type StockLine, stockQuery, useOperatorChanged } from '../queries.ts'
@@ -28,7 +28,11 @@ export function TariffStockPage() {
     <Loaded query={query}>
       {lines => {
         const line = lines.find(each => each.operatorCode === operatorCode && each.tariffCode === tariffCode)
-        return line ? <Whole line={line} /> : <Empty title={texts.nothing} />
+        return line ? (
+          <Whole line={line} />
+        ) : (
+          <PageHeader back={<BackLink to="/operator/stock">{texts.back}</BackLink>} title={texts.nothing} />
+        )
       }}
     </Loaded>
   )
@@ -36,7 +40,6 @@ export function TariffStockPage() {
 
 function Whole({ line }: { line: StockLine }) {
   const { stock: texts } = useTexts(operatorTexts)
-  const format = useFormat()
   const mayChange = useMayChange()
   const { free, reserved, sold, withdrawn, level, daysOfCover } = line
   return (
@@ -54,7 +57,7 @@ function Whole({ line }: { line: StockLine }) {
               {
                 label: texts.free,
                 value: <Count value={free} />,
-                hint: daysOfCover === null ? texts.noPace : texts.days(format.number(Math.floor(daysOfCover))),
+                hint: daysOfCover === null ? texts.noPace : texts.days(Math.floor(daysOfCover)),
               },
               { label: texts.reserved, value: <Count value={reserved} /> },
               { label: texts.sold, value: <Count value={sold} /> },
@@ -88,7 +91,7 @@ function Withdraw() {
   })
   const ask = async () => {
     const question = {
-      title: texts.withdrawTitle(format.number(iccids.length)),
+      title: texts.withdrawTitle(iccids.length),
       text: texts.withdrawText,
       action: texts.withdraw,
       isDangerous: true,

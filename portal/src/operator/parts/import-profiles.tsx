@@ -28,15 +28,16 @@ function readImport(text: string): Imported {
 /** A stock file is tried first; what it would do is shown, and it is loaded when somebody agrees. */
 export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: StockLine }) {
   const { stock: texts } = useTexts(operatorTexts)
-  const format = useFormat()
   const notify = useNotify()
   const changed = useOperatorChanged()
   const [file, setFile] = useState<File | null>(null)
   const [tried, setTried] = useState<Imported | null>(null)
+  const [isLoading, setIsLoading] = useState(false)
   const query = new URLSearchParams({ operator: operatorCode, tariff: tariffCode })
   const start = () => {
     setFile(null)
     setTried(null)
+    setIsLoading(false)
   }
   // Every faulty line is to be seen in the trial, so it passes over them; the real import does not.
   const trial = useUpload<Imported>(`/admin/profiles?${query}&dryRun=true&skipInvalid=true`, {
@@ -48,19 +49,24 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
     asForm: false,
     read: readImport,
     onDone({ imported }) {
-      notify.done(texts.loaded(format.number(imported)))
+      notify.done(texts.loaded(imported))
       start()
       void changed()
     },
   })
+  // When loading has failed, what went wrong stays in sight, and the next file is tried first again.
   const choose = {
-    ...trial,
-    async send(chosen: File) {
+    ...(isLoading ? load : trial),
+    send(chosen: File) {
+      start()
       setFile(chosen)
       return trial.send(chosen)
     },
   }
-  const isShown = load.isSending || load.error !== null || load.wasCancelled
+  const loadTried = (chosen: File) => {
+    setIsLoading(true)
+    void load.send(chosen)
+  }
   return (
     <Card component="section">
       <Title order={2} mb={4}>
@@ -69,10 +75,8 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
       <Text size="sm" c="dimmed" mb="md">
         {texts.importText}
       </Text>
-      {isShown ? (
-        <FileUpload upload={load} hint={texts.importHint} mostBytes={mostBytes} />
-      ) : tried && file ? (
-        <Trial tried={tried} fileName={file.name} onLoad={() => void load.send(file)} onOther={start} />
+      {tried && file && !isLoading ? (
+        <Trial tried={tried} fileName={file.name} onLoad={() => loadTried(file)} onOther={start} />
       ) : (
         <FileUpload upload={choose} hint={texts.importHint} mostBytes={mostBytes} />
       )}
@@ -90,23 +94,24 @@ function Trial(props: { tried: Imported; fileName: string; onLoad: () => void; o
     <Stack gap="md" role="status">
       <Alert
         color={isGood ? 'perk' : 'red'}
-        title={
-          isGood
-            ? texts.tried(format.number(imported), format.number(duplicates))
-            : texts.faults(format.number(rejected))
-        }
+        title={isGood ? texts.tried(imported, format.number(duplicates)) : texts.faults(format.number(rejected))}
       >
         {fileName}
         {!isGood && (
           <List size="sm" mt="xs">
             {rejects.map(({ lineNumber, column, reason }) => (
-              <List.Item key={lineNumber}>{texts.fault(format.number(lineNumber), column, reason)}</List.Item>
+              <List.Item key={`${lineNumber} ${column} ${reason}`}>
+                {column === 'line'
+                  ? texts.lineFault(format.number(lineNumber), reason)
+                  : texts.fault(format.number(lineNumber), column, reason)}
+              </List.Item>
             ))}
+            {rejected > rejects.length && <List.Item>{texts.moreFaults(rejected - rejects.length)}</List.Item>}
           </List>
         )}
       </Alert>
       <Group>
-        {isGood && imported > 0 && <Button onClick={onLoad}>{texts.load(format.number(imported))}</Button>}
+        {isGood && imported > 0 && <Button onClick={onLoad}>{texts.load(imported)}</Button>}
         <Button variant="default" onClick={onOther}>
           {texts.other}
         </Button>

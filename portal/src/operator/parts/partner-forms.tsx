@@ -1,20 +1,23 @@
 /** What an entry of the directory says of a bank or a merchant; fields that are not shown stay as they are. */
-import { Button, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core'
-import { useForm } from '@mantine/form'
+import { MultiSelect, NativeSelect, Textarea, TextInput } from '@mantine/core'
+import { type UseFormReturnType, useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
-import { useMutation } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useNotify } from '../../ui/notify.tsx'
-import { Failure } from '../../ui/states.tsx'
-import { applyEntries, type Bank, type Merchant, useOperatorChanged } from '../queries.ts'
+import { useFaults } from '../../ui/use-faults.ts'
+import { applyEntry, type Bank, type Merchant, partnersQuery, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
+import { FormFrame } from './form-frame.tsx'
 
 const listOf = (text: string): string[] =>
   text
     .split(',')
     .map(item => item.trim())
     .filter(Boolean)
+
+const bankFields = ['code', 'name', 'logoUrl'] as const
 
 export function BankForm({ entry }: { entry?: Bank['entry'] }) {
   const { partners: texts } = useTexts(operatorTexts)
@@ -32,31 +35,35 @@ export function BankForm({ entry }: { entry?: Bank['entry'] }) {
     ...values,
     esim: { operators: 'all', ...entry?.esim, deliveryMode },
   })
+  const save = () => applyEntry({ banks: [toEntry(form.values)] })
   return (
-    <PartnerForm name={form.values.name} onSubmit={() => applyEntries({ banks: [toEntry(form.values)] })}>
-      <TextInput
-        label={texts.code}
-        description={texts.codeHint}
-        required
-        disabled={entry !== undefined}
-        {...form.getInputProps('code')}
-      />
-      <TextInput label={texts.name} required {...form.getInputProps('name')} />
+    <EntryForm form={form} fields={bankFields} name={form.values.name} onSave={save}>
+      {!entry && <CodeInput {...form.getInputProps('code')} />}
+      <TextInput label={texts.name} required data-autofocus={entry && true} {...form.getInputProps('name')} />
       <TextInput label={texts.logo} {...form.getInputProps('logoUrl')} />
       <NativeSelect
         label={texts.delivery}
-        data={[
-          { value: 'local', label: texts.deliveryModes.local },
-          { value: 'qr_email', label: texts.deliveryModes.qr_email },
-        ]}
+        data={(['local', 'qr_email'] as const).map(value => ({ value, label: texts.deliveryModes[value] }))}
         {...form.getInputProps('deliveryMode')}
       />
-    </PartnerForm>
+    </EntryForm>
   )
 }
 
+const merchantFields = [
+  'code',
+  'name',
+  'nameEn',
+  'description',
+  'logoUrl',
+  'domain',
+  'merchantCategoryCode',
+  'excludedBanks',
+] as const
+
 export function MerchantForm({ entry }: { entry?: Merchant['entry'] }) {
   const { partners: texts } = useTexts(operatorTexts)
+  const { data } = useQuery(partnersQuery())
   const form = useForm({
     initialValues: {
       code: entry?.code ?? '',
@@ -66,7 +73,7 @@ export function MerchantForm({ entry }: { entry?: Merchant['entry'] }) {
       logoUrl: entry?.logoUrl ?? '',
       domain: entry?.domain.join(', ') ?? '',
       merchantCategoryCode: entry?.merchantCategoryCode.join(', ') ?? '',
-      excludedBanks: entry?.excludedBanks.join(', ') ?? '',
+      excludedBanks: entry?.excludedBanks ?? [],
     },
   })
   const toEntry = (values: typeof form.values) => ({
@@ -74,38 +81,46 @@ export function MerchantForm({ entry }: { entry?: Merchant['entry'] }) {
     ...values,
     domain: listOf(values.domain),
     merchantCategoryCode: listOf(values.merchantCategoryCode),
-    excludedBanks: listOf(values.excludedBanks),
   })
+  const save = () => applyEntry({ merchants: [toEntry(form.values)] })
+  const banks = data?.banks.map(bank => ({ value: bank.entry.code, label: bank.entry.name })) ?? []
   return (
-    <PartnerForm name={form.values.name} onSubmit={() => applyEntries({ merchants: [toEntry(form.values)] })}>
-      <TextInput
-        label={texts.code}
-        description={texts.codeHint}
-        required
-        disabled={entry !== undefined}
-        {...form.getInputProps('code')}
-      />
-      <TextInput label={texts.name} required {...form.getInputProps('name')} />
+    <EntryForm form={form} fields={merchantFields} name={form.values.name} onSave={save}>
+      {!entry && <CodeInput {...form.getInputProps('code')} />}
+      <TextInput label={texts.name} required data-autofocus={entry && true} {...form.getInputProps('name')} />
       <TextInput label={texts.nameEn} {...form.getInputProps('nameEn')} />
       <Textarea label={texts.description} autosize minRows={2} {...form.getInputProps('description')} />
       <TextInput label={texts.logo} {...form.getInputProps('logoUrl')} />
       <TextInput label={texts.domain} {...form.getInputProps('domain')} />
       <TextInput label={texts.categories} {...form.getInputProps('merchantCategoryCode')} />
-      <TextInput label={texts.excluded} {...form.getInputProps('excludedBanks')} />
-    </PartnerForm>
+      <MultiSelect label={texts.excluded} data={banks} {...form.getInputProps('excludedBanks')} />
+    </EntryForm>
   )
 }
 
-/** The frame of a form in a dialog: saves, tells, closes; what the platform refuses is shown and nothing is lost. */
-export function PartnerForm(props: { name: string; onSubmit: () => Promise<unknown>; children: ReactNode }) {
-  const { name, onSubmit, children } = props
+/** Only in a new entry: a code stays for good. */
+export function CodeInput(input: object) {
+  const { partners: texts } = useTexts(operatorTexts)
+  return <TextInput label={texts.code} description={texts.codeHint} required data-autofocus {...input} />
+}
+
+/** An entry's form in a dialog: saves, tells, closes; what the platform refuses is at its field, and nothing is lost. */
+export function EntryForm<Values>(props: {
+  form: UseFormReturnType<Values>
+  /** As the directory names them, in the order of the form. */
+  fields: readonly string[]
+  name: string
+  onSave: () => Promise<unknown>
+  children: ReactNode
+}) {
+  const { form, fields, name, onSave, children } = props
   const { partners: texts } = useTexts(operatorTexts)
   const notify = useNotify()
   const changed = useOperatorChanged()
-  const [error, setError] = useState<unknown>(null)
+  const { place, rest } = useFaults(form, fields)
   const save = useMutation({
-    mutationFn: onSubmit,
-    onError: setError,
+    mutationFn: onSave,
+    onError: place,
     async onSuccess() {
       notify.done(texts.saved(name))
       modals.closeAll()
@@ -113,25 +128,8 @@ export function PartnerForm(props: { name: string; onSubmit: () => Promise<unkno
     },
   })
   return (
-    <form
-      onSubmit={event => {
-        event.preventDefault()
-        setError(null)
-        save.mutate()
-      }}
-    >
-      <Stack gap="md">
-        {children}
-        {error !== null && <Failure error={error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={() => modals.closeAll()}>
-            {texts.cancel}
-          </Button>
-          <Button type="submit" loading={save.isPending}>
-            {texts.save}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <FormFrame onSubmit={() => save.mutate()} rest={rest} isPending={save.isPending}>
+      {children}
+    </FormFrame>
   )
 }

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { useTexts } from '../../i18n/preferences.tsx'
 import type { Tariff } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
-import { PartnerForm } from './partner-forms.tsx'
+import { CodeInput, EntryForm } from './partner-forms.tsx'
 
 const newTariff: Tariff = {
   code: '',
@@ -21,27 +21,39 @@ const newTariff: Tariff = {
   onSale: true,
 }
 
+const fields = [
+  'code',
+  'name',
+  'description',
+  'price',
+  'currency',
+  'validityDays',
+  'dataVolumeMb',
+  'voiceMinutes',
+  'smsCount',
+] as const
+
+/** A field for a number that was emptied says ''; the platform takes null for what is not given. */
+const toEntry = (values: Tariff): object =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, value === '' && name !== 'description' ? null : value]),
+  )
+
 /** A tariff, new or to be changed. */
-export function TariffForm({ tariff, onSave }: { tariff?: Tariff; onSave: (tariff: Tariff) => Promise<unknown> }) {
-  const { mobile: texts, partners } = useTexts(operatorTexts)
+export function TariffForm({ tariff, onSave }: { tariff?: Tariff; onSave: (entry: object) => Promise<unknown> }) {
+  const { mobile: texts } = useTexts(operatorTexts)
   const form = useForm<Tariff>({ initialValues: tariff ?? newTariff })
   const { values } = form
   return (
-    <PartnerForm name={values.name} onSubmit={() => onSave({ ...values, price: Number(values.price) })}>
-      <TextInput
-        label={texts.code}
-        description={partners.codeHint}
-        required
-        disabled={tariff !== undefined}
-        {...form.getInputProps('code')}
-      />
-      <TextInput label={texts.name} required {...form.getInputProps('name')} />
+    <EntryForm form={form} fields={fields} name={values.name} onSave={() => onSave(toEntry(values))}>
+      {!tariff && <CodeInput {...form.getInputProps('code')} />}
+      <TextInput label={texts.name} required data-autofocus={tariff && true} {...form.getInputProps('name')} />
       <Textarea label={texts.description} autosize minRows={2} {...form.getInputProps('description')} />
-      <SimpleGrid cols={2}>
+      <SimpleGrid cols={{ base: 2, xs: 3 }}>
         <NumberInput label={texts.price} required min={0} decimalScale={2} {...form.getInputProps('price')} />
         <TextInput label={texts.currency} required maxLength={3} {...form.getInputProps('currency')} />
         <NumberInput
-          label={texts.validity}
+          label={texts.validityDays}
           required
           min={1}
           allowDecimal={false}
@@ -83,6 +95,6 @@ export function TariffForm({ tariff, onSave }: { tariff?: Tariff; onSave: (tarif
           {texts.soldPrice}
         </Text>
       )}
-    </PartnerForm>
+    </EntryForm>
   )
 }

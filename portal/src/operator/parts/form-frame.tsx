@@ -1,0 +1,38 @@
+import { Button, Group, Stack } from '@mantine/core'
+import { modals } from '@mantine/modals'
+import type { ReactNode } from 'react'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { Failure } from '../../ui/states.tsx'
+import { operatorTexts } from '../texts.ts'
+
+/**
+ * A form in a dialog: its fields, what the platform refuses that belongs to none of them, and the buttons.
+ *
+ * @param props.rest of `useFaults`
+ */
+export function FormFrame(props: { onSubmit: () => void; rest: unknown; isPending: boolean; children: ReactNode }) {
+  const { onSubmit, rest, isPending, children } = props
+  const { partners: texts } = useTexts(operatorTexts)
+  return (
+    <form
+      noValidate
+      onSubmit={event => {
+        event.preventDefault()
+        onSubmit()
+      }}
+    >
+      <Stack gap="md">
+        {children}
+        {rest !== null && <Failure error={rest} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={() => modals.closeAll()}>
+            {texts.cancel}
+          </Button>
+          <Button type="submit" loading={isPending}>
+            {texts.save}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

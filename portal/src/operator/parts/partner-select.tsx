@@ -1,0 +1,39 @@
+import { Select } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { partnersQuery } from '../queries.ts'
+import { operatorTexts } from '../texts.ts'
+
+/** A bank, or one of many merchants, which the platform looks up by the words that are typed; the value is its code. */
+export function PartnerSelect(props: {
+  kind: 'bank' | 'merchant'
+  value: string
+  onChange: (code: string) => void
+  error?: ReactNode
+}) {
+  const { kind, value, onChange, error } = props
+  const { access: texts } = useTexts(operatorTexts)
+  const [typed, setTyped] = useState('')
+  const [words] = useDebouncedValue(typed.trim(), 200)
+  const { data } = useQuery(partnersQuery(kind === 'merchant' && words !== '' ? { search: words } : {}))
+  const partners = (kind === 'bank' ? data?.banks : data?.merchants.data) ?? []
+  return (
+    <Select
+      label={texts.partners[kind]}
+      placeholder={texts.choose}
+      required
+      searchable
+      data={partners.map(({ entry }) => ({ value: entry.code, label: entry.name }))}
+      // The platform has found them by other names than the one that is shown, too.
+      {...(kind === 'merchant' && { filter: ({ options }) => options })}
+      value={value || null}
+      onChange={code => onChange(code ?? '')}
+      searchValue={typed}
+      onSearchChange={setTyped}
+      error={error}
+      data-path="partner"
+    />
+  )
+}
