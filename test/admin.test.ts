@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { profileLines } from '../samples/make-profiles.ts'
-import { openUpload } from '../src/admin/upload.ts'
+import { openUpload } from '../src/http/upload.ts'
 import { startPlatform, type TestPlatform, testDirectory } from './support/platform.ts'
 
 let platform: TestPlatform

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createLineCopier } from '../src/admin/cli/line-copy.ts'
-import { readLines } from '../src/esim/stock-lines.ts'
+import { readLines } from '../src/csv-lines.ts'
 
 async function copyLines(chunks: readonly Uint8Array[], lineNumbers: readonly number[]) {
   let copied = Buffer.alloc(0)

@@ -1,8 +1,8 @@
 /** Routes of the operator that take a file, and nothing but a file: CSV of any length, read as it comes. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { openUpload } from '../http/upload.ts'
 import { validatorCompiler } from '../http/validation.ts'
-import { openUpload } from './upload.ts'
 
 const bodyType = 'text/csv'
 

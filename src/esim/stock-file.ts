@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
+import { readLines, splitRecord } from '../csv-lines.ts'
 import { DomainError } from '../errors.ts'
-import { readLines } from './stock-lines.ts'
 
 /** The columns of a stock file (operations.md, "The stock file"), in the order in which `checkStockLine` takes them. */
 export const stockColumns = ['iccid', 'msisdn', 'pin1', 'activationCode'] as const
@@ -113,18 +113,4 @@ function checkText(text: string, places: readonly number[]): StockResult {
   if (fields === undefined) return { fault: faults.quotes }
   if (fields.length !== places.length) return { fault: faults.columnCount }
   return checkStockLine(places.map(place => fields[place] ?? ''))
-}
-
-/** The fields of one line by RFC 4180; undefined when its quotes are wrong. */
-export function splitRecord(text: string): string[] | undefined {
-  if (!text.includes('"')) return text.split(',')
-  const fields: string[] = []
-  const field = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y
-  for (let separator: string | undefined = ','; separator === ','; ) {
-    const match = field.exec(text)
-    if (match === null) return undefined
-    fields.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
-    separator = match[3]
-  }
-  return fields
 }

@@ -1,8 +1,8 @@
 /** Routes that take a form with one file: how long the body may take, and how a client that sends before it listens gets its answer. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { openUpload } from '../admin/upload.ts'
 import { type FileForm, type FileFormRules, readFileForm } from './file-form.ts'
+import { openUpload } from './upload.ts'
 import { validatorCompiler } from './validation.ts'
 
 const bodyType = 'multipart/form-data'

@@ -1,8 +1,7 @@
 /** A report as a file (behaviour.md, section 7): CSV (RFC 4180, UTF-8) that becomes checked lines. Pure: bytes in, lines and faults out. */
 import { isDateAlone, readInstant } from '../campaigns/instant.ts'
+import { decodeLine, readLines, splitRecord } from '../csv-lines.ts'
 import { DomainError } from '../errors.ts'
-import { splitRecord } from '../esim/stock-file.ts'
-import { decodeLine, readLines } from '../esim/stock-lines.ts'
 import { shownName } from '../http/field-name.ts'
 import { brokenRule, oneLine, type TextRule } from '../partners/text-rules.ts'
 import type { Side } from './differences.ts'

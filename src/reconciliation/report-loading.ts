@@ -28,7 +28,7 @@ export async function loadReport(
     faults.push(...read.faults.slice(0, namedFaults - faults.length))
     faultsCount += read.faults.length
     if (faultsCount === 0) await writer.add(read.lines)
-    // A thousand lines take some milliseconds, and then other requests to this process have their turn.
+    // After some lines other requests to this process have their turn.
     await othersTurn()
   }
   if (faultsCount > 0) throw new DomainError('invalid', describeFaults(faults, faultsCount))

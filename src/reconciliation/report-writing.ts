@@ -15,7 +15,7 @@ const bufferBytes = 512 * 1024
 export type ReportWriter = {
   /** Keeps some of the file's bytes. */
   keep(bytes: Buffer): Promise<void>
-  /** Writes lines, and empties the list: objects by the thousand that outlive the wait for the database would fill the memory. */
+  /** Writes lines, and empties the list: objects that outlive the wait for the database would fill the memory. */
   add(lines: ReportLine[]): Promise<void>
   /** Writes what is left. @returns how many bytes were kept */
   finish(): Promise<number>

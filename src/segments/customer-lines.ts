@@ -1,7 +1,7 @@
 /** A file of customers: CSV (RFC 4180, UTF-8) with the one column `customerId`. Pure: bytes in, ids and faults out. */
+
+import { decodeLine, readLines, splitRecord } from '../csv-lines.ts'
 import { DomainError } from '../errors.ts'
-import { splitRecord } from '../esim/stock-file.ts'
-import { decodeLine, readLines } from '../esim/stock-lines.ts'
 import { brokenRule, type TextRule } from '../partners/text-rules.ts'
 
 export const customerColumn = 'customerId'

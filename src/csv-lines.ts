@@ -1,3 +1,5 @@
+/** CSV files of any length (RFC 4180), line by line. */
+
 const maxBytes = 4096
 /** So few that they are done with before they are moved to where memory is swept seldom. */
 const maxLines = 200
@@ -63,4 +65,18 @@ function latin1(chunk: unknown): string {
   if (chunk instanceof Uint8Array)
     return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1')
   return Buffer.from(String(chunk)).toString('latin1')
+}
+
+/** The fields of one line by RFC 4180; undefined when its quotes are wrong. */
+export function splitRecord(text: string): string[] | undefined {
+  if (!text.includes('"')) return text.split(',')
+  const fields: string[] = []
+  const field = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y
+  for (let separator: string | undefined = ','; separator === ','; ) {
+    const match = field.exec(text)
+    if (match === null) return undefined
+    fields.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
+    separator = match[3]
+  }
+  return fields
 }
