@@ -1,4 +1,4 @@
-import { Badge, NativeSelect, Stack, Text } from '@mantine/core'
+import { NativeSelect, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useTexts } from '../../i18n/preferences.tsx'
@@ -9,6 +9,7 @@ import { LinkAnchor } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Count, DateTime, none } from '../../ui/values.tsx'
+import { LevelBadge } from '../parts/level-badge.tsx'
 import { type StockLine, stockQuery } from '../queries.ts'
 import type { StockSearch } from '../search.ts'
 import { operatorTexts } from '../texts.ts'
@@ -67,8 +68,6 @@ const sortedBy: Record<string, (line: StockLine) => string | number | null> = {
     isOffered ? (daysOfCover ?? (free === 0 ? 0 : Number.MAX_VALUE)) : Number.MAX_VALUE,
 }
 
-export const levelColor = { enough: 'perk', low: 'orange', out: 'red' } as const
-
 function useColumns(): Column<StockLine>[] {
   const { stock: texts } = useTexts(operatorTexts)
   return [
@@ -76,7 +75,7 @@ function useColumns(): Column<StockLine>[] {
       key: 'tariff',
       title: texts.tariff,
       sortBy: 'tariff',
-      cell: ({ operatorCode, tariffCode, operatorName, tariffName, isOffered }) => (
+      cell: ({ operatorCode, tariffCode, operatorName, tariffName }) => (
         <Stack gap={0}>
           <LinkAnchor
             to="/operator/stock/$operatorCode/$tariffCode"
@@ -88,7 +87,6 @@ function useColumns(): Column<StockLine>[] {
           </LinkAnchor>
           <Text size="sm" c="dimmed">
             {operatorName}
-            {!isOffered && ` · ${texts.offSale}`}
           </Text>
         </Stack>
       ),
@@ -96,7 +94,7 @@ function useColumns(): Column<StockLine>[] {
     {
       key: 'level',
       title: texts.level,
-      cell: ({ level }) => <Badge color={levelColor[level]}>{texts.levels[level]}</Badge>,
+      cell: line => <LevelBadge line={line} />,
     },
     {
       key: 'cover',

@@ -1,4 +1,4 @@
-import { Badge, Button, Card, Stack, Text, Textarea, Title } from '@mantine/core'
+import { Button, Card, Stack, Text, Textarea, Title } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -13,9 +13,9 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { Count } from '../../ui/values.tsx'
 import { ImportProfiles } from '../parts/import-profiles.tsx'
+import { LevelBadge } from '../parts/level-badge.tsx'
 import { type StockLine, stockQuery, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
-import { levelColor } from './stock.tsx'
 
 const route = getRouteApi('/signed-in/operator/stock/$operatorCode/$tariffCode')
 
@@ -41,13 +41,13 @@ export function TariffStockPage() {
 function Whole({ line }: { line: StockLine }) {
   const { stock: texts } = useTexts(operatorTexts)
   const mayChange = useMayChange()
-  const { free, reserved, sold, withdrawn, level, daysOfCover } = line
+  const { free, reserved, sold, withdrawn, daysOfCover } = line
   return (
     <>
       <PageHeader
         back={<BackLink to="/operator/stock">{texts.back}</BackLink>}
         title={line.tariffName}
-        badge={<Badge color={levelColor[level]}>{texts.levels[level]}</Badge>}
+        badge={<LevelBadge line={line} />}
         lead={line.operatorName}
       />
       <Stack gap="lg">

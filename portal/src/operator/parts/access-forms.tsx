@@ -47,7 +47,12 @@ export function UserForm() {
     },
   })
   return (
-    <FormFrame onSubmit={form.onSubmit(() => save.mutate())} rest={rest} isPending={save.isPending}>
+    <FormFrame
+      action={texts.addUser}
+      onSubmit={form.onSubmit(() => save.mutate())}
+      rest={rest}
+      isPending={save.isPending}
+    >
       <NativeSelect
         label={texts.partner}
         data={(['merchant', 'bank', 'platform'] as const).map(value => ({ value, label: texts.partnerKinds[value] }))}
@@ -109,7 +114,12 @@ export function CredentialForm() {
     onSuccess: changed,
   })
   return (
-    <FormFrame onSubmit={form.onSubmit(() => issue.mutate())} rest={rest} isPending={issue.isPending}>
+    <FormFrame
+      action={texts.issue}
+      onSubmit={form.onSubmit(() => issue.mutate())}
+      rest={rest}
+      isPending={issue.isPending}
+    >
       <NativeSelect
         label={texts.partner}
         data={(['bank', 'merchant'] as const).map(value => ({ value, label: texts.partnerKinds[value] }))}

@@ -8,11 +8,19 @@ import { operatorTexts } from '../texts.ts'
 /**
  * A form in a dialog: its fields, what the platform refuses that belongs to none of them, and the buttons.
  *
+ * @param props.action what the button does, when that is more than saving
  * @param props.rest of `useFaults`
  */
-export function FormFrame(props: { onSubmit: () => void; rest: unknown; isPending: boolean; children: ReactNode }) {
+export function FormFrame(props: {
+  action?: string
+  onSubmit: () => void
+  rest: unknown
+  isPending: boolean
+  children: ReactNode
+}) {
   const { onSubmit, rest, isPending, children } = props
   const { partners: texts } = useTexts(operatorTexts)
+  const { action = texts.save } = props
   return (
     <form
       noValidate
@@ -29,7 +37,7 @@ export function FormFrame(props: { onSubmit: () => void; rest: unknown; isPendin
             {texts.cancel}
           </Button>
           <Button type="submit" loading={isPending}>
-            {texts.save}
+            {action}
           </Button>
         </Group>
       </Stack>
