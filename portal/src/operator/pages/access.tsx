@@ -234,7 +234,7 @@ function CredentialActions({ credential: { clientId, label } }: { credential: Cr
     if (await confirm(question)) rotate.mutate()
   }
   return (
-    <Group gap="xs" justify="flex-end" wrap="nowrap">
+    <Group gap="xs" justify="flex-end">
       <Button size="xs" variant="default" loading={rotate.isPending} onClick={() => void ask()}>
         {texts.rotate}
       </Button>

@@ -190,7 +190,7 @@ function Actions(props: {
     if (!isActive || (await confirm(question))) turn.mutate()
   }
   return (
-    <Group gap="xs" justify="flex-end" wrap="nowrap">
+    <Group gap="xs" justify="flex-end">
       <Button size="xs" variant="default" onClick={onEdit}>
         {texts.edit}
       </Button>
