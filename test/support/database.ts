@@ -47,11 +47,22 @@ export async function createTestDatabase(options: { migrated?: boolean } = {}): 
       if (closed) return
       closed = true
       await database.close()
-      await asAdmin(server.adminUrl, client => client.query(`drop database if exists ${name} with (force)`))
+      await asAdmin(server.adminUrl, client => dropDatabase(client, name))
       leaveServer()
     },
   }
 }
+
+/** `force` ends sessions but not the server's own cleaning, which belongs to another user; a drop without it sends that away. */
+async function dropDatabase(client: pg.Client, name: string): Promise<void> {
+  const drop = `drop database if exists ${name}`
+  await client.query(`${drop} with (force)`).catch(async (error: pg.DatabaseError) => {
+    if (error.code !== insufficientPrivilege) throw error
+    await client.query(drop)
+  })
+}
+
+const insufficientPrivilege = '42501'
 
 let running: Promise<Server> | undefined
 let users = 0
