@@ -84,15 +84,18 @@ function readLine(lineNumber: number, text: string | undefined, places: Places, 
   const transactionAt = instantOf(value('transactionAt'))
   const cashback = value('cashbackAmount')
   const withoutCashback = side === 'merchant' && cashback === ''
-  const broken: [ReportColumn, string | undefined][] = [
-    ['transactionId', brokenRule(value('transactionId'), id)],
-    ['terminalId', brokenRule(value('terminalId'), id)],
-    ['transactionAt', transactionAt ? undefined : `must be ${instantForm}`],
-    ['amount', moneyFault(value('amount'))],
-    ['cashbackAmount', withoutCashback ? undefined : moneyFault(cashback)],
+  // In the order of the columns.
+  const broken = [
+    brokenRule(value('transactionId'), id),
+    brokenRule(value('terminalId'), id),
+    transactionAt ? undefined : `must be ${instantForm}`,
+    moneyFault(value('amount')),
+    withoutCashback ? undefined : moneyFault(cashback),
   ]
-  const faults = broken.flatMap(([column, must]) => (must ? [`${column} ${must}, not ${shown(value(column))}`] : []))
-  if (transactionAt === null || faults.length > 0) return faults
+  if (transactionAt === null || broken.some(must => must !== undefined))
+    return reportColumns.flatMap((column, place) =>
+      broken[place] === undefined ? [] : [`${column} ${broken[place]}, not ${shown(value(column))}`],
+    )
   return {
     lineNumber,
     transactionId: value('transactionId'),
