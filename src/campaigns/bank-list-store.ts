@@ -32,22 +32,29 @@ const participation = `json_build_object(
   'bankReportingStatus', ${ofStage(bankReportingStatus)}, 'hasBankReport', b.bank_report_uploads > 0,
   'hasSecondBankReport', b.bank_report_uploads > 1, 'merchantReportUploadsCount', b.merchant_report_uploads)`
 
-const segmentHead = `json_build_object(
-  'segmentId', s.segment_id, 'cashbackId', s.cashback_id, 'customersCount', s.customers_count,
-  'formedAt', ${utc('s.formed_at')}, 'sourceFileName', s.source_file_name)`
+const short = `
+  ',"banks":[' || ${participation} || '],"expectedCompensation":' || coalesce(trim_scale(b.expected_compensation)::text, 'null')
+    || ',"status":"' || c.status || '","updatedAt":"' || ${utc('c.updated_at')}
+    || '","retailer":' || m.json || ',"country":' || k.json || ',"terminals":'`
+
+/** The object goes on in the list of customers, so its brace is cut off. */
+const segmentHead = `
+  ',"segment":' || left(json_build_object(
+    'segmentId', s.segment_id, 'cashbackId', s.cashback_id, 'customersCount', s.customers_count,
+    'formedAt', ${utc('s.formed_at')}, 'sourceFileName', s.source_file_name)::text, -1) || ',"customerIds":'`
 
 const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end`
 
-/** One after the other they are a campaign's JSON. */
+/**
+ * A campaign's JSON with a comma before it, in two rows, the second for its segment: the server takes memory for all long texts of a
+ * row at once, and for two of them it would give it back and ask for it again with each row, which takes longer than the reading.
+ */
 const columns = `
-  c.card,
-  ',"banks":[' || ${participation} || '],"expectedCompensation":' || coalesce(trim_scale(b.expected_compensation)::text, 'null')
-    || ',"status":"' || c.status || '","updatedAt":"' || ${utc('c.updated_at')}
-    || '","retailer":' || m.json || ',"country":' || k.json || ',"terminals":',
-  ${ownTerminals},
-  ',"segment":' || case when s.cashback_id is null then 'null}' else left(${segmentHead}::text, -1) || ',"customerIds":' end,
-  s.customer_ids,
-  case when s.cashback_id is not null then '}}' end`
+  case n when 1 then ',' end,
+  case n when 1 then c.card end,
+  case n when 1 then ${short} else ${segmentHead} end,
+  case n when 1 then ${ownTerminals} else s.customer_ids end,
+  case when n = 2 then '}}' when s.cashback_id is null then ',"segment":null}' end`
 
 /** Merchants and countries are few: fenced by `offset 0`, their JSON is built once for each and then remembered by the plan. */
 const source = `
@@ -66,7 +73,8 @@ const source = `
   left join campaign_segments s on s.cashback_id = b.cashback_id and s.bank_id = b.bank_id`
 
 const filtered = `
-  where b.bank_id = $1::uuid
+  cross join (values (1), (2)) part (n)
+  where b.bank_id = $1::uuid and (n = 1 or s.cashback_id is not null)
     and ($2::text is null or c.name ~ $2::text)
     and ($3::text[] is null or c.sku && $3::text[])
     and ($4::uuid is null or c.merchant_id = $4::uuid)
@@ -77,7 +85,7 @@ const filtered = `
     and ($9::timestamptz is null or c.date_to > $9::timestamptz)
     and ($10::timestamptz is null or c.date_from < $10::timestamptz)`
 
-const inOrder = 'order by b.created_at desc, b.cashback_id'
+const inOrder = 'order by b.created_at desc, b.cashback_id, n'
 
 const valuesOf = (bankId: string, filters: ListFilters) => [
   bankId,
@@ -123,7 +131,7 @@ export async function isShort(database: Queryable, bankId: string): Promise<bool
 const shortStatement: Statement = {
   name: 'bank-list.short',
   text: `
-    select (${version.replace('$1', '$1::uuid')}), '[' || coalesce(string_agg(concat(${columns}), ',' ${inOrder}), '') || ']' as items
+    select (${version.replace('$1', '$1::uuid')}), '[' || substr(coalesce(string_agg(concat(${columns}), '' ${inOrder}), ''), 2) || ']' as items
     ${source} ${filtered}`,
 }
 

@@ -2,8 +2,8 @@
 
 export type CopyReader = {
   /**
-   * Reads what was received and writes the JSON array of the rows into `target`, from `at` on; it is never longer than what it comes
-   * from. A row is the concatenation of its fields.
+   * Reads what was received and writes the bytes of all fields into `target`, from `at` on, in brackets and without their first one:
+   * a comma before each element becomes a JSON array. It is never longer than what it comes from.
    *
    * @returns `end`: where it ends in `target`; `rest`: a copy of what follows the rows and is for the client of the connection, null
    *   while there are rows to come
@@ -76,7 +76,7 @@ function createRows() {
   let isFirst = true
 
   /** @returns what stands in its place */
-  const onFrame = (): '' | '[' | ',' | ']' => {
+  const onFrame = (): '' | '[' | ']' => {
     let text: ReturnType<typeof onFrame> = '['
     if (next === 'field') {
       text = ''
@@ -84,8 +84,7 @@ function createRows() {
       fieldsLeft--
     } else if (next === 'row') {
       fieldsLeft = frame.bytes.readInt16BE(0)
-      text = fieldsLeft === endOfRows ? ']' : isFirst ? '' : ','
-      isFirst = false
+      text = fieldsLeft === endOfRows ? ']' : ''
     }
     next = fieldsLeft > 0 ? 'field' : 'row'
     frame.expect(next === 'field' ? 4 : 2)
@@ -99,6 +98,11 @@ function createRows() {
       let end = at
       while (taken < to) {
         if (bytesLeft > 0) {
+          if (isFirst) {
+            isFirst = false
+            taken++
+            bytesLeft--
+          }
           const bytes = Math.min(bytesLeft, to - taken)
           end += received.copy(target, end, taken, taken + bytes)
           taken += bytes

@@ -54,7 +54,7 @@ export function lendingSocket(connection?: { ssl?: unknown }): Socket {
 }
 
 /**
- * The rows of a query as a JSON array, each row the concatenation of its columns' text, nulls left out.
+ * The rows of a query as a JSON array: the text of all their columns one after the other, which has a comma before each element.
  *
  * @param client one of the caller's own, best with a `lendingSocket`; busy until everything is written
  * @param text a query without parameters
