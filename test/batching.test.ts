@@ -6,7 +6,7 @@ import { until } from './support/esim.ts'
 
 class Full extends Error {}
 
-type Options = { maxItems?: number; inFlight?: number; maxWaiting?: number }
+type Options = { maxItems?: number; inFlight?: number; overlaps?: boolean; maxWaiting?: number }
 
 /** A batcher whose statements end when the test says so; each item's result is its tenfold. */
 function heldBatcher(options: Options = {}) {
@@ -17,7 +17,7 @@ function heldBatcher(options: Options = {}) {
         const results = items.map(item => item * 10)
         statements.push({ items, end: (given = results) => resolve(given), fail: reject })
       }),
-    ...{ maxItems: 64, inFlight: 2, maxWaiting: 1_000 },
+    ...{ maxItems: 64, inFlight: 2, overlaps: false, maxWaiting: 1_000 },
     ...options,
     onFull: () => new Full(),
   })
@@ -183,13 +183,17 @@ test('a shared read never answers with what was read before the question', async
   assert.equal(reads.length, 1, 'those who ask together share one read')
   const late = [read(), read()]
   await turn()
-  assert.equal(reads.length, 1, 'the next one waits for the first')
+  assert.equal(reads.length, 2, 'who asks later gets one that began later')
+  const latest = [read(), read()]
+  await turn()
+  assert.equal(reads.length, 2, 'a third waits for one of them')
   reads[0]?.(1)
   assert.deepEqual(await Promise.all(early), [1, 1])
   await turn()
-  assert.equal(reads.length, 2)
+  assert.equal(reads.length, 3)
+  reads[2]?.(3)
   reads[1]?.(2)
-  assert.deepEqual(await Promise.all(late), [2, 2])
+  assert.deepEqual(await Promise.all([...late, ...latest]), [2, 2, 3, 3])
 })
 
 test('a shared read that fails, fails for those who shared it, and the next is a new one', async () => {
@@ -206,7 +210,7 @@ test('a shared read that fails, fails for those who shared it, and the next is a
   assert.equal(await read(), 2)
 })
 
-test('of many shared reads one after the other never two run at once', async () => {
+test('of many shared reads one after the other never more than two run at once', async () => {
   let running = 0
   let most = 0
   const read = createSharedRead(async () => {
@@ -221,5 +225,20 @@ test('of many shared reads one after the other never two run at once', async () 
     if (index % 3 === 0) await turn()
   }
   await Promise.all(asked)
-  assert.equal(most, 1)
+  assert.equal(most, 2)
+})
+
+test('statements that may overlap begin at once, never more than are allowed', async () => {
+  const { ask, statements, sizes } = heldBatcher({ overlaps: true })
+  const answers: Promise<number>[] = []
+  for (const item of range(3)) {
+    answers.push(ask(item))
+    await turn()
+  }
+  assert.deepEqual(sizes(), [1, 1])
+  statements[0]?.end()
+  await turn()
+  assert.deepEqual(sizes(), [1, 1, 1])
+  for (const statement of statements) statement.end()
+  assert.deepEqual(await Promise.all(answers), [0, 10, 20])
 })

@@ -39,7 +39,7 @@ export type Confirmed = {
 
 export function createOrders(deps: EsimDeps): Orders {
   const { database, clock, catalogue } = deps
-  const readOrder = createStatementBatcher<OrderKey, Order | null>(keys => store.findOrders(database, keys))
+  const readOrder = createStatementBatcher<OrderKey, Order | null>(keys => store.findOrders(database, keys), true)
   const confirmOrder = createStatementBatcher<store.Confirmation, store.ConfirmResult>(items =>
     rowByRowOnError(items, some => store.confirm(database, some, clock.now())),
   )
