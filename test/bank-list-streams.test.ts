@@ -81,6 +81,29 @@ test('a long list equals what was created', async () => {
   assert.deepEqual(order, expected)
 })
 
+test('in a long list each campaign has its own segment, and none where there is none', async () => {
+  const [some, none] = [[...created.keys()].filter((_, index) => index % 2 === 0), created.size / 2]
+  const { database } = platform.platform
+  await database.execute(
+    `insert into campaign_segments
+     select id, $2, gen_random_uuid(), 1, '["' || id || '"]', now(), 'of ' || id from unnest($1::uuid[]) id`,
+    [some, ids.alpha],
+  )
+  try {
+    const list: Record<string, any>[] = JSON.parse((await readBytes(alpha)).bytes.toString())
+    for (const { cashbackId, segment } of list)
+      if (some.includes(cashbackId))
+        assert.deepEqual(
+          [segment.cashbackId, segment.customerIds, segment.sourceFileName],
+          [cashbackId, [cashbackId], `of ${cashbackId}`],
+        )
+      else assert.equal(segment, null)
+    assert.equal(list.filter(({ segment }) => segment === null).length, none)
+  } finally {
+    await database.execute('delete from campaign_segments')
+  }
+})
+
 test('a long list that a filter makes short, and one that it makes empty', async () => {
   const { bytes } = await readBytes(alpha, {}, '?name=campaign 21&sku=sku-1'.replace(' ', '%20'))
   const names = JSON.parse(bytes.toString()).map(({ name }: { name: string }) => name)

@@ -85,7 +85,7 @@ const filtered = `
     and ($9::timestamptz is null or c.date_to > $9::timestamptz)
     and ($10::timestamptz is null or c.date_from < $10::timestamptz)`
 
-const inOrder = 'order by b.created_at desc, b.cashback_id, n'
+const inOrder = 'order by b.created_at desc, b.cashback_id'
 
 const valuesOf = (bankId: string, filters: ListFilters) => [
   bankId,
@@ -131,7 +131,7 @@ export async function isShort(database: Queryable, bankId: string): Promise<bool
 const shortStatement: Statement = {
   name: 'bank-list.short',
   text: `
-    select (${version.replace('$1', '$1::uuid')}), '[' || substr(coalesce(string_agg(concat(${columns}), '' ${inOrder}), ''), 2) || ']' as items
+    select (${version.replace('$1', '$1::uuid')}), '[' || substr(coalesce(string_agg(concat(${columns}), '' ${inOrder}, n), ''), 2) || ']' as items
     ${source} ${filtered}`,
 }
 
@@ -142,10 +142,14 @@ export async function readShort(database: Queryable, bankId: string, filters: Li
   return { version: row.version, body: Buffer.from(row.items) }
 }
 
-/** Campaigns are found in the order of the index: sorted, all of their texts would be read before the first one is sent. */
+/**
+ * Campaigns are found in the order of the index, and for each its rows in theirs: sorted, all would be found before the first one is
+ * sent, and a sort of the two rows alone (`order by ..., n`) takes a fifth of the whole time. Nested loops leave no other order.
+ */
 const snapshot = `
   begin isolation level repeatable read read only;
-  set local enable_sort = off; set local enable_hashjoin = off; set local enable_mergejoin = off; set local jit = off`
+  set local enable_sort = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
+  set local max_parallel_workers_per_gather = 0; set local jit = off`
 
 /**
  * A list of any length as JSON text, on a connection of its own that ends with the reading.
