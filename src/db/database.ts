@@ -7,8 +7,11 @@
 import pg from 'pg'
 import { DomainError } from '../errors.ts'
 
-/** A statement with a lasting name is parsed once for each connection. */
-export type Statement = { name: string; text: string }
+/**
+ * A statement with a lasting name is parsed once for each connection. Its plan is made anew each time, unless it is `planned: 'once'`:
+ * for the busiest ones, of which the planning would be half the work, and which find every row by an index whatever the tables hold.
+ */
+export type Statement = { name: string; text: string; planned?: 'once' }
 
 export type Queryable = {
   /** Runs a statement and gives its rows; unnamed text is for SQL that runs seldom. */
@@ -53,11 +56,19 @@ function parseInstant(text: string): Date {
 const connectTimeoutMs = 3_000
 const queryTimeoutMs = 10_000
 
+const session = '-c timezone=UTC -c idle_in_transaction_session_timeout=60000'
+// Plans are made for the values and sizes of the moment: one made on an empty table stays bad until `analyze`.
+const plannedAnew = `${session} -c plan_cache_mode=force_custom_plan`
+// Unless there is but one way to go: along the indexes, from row to row.
+const plannedOnce =
+  `${session} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off ` +
+  '-c enable_mergejoin=off -c jit=off'
+
 /**
  * Opens the database lazily: no connection is made before the first statement.
  *
  * @param options.connection where it is
- * @param options.poolSize connections that short statements share
+ * @param options.poolSize connections that short statements share, at least 2; half of them is for the busiest ones
  * @param options.onLost told when an idle connection breaks (the pool replaces it); not any more once it is being closed
  */
 export function openDatabase(options: {
@@ -72,25 +83,33 @@ export function openDatabase(options: {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
-    // Plans are made for the values and sizes of the moment: one made on an empty table stays bad until `analyze`.
-    options: '-c plan_cache_mode=force_custom_plan -c timezone=UTC -c idle_in_transaction_session_timeout=60000',
+    options: plannedAnew,
   }
-  const pool = new pg.Pool({
-    ...client,
-    max: options.poolSize,
-    idleTimeoutMillis: 60_000,
-    query_timeout: queryTimeoutMs,
-    statement_timeout: queryTimeoutMs,
-  })
   let closing = false
-  pool.on('error', error => {
-    if (!closing) options.onLost?.(error)
-  })
-  // A connection may break at any moment, also between two statements, and says so by an event that must find a listener; whichever
-  // statement is next fails by itself.
-  pool.on('connect', connected => void connected.on('error', () => {}))
+  const makePool = (max: number, settings: string): pg.Pool => {
+    const pool = new pg.Pool({
+      ...client,
+      options: settings,
+      max,
+      idleTimeoutMillis: 60_000,
+      query_timeout: queryTimeoutMs,
+      statement_timeout: queryTimeoutMs,
+    })
+    pool.on('error', error => {
+      if (!closing) options.onLost?.(error)
+    })
+    // A connection may break at any moment, also between two statements, and says so by an event that must find a listener; whichever
+    // statement is next fails by itself.
+    pool.on('connect', connected => void connected.on('error', () => {}))
+    return pool
+  }
+  const busiest = makePool(Math.floor(options.poolSize / 2), plannedOnce)
+  const usual = makePool(Math.ceil(options.poolSize / 2), plannedAnew)
+  const pools = [busiest, usual]
+  const poolFor = (statement: Statement | string) =>
+    typeof statement !== 'string' && statement.planned === 'once' ? busiest : usual
 
-  const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+  const withClient = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const client = await pool.connect().catch(mapError)
     try {
       const result = await work(client)
@@ -110,10 +129,13 @@ export function openDatabase(options: {
   }
 
   return {
-    query: (statement, values) => tryAgain(() => withClient(client => rows(client, statement, values))),
+    query: (statement, values) =>
+      tryAgain(() => withClient(poolFor(statement), client => rows(client, statement, values))),
     execute: (statement, values) =>
-      tryAgain(() => withClient(async client => (await run(client, statement, values)).rowCount ?? 0)),
-    transaction: work => tryAgain(() => withClient(client => inTransaction(client, work))),
+      tryAgain(() =>
+        withClient(poolFor(statement), async client => (await run(client, statement, values)).rowCount ?? 0),
+      ),
+    transaction: work => tryAgain(() => withClient(usual, client => inTransaction(client, work))),
 
     async dedicated(work, stream) {
       const own = await connect(stream)
@@ -125,13 +147,19 @@ export function openDatabase(options: {
     },
 
     connect: () => connect(),
-    pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    close() {
+    pool: () => ({
+      total: sum(pools.map(({ totalCount }) => totalCount)),
+      idle: sum(pools.map(({ idleCount }) => idleCount)),
+      waiting: sum(pools.map(({ waitingCount }) => waitingCount)),
+    }),
+    async close() {
       closing = true
-      return pool.end()
+      await Promise.all(pools.map(pool => pool.end()))
     },
   }
 }
+
+const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0)
 
 async function inTransaction<T>(client: pg.PoolClient, work: (transaction: Queryable) => Promise<T>): Promise<T> {
   await client.query('begin')
@@ -155,7 +183,11 @@ export function queryable(client: pg.ClientBase): Queryable {
 }
 
 const run = (client: pg.ClientBase, statement: Statement | string, values: unknown[] = []) =>
-  client.query(typeof statement === 'string' ? { text: statement, values } : { ...statement, values })
+  client.query(
+    typeof statement === 'string'
+      ? { text: statement, values }
+      : { name: statement.name, text: statement.text, values },
+  )
 
 async function rows<Row extends object>(client: pg.ClientBase, statement: Statement | string, values?: unknown[]) {
   return (await run(client, statement, values)).rows as Row[]

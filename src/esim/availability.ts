@@ -5,20 +5,30 @@ import type { Queryable } from '../db/database.ts'
 import type { MobileOperator } from './catalogue.ts'
 import { findAvailable } from './store.ts'
 
-/** The ids of the operator's tariffs that have a free profile. */
-export type Availability = (operator: MobileOperator) => Promise<Set<number>>
+/** A mobile operator, and the ids of its tariffs that have a free profile. */
+export type Offer = { operator: MobileOperator; free: ReadonlySet<number> }
+
+/** The same object again for as long as nothing of it has changed. */
+export type Availability = (operator: MobileOperator) => Promise<Offer>
 
 /** Callers that ask about the same mobile operator at the same moment share one look at the stock. */
-export function createAvailability(deps: { database: Queryable; clock: Clock }): Availability {
-  type Shared = { tariffIds: number[]; read(): Promise<Set<number>> }
-  const reads = new Map<number, Shared>()
-  return ({ mobileOperatorId, tariffs }) => {
-    const shared: Shared = reads.get(mobileOperatorId) ?? {
-      tariffIds: [],
-      read: createSharedRead(() => findAvailable(deps.database, shared.tariffIds, deps.clock.now())),
-    }
-    shared.tariffIds = [...tariffs.values()].map(({ tariffId }) => tariffId)
-    reads.set(mobileOperatorId, shared)
-    return shared.read()
+export function createAvailability({ database, clock }: { database: Queryable; clock: Clock }): Availability {
+  // The catalogue makes its objects anew when the directory changes.
+  const reads = new WeakMap<MobileOperator, () => Promise<Offer>>()
+
+  const readOf = (operator: MobileOperator): (() => Promise<Offer>) => {
+    const tariffIds = [...operator.tariffs.values()].map(({ tariffId }) => tariffId)
+    let latest: Offer = { operator, free: new Set() }
+    return createSharedRead(async () => {
+      const free = await findAvailable(database, tariffIds, clock.now())
+      if (free.symmetricDifference(latest.free).size > 0) latest = { operator, free }
+      return latest
+    })
+  }
+
+  return operator => {
+    const read = reads.get(operator) ?? readOf(operator)
+    reads.set(operator, read)
+    return read()
   }
 }

@@ -43,8 +43,8 @@ export type Catalogue = {
   refresh(): Promise<void>
   /** Changes with every refresh that read something new. */
   version(): number
-  /** The active mobile operators that this bank may sell. @throws DomainError 'unavailable' like every question about a new bank */
-  operatorsFor(bankId: string): MobileOperator[]
+  /** The active mobile operators that this bank may sell, the same array until the directory changes. @throws DomainError 'unavailable' like every question about a new bank */
+  operatorsFor(bankId: string): readonly MobileOperator[]
   /** undefined also when the operator exists but is not in the bank's list, or is not active. */
   operatorFor(bankId: string, operatorCode: string): MobileOperator | undefined
   bank(bankId: string): { name: string; deliveryMode: DeliveryMode }
@@ -58,6 +58,7 @@ export function createCatalogue(database: Queryable): Catalogue {
   let operators: MobileOperator[] = []
   let byCode = new Map<string, MobileOperator>()
   let banks = new Map<string, BankTerms>()
+  let permitted = new Map<string, readonly MobileOperator[]>()
 
   /** The token of a new bank may come sooner than the news of the bank. */
   const termsOf = (bankId: string): BankTerms => {
@@ -80,10 +81,15 @@ export function createCatalogue(database: Queryable): Catalogue {
       operators = readOperators
       byCode = new Map(readOperators.map(operator => [operator.code, operator]))
       banks = readBanks
+      permitted = new Map()
       version = row.version
     },
     version: () => version,
-    operatorsFor: bankId => operators.filter(operator => permits(bankId, operator)),
+    operatorsFor(bankId) {
+      const known = permitted.get(bankId) ?? operators.filter(operator => permits(bankId, operator))
+      permitted.set(bankId, known)
+      return known
+    },
     operatorFor(bankId, operatorCode) {
       const operator = byCode.get(operatorCode)
       return operator && permits(bankId, operator) ? operator : undefined

@@ -8,12 +8,13 @@ import { type AuthenticateDeps, authenticate, bankOf } from '../http/authenticat
 import { document, ref } from '../http/openapi.ts'
 import { bodyOptional } from '../http/optional-body.ts'
 import { type RateLimit, type RateLimiter, rateLimitHeaders } from '../http/rate-limit.ts'
+import { createSharedText } from '../http/shared-text.ts'
 import type { Availability } from './availability.ts'
-import type { Catalogue } from './catalogue.ts'
+import type { Catalogue, MobileOperator } from './catalogue.ts'
 import type { Orders } from './operations.ts'
 import { mimeType } from './qr.ts'
 import * as schemas from './schemas.ts'
-import { confirmedView, operatorView, orderView, tariffView } from './views.ts'
+import { confirmedView, offerView, operatorView, orderView } from './views.ts'
 
 export type EsimRoutesDeps = AuthenticateDeps & {
   clock: Clock
@@ -51,6 +52,8 @@ export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app,
 /** Beside the documentation, which needs no token. */
 const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) => {
   const { catalogue, orders } = deps
+  const sendOperators = createSharedText((operators: readonly MobileOperator[]) => operators.map(operatorView))
+  const sendOffer = createSharedText(offerView)
   limitRate(api as unknown as FastifyInstance, deps)
 
   api.get(
@@ -69,7 +72,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         },
       },
     },
-    async request => catalogue.operatorsFor(bankOf(request).bankId).map(operatorView),
+    async (request, reply) => sendOperators(reply, catalogue.operatorsFor(bankOf(request).bankId)) as never,
   )
 
   api.get(
@@ -92,11 +95,10 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         },
       },
     },
-    async request => {
+    async (request, reply) => {
       const operator = catalogue.operatorFor(bankOf(request).bankId, request.params.operatorCode)
       if (!operator) throw new DomainError('not-found', 'There is no such operator')
-      const free = await deps.availability(operator)
-      return [...operator.tariffs.values()].map(tariff => tariffView(tariff, free.has(tariff.tariffId)))
+      return sendOffer(reply, await deps.availability(operator)) as never
     },
   )
 

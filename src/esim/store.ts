@@ -44,6 +44,7 @@ export const orderJoins = `
 
 const findOrdersStatement: Statement = {
   name: 'esim.find-orders',
+  planned: 'once',
   text: `
     select i.n, ${orderColumns}
     from unnest($1::int[], $2::uuid[], $3::uuid[]) as i (n, order_id, bank_id)
@@ -68,6 +69,7 @@ const sealedColumns = `o.delivery_mode as "deliveryMode", o.mail, p.sealed, p.ic
 
 const findSealedStatement: Statement = {
   name: 'esim.find-sealed-order',
+  planned: 'once',
   text: `select ${orderColumns}, ${sealedColumns} from orders o ${orderJoins} where o.order_id = $1 and o.bank_id = $2`,
 }
 
@@ -81,6 +83,7 @@ export type ConfirmResult = { moved: boolean; order: SealedOrder } | null
 
 const confirmStatement: Statement = {
   name: 'esim.confirm',
+  planned: 'once',
   text: `
     with input as (
       select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[]) as input (n, order_id, bank_id, delivery_mode)
@@ -234,6 +237,7 @@ export async function recordMail(database: Queryable, orderId: string, outcome: 
 
 const findAvailableStatement: Statement = {
   name: 'esim.find-available',
+  planned: 'once',
   text: `
     select t.tariff_id as "tariffId" from unnest($1::int[]) as t (tariff_id)
     where (

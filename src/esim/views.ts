@@ -1,4 +1,5 @@
 /** What banks see of operators, tariffs and orders: exactly the documented fields (eSIM document, "Resources and their fields"). */
+import type { Offer } from './availability.ts'
 import type { MobileOperator, Tariff } from './catalogue.ts'
 import type { Confirmed } from './operations.ts'
 import type { Order } from './store.ts'
@@ -7,8 +8,12 @@ export function operatorView({ code, nameUk, nameEn, logoUrl, country }: MobileO
   return { code, nameUk, nameEn: nameEn || nameUk, logoUrl, country }
 }
 
+export function offerView({ operator, free }: Offer) {
+  return [...operator.tariffs.values()].map(tariff => tariffView(tariff, free.has(tariff.tariffId)))
+}
+
 /** @param free whether a profile is free */
-export function tariffView(tariff: Tariff, free: boolean) {
+function tariffView(tariff: Tariff, free: boolean) {
   const { tariffId, operatorCode, onSale, price, ...shown } = tariff
   // At most 2 decimals below 10^10: the number is written as it was set.
   return { ...shown, price: Number(price), available: onSale && free }

@@ -6,7 +6,7 @@ import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
 import { cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
 import type { Availability } from '../esim/availability.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
-import { operatorView, tariffView } from '../esim/views.ts'
+import { offerView, operatorView } from '../esim/views.ts'
 import { authenticate, bankOf } from '../http/authenticate.ts'
 import { downloadHeaders } from '../http/download.ts'
 import { OrdersPage, Sales, SalesQuery, Stock } from './esim-schemas.ts'
@@ -106,11 +106,10 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
     },
     async request =>
       Promise.all(
-        catalogue.operatorsFor(bankOf(request).bankId).map(async operator => {
-          const free = await availability(operator)
-          const tariffs = [...operator.tariffs.values()].map(tariff => tariffView(tariff, free.has(tariff.tariffId)))
-          return { ...operatorView(operator), tariffs }
-        }),
+        catalogue.operatorsFor(bankOf(request).bankId).map(async operator => ({
+          ...operatorView(operator),
+          tariffs: offerView(await availability(operator)),
+        })),
       ),
   )
 }
