@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { type Database, openDatabase } from '../src/db/database.ts'
+import { type Database, openDatabase, type Statement } from '../src/db/database.ts'
 import { listen, notify } from '../src/db/notifications.ts'
 import { DomainError } from '../src/errors.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
@@ -176,5 +176,78 @@ describe('a connection that breaks while nobody uses it', () => {
     await database.close()
     await scratch.database.query('select pg_sleep(0.1)')
     assert.deepEqual(lost, [])
+  })
+})
+
+describe('a statement that is planned once', () => {
+  type Plans = { kept: number; anew: number }
+
+  /** Counts how it was planned on the connection that has just run it. */
+  const planned = (table: string): Statement => ({
+    name: `planned-${table}`,
+    plannedOnce: [table],
+    text: `select generic_plans::int as kept, custom_plans::int as anew, (select max(n) from ${table} where n = $1)
+           from pg_prepared_statements where name = 'planned-${table}'`,
+  })
+  const fill = (table: string, rows: number) =>
+    scratch.database.execute(`do $$ begin
+      create table ${table} (n int primary key); insert into ${table} select generate_series(1, ${rows}); end $$`)
+  const run = async (table: string) => (await scratch.database.query<Plans>(planned(table), [7]))[0]
+
+  test('is planned anew as long as its table is small, or not known to be large', async () => {
+    await fill('small', 900)
+    await scratch.database.execute('analyze small')
+    await fill('unknown', 2_000)
+    for (const table of ['small', 'unknown'])
+      for (let times = 1; times <= 8; times++) assert.equal((await run(table))?.kept, 0)
+  })
+
+  test('keeps its plan once its table has grown', async () => {
+    const database = openDatabase({ connection: { connectionString: scratch.url }, poolSize: 2 })
+    try {
+      await fill('large', 2_000)
+      await database.execute('analyze large')
+      const read = async () => (await database.query<Plans>(planned('large'), [7]))[0]
+      await until('the plan is kept', async () => ((await read())?.kept ?? 0) > 0)
+      const [before, after] = [await read(), await read()]
+      assert.deepEqual([after?.anew, after?.kept], [0, (before?.kept ?? 0) + 1])
+    } finally {
+      await database.close()
+    }
+  })
+
+  test('sells as before once orders and profiles have grown', async () => {
+    const platform = await startPlatform({}, { only: ['auth', 'esim', 'admin'] })
+    try {
+      await platform.addStock('kyivstar', 'eu-10gb', 1_010)
+      const bank = await openBank(platform)
+      const { database } = platform.platform
+      await Promise.all(Array.from({ length: 1_001 }, (_, n) => bank.reserve(`before-${n}`)))
+      await database.execute('analyze orders')
+      await database.execute('analyze profiles')
+      const mode: Statement = {
+        name: 'mode',
+        plannedOnce: ['orders', 'profiles'],
+        text: `select current_setting('plan_cache_mode') as mode`,
+      }
+      await until('plans are kept', async () => {
+        const [row] = await database.query<{ mode: string }>(mode)
+        return row?.mode === 'force_generic_plan'
+      })
+      // Statements of several orders, of one, and of orders that are known.
+      const sold = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => bank.reserve(`after-${n % 9}`).then(({ body }) => body.orderId)),
+      )
+      assert.equal(new Set(sold).size, 9)
+      const confirmed = await Promise.all([...sold, sold[0]].map(orderId => bank.confirm(orderId)))
+      for (const [n, answer] of confirmed.entries()) {
+        assert.equal(answer.status, 200)
+        const read = await bank.read(answer.body.orderId)
+        assertOrder(read, { externalId: `after-${(n % 10) % 9}`, status: 'confirmed' })
+      }
+      assert.equal((await bank.reserve('after-0')).body.status, 'confirmed')
+    } finally {
+      await platform.close()
+    }
   })
 })

@@ -92,6 +92,23 @@ export const createStatementBatcher = <Item, Result>(
     onFull: () => new DomainError('unavailable', 'Too many requests at once; try again', { retryAfterSeconds: 1 }),
   })
 
+/**
+ * A batcher for each bank (or bank and more): what waits for one bank's lock holds up no other.
+ *
+ * @param make a batcher for the given names
+ */
+export function createBatcherOfEach<Names extends string[], Item, Result>(
+  make: (...names: Names) => Batcher<Item, Result>,
+): (...names: Names) => Batcher<Item, Result> {
+  const batchers = new Map<string, Batcher<Item, Result>>()
+  return (...names) => {
+    const key = names.join(' ')
+    const batcher = batchers.get(key) ?? make(...names)
+    batchers.set(key, batcher)
+    return batcher
+  }
+}
+
 /** One bad row must not fail the requests that share its statement. */
 export async function rowByRowOnError<Item, Result>(
   items: Item[],

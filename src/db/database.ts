@@ -6,12 +6,17 @@
  */
 import pg from 'pg'
 import { DomainError } from '../errors.ts'
+import { createGrownTables, findGrown } from './grown-tables.ts'
 
 /**
- * A statement with a lasting name is parsed once for each connection. Its plan is made anew each time, unless it is `planned: 'once'`:
- * for the busiest ones, of which the planning would be half the work, and which find every row by an index whatever the tables hold.
+ * A statement with a lasting name is parsed once for each connection.
+ *
+ * `plannedOnce` is for the busiest ones, of which the planning would be half the work: the tables that they read. From the time on
+ * when all of these are known to have grown, the statement's plan is kept, whatever their sizes become; so the statement must leave
+ * little choice. Rows are found by one index, each within `lateral (... offset 0)` or by `= any`; what must hold besides, and has an
+ * index too, is asked in a way that none serves (`is not distinct from $1`, `|| ''`).
  */
-export type Statement = { name: string; text: string; planned?: 'once' }
+export type Statement = { name: string; text: string; plannedOnce?: readonly string[] }
 
 export type Queryable = {
   /** Runs a statement and gives its rows; unnamed text is for SQL that runs seldom. */
@@ -59,10 +64,9 @@ const queryTimeoutMs = 10_000
 const session = '-c timezone=UTC -c idle_in_transaction_session_timeout=60000'
 // Plans are made for the values and sizes of the moment: one made on an empty table stays bad until `analyze`.
 const plannedAnew = `${session} -c plan_cache_mode=force_custom_plan`
-// Unless there is but one way to go: along the indexes, from row to row.
 const plannedOnce =
   `${session} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off ` +
-  '-c enable_mergejoin=off -c jit=off'
+  '-c enable_mergejoin=off -c enable_sort=off -c jit=off'
 
 /**
  * Opens the database lazily: no connection is made before the first statement.
@@ -106,8 +110,9 @@ export function openDatabase(options: {
   const busiest = makePool(Math.floor(options.poolSize / 2), plannedOnce)
   const usual = makePool(Math.ceil(options.poolSize / 2), plannedAnew)
   const pools = [busiest, usual]
-  const poolFor = (statement: Statement | string) =>
-    typeof statement !== 'string' && statement.planned === 'once' ? busiest : usual
+  const haveGrown = createGrownTables(async tables => (await usual.query(findGrown, [tables])).rows)
+  const poolFor = (statement: Statement | string): pg.Pool =>
+    typeof statement !== 'string' && statement.plannedOnce && haveGrown(statement.plannedOnce) ? busiest : usual
 
   const withClient = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const client = await pool.connect().catch(mapError)

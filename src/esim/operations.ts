@@ -1,5 +1,5 @@
 /** What banks do with orders: reserve, confirm, cancel, and read. Each verb is one function; none sees a request or a reply. */
-import { createStatementBatcher, rowByRowOnError } from '../db/batching.ts'
+import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../db/batching.ts'
 import { DomainError } from '../errors.ts'
 import { isEmailAddress } from './email-address.ts'
 import { decide, requireConfirmed, statusAt } from './lifecycle.ts'
@@ -40,8 +40,10 @@ export type Confirmed = {
 export function createOrders(deps: EsimDeps): Orders {
   const { database, clock, catalogue } = deps
   const readOrder = createStatementBatcher<OrderKey, Order | null>(keys => store.findOrders(database, keys), true)
-  const confirmOrder = createStatementBatcher<store.Confirmation, store.ConfirmResult>(items =>
-    rowByRowOnError(items, some => store.confirm(database, some, clock.now())),
+  const confirmOrder = createBatcherOfEach((bankId: string, deliveryMode: store.DeliveryMode) =>
+    createStatementBatcher<string, store.ConfirmResult | null>(orderIds =>
+      rowByRowOnError(orderIds, some => store.confirm(database, { bankId, deliveryMode, now: clock.now() }, some)),
+    ),
   )
 
   const existing = async <T extends Order>(order: Promise<T | null>): Promise<T> => {
@@ -89,7 +91,7 @@ export function createOrders(deps: EsimDeps): Orders {
         if (found?.status !== 'confirmed') throw new DomainError('invalid', ['customerEmail must be given'])
       }
       for (;;) {
-        const result = await confirmOrder({ orderId, bankId, deliveryMode })
+        const result = await confirmOrder(bankId, deliveryMode)(orderId)
         if (!result) throw new DomainError('not-found', 'There is no such order')
         if (!result.moved) {
           if (await settleIfOver(result.order)) continue

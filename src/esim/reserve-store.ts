@@ -27,7 +27,7 @@ export type ReserveResult =
 // No more than the insert: this is the busiest statement, and is planned anew for each batch.
 const reserveStatement: Statement = {
   name: 'esim.reserve',
-  planned: 'once',
+  plannedOnce: ['orders', 'profiles'],
   text: `
     with made as (
       insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until)
@@ -45,7 +45,6 @@ const reserveStatement: Statement = {
 
 const findKnownStatement: Statement = {
   name: 'esim.find-known-orders',
-  planned: 'once',
   text: `
     select i.n, ${orderColumns}
     from unnest($1::int[], $2::uuid[], $3::text[]) as i (n, bank_id, external_id)

@@ -1,6 +1,6 @@
 /** Reserving a profile for 15 minutes: which profile to try, how often, and what a repeated externalId is answered. */
 import type { Clock } from '../clock.ts'
-import { type Batcher, createStatementBatcher, rowByRowOnError } from '../db/batching.ts'
+import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../db/batching.ts'
 import type { Database } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue, Tariff } from './catalogue.ts'
@@ -123,13 +123,9 @@ function createAttempts(deps: ReserveDeps): (attempt: Attempt) => Promise<Attemp
     return attempts.map(({ reservation }) => answers.get(reservation.orderId) as AttemptResult)
   }
 
-  // One for each bank: what waits for one bank's lock holds up no other.
-  const batchers = new Map<string, Batcher<Attempt, AttemptResult>>()
-  const batcherOf = (bankId: string): Batcher<Attempt, AttemptResult> => {
-    const batcher = batchers.get(bankId) ?? createStatementBatcher(attempts => together(bankId, attempts))
-    batchers.set(bankId, batcher)
-    return batcher
-  }
+  const batcherOf = createBatcherOfEach((bankId: string) =>
+    createStatementBatcher<Attempt, AttemptResult>(attempts => together(bankId, attempts)),
+  )
 
   return async attempt => {
     try {

@@ -38,17 +38,18 @@ export const orderColumns = `
   o.status, p.msisdn, o.created_at as "createdAt", o.reserved_until as "reservedUntil", o.confirmed_at as "confirmedAt"`
 
 export const orderJoins = `
-  join profiles p using (profile_id)
+  cross join lateral (select msisdn, sealed, iccid_hash from profiles where profile_id = o.profile_id offset 0) p
   join tariffs t on t.tariff_id = o.tariff_id
   join mobile_operators m using (mobile_operator_id)`
 
 const findOrdersStatement: Statement = {
   name: 'esim.find-orders',
-  planned: 'once',
+  plannedOnce: ['orders', 'profiles'],
   text: `
     select i.n, ${orderColumns}
     from unnest($1::int[], $2::uuid[], $3::uuid[]) as i (n, order_id, bank_id)
-    join orders o on o.order_id = i.order_id and o.bank_id = i.bank_id ${orderJoins}`,
+    cross join lateral (select * from orders where order_id = i.order_id offset 0) o ${orderJoins}
+    where o.bank_id = i.bank_id`,
 }
 
 export type OrderKey = { orderId: string; bankId: string }
@@ -69,7 +70,6 @@ const sealedColumns = `o.delivery_mode as "deliveryMode", o.mail, p.sealed, p.ic
 
 const findSealedStatement: Statement = {
   name: 'esim.find-sealed-order',
-  planned: 'once',
   text: `select ${orderColumns}, ${sealedColumns} from orders o ${orderJoins} where o.order_id = $1 and o.bank_id = $2`,
 }
 
@@ -78,45 +78,42 @@ export async function findSealedOrder(database: Queryable, key: OrderKey): Promi
   return row ?? null
 }
 
-export type Confirmation = OrderKey & { deliveryMode: DeliveryMode }
-export type ConfirmResult = { moved: boolean; order: SealedOrder } | null
+export type ConfirmResult = { moved: boolean; order: SealedOrder }
 
 const confirmStatement: Statement = {
   name: 'esim.confirm',
-  planned: 'once',
+  plannedOnce: ['orders', 'profiles'],
   text: `
-    with input as (
-      select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::text[]) as input (n, order_id, bank_id, delivery_mode)
-    ), confirmed as (
-      update orders o set status = 'confirmed', confirmed_at = $5, delivery_mode = i.delivery_mode
-      from input i
-      where o.order_id = i.order_id and o.bank_id = i.bank_id and o.status = 'reserved' and o.reserved_until > $5
+    with confirmed as (
+      update orders o set status = 'confirmed', confirmed_at = $4, delivery_mode = $3
+      where o.order_id = any($1::uuid[]) and o.bank_id is not distinct from $2
+        and o.status || '' = 'reserved' and o.reserved_until > $4
       returning o.*
     ), answer as (
-      select i.n, true as moved, c.* from input i join confirmed c using (order_id)
+      select true as moved, c.* from confirmed c
       union all
-      select i.n, false, o.* from input i join orders o on o.order_id = i.order_id and o.bank_id = i.bank_id
-      where not exists (select from confirmed c where c.order_id = i.order_id)
+      select false, o.* from orders o
+      where o.order_id = any($1::uuid[]) and o.bank_id is not distinct from $2
+        and not exists (select from confirmed c where c.order_id = o.order_id offset 0)
     )
-    select o.n, o.moved, ${orderColumns}, ${sealedColumns} from answer o ${orderJoins}`,
+    select o.moved, ${orderColumns}, ${sealedColumns} from answer o ${orderJoins}`,
 }
 
-/** Confirms every order that is still reserved, and gives each as it is then; null for one that is not there or another bank's. */
-export async function confirm(database: Queryable, confirmations: Confirmation[], now: Date): Promise<ConfirmResult[]> {
-  const sorted = confirmations.toSorted((a, b) => (a.orderId < b.orderId ? -1 : 1))
-  const rows = await database.query<{ n: number; moved: boolean } & SealedOrder>(confirmStatement, [
-    sorted.map((_, n) => n),
-    sorted.map(({ orderId }) => orderId),
-    sorted.map(({ bankId }) => bankId),
-    sorted.map(({ deliveryMode }) => deliveryMode),
-    now,
-  ])
-  const results = new Map<Confirmation, ConfirmResult>()
-  for (const { n, moved, ...order } of rows) {
-    const confirmation = sorted[n]
-    if (confirmation) results.set(confirmation, { moved, order })
-  }
-  return confirmations.map(confirmation => results.get(confirmation) ?? null)
+/**
+ * Confirms every order of one bank that is still reserved, and gives each as it is then; null for one that is not there or another
+ * bank's.
+ */
+export async function confirm(
+  database: Queryable,
+  given: { bankId: string; deliveryMode: DeliveryMode; now: Date },
+  orderIds: readonly string[],
+): Promise<(ConfirmResult | null)[]> {
+  type Row = { moved: boolean } & SealedOrder
+  // In one order: two statements that share orders then wait for each other, and never in a circle.
+  const sorted = [...new Set(orderIds)].sort()
+  const rows = await database.query<Row>(confirmStatement, [sorted, given.bankId, given.deliveryMode, given.now])
+  const results = new Map(rows.map(({ moved, ...order }) => [order.orderId, { moved, order }]))
+  return orderIds.map(orderId => results.get(orderId) ?? null)
 }
 
 /** @returns false when the order is not reserved any more, or not this bank's */
@@ -237,7 +234,7 @@ export async function recordMail(database: Queryable, orderId: string, outcome: 
 
 const findAvailableStatement: Statement = {
   name: 'esim.find-available',
-  planned: 'once',
+  plannedOnce: ['orders', 'profiles'],
   text: `
     select t.tariff_id as "tariffId" from unnest($1::int[]) as t (tariff_id)
     where (
@@ -260,7 +257,7 @@ const findAvailableStatement: Statement = {
       where r.tariff_id = t.tariff_id and o.taken is null limit 1
     ) or (
       select true from orders o
-      where o.tariff_id = t.tariff_id and o.status = 'reserved' and o.reserved_until <= $2 limit 1
+      where o.tariff_id = t.tariff_id and o.status = 'reserved' and o.reserved_until <= $2 order by o.reserved_until limit 1
     )`,
 }
 
