@@ -3,6 +3,7 @@
  * decides anything; it only says who gets what.
  */
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { createLogins } from './access/logins.ts'
@@ -44,6 +45,7 @@ export type Platform = {
 
 /** How often each process looks for changes that it was not told of. */
 const pollMs = 2_000
+const startAgainMs = 1_000
 const mailTimeoutMs = 10_000
 const portalFolder = fileURLToPath(new URL('../portal/dist', import.meta.url))
 
@@ -73,20 +75,47 @@ export async function openConfiguredDatabase(
   }
 }
 
-/** A server that dies is started again: callers get 503 meanwhile, and nobody has to restart the platform. */
+/**
+ * A server that dies is started again, as often as it takes where it can't start (a full disk): callers get 503 meanwhile, and nobody
+ * has to restart the platform.
+ */
 async function keepEmbeddedDatabase(dataDir: string, logger: Logger) {
   const { startEmbeddedDatabase } = await import('./db/embedded.ts')
   let server = await startEmbeddedDatabase({ dataDir })
   const { connection } = server
+  let isStopping = false
+  let starting = Promise.resolve()
+
+  const startAgain = async (reason: string): Promise<void> => {
+    logger.error({ reason }, 'the embedded database is started again')
+    for (let tried = 1; !isStopping; tried++) {
+      const again = await startEmbeddedDatabase({ dataDir }).catch((error: unknown) => {
+        // Once: it is the same every second, and the log may lie on the same disk.
+        if (tried === 1) logger.error({ err: error }, 'the embedded database does not start; it is tried until it does')
+        return null
+      })
+      if (again) {
+        server = again
+        if (server.connection.host !== connection.host) throw new Error('The embedded database has moved')
+        logger.info({ tried }, 'the embedded database runs again')
+        return watch()
+      }
+      await wait(startAgainMs)
+    }
+  }
   const watch = () =>
-    void server.ended.then(async reason => {
-      logger.error({ reason }, 'the embedded database is started again')
-      server = await startEmbeddedDatabase({ dataDir })
-      if (server.connection.host !== connection.host) throw new Error('The embedded database has moved')
-      watch()
+    void server.ended.then(reason => {
+      starting = startAgain(reason)
     })
   watch()
-  return { connection, stop: () => server.stop() }
+  return {
+    connection,
+    async stop() {
+      isStopping = true
+      await starting
+      await server.stop()
+    },
+  }
 }
 
 /**

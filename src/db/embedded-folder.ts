@@ -35,12 +35,19 @@ export async function takeFolder(dataDir: string): Promise<() => Promise<void>> 
       `The data folder ${dataDir} is in use by ${other}: stop it first, or set DATA_DIR to another folder.`,
     )
   }
-  await writeFile(ownerFile, `${process.pid} ${await startedAt(process.pid)}\n`, { mode: 0o600 })
-  return async () => {
+  const release = async () => {
     if (!lock.isOpen) return
     await rm(ownerFile, { force: true })
     lock.close()
   }
+  try {
+    await writeFile(ownerFile, `${process.pid} ${await startedAt(process.pid)}\n`, { mode: 0o600 })
+  } catch (error) {
+    // The disk is full: who tries again in this process must not find the folder taken by itself.
+    await release()
+    throw error
+  }
+  return release
 }
 
 function isTaken(lock: DatabaseSync): boolean {

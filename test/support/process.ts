@@ -64,6 +64,7 @@ export async function startProcess(settings: Settings): Promise<PerklineProcess>
   await ready(url, child, () => output)
 
   const call = callAt(url)
+  const send = callAt(url, uploadTimeoutMs)
 
   return {
     url,
@@ -71,7 +72,7 @@ export async function startProcess(settings: Settings): Promise<PerklineProcess>
     call,
     async admin(method, path, body) {
       const csv = typeof body === 'string'
-      const answer = await call(method, `/admin${path}`, {
+      const answer = await (csv ? send : call)(method, `/admin${path}`, {
         token: settings.OPERATOR_KEY ?? '',
         ...(csv ? { raw: body, headers: { 'content-type': 'text/csv' } } : body !== undefined && { body }),
       })
@@ -83,8 +84,12 @@ export async function startProcess(settings: Settings): Promise<PerklineProcess>
   }
 }
 
+/** A request is to be answered within this, a large file on a busy machine within that. */
+const callTimeoutMs = 20_000
+const uploadTimeoutMs = 120_000
+
 /** Requests as a partner sends them to an address. */
-export function callAt(url: string): PerklineProcess['call'] {
+export function callAt(url: string, timeoutMs = callTimeoutMs): PerklineProcess['call'] {
   return async (method, path, { token, body, raw, headers = {} } = {}) => {
     const response = await fetch(url + path, {
       method,
@@ -95,7 +100,7 @@ export function callAt(url: string): PerklineProcess['call'] {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(raw !== undefined && { body: raw as string }),
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(timeoutMs),
     })
     const bytes = Buffer.from(await response.arrayBuffer())
     const text = bytes.toString()

@@ -2,6 +2,7 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { profileLines } from '../../samples/make-profiles.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { type EmbeddedServer, startEmbeddedDatabase } from '../../src/db/embedded.ts'
@@ -27,14 +28,18 @@ export type World = {
   close(): Promise<void>
 }
 
-/** @param options.settings beside the usual ones of the processes */
+/**
+ * @param options.settings beside the usual ones of the processes
+ * @param options.parent where its folder is made; without: where temporary files are
+ */
 export async function startWorld(options: {
   processes: number
   profiles: number
   seed: number
   settings?: Settings
+  parent?: string
 }): Promise<World> {
-  const folder = await mkdtemp(join(tmpdir(), 'perkline-world-'))
+  const folder = await mkdtemp(join(options.parent ?? tmpdir(), 'perkline-world-'))
   await chmod(folder, 0o711)
   await mkdir(join(folder, 'platform'))
   const dataDir = join(folder, 'server')
@@ -43,15 +48,6 @@ export async function startWorld(options: {
   const url = `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host)}`
   const settings = { ...sharedSettings(url, join(folder, 'platform')), ...options.settings }
   const processes: PerklineProcess[] = []
-  for (let started = 0; started < options.processes; started++) processes.push(await startProcess(settings))
-  const first = processes[0] as PerklineProcess
-  await first.admin('POST', '/directory', { directory: testDirectory, files: {} })
-  const lines = [...profileLines({ count: options.profiles, seed: options.seed })].join('')
-  await first.admin('POST', '/profiles?operator=kyivstar&tariff=eu-10gb', lines)
-  const tokenOf = async (bank: string): Promise<string> => {
-    const issued = await first.admin('POST', '/credentials', { bank, role: 'ADMIN', label: 'world' })
-    return (await first.call('POST', '/getToken/auth', { body: issued })).body.access_token
-  }
   const world: World = {
     folder,
     settings,
@@ -59,7 +55,7 @@ export async function startWorld(options: {
     server,
     processes,
     ended: [],
-    tokens: { alpha: await tokenOf('alpha'), beta: await tokenOf('beta') },
+    tokens: { alpha: '', beta: '' },
     at: (index, bank = 'alpha') => bankAt(processes[index % processes.length] as PerklineProcess, world.tokens[bank]),
     async replace(index, end) {
       const process = processes[index] as PerklineProcess
@@ -77,5 +73,53 @@ export async function startWorld(options: {
       await rm(folder, { recursive: true, force: true })
     },
   }
+  try {
+    for (let started = 0; started < options.processes; started++) processes.push(await startProcess(settings))
+    world.tokens = await openShop(processes[0] as PerklineProcess, options)
+  } catch (error) {
+    await world.close()
+    throw error
+  }
   return world
+}
+
+/** Gives a platform the directory of the tests and its stock. @returns the banks' tokens */
+export async function openShop(
+  platform: PerklineProcess,
+  stock: { profiles: number; seed: number },
+): Promise<World['tokens']> {
+  await platform.admin('POST', '/directory', { directory: testDirectory, files: {} })
+  const lines = [...profileLines({ count: stock.profiles, seed: stock.seed })].join('')
+  await platform.admin('POST', '/profiles?operator=kyivstar&tariff=eu-10gb', lines)
+  const tokenOf = async (bank: string): Promise<string> => {
+    const issued = await platform.admin('POST', '/credentials', { bank, role: 'ADMIN', label: 'world' })
+    return (await platform.call('POST', '/getToken/auth', { body: issued })).body.access_token
+  }
+  return { alpha: await tokenOf('alpha'), beta: await tokenOf('beta') }
+}
+
+/** Starts the database server again whenever it ends by itself, as a service manager does. @returns what leaves that */
+export function keepServer(world: World): { leave(): Promise<void> } {
+  let left = false
+  const watch = async (): Promise<void> => {
+    const ended = await Promise.race([world.server.ended, leaving.promise])
+    if (ended === null) return
+    for (let started = false; !started && !left; ) {
+      await sleep(500)
+      started = await world.startServer().then(
+        () => true,
+        () => false,
+      )
+    }
+    if (!left) await watch()
+  }
+  const leaving = Promise.withResolvers<null>()
+  const watching = watch()
+  return {
+    async leave() {
+      left = true
+      leaving.resolve(null)
+      await watching
+    },
+  }
 }

@@ -1,0 +1,69 @@
+/** The disk of the database fills up in the middle of sales and of uploads (reliability.md, "disk full"); `npm run chaos` goes on longer. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startEmbeddedDatabase } from '../src/db/embedded.ts'
+import { range } from './support/esim.ts'
+import { type Figures, sellOnFullDisk } from './support/full-disk.ts'
+import { startOwnShop } from './support/own-shop.ts'
+import { openSmallDisk } from './support/small-disk.ts'
+import { keepServer, startWorld } from './support/world.ts'
+
+const profiles = 5_000
+/** One in which its tables can't grow, and one in which its log can't either. */
+const rounds = { profiles, goesOn: (done: number) => done < 2 }
+const megabytes = 768
+
+function tell(t: TestContext, figures: Figures): void {
+  assert.ok(figures.refused > 0 && figures.uploadsRefused > 0, JSON.stringify(figures))
+  t.diagnostic(JSON.stringify(figures))
+}
+
+test('the embedded database: 503 and never 500, nothing lost, and with room again sales go on by themselves', async t => {
+  const disk = openSmallDisk(t, megabytes)
+  if (!disk) return
+  try {
+    const shop = await startOwnShop({ parent: disk.folder, profiles, seed: 7_101 })
+    try {
+      tell(t, await sellOnFullDisk(shop, disk, rounds))
+    } finally {
+      await shop.close()
+    }
+  } finally {
+    await disk.close()
+  }
+})
+
+test('a database server of others, which is started again whenever it ends: the same over two processes', async t => {
+  const disk = openSmallDisk(t, megabytes)
+  if (!disk) return
+  try {
+    const world = await startWorld({ processes: 2, profiles, seed: 7_102, parent: disk.folder })
+    const server = keepServer(world)
+    try {
+      tell(t, await sellOnFullDisk({ ...world, connection: world.server.connection }, disk, rounds))
+    } finally {
+      await server.leave()
+      await world.close()
+    }
+  } finally {
+    await disk.close()
+  }
+})
+
+test('the embedded database on a disk that is full already: its start fails, and goes well in the same process once there is room', async t => {
+  const disk = openSmallDisk(t, 256)
+  if (!disk) return
+  const dataDir = join(disk.folder, 'data')
+  try {
+    for (const what of ['made', 'kept']) {
+      await disk.fill()
+      for (const _ of range(3))
+        await assert.rejects(startEmbeddedDatabase({ dataDir }), (error: Error) => !/in use/.test(error.message), what)
+      await disk.makeRoom()
+      await (await startEmbeddedDatabase({ dataDir })).stop()
+    }
+  } finally {
+    await disk.close()
+  }
+})

@@ -1,0 +1,78 @@
+/** A file system of its own that is small enough to be filled: a tmpfs, which root may mount where the machine lets it. */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmdirSync } from 'node:fs'
+import { open, rm, statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type SmallDisk = {
+  folder: string
+  /** Takes all the room there is, and what others give back, until `makeRoom`. */
+  fill(): Promise<void>
+  /** Gives the room back. */
+  makeRoom(): Promise<void>
+  /** Its files are gone then; nobody may have one open. */
+  close(): Promise<void>
+}
+
+const refillMs = 100
+const pieceBytes = 1024 * 1024
+
+/** @returns null where nothing may be mounted: the test is skipped, saying so, and is to end */
+export function openSmallDisk(t: TestContext, megabytes: number): SmallDisk | null {
+  const folder = mkdtempSync(join(tmpdir(), 'perkline-disk-'))
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { encoding: 'utf8' })
+  if (mounted.status !== 0) {
+    rmdirSync(folder)
+    const reason = `NO FULL DISK WAS TRIED: nothing may be mounted here (${mounted.stderr?.trim() || mounted.error?.message})`
+    console.error(`\n*** ${reason} ***\n`)
+    t.skip(reason)
+    return null
+  }
+  // Others may pass: as root, the database server's user needs to.
+  chmodSync(folder, 0o711)
+  const ballast = join(folder, 'ballast')
+  let isFull = false
+  let filling = Promise.resolve()
+  const makeRoom = async () => {
+    isFull = false
+    await filling
+    await rm(ballast, { force: true })
+  }
+  return {
+    folder,
+    async fill() {
+      isFull = true
+      await takeAll(folder, ballast)
+      filling = (async () => {
+        while (isFull) {
+          await sleep(refillMs)
+          await takeAll(folder, ballast)
+        }
+      })()
+    },
+    makeRoom,
+    async close() {
+      await makeRoom()
+      spawnSync('umount', ['--lazy', folder])
+      rmdirSync(folder)
+    },
+  }
+}
+
+async function takeAll(folder: string, ballast: string): Promise<void> {
+  await using file = await open(ballast, 'a')
+  for (;;) {
+    const { bavail, bsize } = await statfs(folder)
+    const bytes = Math.min(bavail * bsize, pieceBytes)
+    if (bytes === 0) return
+    try {
+      await file.write(Buffer.alloc(bytes))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+      return
+    }
+  }
+}
