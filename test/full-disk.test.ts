@@ -1,8 +1,11 @@
 /** The disk of the database fills up in the middle of sales and of uploads (reliability.md, "disk full"); `npm run chaos` goes on longer. */
 import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startEmbeddedDatabase } from '../src/db/embedded.ts'
+import { createFileMailer } from '../src/esim/mail.ts'
 import { range } from './support/esim.ts'
 import { type Figures, sellOnFullDisk } from './support/full-disk.ts'
 import { startOwnShop } from './support/own-shop.ts'
@@ -63,6 +66,35 @@ test('the embedded database on a disk that is full already: its start fails, and
       await disk.makeRoom()
       await (await startEmbeddedDatabase({ dataDir })).stop()
     }
+  } finally {
+    await disk.close()
+  }
+})
+
+test('the sandbox’s messages: one that has no room is not sent, leaves no piece of itself, and may be sent later', async t => {
+  const disk = openSmallDisk(t, 1)
+  if (!disk) return
+  const directory = join(disk.folder, 'mail')
+  const mailer = createFileMailer({ directory, from: 'Perkline <no-reply@perkline.example>' })
+  const send = () =>
+    mailer.send({
+      to: 'olena@customer.example',
+      activationCode: 'LPA:1$smdp.example.com$7F3A',
+      qrPng: Buffer.alloc(5_000),
+      operatorName: 'Kyivstar',
+      tariffName: 'Europe 10 GB',
+      bankName: 'Alpha Bank',
+      orderId: '0b0f2ad0-63a2-4a5f-8f3c-0d5a8a0b7d11',
+    })
+  try {
+    assert.equal(await send(), 'sent')
+    await disk.fill()
+    await sleep(2)
+    assert.equal(await send(), 'failed')
+    assert.equal((await readdir(directory)).length, 1)
+    await disk.makeRoom()
+    assert.equal(await send(), 'sent')
+    assert.equal((await readdir(directory)).length, 2)
   } finally {
     await disk.close()
   }

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isEmailAddress } from './email-address.ts'
 import { composeEsimMail, type EsimMail, readSender } from './mail-message.ts'
@@ -27,7 +27,9 @@ export function createFileMailer(options: { directory: string; from: string }): 
         await mkdir(options.directory, { recursive: true, mode: 0o700 })
         await writeFile(file, await composeEsimMail(message, sender), { mode: 0o600, flag: 'wx' })
         return 'sent'
-      } catch {
+      } catch (error) {
+        // On a full disk a piece of the message is there: nobody is to take it for the message.
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rm(file, { force: true }).catch(() => {})
         return 'failed'
       }
     },
