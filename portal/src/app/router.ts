@@ -4,6 +4,7 @@ import { createRouter } from '@tanstack/react-router'
 import { bankRoutes } from '../bank/routes.ts'
 import { merchantRoutes } from '../merchant/routes.ts'
 import { operatorRoutes } from '../operator/routes.ts'
+import { heardOfKey, sessionQuery } from '../session/session.ts'
 import { homeRoute, loginRoute, rootRoute, signedInRoute } from './base-routes.ts'
 import { FaultPage, NotFoundPage, PendingPage } from './fault-pages.tsx'
 import { parseSearch, stringifySearch } from './search.ts'
@@ -29,8 +30,24 @@ export const createPortalRouter = (queryClient: QueryClient) =>
     defaultPendingComponent: PendingPage,
   })
 
+type PortalRouter = ReturnType<typeof createPortalRouter>
+
+/**
+ * What the first page needs is fetched all at once: who this is, and the code of the page (or of the login), which the router would
+ * ask for only one after the other. What fails here the router asks for again, and tells.
+ */
+export function loadAhead(
+  { latestLocation, getMatchedRoutes, loadRouteChunk }: PortalRouter,
+  queryClient: QueryClient,
+) {
+  if (localStorage.getItem(heardOfKey) === null) return void loadRouteChunk(loginRoute)?.catch(() => {})
+  void queryClient.prefetchQuery(sessionQuery)
+  const [matchedRoutes] = getMatchedRoutes(latestLocation.pathname)
+  for (const route of matchedRoutes) loadRouteChunk(route)?.catch(() => {})
+}
+
 declare module '@tanstack/react-router' {
   interface Register {
-    router: ReturnType<typeof createPortalRouter>
+    router: PortalRouter
   }
 }

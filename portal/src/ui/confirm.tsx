@@ -5,7 +5,7 @@ import { useTexts } from '../i18n/preferences.tsx'
 import { uiTexts } from './texts.ts'
 
 /**
- * Asks before something that cannot be undone.
+ * Asks before something that cannot be undone. The focus is on "Cancel"; Escape is a no, and leads back to where the person was.
  *
  *     if (await confirm({ title: t.deleteTitle, text: t.deleteText, action: t.delete, isDangerous: true })) remove.mutate()
  *
@@ -31,6 +31,8 @@ export function useConfirm() {
           centered: true,
           children: typeof text === 'string' ? <Text>{text}</Text> : text,
           labels: { confirm: action, cancel: texts.cancel },
+          // Whoever presses Enter without reading has done nothing.
+          cancelProps: { 'data-autofocus': true },
           confirmProps: { color: isDangerous ? 'red' : 'perk' },
           onConfirm: () => resolve(true),
           onClose: () => resolve(false),
