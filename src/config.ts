@@ -165,7 +165,8 @@ export function readConfig(env: Environment): Config {
   const smtpUrl = url('SMTP_URL', ['smtp:', 'smtps:'])
   const mailFrom = text('MAIL_FROM')
   if (smtpUrl !== null && mailFrom === null) faults.push('MAIL_FROM is required with SMTP_URL')
-  if (mailFrom !== null && !/^[^\r\n]{1,200}$/.test(mailFrom)) faults.push('MAIL_FROM must be one line')
+  if (mailFrom !== null && !isSender(mailFrom))
+    faults.push('MAIL_FROM must be one address, with or without a name, like eSIM <no-reply@bank.example>')
 
   const shownHost = host.includes(':') ? `[${host}]` : host
   const metricsPort = text('METRICS_PORT') === null ? null : whole('METRICS_PORT', 0, 0, 65535)
@@ -197,6 +198,11 @@ export function readConfig(env: Environment): Config {
 
 const shortestOperatorKey = 32
 const operatorKeyFault = `OPERATOR_KEY must have at least ${shortestOperatorKey} characters`
+
+/** Whether it is `address` or `name <address>` on one line; the address itself is read when mail is set up. */
+function isSender(text: string): boolean {
+  return text.length <= 200 && /^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,;]+@[^\s<>@,;]+)$/.test(text)
+}
 
 function isDecodable(url: string): boolean {
   try {

@@ -183,6 +183,15 @@ test('a database server needs both keys, and a mail server a sender', () => {
   )
 })
 
+test('the sender of e-mails is one address, with or without a name', () => {
+  const mail = { SMTP_URL: 'smtp://mail.example' }
+  const wrong = ['nobody', 'a@', '@b.example', 'eSIM <nobody>', 'a@b.example, c@d.example', 'a@b.example c@d.example']
+  for (const MAIL_FROM of [...wrong, 'eSIM <a@b.example', 'eSIM a@b.example', '<a@b.example> eSIM', 'a@b.example\nx'])
+    refused({ ...mail, MAIL_FROM }, /^MAIL_FROM must be one address/)
+  for (const MAIL_FROM of ['a@b.example', '<a@b.example>', 'eSIM <a@b.example>', '"Банк, eSIM" <a+b@c.example>'])
+    assert.equal(readConfig({ ...mail, MAIL_FROM }).mailFrom, MAIL_FROM)
+})
+
 test('live mode refuses the samples, embedded or not', () => {
   refused({ PERKLINE_MODE: 'live', SAMPLE_DATA: '1' }, /^SAMPLE_DATA must be 0 in live mode/)
   refused({ ...server, SAMPLE_DATA: '1' }, /^SAMPLE_DATA must be 0 in live mode/)

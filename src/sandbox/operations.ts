@@ -28,6 +28,9 @@ export async function followSharedClock(database: Queryable, clock: Clock): Prom
   if (row) clock.setOffsetMs(row.offsetMs)
 }
 
+/** What begins before it, a reservation or a campaign's wait, ends in a year of four digits. */
+const endOfTime = Date.UTC(9900, 0, 1)
+
 /**
  * Moves the clock ahead by an ISO 8601 duration, or to an instant (POST /sandbox/clock).
  *
@@ -38,9 +41,11 @@ export function moveClock(deps: SandboxDeps, given: { advance: string } | { now:
     const realMs = Date.now()
     const target = 'advance' in given ? addDuration(new Date(realMs + currentMs), given.advance) : new Date(given.now)
     if (target === null) throw new DomainError('invalid', ['advance must be an ISO 8601 duration, like PT15M'])
+    if (!(target.getTime() < endOfTime)) {
+      const field = 'advance' in given ? 'advance' : 'now'
+      throw new DomainError('invalid', [`${field} must be such that the clock stays before the year 9900`])
+    }
     const offsetMs = target.getTime() - realMs
-    if (Number.isNaN(offsetMs) || target.getUTCFullYear() > 9999)
-      throw new DomainError('invalid', ['now must be an ISO 8601 instant before the year 10000'])
     if (offsetMs < currentMs)
       throw new DomainError('invalid', ['now must be at or after the clock’s present time: it goes only forwards'])
     return offsetMs
