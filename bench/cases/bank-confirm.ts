@@ -110,7 +110,7 @@ async function record(platform: CampaignPlatform, number: number): Promise<Pgben
   const bankId = platform.bankIds[0] ?? ''
   const bank = { type: 'bank', bankId, role: 'ADMIN', userType: 'gateway_user', subject: 'bench' } as const
   const cashbackId = numberedId(number)
-  await confirm({ database: recording, clock: createClock() }, { bank, cashbackId })
+  await confirm({ database: recording, clock: createClock(), completeAfterMs: 0 }, { bank, cashbackId })
   const id = `lpad(to_hex(:number::bigint), 32, '0')`
   const text = ['begin', ...statements, 'commit']
     .map(statement => statement.replaceAll(/\s+/g, ' ').replaceAll(`'${cashbackId}'`, `${id}::uuid`))

@@ -2,10 +2,10 @@
 import type { BankCaller } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import type { CampaignDeps } from './deps.ts'
+import { lockCampaignByClock } from './due-moves.ts'
 import * as lifecycle from './lifecycle.ts'
-import { actorOf, campaignNotFound, type LockedCampaign, lockCampaign, writeDecisions } from './moves-store.ts'
+import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from './moves-store.ts'
 
-type DecideDeps = Pick<CampaignDeps, 'database' | 'clock'>
 /** The campaign as it is after the call, and what was done, in words. */
 export type Decided = { campaign: LockedCampaign; message: string }
 
@@ -18,7 +18,7 @@ type Decide = (campaign: LockedCampaign, bank: lifecycle.BankState, now: Date) =
  * @param asked.cashbackId as the caller wrote it: what is no UUID names no campaign
  * @throws DomainError 'invalid' when there is no such campaign, the bank is not invited, or it is too late
  */
-export async function confirm(deps: DecideDeps, asked: Asked): Promise<Decided> {
+export async function confirm(deps: CampaignDeps, asked: Asked): Promise<Decided> {
   const campaign = await decide(deps, asked, lifecycle.confirm, null)
   const message =
     campaign.createdByBankId === null
@@ -34,7 +34,7 @@ export async function confirm(deps: DecideDeps, asked: Asked): Promise<Decided> 
  * @param asked.comment why; it goes to the history
  * @throws DomainError 'invalid' when there is no such campaign, the bank is not invited, or it is too late
  */
-export async function reject(deps: DecideDeps, asked: Asked & { comment: string | null }): Promise<Decided> {
+export async function reject(deps: CampaignDeps, asked: Asked & { comment: string | null }): Promise<Decided> {
   const campaign = await decide(deps, asked, lifecycle.reject, asked.comment)
   return { campaign, message: 'Participation in the campaign is rejected' }
 }
@@ -42,15 +42,15 @@ export async function reject(deps: DecideDeps, asked: Asked & { comment: string 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 async function decide(
-  { database, clock }: DecideDeps,
+  deps: CampaignDeps,
   { bank, cashbackId }: Asked,
   ask: Decide,
   comment: string | null,
 ): Promise<LockedCampaign> {
   if (!uuid.test(cashbackId)) throw campaignNotFound('invalid')
-  return database.transaction(async transaction => {
-    const { campaign, part } = await lockInvitation(transaction, cashbackId, bank.bankId)
-    const now = clock.now()
+  return deps.database.transaction(async transaction => {
+    const { campaign, part } = await lockInvitation(transaction, deps, { cashbackId, bankId: bank.bankId })
+    const now = deps.clock.now()
     const decision = ask(campaign, part, now)
     if (decision.changes.length === 0) return campaign
     const [after] = await writeDecisions(transaction, [{ campaign, decision }], { actor: actorOf(bank), now, comment })
@@ -59,8 +59,12 @@ async function decide(
 }
 
 /** @throws DomainError 'invalid', the same whether the campaign is unknown or the bank is not invited */
-async function lockInvitation(transaction: Queryable, cashbackId: string, bankId: string) {
-  const campaign = await lockCampaign(transaction, cashbackId)
+async function lockInvitation(
+  transaction: Queryable,
+  deps: CampaignDeps,
+  { cashbackId, bankId }: { cashbackId: string; bankId: string },
+) {
+  const campaign = await lockCampaignByClock(transaction, deps, cashbackId)
   const part = campaign?.banks.find(bank => bank.bankId === bankId)
   if (!campaign || !part) throw campaignNotFound('invalid')
   return { campaign, part }

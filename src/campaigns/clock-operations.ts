@@ -1,11 +1,10 @@
 /** What the clock does with campaigns (behaviour.md, section 3): periods start and end, and the last wait is over. */
 import type { CampaignDeps } from './deps.ts'
-import { complete, passTime } from './lifecycle.ts'
+import { makeDueMoves } from './due-moves.ts'
+import { complete } from './lifecycle.ts'
 import {
   type Actor,
   campaignNotFound,
-  clockActor,
-  type Decided,
   type LockedCampaign,
   lockCampaign,
   lockDueCampaigns,
@@ -30,14 +29,7 @@ export function moveDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<bo
     const receivedBefore = new Date(before.getTime() - completeAfterMs)
     const locked = await lockDueCampaigns(transaction, { now: before, receivedBefore, limit: movedAtOnce, waits })
     // Whoever held a lock until now has written what he did at an earlier time than this.
-    const now = clock.now()
-    const decide = (campaigns: readonly LockedCampaign[]) =>
-      campaigns.flatMap((campaign): Decided[] => {
-        const decision = passTime(campaign, now, completeAfterMs)
-        return decision ? [{ campaign, decision }] : []
-      })
-    for (let due = decide(locked); due.length > 0; )
-      due = decide(await writeDecisions(transaction, due, { actor: clockActor, now }))
+    await makeDueMoves(transaction, locked, { now: clock.now(), completeAfterMs })
     // Also those count that somebody else has moved while this waited: there may be others behind them.
     return locked.length >= movedAtOnce
   })

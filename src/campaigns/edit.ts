@@ -5,11 +5,12 @@ import { DomainError } from '../errors.ts'
 import { findDirectoryEntries, findTerms, updateTerms } from './campaign-store.ts'
 import { bankFaults, directoryFaults, refuseFaults } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
+import { lockCampaignByClock } from './due-moves.ts'
 import { crossFaults, type FieldName, readFields } from './form.ts'
 import { changedFields, lockedFaults, mergedFields } from './form-changes.ts'
 import * as lifecycle from './lifecycle.ts'
 import { requireAuthor } from './merchant-operations.ts'
-import { actorOf, campaignNotFound, type LockedCampaign, lockCampaign, writeDecisions } from './moves-store.ts'
+import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from './moves-store.ts'
 import { noteAddedTerminals } from './terminal-additions-store.ts'
 import type { Offer, Terminal } from './terms.ts'
 
@@ -33,11 +34,11 @@ type Known = Offer & { participantsIds: string[]; terminals?: Terminal[] }
  * @throws DomainError 'invalid' with all faults; 'not-found'; 'forbidden' for one who is not the author; 'stale' when the campaign
  *   has another version than the edit was made from
  */
-export function edit(deps: Pick<CampaignDeps, 'database' | 'clock'>, given: Edit): Promise<void> {
+export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
   return deps.database.transaction(async transaction => {
     const { fields, faults } = readFields(given.body)
     const formFaults = [...given.schemaFaults, ...faults]
-    const campaign = await lockOwn(transaction, given, formFaults)
+    const campaign = await lockOwn(transaction, deps, given, formFaults)
     const now = deps.clock.now()
     if (formFaults.length === 0 && !given.isExpected(campaign.version))
       throw new DomainError('stale', 'The campaign has changed since it was read: read it again')
@@ -71,10 +72,11 @@ export function edit(deps: Pick<CampaignDeps, 'database' | 'clock'>, given: Edit
 /** Whose the campaign is, is told before its state, and after faults of form. */
 async function lockOwn(
   transaction: Queryable,
+  deps: CampaignDeps,
   { cashbackId, merchant }: Edit,
   formFaults: readonly string[],
 ): Promise<LockedCampaign> {
-  const campaign = await lockCampaign(transaction, cashbackId)
+  const campaign = await lockCampaignByClock(transaction, deps, cashbackId)
   const isOwn = campaign?.merchantId === merchant.merchantId && campaign.createdByBankId === null
   if (!isOwn) refuseFaults(formFaults)
   if (!campaign) throw campaignNotFound('not-found')

@@ -4,10 +4,10 @@ import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import type { CampaignDeps } from './deps.ts'
 import { type Details, findDetails } from './details-store.ts'
+import { lockCampaignByClock } from './due-moves.ts'
 import * as lifecycle from './lifecycle.ts'
-import { actorOf, campaignNotFound, type LockedCampaign, lockCampaign, writeDecisions } from './moves-store.ts'
+import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from './moves-store.ts'
 
-type Deps = Pick<CampaignDeps, 'database' | 'clock'>
 type Asked = { merchant: MerchantCaller; cashbackId: string }
 /** The campaign as it is after the call, and what was done, in words. */
 export type Done = { campaign: LockedCampaign; message: string }
@@ -25,7 +25,7 @@ export function requireAuthor(campaign: LockedCampaign, merchant: MerchantCaller
 }
 
 /** Everything of one campaign. @throws DomainError 'not-found', 'forbidden' */
-export async function readDetails({ database }: Pick<Deps, 'database'>, asked: Asked): Promise<Details> {
+export async function readDetails({ database }: Pick<CampaignDeps, 'database'>, asked: Asked): Promise<Details> {
   const details = await findDetails(database, asked.cashbackId)
   if (!details) throw campaignNotFound('not-found')
   requireOwn(details, asked.merchant)
@@ -37,9 +37,9 @@ export async function readDetails({ database }: Pick<Deps, 'database'>, asked: A
  *
  * @throws DomainError 'not-found', 'forbidden', 'invalid' from a wrong status or without a bank that has approved
  */
-export async function launch(deps: Deps, asked: Asked): Promise<Done> {
+export async function launch(deps: CampaignDeps, asked: Asked): Promise<Done> {
   return deps.database.transaction(async transaction => {
-    const campaign = await lockExisting(transaction, asked.cashbackId)
+    const campaign = await lockExisting(transaction, deps, asked.cashbackId)
     requireOwn(campaign, asked.merchant)
     const now = deps.clock.now()
     const decision = lifecycle.launch(campaign, now)
@@ -61,9 +61,9 @@ function launchMessage(leftOut: number): string {
  *
  * @throws DomainError 'not-found', 'forbidden', 'invalid' when it is too late
  */
-export async function remove(deps: Deps, asked: Asked): Promise<Done> {
+export async function remove(deps: CampaignDeps, asked: Asked): Promise<Done> {
   return deps.database.transaction(async transaction => {
-    const campaign = await lockExisting(transaction, asked.cashbackId)
+    const campaign = await lockExisting(transaction, deps, asked.cashbackId)
     requireAuthor(campaign, asked.merchant)
     const now = deps.clock.now()
     const decision = lifecycle.remove(campaign, now)
@@ -75,8 +75,8 @@ export async function remove(deps: Deps, asked: Asked): Promise<Done> {
   })
 }
 
-async function lockExisting(transaction: Queryable, cashbackId: string): Promise<LockedCampaign> {
-  const campaign = await lockCampaign(transaction, cashbackId)
+async function lockExisting(transaction: Queryable, deps: CampaignDeps, cashbackId: string): Promise<LockedCampaign> {
+  const campaign = await lockCampaignByClock(transaction, deps, cashbackId)
   if (!campaign) throw campaignNotFound('not-found')
   return campaign
 }

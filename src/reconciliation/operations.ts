@@ -1,19 +1,13 @@
 /** What a merchant and its banks do once reports are there (behaviour.md, section 3, "Reconciliation"; section 7). */
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
+import { lockCampaignByClock } from '../campaigns/due-moves.ts'
 import * as lifecycle from '../campaigns/lifecycle.ts'
 import { requireOwn } from '../campaigns/merchant-operations.ts'
-import {
-  actorOf,
-  campaignNotFound,
-  type LockedCampaign,
-  lockCampaign,
-  writeDecisions,
-} from '../campaigns/moves-store.ts'
+import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../campaigns/moves-store.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 
-type Deps = Pick<CampaignDeps, 'database' | 'clock'>
 export type Partner = BankCaller | MerchantCaller
 /** A bank's part in a campaign, and who asks for it. */
 export type AskedPart = { caller: Partner; cashbackId: string; bankId: string }
@@ -22,7 +16,7 @@ type AsMerchant = { caller: MerchantCaller; cashbackId: string; bankId: string }
 export type Done = { campaign: LockedCampaign; message: string }
 
 /** The merchant agrees with the bank's report. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid' */
-export function acceptReport(deps: Deps, asked: AsMerchant): Promise<Done> {
+export function acceptReport(deps: CampaignDeps, asked: AsMerchant): Promise<Done> {
   return movePart(
     deps,
     asked,
@@ -32,20 +26,20 @@ export function acceptReport(deps: Deps, asked: AsMerchant): Promise<Done> {
 }
 
 /** The merchant confirms settlement with the bank. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid' */
-export function settle(deps: Deps, asked: AsMerchant): Promise<Done> {
+export function settle(deps: CampaignDeps, asked: AsMerchant): Promise<Done> {
   return movePart(deps, asked, lifecycle.settle, 'Settlement with the bank is confirmed')
 }
 
 /** The bank has received the merchant's share. Repeated, it changes nothing. @throws DomainError 'not-found', 'invalid' */
-export function acknowledge(deps: Deps, asked: { caller: BankCaller; cashbackId: string }): Promise<Done> {
+export function acknowledge(deps: CampaignDeps, asked: { caller: BankCaller; cashbackId: string }): Promise<Done> {
   const part = { ...asked, bankId: asked.caller.bankId }
   return movePart(deps, part, lifecycle.acknowledge, 'The bank has received the compensation')
 }
 
 /** The merchant has paid its share to every bank. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid' */
-export function pay(deps: Deps, asked: { caller: MerchantCaller; cashbackId: string }): Promise<Done> {
+export function pay(deps: CampaignDeps, asked: { caller: MerchantCaller; cashbackId: string }): Promise<Done> {
   return deps.database.transaction(async transaction => {
-    const campaign = await lockExisting(transaction, asked)
+    const campaign = await lockExisting(transaction, deps, asked)
     return write(
       deps,
       transaction,
@@ -58,19 +52,19 @@ export function pay(deps: Deps, asked: { caller: MerchantCaller; cashbackId: str
 }
 
 function movePart(
-  deps: Deps,
+  deps: CampaignDeps,
   asked: AskedPart,
   decide: (campaign: LockedCampaign, bank: lifecycle.BankState) => lifecycle.Decision,
   message: string,
 ): Promise<Done> {
   return deps.database.transaction(async transaction => {
-    const { campaign, bank } = await lockPart(transaction, asked)
+    const { campaign, bank } = await lockPart(transaction, deps, asked)
     return write(deps, transaction, campaign, asked.caller, decide(campaign, bank), message)
   })
 }
 
 async function write(
-  { clock }: Deps,
+  { clock }: CampaignDeps,
   transaction: Queryable,
   campaign: LockedCampaign,
   caller: Partner,
@@ -86,9 +80,10 @@ async function write(
 /** Locks a campaign with the part of one of its banks. @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden' */
 export async function lockPart(
   transaction: Queryable,
+  deps: CampaignDeps,
   asked: AskedPart,
 ): Promise<{ campaign: LockedCampaign; bank: lifecycle.BankState }> {
-  const campaign = await lockExisting(transaction, asked)
+  const campaign = await lockExisting(transaction, deps, asked)
   const bank = campaign.banks.find(({ bankId }) => bankId === asked.bankId)
   if (bank) return { campaign, bank }
   if (asked.caller.type === 'bank') throw campaignNotFound('not-found')
@@ -99,9 +94,10 @@ export const bankNotInvited = (): DomainError => new DomainError('not-found', 'T
 
 async function lockExisting(
   transaction: Queryable,
+  deps: CampaignDeps,
   { caller, cashbackId }: { caller: Partner; cashbackId: string },
 ): Promise<LockedCampaign> {
-  const campaign = await lockCampaign(transaction, cashbackId)
+  const campaign = await lockCampaignByClock(transaction, deps, cashbackId)
   if (!campaign) throw campaignNotFound('not-found')
   if (caller.type === 'retailer') requireOwn(campaign, caller)
   return campaign

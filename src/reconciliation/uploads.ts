@@ -12,7 +12,6 @@ import { type AskedPart, lockPart } from './operations.ts'
 import { loadReport } from './report-loading.ts'
 import { findBrokenTerms, insertReport, replaceComparison } from './store.ts'
 
-type Deps = Pick<CampaignDeps, 'database' | 'clock'>
 /** What was sent, as it comes; the comment is known once `bytes` has ended. */
 export type ReportFile = { fileName: string; bytes: AsyncIterable<Buffer>; comment(): string | null }
 /** `counts` of all differences that there are now. */
@@ -36,11 +35,11 @@ const decisions = {
  * @throws DomainError 'not-found', 'forbidden', 'invalid' when no report of this side is awaited or the file is none
  */
 export async function uploadReport(
-  deps: Deps,
+  deps: CampaignDeps,
   given: AskedPart & { side: Side; open: () => Promise<ReportFile> },
 ): Promise<Uploaded> {
   const { side } = given
-  await deps.database.transaction(async transaction => decisions[side]((await lockPart(transaction, given)).bank))
+  await deps.database.transaction(async transaction => decisions[side]((await lockPart(transaction, deps, given)).bank))
   const file = await given.open()
   const reportId = randomUUID()
   return longTransaction(deps.database, async client => {
@@ -50,7 +49,7 @@ export async function uploadReport(
     const before = await findCompared(transaction, given)
     const comparison = await compareReport(transaction, { ...given, reportId, before })
 
-    const { campaign, bank } = await lockPart(transaction, given)
+    const { campaign, bank } = await lockPart(transaction, deps, given)
     const decision = decisions[side](bank)
     const since = await findCompared(transaction, given)
     if (since.bank !== before.bank || since.merchant !== before.merchant)

@@ -1,15 +1,10 @@
 /** A merchant forms the segment of its campaign from a file of customers (behaviour.md, section 3, "Segments"). */
 import type { MerchantCaller } from '../access/caller.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
+import { lockCampaignByClock } from '../campaigns/due-moves.ts'
 import { segmentBanks } from '../campaigns/lifecycle.ts'
 import { requireOwn } from '../campaigns/merchant-operations.ts'
-import {
-  actorOf,
-  campaignNotFound,
-  type LockedCampaign,
-  lockCampaign,
-  writeDecisions,
-} from '../campaigns/moves-store.ts'
+import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../campaigns/moves-store.ts'
 import { type Queryable, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { findNotTaken, replaceSegment, type SegmentPart, splitByBank } from './segment-store.ts'
@@ -17,7 +12,6 @@ import { stageCustomers } from './staging.ts'
 
 export const mostSegmentLines = 1_000_000
 
-type Deps = Pick<CampaignDeps, 'database' | 'clock'>
 type Asked = { merchant: MerchantCaller; cashbackId: string }
 /** What was sent; `bytes` ends once all of it was read and is right. */
 type SegmentFile = { fileName: string; bytes: AsyncIterable<Buffer> }
@@ -33,18 +27,18 @@ export type FormedSegment = { parts: SegmentPart[]; notTaken: { count: number; c
  *   the file is at fault
  */
 export async function formSegment(
-  deps: Deps,
+  deps: CampaignDeps,
   given: Asked & { open: () => Promise<SegmentFile> },
 ): Promise<FormedSegment> {
   const { database, clock } = deps
-  await database.transaction(async transaction => segmentBanks(await lockOwn(transaction, given), clock.now()))
+  await database.transaction(async transaction => segmentBanks(await lockOwn(transaction, deps, given), clock.now()))
   const file = await given.open()
   return longTransaction(database, async client => {
     const transaction = queryable(client)
     await stageCustomers(client, file.bytes, mostSegmentLines)
     await splitByBank(transaction)
 
-    const campaign = await lockOwn(transaction, given)
+    const campaign = await lockOwn(transaction, deps, given)
     const now = clock.now()
     const bankIds = segmentBanks(campaign, now)
     const segment = { cashbackId: campaign.cashbackId, bankIds, formedAt: now, sourceFileName: file.fileName }
@@ -56,8 +50,12 @@ export async function formSegment(
   })
 }
 
-async function lockOwn(transaction: Queryable, { cashbackId, merchant }: Asked): Promise<LockedCampaign> {
-  const campaign = await lockCampaign(transaction, cashbackId)
+async function lockOwn(
+  transaction: Queryable,
+  deps: CampaignDeps,
+  { cashbackId, merchant }: Asked,
+): Promise<LockedCampaign> {
+  const campaign = await lockCampaignByClock(transaction, deps, cashbackId)
   if (!campaign) throw campaignNotFound('not-found')
   requireOwn(campaign, merchant)
   return campaign
