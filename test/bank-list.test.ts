@@ -200,6 +200,12 @@ suite('the record, every field of the document and no other', () => {
     assert.deepEqual([customersCount, customerIds], [0, []])
   })
 
+  test('is compact, every part of it', async () => {
+    const answer = await alpha.call('GET', '/cashbacks/for-bank')
+    assert.equal(answer.text, JSON.stringify(answer.body))
+    assert.ok(answer.body.some(({ segment }: Campaign) => segment !== null))
+  })
+
   test('each stage of reconciliation, as the contract calls it', async () => {
     const sides = await openSides(platform)
     const ended = await endedCampaign(sides, [sides.alpha])

@@ -21,27 +21,30 @@ export type ListFilters = PeriodFilter & {
 /** `version` counts the changes of what the bank sees, and belongs to exactly this content. */
 export type BankList<Body> = { version: number; body: Body }
 
-/** SQL that tells a fact of the contract about the reporting stage, as the lifecycle knows it. */
-const ofStage = (tell: (stage: ReportingStage) => unknown): string =>
-  `case b.reporting_stage ${reportingStages.map(stage => `when '${stage}' then '${tell(stage)}'`).join(' ')} end`
+/** SQL of the JSON text that tells a fact of the contract about the reporting stage, as the lifecycle knows it. */
+const ofStage = (tell: (stage: ReportingStage | null) => unknown): string =>
+  `case b.reporting_stage ${reportingStages.map(stage => `when '${stage}' then '${JSON.stringify(tell(stage))}'`).join(' ')}
+    else '${JSON.stringify(tell(null))}' end`
 
 const utc = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-const participation = `json_build_object(
-  'id', b.bank_id, 'status', b.status, 'settlementConfirmed', coalesce((${ofStage(isSettled)})::boolean, false),
-  'bankReportingStatus', ${ofStage(bankReportingStatus)}, 'hasBankReport', b.bank_report_uploads > 0,
-  'hasSecondBankReport', b.bank_report_uploads > 1, 'merchantReportUploadsCount', b.merchant_report_uploads)`
+/** Joined, like all that is built here: what PostgreSQL's own functions build has blanks, which the stored parts have not. */
+const participation = `
+  '{"id":"' || b.bank_id || '","status":"' || b.status || '","settlementConfirmed":' || ${ofStage(isSettled)}
+    || ',"bankReportingStatus":' || ${ofStage(bankReportingStatus)}
+    || ',"hasBankReport":' || (b.bank_report_uploads > 0) || ',"hasSecondBankReport":' || (b.bank_report_uploads > 1)
+    || ',"merchantReportUploadsCount":' || b.merchant_report_uploads || '}'`
 
 const short = `
   ',"banks":[' || ${participation} || '],"expectedCompensation":' || coalesce(trim_scale(b.expected_compensation)::text, 'null')
     || ',"status":"' || c.status || '","updatedAt":"' || ${utc('c.updated_at')}
     || '","retailer":' || m.json || ',"country":' || k.json || ',"terminals":'`
 
-/** The object goes on in the list of customers, so its brace is cut off. */
+/** The object goes on in the list of customers. */
 const segmentHead = `
-  ',"segment":' || left(json_build_object(
-    'segmentId', s.segment_id, 'cashbackId', s.cashback_id, 'customersCount', s.customers_count,
-    'formedAt', ${utc('s.formed_at')}, 'sourceFileName', s.source_file_name)::text, -1) || ',"customerIds":'`
+  ',"segment":{"segmentId":"' || s.segment_id || '","cashbackId":"' || s.cashback_id
+    || '","customersCount":' || s.customers_count || ',"formedAt":"' || ${utc('s.formed_at')}
+    || '","sourceFileName":' || to_json(s.source_file_name) || ',"customerIds":'`
 
 const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end`
 
@@ -61,12 +64,13 @@ const source = `
   from campaign_banks b
   join campaigns c using (cashback_id)
   cross join lateral (
-    select json_build_object('retailerId', merchant_id, 'name', name)::text as json
+    select '{"retailerId":"' || merchant_id || '","name":' || to_json(name) || '}' as json
     from merchants where merchant_id = c.merchant_id offset 0
   ) m
   cross join lateral (
-    select json_build_object('id', country_id, 'name', name, 'code', code, 'currency', json_build_object(
-      'code', currency_code, 'name', currency_name, 'symbol', currency_symbol, 'icon', currency_icon))::text as json
+    select '{"id":"' || country_id || '","name":' || to_json(name) || ',"code":' || to_json(code)
+      || ',"currency":{"code":' || to_json(currency_code) || ',"name":' || to_json(currency_name)
+      || ',"symbol":' || to_json(currency_symbol) || ',"icon":' || to_json(currency_icon) || '}}' as json
     from countries where country_id = c.country_id offset 0
   ) k
   left join merchant_terminal_lists l using (merchant_id)
