@@ -3,6 +3,7 @@
  * so a secret has no way in; an error is reduced to what cannot carry a value.
  */
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { openLogOutput } from './log-output.ts'
 
 export type { Logger }
 
@@ -31,11 +32,56 @@ export function createLogger(level: string, stream?: DestinationStream): Logger 
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: errorFields },
   }
-  return stream ? pino(options, stream) : pino(options)
+  return pino(options, stream ?? openLogOutput())
 }
 
 /** Lines for a terminal. Loaded only for one. */
 export async function terminalStream(): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty')
   return pretty({ ignore: 'pid', translateTime: 'HH:MM:ss', sync: true })
+}
+
+type Write = Parameters<Logger['info']>
+
+/** The log of one request: a logger that is made when there is something to log, which is seldom. */
+export class RequestLog {
+  readonly #base: Logger
+  readonly #bindings: Record<string, unknown>
+  #own: Logger | null = null
+
+  constructor(base: Logger, bindings: Record<string, unknown>) {
+    this.#base = base
+    this.#bindings = bindings
+  }
+
+  get level(): string {
+    return this.#base.level
+  }
+  child(bindings: Record<string, unknown>): Logger {
+    return this.#logger().child(bindings)
+  }
+  trace(...line: Write): void {
+    this.#logger().trace(...line)
+  }
+  debug(...line: Write): void {
+    this.#logger().debug(...line)
+  }
+  info(...line: Write): void {
+    this.#logger().info(...line)
+  }
+  warn(...line: Write): void {
+    this.#logger().warn(...line)
+  }
+  error(...line: Write): void {
+    this.#logger().error(...line)
+  }
+  fatal(...line: Write): void {
+    this.#logger().fatal(...line)
+  }
+  silent(): void {}
+
+  #logger(): Logger {
+    this.#own ??= this.#base.child(this.#bindings)
+    return this.#own
+  }
 }

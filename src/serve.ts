@@ -5,6 +5,7 @@ import { migrate } from './db/migrate.ts'
 import { DomainError } from './errors.ts'
 import { serveMetrics } from './http/metrics.ts'
 import { createLogger, terminalStream } from './log.ts'
+import { giveBackMemory } from './memory.ts'
 import { createPlatform, openConfiguredDatabase } from './platform.ts'
 
 /** Requests under way get this long to finish. */
@@ -37,6 +38,7 @@ export async function serve(only: string | undefined): Promise<void> {
   })
   try {
     const samples = config.sampleData && (await (await import('./samples.ts')).loadSamples(platform, logger))
+    if (samples) giveBackMemory()
     platform.startJobs()
     await platform.app.listen({ host: config.host, port: config.port })
     logger.info({ address: config.publicUrl, mode: config.mode, services: platform.deps.services }, 'ready')

@@ -19,7 +19,7 @@ import { OperationResult } from '../campaigns/schemas.ts'
 import type { Service } from '../config.ts'
 import { DomainError } from '../errors.ts'
 import { type EsimRoutesDeps, esimRoutes } from '../esim/routes.ts'
-import type { Logger } from '../log.ts'
+import { type Logger, RequestLog } from '../log.ts'
 import { portalFileRoutes } from '../portal/file-routes.ts'
 import { portalRoutes } from '../portal/routes.ts'
 import { Session } from '../portal/session-schemas.ts'
@@ -79,6 +79,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const app: FastifyInstance = fastify({
     loggerInstance: deps.logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    childLoggerFactory: (logger, bindings) => new RequestLog(logger as Logger, bindings) as FastifyBaseLogger,
     genReqId: request => givenRequestId(request.headers['x-request-id']) ?? randomUUID(),
     requestIdHeader: false,
     trustProxy: deps.trustedProxies.length > 0 ? deps.trustedProxies : false,
@@ -254,7 +255,8 @@ function logRequests(app: FastifyInstance, logger: Logger): void {
 
 /** Every answer of the eSIM API tells the limit, also one to a caller without a bucket: an unknown path, a missing token. */
 function announceRateLimit(limit: RateLimit | null): (request: FastifyRequest) => Record<string, string> {
-  const unused = limit ? rateLimitHeaders(limit, null) : {}
+  const unused = limit ? rateLimitHeaders(limit, null) : null
+  if (unused === null) return () => ({})
   return request => (apiOf(pathOf(request)) === 'esim' ? unused : {})
 }
 
