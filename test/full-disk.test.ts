@@ -1,14 +1,17 @@
 /** The disk of the database fills up in the middle of sales and of uploads (reliability.md, "disk full"); `npm run chaos` goes on longer. */
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
+import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startEmbeddedDatabase } from '../src/db/embedded.ts'
 import { createFileMailer } from '../src/esim/mail.ts'
-import { range } from './support/esim.ts'
+import { createTestDatabase } from './support/database.ts'
+import { range, until } from './support/esim.ts'
 import { type Figures, sellOnFullDisk } from './support/full-disk.ts'
 import { startOwnShop } from './support/own-shop.ts'
+import { sharedSettings, startProcess } from './support/process.ts'
 import { openSmallDisk } from './support/small-disk.ts'
 import { keepServer, startWorld } from './support/world.ts'
 
@@ -81,7 +84,8 @@ test('the sandbox’s messages: one that has no room is not sent, leaves no piec
       to: 'olena@customer.example',
       activationCode: 'LPA:1$smdp.example.com$7F3A',
       qrPng: Buffer.alloc(5_000),
-      operatorName: 'Kyivstar',
+      operatorName: 'Київстар',
+      operatorNameEn: 'Kyivstar',
       tariffName: 'Europe 10 GB',
       bankName: 'Alpha Bank',
       orderId: '0b0f2ad0-63a2-4a5f-8f3c-0d5a8a0b7d11',
@@ -96,6 +100,33 @@ test('the sandbox’s messages: one that has no room is not sent, leaves no piec
     assert.equal(await send(), 'sent')
     assert.equal((await readdir(directory)).length, 2)
   } finally {
+    await disk.close()
+  }
+})
+
+test('the log: where it has no room the platform starts, serves and stops all the same, and with room again it writes on', async t => {
+  const disk = openSmallDisk(t, 1)
+  if (!disk) return
+  const database = await createTestDatabase()
+  const path = join(disk.folder, 'perkline.log')
+  const log = await open(path, 'a')
+  const folder = await mkdtemp(join(tmpdir(), 'perkline-log-'))
+  try {
+    await disk.fill()
+    const platform = await startProcess(sharedSettings(database.url, folder), log.fd)
+    for (const _ of range(50)) assert.equal((await platform.call('GET', '/esim/v1/operators')).status, 401)
+    await disk.makeRoom()
+    await until('it writes on', async () => {
+      assert.equal((await platform.call('GET', '/health/live')).status, 200)
+      return /"route":"\/health\/live"/.test(await readFile(path, 'utf8'))
+    })
+    await disk.fill()
+    assert.equal((await platform.call('GET', '/health/live')).status, 200)
+    assert.equal(await platform.stop(), 0, platform.output())
+  } finally {
+    await log.close()
+    await database.close()
+    await rm(folder, { recursive: true })
     await disk.close()
   }
 })

@@ -1,18 +1,25 @@
 /**
- * `npm run chaos [-- SECONDS]`: the experiments of reliability.md in their long forms, each for this many seconds (60 without). The
- * short forms are in races.test.ts and faults.test.ts.
+ * `npm run chaos [-- SECONDS [NAME...]]`: the experiments of reliability.md in their long forms, each for this many seconds (60
+ * without): `sales`, `grown` and `disk`, or those that are named. The short forms are in races.test.ts, faults.test.ts and
+ * full-disk.test.ts.
  */
 import { spawn } from 'node:child_process'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
-const seconds = Number(process.argv[2] ?? 60)
-if (!(seconds >= 5)) {
-  process.stderr.write('usage: node test/chaos/run.ts [SECONDS, at least 5]\n')
+const all = ['sales', 'grown', 'disk']
+const [given = '60', ...named] = process.argv.slice(2)
+const seconds = Number(given)
+const unknown = named.filter(name => !all.includes(name))
+if (!(seconds >= 5) || unknown.length > 0) {
+  process.stderr.write(`usage: node test/chaos/run.ts [SECONDS, at least 5 [${all.join('|')}...]]\n`)
   process.exit(2)
 }
-const file = fileURLToPath(new URL('./sales.chaos.ts', import.meta.url))
-const child = spawn(process.execPath, ['--test', '--test-timeout=3600000', file], {
+const files = (named.length > 0 ? named : all).map(name =>
+  fileURLToPath(new URL(`./${name}.chaos.ts`, import.meta.url)),
+)
+// One after the other: each has the machine for itself.
+const child = spawn(process.execPath, ['--test', '--test-concurrency=1', '--test-timeout=3600000', ...files], {
   stdio: 'inherit',
   env: { ...process.env, CHAOS_SECONDS: String(seconds) },
 })

@@ -44,15 +44,19 @@ export function sharedSettings(databaseUrl: string, folder: string): Settings {
   }
 }
 
-/** Starts one on a free port and waits until it is ready. */
-export async function startProcess(settings: Settings): Promise<PerklineProcess> {
+/**
+ * Starts one on a free port and waits until it is ready.
+ *
+ * @param log an open file for its log, which is then no part of its output
+ */
+export async function startProcess(settings: Settings, log?: number): Promise<PerklineProcess> {
   const port = await freePort()
   // In a folder without a `.env` file, which would change the settings.
   const env = { PATH: process.env.PATH ?? '', PORT: String(port), ...settings }
-  const child = spawn(program, ['serve'], { env, cwd: settings.DATA_DIR, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, ['serve'], { env, cwd: settings.DATA_DIR, stdio: ['ignore', log ?? 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
-    stream.on('data', chunk => {
+    stream?.on('data', chunk => {
       output += chunk
     })
   const exited = once(child, 'exit') as Promise<[number | null, string | null]>
