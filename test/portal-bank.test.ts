@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { lineFaultText } from '../portal/src/api/line-faults.ts'
-import { failedByDay, onlyTariff, soldByDay, withTotals } from '../portal/src/bank/sales-figures.ts'
+import { endedByDay, onlyTariff, soldByDay, withTotals } from '../portal/src/bank/sales-figures.ts'
 import { assertAccessible, closeBrowser, fillLogin, phone, type Visitor, visit } from './support/browser.ts'
 import { campaignDirectory, createCampaign, ids } from './support/campaigns.ts'
 import { advance, openBank } from './support/esim.ts'
@@ -274,12 +274,17 @@ suite('eSIM', { timeout: 90_000 }, () => {
     const facts = page.locator('dl').first()
     assert.deepEqual(await facts.locator('dd').allInnerTexts(), ['2', '₴399.00\n€25.50', '1', '1'])
     await assertAccessible(visitor)
+    await page.getByRole('region', { name: 'By tariff' }).getByRole('button').click()
+    await page.getByRole('rowheader', { name: 'Europe 10 GB' }).waitFor()
     await page.getByRole('combobox', { name: 'Tariff' }).selectOption('eu-10gb')
     await page.waitForURL(/tariff=eu-10gb/)
     await facts.getByText('₴399.00').waitFor()
     assert.deepEqual(await facts.locator('dd').allInnerTexts(), ['1', '₴399.00', '1', '1'])
-    await page.getByRole('region', { name: 'By tariff' }).getByRole('button').click()
-    await page.getByRole('rowheader', { name: 'Europe 10 GB' }).waitFor()
+    await page.getByRole('region', { name: 'Europe 10 GB: sales and failures by day' }).getByRole('button').click()
+    const figures = (await page.locator('section tbody td').allInnerTexts()).map(Number)
+    const sums = [0, 1, 2].map(column => figures.reduce((sum, each, at) => (at % 3 === column ? sum + each : sum), 0))
+    assert.deepEqual(sums, [1, 1, 1], 'sold, given back, not paid in time')
+    await assertAccessible(visitor)
     await open('/bank/esim/sales?from=2020-01-01&to=2020-01-05')
     await sees(page, 'No order ended in these days')
     await open('/bank/esim/sales?from=2020-01-01&to=2021-12-31')
@@ -322,6 +327,8 @@ suite('eSIM', { timeout: 90_000 }, () => {
     await button(page, 'Show older ones').click()
     await sees(page, '54 orders')
     assert.equal(await button(page, 'Show older ones').count(), 0)
+    await page.reload()
+    await sees(page, '54 orders')
     await page.getByRole('link', { name: 'eSIM tariffs' }).click()
     await sees(page, 'Can be sold')
     assert.equal(await page.getByRole('region', { name: 'Kyivstar' }).getByText('Not available').count(), 3)
@@ -446,7 +453,8 @@ suite('figures of the sales', () => {
         { label: '2026-03-30', tariff0: 4, tariff1: 1 },
       ],
     })
-    assert.deepEqual(failedByDay(sales, names.labelOf).at(-1), { label: '2026-03-30', cancelled: 3, expired: 5 })
+    const last = endedByDay(sales, names.labelOf).at(-1)
+    assert.deepEqual(last, { label: '2026-03-30', confirmed: 5, cancelled: 3, expired: 5 })
   })
 
   test('more tariffs than a chart tells apart: the least sold ones together', () => {

@@ -67,7 +67,8 @@ export const salesQuery = ({ from, to }: { from?: string | undefined; to?: strin
   })
 
 /** What the platform looks for. @param timeZone in which the days are meant */
-export function ordersAsked({ externalId, orderId, status, tariff, from, to }: OrdersSearch, timeZone: string) {
+export function ordersAsked(search: Omit<OrdersSearch, 'page'>, timeZone: string) {
+  const { externalId, orderId, status, tariff, from, to } = search
   return {
     ...(externalId && { externalId }),
     ...(orderId && { orderId: orderId.toLowerCase() }),
@@ -79,7 +80,7 @@ export function ordersAsked({ externalId, orderId, status, tariff, from, to }: O
 }
 
 /** Orders, newest first; each further page goes on where the one before it ended. */
-export const ordersQuery = (search: OrdersSearch, timeZone: string) =>
+export const ordersQuery = (search: Omit<OrdersSearch, 'page'>, timeZone: string) =>
   infiniteQueryOptions({
     queryKey: ['bank', 'orders', search, timeZone],
     placeholderData: keepPreviousData,

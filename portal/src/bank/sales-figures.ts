@@ -65,9 +65,10 @@ export function soldByDay(
   return { points, series: hasOthers ? [...series, { name: others, label: given.othersName }] : series }
 }
 
-/** Orders that failed on each day: given back, and not paid in time. */
-export const failedByDay = (sales: SoldDays, labelOf: (day: string) => string): ChartPoint[] =>
-  pointsOf(sales, labelOf, (point, { cancelled, expired }) => {
+/** Orders that came to their end on each day: sold, given back, and not paid in time. */
+export const endedByDay = (sales: SoldDays, labelOf: (day: string) => string): ChartPoint[] =>
+  pointsOf(sales, labelOf, (point, { confirmed, cancelled, expired }) => {
+    point.confirmed = Number(point.confirmed ?? 0) + confirmed
     point.cancelled = Number(point.cancelled ?? 0) + cancelled
     point.expired = Number(point.expired ?? 0) + expired
   })

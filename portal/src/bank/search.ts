@@ -33,5 +33,6 @@ export const ordersSearch = searchParams({
   tariff: text,
   from: day,
   to: day,
+  page: counting,
 })
 export type OrdersSearch = ReturnType<typeof ordersSearch>

@@ -64,7 +64,7 @@ export const stockQuery = queryOptions({
 })
 
 /** Page after page, the newest first. @param timeZone in which the days are meant */
-export const ordersQuery = (search: OrdersSearch, timeZone: string) =>
+export const ordersQuery = (search: Omit<OrdersSearch, 'page'>, timeZone: string) =>
   infiniteQueryOptions({
     queryKey: ['operator', 'orders', search, timeZone],
     initialPageParam: undefined as string | undefined,

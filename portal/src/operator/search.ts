@@ -19,6 +19,7 @@ export const ordersSearch = searchParams({
   status: oneOf(orderStatuses),
   from: day,
   to: day,
+  page: counting,
 })
 export type OrdersSearch = ReturnType<typeof ordersSearch>
 

@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { useShownPages } from '../../ui/data-table/use-shown-pages.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -24,12 +25,13 @@ export function OrdersPage() {
   const { timeZone } = usePreferences()
   const search = route.useSearch()
   const setSearch = useSetSearch<OrdersSearch>()
-  const { orderId, ...others } = search
+  const { page, ...filters } = search
+  const { orderId, ...others } = filters
   // What is no order id finds nothing, and is told at its field; the others go on.
-  const asked = orderId && !isOrderId(orderId) ? others : search
+  const asked = orderId && !isOrderId(orderId) ? others : filters
   const query = useInfiniteQuery(ordersQuery(asked, timeZone))
-  const rows = query.data?.pages.flatMap(({ data }) => data)
-  const isFiltered = Object.values(search).some(value => value !== undefined)
+  const { rows, hasMore, isComing, showMore } = useShownPages(query, page, next => setSearch({ page: next }))
+  const isFiltered = Object.values(filters).some(value => value !== undefined)
   return (
     <>
       <PageHeader
@@ -37,7 +39,7 @@ export function OrdersPage() {
         lead={texts.lead}
         actions={<SaveOrders asked={ordersAsked(asked, timeZone)} isDisabled={rows?.length === 0} />}
       />
-      <OrderFilters search={search} onSearch={setSearch} />
+      <OrderFilters search={filters} onSearch={setSearch} />
       <DataTable
         label={texts.title}
         columns={useColumns()}
@@ -49,10 +51,10 @@ export function OrdersPage() {
       {rows && rows.length > 0 && (
         <Group justify="space-between" mt="md" gap="sm">
           <Text size="sm" c="dimmed" role="status">
-            {query.hasNextPage ? texts.shown(rows.length) : texts.all(rows.length)}
+            {hasMore ? texts.shown(rows.length) : texts.all(rows.length)}
           </Text>
-          {query.hasNextPage && (
-            <Button variant="default" loading={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+          {hasMore && (
+            <Button variant="default" loading={isComing} onClick={showMore}>
               {texts.more}
             </Button>
           )}

@@ -12,7 +12,7 @@ import { esimTexts } from '../esim-texts.ts'
 import { isTooLong, SalesFilters } from '../parts/sales-filters.tsx'
 import { useTariffNames } from '../parts/tariff-select.tsx'
 import { salesQuery } from '../queries.ts'
-import { failedByDay, onlyTariff, soldByDay, tariffsOf, withTotals } from '../sales-figures.ts'
+import { endedByDay, onlyTariff, soldByDay, tariffsOf, withTotals } from '../sales-figures.ts'
 import type { SalesSearch } from '../search.ts'
 import type { Sales } from '../types.ts'
 
@@ -45,7 +45,7 @@ function CountedSales({ search }: { search: SalesSearch }) {
           <Stack gap="lg">
             <Totals totals={sales.totals} />
             {sales.days.length > 0 ? (
-              <Charts sales={sales} />
+              <Charts sales={sales} tariff={search.tariff} />
             ) : (
               <Card p={0}>
                 <Empty title={texts.none} text={texts.noneText} />
@@ -79,37 +79,29 @@ function Totals({ totals: { confirmed, cancelled, expired, amounts } }: Pick<Sal
   )
 }
 
-function Charts({ sales }: { sales: Sales }) {
+/** All tariffs beside each other; or the one that was chosen, with everything that became of its orders. */
+function Charts({ sales, tariff }: { sales: Sales; tariff: string | undefined }) {
   const { sales: texts } = useTexts(esimTexts)
   const format = useFormat()
   const names = useTariffNames()
   const nameOf = (code: string) => names.get(code) ?? code
-  const sold = soldByDay(sales, { labelOf: format.dayOfYear, nameOf, othersName: texts.others })
+  const ended = endedByDay(sales, format.dayOfYear)
   const failures = [
     { name: 'cancelled', label: texts.cancelled, color: 'orange.5' },
     { name: 'expired', label: texts.expired, color: 'gray.5' },
   ]
-  const byTariff = tariffsOf(sales).map(({ code, ...counts }) => ({ label: nameOf(code), ...counts }))
+  const all = [{ name: 'confirmed', label: texts.sold }, ...failures]
   const shared = { kind: 'bars', value: format.number } as const
+  if (tariff) return <Chart {...shared} title={texts.byDay(nameOf(tariff))} isStacked points={ended} series={all} />
+  const sold = soldByDay(sales, { labelOf: format.dayOfYear, nameOf, othersName: texts.others })
+  const byTariff = tariffsOf(sales).map(({ code, ...counts }) => ({ label: nameOf(code), ...counts }))
   return (
     <>
       {sold.series.length > 0 && (
         <Chart {...shared} title={texts.soldByDay} isStacked points={sold.points} series={sold.series} />
       )}
-      <Chart
-        {...shared}
-        title={texts.failedByDay}
-        isStacked
-        points={failedByDay(sales, format.dayOfYear)}
-        series={failures}
-        height={200}
-      />
-      <Chart
-        {...shared}
-        title={texts.byTariff}
-        points={byTariff}
-        series={[{ name: 'confirmed', label: texts.sold }, ...failures]}
-      />
+      <Chart {...shared} title={texts.failedByDay} isStacked points={ended} series={failures} height={200} />
+      <Chart {...shared} title={texts.byTariff} points={byTariff} series={all} />
     </>
   )
 }

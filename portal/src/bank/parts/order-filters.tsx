@@ -12,7 +12,7 @@ import { TariffSelect } from './tariff-select.tsx'
 export const isOrderId = (words: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(words)
 
-type Given = { search: OrdersSearch; onSearch: (change: Partial<OrdersSearch>) => void }
+type Given = { search: Omit<OrdersSearch, 'page'>; onSearch: (change: Partial<OrdersSearch>) => void }
 
 const nothing = {
   externalId: undefined,

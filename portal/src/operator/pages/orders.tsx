@@ -5,6 +5,7 @@ import classes from '../../campaigns/parts.module.css'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { useShownPages } from '../../ui/data-table/use-shown-pages.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { DaysInput } from '../../ui/dates.tsx'
 import { LinkAnchor } from '../../ui/links.tsx'
@@ -24,23 +25,25 @@ const route = getRouteApi('/signed-in/operator/orders')
 export function OrdersPage() {
   const { orders: texts } = useTexts(operatorTexts)
   const { timeZone } = usePreferences()
-  const search = route.useSearch()
-  const query = useInfiniteQuery(ordersQuery(search, timeZone))
+  const { page, ...filters } = route.useSearch()
+  const setSearch = useSetSearch<OrdersSearch>()
+  const query = useInfiniteQuery(ordersQuery(filters, timeZone))
+  const { rows, hasMore, isComing, showMore } = useShownPages(query, page, next => setSearch({ page: next }))
   return (
     <>
       <PageHeader title={texts.title} lead={texts.lead} />
-      <Filters search={search} />
+      <Filters search={filters} />
       <DataTable
         label={texts.title}
         columns={useColumns()}
         query={query}
-        rows={query.data?.pages.flatMap(({ data }) => data)}
+        rows={rows}
         rowKey={({ orderId }) => orderId}
         empty={<Empty title={texts.none} />}
       />
-      {query.hasNextPage && (
+      {hasMore && (
         <Center mt="md">
-          <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+          <Button variant="default" loading={isComing} onClick={showMore}>
             {texts.more}
           </Button>
         </Center>
@@ -49,10 +52,10 @@ export function OrdersPage() {
   )
 }
 
-function Filters({ search }: { search: OrdersSearch }) {
+function Filters({ search }: { search: Omit<OrdersSearch, 'page'> }) {
   const { orders: texts } = useTexts(operatorTexts)
   const names = useTexts(statusTexts).order
-  const setSearch = useSetSearch<OrdersSearch & { page?: number }>()
+  const setSearch = useSetSearch<OrdersSearch>()
   const { data: partners } = useQuery(partnersQuery())
   const banks = partners?.banks.map(({ entry }) => ({ value: entry.code, label: entry.name })) ?? []
   return (
