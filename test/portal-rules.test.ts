@@ -20,9 +20,12 @@ import { createFormat } from '../portal/src/i18n/format.ts'
 import { firstLanguage } from '../portal/src/i18n/language.ts'
 import { counted } from '../portal/src/i18n/texts.ts'
 import { addDays, daysOfPeriod, fromZoned, isTimeZone, periodOfDays, toZoned } from '../portal/src/i18n/time-zone.ts'
+import { checkText } from '../portal/src/operator/audit-texts.ts'
 import { sortedPage } from '../portal/src/ui/data-table/columns.ts'
 import { statusTexts } from '../portal/src/ui/status-texts.ts'
+import { campaignChecks } from '../src/campaigns/audit-checks.ts'
 import { bankStatuses, campaignStatuses, reportingStages } from '../src/campaigns/lifecycle.ts'
+import { auditChecks } from '../src/esim/audit-checks.ts'
 import { orderStatuses } from '../src/esim/lifecycle.ts'
 
 suite('words', () => {
@@ -70,6 +73,21 @@ suite('words', () => {
     for (const [kind, statuses] of Object.entries(lists))
       for (const language of ['en', 'uk'] as const)
         assert.deepEqual(Object.keys(statusTexts[language][kind as keyof typeof lists]).sort(), [...statuses].sort())
+  })
+})
+
+test('the audit’s checks in Ukrainian; what breaks one as the platform tells it', () => {
+  for (const { name, holds } of [...auditChecks, ...campaignChecks]) {
+    const told = checkText({ name, ok: true, detail: holds }, 'uk')
+    for (const text of [told.name, told.detail]) assert.match(text, /^[^a-z]*$/i, name)
+    assert.deepEqual(checkText({ name, ok: true, detail: holds }, 'en'), { name, detail: holds })
+    assert.equal(checkText({ name, ok: false, detail: 'order 7 is lost' }, 'uk').detail, 'order 7 is lost')
+  }
+  const name = 'every profile is either free, reserved, sold or withdrawn'
+  const detail = '10 profiles of 2 tariffs are 4 free, 3 reserved, 2 sold and 1 withdrawn'
+  assert.deepEqual(checkText({ name, ok: true, detail }, 'uk'), {
+    name: 'кожен профіль вільний, зарезервований, проданий або вилучений',
+    detail: 'профілів: 10, тарифів: 2; вільних 4, зарезервованих 3, проданих 2, вилучених 1',
   })
 })
 

@@ -46,6 +46,9 @@ export const operatorTexts = dictionary({
       deliveryModes: { local: 'In the bank’s app', qr_email: 'QR by e-mail' },
       operators: 'Mobile operators',
       allOperators: 'All',
+      sellsAll: 'Sells every mobile operator',
+      sellsAllHint: 'Also those that come later',
+      operatorsHint: 'Only these; without any the bank sells no eSIM',
       access: 'Access',
       accessOf: (users: number, credentials: number) =>
         `${counted('en', users, { one: 'user', other: 'users' })}, ${counted('en', credentials, { one: 'credential', other: 'credentials' })}`,
@@ -324,6 +327,9 @@ export const operatorTexts = dictionary({
       deliveryModes: { local: 'У застосунку банку', qr_email: 'QR електронною поштою' },
       operators: 'Мобільні оператори',
       allOperators: 'Усі',
+      sellsAll: 'Продає всіх мобільних операторів',
+      sellsAllHint: 'Також тих, що з’являться згодом',
+      operatorsHint: 'Лише цих; без жодного банк не продає eSIM',
       access: 'Доступ',
       accessOf: (users, credentials) =>
         `${counted('uk', users, { one: 'користувач', few: 'користувачі', many: 'користувачів', other: 'користувача' })}, ${counted('uk', credentials, { one: 'ключ', few: 'ключі', many: 'ключів', other: 'ключа' })}`,

@@ -1,10 +1,11 @@
 import { Alert, Badge, Button, Stack } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Loaded } from '../../ui/states.tsx'
+import { checkText } from '../audit-texts.ts'
 import { type Audit, auditQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
@@ -43,6 +44,7 @@ export function AuditPage() {
 
 function Checks({ audit, query }: { audit: Audit; query: ReturnType<typeof useQuery<Audit>> }) {
   const { audit: texts } = useTexts(operatorTexts)
+  const { language } = usePreferences()
   return (
     <DataTable
       label={texts.title}
@@ -51,13 +53,13 @@ function Checks({ audit, query }: { audit: Audit; query: ReturnType<typeof useQu
       rows={[...audit.checks].sort((one, other) => Number(one.ok) - Number(other.ok))}
       rowKey={({ name }) => name}
       columns={[
-        { key: 'name', title: texts.check, cell: ({ name }) => name },
+        { key: 'name', title: texts.check, cell: check => checkText(check, language).name },
         {
           key: 'ok',
           title: texts.result,
           cell: ({ ok }) => <Badge color={ok ? 'perk' : 'red'}>{ok ? texts.holds : texts.broken}</Badge>,
         },
-        { key: 'detail', title: texts.detail, cell: ({ detail }) => detail },
+        { key: 'detail', title: texts.detail, cell: check => checkText(check, language).detail },
       ]}
     />
   )

@@ -1,5 +1,5 @@
 /** What an entry of the directory says of a bank or a merchant; fields that are not shown stay as they are. */
-import { MultiSelect, NativeSelect, Textarea, TextInput } from '@mantine/core'
+import { MultiSelect, NativeSelect, Switch, Textarea, TextInput } from '@mantine/core'
 import { type UseFormReturnType, useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -21,20 +21,25 @@ const bankFields = ['code', 'name', 'logoUrl'] as const
 
 export function BankForm({ entry }: { entry?: Bank['entry'] }) {
   const { partners: texts } = useTexts(operatorTexts)
+  const { data } = useQuery(partnersQuery())
+  const sold = entry?.esim.operators ?? 'all'
   const form = useForm({
     initialValues: {
       code: entry?.code ?? '',
       name: entry?.name ?? '',
       logoUrl: entry?.logoUrl ?? '',
       deliveryMode: entry?.esim.deliveryMode ?? 'local',
+      sellsAll: sold === 'all',
+      operators: sold === 'all' ? [] : sold,
     },
   })
-  const toEntry = ({ deliveryMode, ...values }: typeof form.values) => ({
+  const toEntry = ({ deliveryMode, sellsAll, operators, ...values }: typeof form.values) => ({
     apiVersion: '1.0',
     ...entry,
     ...values,
-    esim: { operators: 'all', ...entry?.esim, deliveryMode },
+    esim: { operators: sellsAll ? 'all' : operators, deliveryMode },
   })
+  const known = data?.mobileOperators.map(({ code, nameUk }) => ({ value: code, label: nameUk })) ?? []
   const save = () => applyEntry({ banks: [toEntry(form.values)] })
   return (
     <EntryForm form={form} fields={bankFields} name={form.values.name} onSave={save}>
@@ -46,6 +51,20 @@ export function BankForm({ entry }: { entry?: Bank['entry'] }) {
         data={(['local', 'qr_email'] as const).map(value => ({ value, label: texts.deliveryModes[value] }))}
         {...form.getInputProps('deliveryMode')}
       />
+      <Switch
+        label={texts.sellsAll}
+        description={texts.sellsAllHint}
+        {...form.getInputProps('sellsAll', { type: 'checkbox' })}
+      />
+      {!form.values.sellsAll && (
+        <MultiSelect
+          label={texts.operators}
+          description={texts.operatorsHint}
+          data={known}
+          searchable
+          {...form.getInputProps('operators')}
+        />
+      )}
     </EntryForm>
   )
 }
