@@ -28,24 +28,13 @@ export const merchantTexts = dictionary({
       },
     },
     campaigns: {
-      title: 'Campaigns',
       create: 'New campaign',
-      search: 'Find by name',
-      status: 'Status',
       anyStatus: 'Any status',
-      dates: 'Begins and ends within',
-      clear: 'Clear filters',
-      name: 'Campaign',
-      period: 'Period',
-      percentage: 'Cashback',
       banks: 'Banks',
-      created: 'Created',
       takePart: (approved: number, invited: number) =>
         `${approved} of ${counted('en', invited, { one: 'bank', other: 'banks' })}`,
-      none: 'No campaigns yet',
       noneText:
         'A campaign says what customers get back, where and when. Banks that you invite decide whether they take part.',
-      notFound: 'No campaign fits the filters',
     },
   },
   uk: {
@@ -74,23 +63,12 @@ export const merchantTexts = dictionary({
       },
     },
     campaigns: {
-      title: 'Кампанії',
       create: 'Нова кампанія',
-      search: 'Пошук за назвою',
-      status: 'Стан',
       anyStatus: 'Будь-який стан',
-      dates: 'Починається й закінчується в межах',
-      clear: 'Скинути фільтри',
-      name: 'Кампанія',
-      period: 'Період',
-      percentage: 'Кешбек',
       banks: 'Банки',
-      created: 'Створено',
       takePart: (approved, invited) =>
         `${approved} із ${counted('uk', invited, { one: 'банку', few: 'банків', many: 'банків', other: 'банку' })}`,
-      none: 'Кампаній ще немає',
       noneText: 'Кампанія визначає, що повертається клієнтам, де й коли. Запрошені банки вирішують, чи брати участь.',
-      notFound: 'Жодна кампанія не відповідає фільтрам',
     },
   },
 })

@@ -1,9 +1,10 @@
-import { Button, Card, Stack, Tabs } from '@mantine/core'
+import { Button, Card, Stack } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { CampaignFacts } from '../../campaigns/campaign-facts.tsx'
 import { CampaignHistory } from '../../campaigns/campaign-history.tsx'
 import { CampaignLifeLine } from '../../campaigns/campaign-life-line.tsx'
+import { CampaignTabs } from '../../campaigns/campaign-tabs.tsx'
 import { CustomerCard } from '../../campaigns/customer-card.tsx'
 import classes from '../../campaigns/parts.module.css'
 import { TerminalsTable } from '../../campaigns/terminals-table.tsx'
@@ -98,40 +99,29 @@ function Panels({ campaign }: { campaign: BankCampaign }) {
   const session = useSession()
   const search = route.useSearch()
   const setSearch = useSetSearch<typeof search>()
-  const { tab = 'offer' } = search
+  const contents = {
+    offer: (
+      <div className={classes.withCard}>
+        <Stack gap="lg">
+          <OwnPart campaign={campaign} />
+          <CampaignFacts campaign={campaign} />
+        </Stack>
+        <CustomerCard campaign={{ ...campaign, currency: campaign.country.currency.code }} />
+      </div>
+    ),
+    terminals: <Terminals campaign={campaign} />,
+    history: (
+      <Card>
+        <CampaignHistory cashbackId={campaign.cashbackId} banks={[{ id: session.id ?? '', name: session.name }]} />
+      </Card>
+    ),
+  }
   return (
-    <Tabs
-      value={tab}
-      onChange={value =>
-        setSearch({ tab: campaignTabs.find(each => each === value), find: undefined, since: undefined })
-      }
-      keepMounted={false}
-    >
-      <Tabs.List className={classes.tabs ?? ''}>
-        {campaignTabs.map(each => (
-          <Tabs.Tab key={each} value={each}>
-            {tabs[each]}
-          </Tabs.Tab>
-        ))}
-      </Tabs.List>
-      <Tabs.Panel value="offer" pt="lg">
-        <div className={classes.withCard}>
-          <Stack gap="lg">
-            <OwnPart campaign={campaign} />
-            <CampaignFacts campaign={campaign} />
-          </Stack>
-          <CustomerCard campaign={{ ...campaign, currency: campaign.country.currency.code }} />
-        </div>
-      </Tabs.Panel>
-      <Tabs.Panel value="terminals" pt="lg">
-        <Terminals campaign={campaign} />
-      </Tabs.Panel>
-      <Tabs.Panel value="history" pt="lg">
-        <Card>
-          <CampaignHistory cashbackId={campaign.cashbackId} banks={[{ id: session.id ?? '', name: session.name }]} />
-        </Card>
-      </Tabs.Panel>
-    </Tabs>
+    <CampaignTabs
+      parts={campaignTabs.map(tab => ({ tab, name: tabs[tab], content: contents[tab] }))}
+      tab={search.tab ?? 'offer'}
+      onTab={tab => setSearch({ tab, find: undefined, since: undefined })}
+    />
   )
 }
 

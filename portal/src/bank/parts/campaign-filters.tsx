@@ -1,10 +1,7 @@
-import { Button, NativeSelect, Stack } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { GroupChips } from '../../campaigns/group-chips.tsx'
-import classes from '../../campaigns/parts.module.css'
+import { ListFilters } from '../../campaigns/campaigns-list.tsx'
 import { useTexts } from '../../i18n/preferences.tsx'
-import { DaysInput } from '../../ui/dates.tsx'
-import { SearchInput } from '../../ui/search-input.tsx'
 import { statusTexts } from '../../ui/status-texts.ts'
 import { homeQuery } from '../queries.ts'
 import { authors, type CampaignsSearch, decisions } from '../search.ts'
@@ -23,30 +20,12 @@ const nothing = {
 
 /** Which campaigns the table shows. */
 export function CampaignFilters({ search, onSearch }: Given) {
-  const { campaigns: texts } = useTexts(bankTexts)
   const { data: home } = useQuery(homeQuery)
-  const { name, group, decision, author, from, to } = search
-  const isFiltered = [name, group, decision, author, from, to].some(value => value !== undefined)
+  const onGroup = (group: CampaignsSearch['group']) => onSearch({ group })
   return (
-    <Stack gap="sm" mb="md">
-      <GroupChips group={group} home={home} onGroup={chosen => onSearch({ group: chosen })} />
-      <div className={classes.filters}>
-        <SearchInput label={texts.search} value={name} onChange={words => onSearch({ name: words })} />
-        <Choices search={search} onSearch={onSearch} />
-        <DaysInput
-          aria-label={texts.dates}
-          placeholder={texts.dates}
-          isClearable
-          value={[from ?? null, to ?? null]}
-          onChange={([first, last]) => onSearch({ from: first ?? undefined, to: last ?? undefined })}
-        />
-        {isFiltered && (
-          <Button variant="subtle" onClick={() => onSearch(nothing)}>
-            {texts.clear}
-          </Button>
-        )}
-      </div>
-    </Stack>
+    <ListFilters {...{ search, onSearch, onGroup, nothing, home }}>
+      <Choices search={search} onSearch={onSearch} />
+    </ListFilters>
   )
 }
 

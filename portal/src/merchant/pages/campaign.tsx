@@ -1,4 +1,4 @@
-import { Button, Card, Stack, Tabs } from '@mantine/core'
+import { Button, Card, Stack } from '@mantine/core'
 import { IconPencil, IconRocket, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -6,6 +6,7 @@ import { BankDecisions } from '../../campaigns/bank-decisions.tsx'
 import { CampaignFacts } from '../../campaigns/campaign-facts.tsx'
 import { CampaignHistory } from '../../campaigns/campaign-history.tsx'
 import { CampaignLifeLine } from '../../campaigns/campaign-life-line.tsx'
+import { CampaignTabs } from '../../campaigns/campaign-tabs.tsx'
 import { CustomerCard } from '../../campaigns/customer-card.tsx'
 import classes from '../../campaigns/parts.module.css'
 import { TerminalsTable } from '../../campaigns/terminals-table.tsx'
@@ -114,47 +115,36 @@ function Panels({ campaign }: { campaign: CampaignDetails }) {
   const { tabs } = useTexts(campaignPageTexts)
   const search = route.useSearch()
   const setSearch = useSetSearch<typeof search>()
-  const { tab = 'offer' } = search
   const { cashbackId, terminalsPlatform, banks } = campaign
+  const contents = {
+    offer: (
+      <div className={classes.withCard}>
+        <CampaignFacts campaign={campaign} />
+        <CustomerCard campaign={{ ...campaign, currency: campaign.country.currency.code }} />
+      </div>
+    ),
+    banks: <Banks campaign={campaign} />,
+    terminals: (
+      <TerminalsTable
+        cashbackId={cashbackId}
+        isPlatform={terminalsPlatform}
+        search={search}
+        onSearch={change => setSearch(change)}
+      />
+    ),
+    segment: <SegmentPanel campaign={campaign} />,
+    history: (
+      <Card>
+        <CampaignHistory cashbackId={cashbackId} banks={banks} />
+      </Card>
+    ),
+  }
   return (
-    <Tabs
-      value={tab}
-      onChange={value => setSearch({ tab: campaignTabs.find(each => each === value), find: undefined })}
-      keepMounted={false}
-    >
-      <Tabs.List className={classes.tabs ?? ''}>
-        {campaignTabs.map(each => (
-          <Tabs.Tab key={each} value={each}>
-            {tabs[each]}
-          </Tabs.Tab>
-        ))}
-      </Tabs.List>
-      <Tabs.Panel value="offer" pt="lg">
-        <div className={classes.withCard}>
-          <CampaignFacts campaign={campaign} />
-          <CustomerCard campaign={{ ...campaign, currency: campaign.country.currency.code }} />
-        </div>
-      </Tabs.Panel>
-      <Tabs.Panel value="banks" pt="lg">
-        <Banks campaign={campaign} />
-      </Tabs.Panel>
-      <Tabs.Panel value="terminals" pt="lg">
-        <TerminalsTable
-          cashbackId={cashbackId}
-          isPlatform={terminalsPlatform}
-          search={search}
-          onSearch={change => setSearch(change)}
-        />
-      </Tabs.Panel>
-      <Tabs.Panel value="segment" pt="lg">
-        <SegmentPanel campaign={campaign} />
-      </Tabs.Panel>
-      <Tabs.Panel value="history" pt="lg">
-        <Card>
-          <CampaignHistory cashbackId={cashbackId} banks={banks} />
-        </Card>
-      </Tabs.Panel>
-    </Tabs>
+    <CampaignTabs
+      parts={campaignTabs.map(tab => ({ tab, name: tabs[tab], content: contents[tab] }))}
+      tab={search.tab ?? 'offer'}
+      onTab={tab => setSearch({ tab, find: undefined })}
+    />
   )
 }
 

@@ -1,15 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { CampaignsList, useCampaignColumns } from '../../campaigns/campaigns-list.tsx'
+import { listTexts } from '../../campaigns/list-texts.ts'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
-import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
-import { Empty } from '../../ui/states.tsx'
-import { StatusBadge } from '../../ui/status-badge.tsx'
-import { DateTime, Percent, Period } from '../../ui/values.tsx'
 import { CampaignFilters } from '../parts/campaign-filters.tsx'
 import { campaignsQuery, type ListedCampaign } from '../queries.ts'
 import type { CampaignsSearch } from '../search.ts'
@@ -20,45 +17,34 @@ const route = getRouteApi('/signed-in/merchant/campaigns')
 /** All campaigns of the merchant: filtered, searched, sorted and paged in the address. */
 export function CampaignsPage() {
   const { campaigns: texts } = useTexts(merchantTexts)
+  const { none } = useTexts(listTexts)
   const { timeZone } = usePreferences()
   const mayChange = useMayChange()
   const search = route.useSearch()
   const setSearch = useSetSearch<CampaignsSearch>()
   const query = useQuery(campaignsQuery(search, timeZone))
-  const { page: _, sortBy, sortOrder, ...filters } = search
-  const isFiltered = Object.values(filters).some(value => value !== undefined)
   const create = mayChange && <LinkButton to="/merchant/campaigns/new">{texts.create}</LinkButton>
   return (
-    <>
-      <PageHeader title={texts.title} actions={create} />
-      <CampaignFilters search={search} onSearch={setSearch} />
-      <DataTable
-        label={texts.title}
-        columns={useColumns()}
-        query={query}
-        rows={query.data?.data}
-        rowKey={({ cashbackId }) => cashbackId}
-        sorting={{ by: sortBy ?? 'createdAt', order: sortBy ? (sortOrder ?? 'ASC') : 'DESC' }}
-        {...(query.data && { paging: query.data.pagination })}
-        onSearch={change => setSearch(change as Partial<CampaignsSearch>)}
-        empty={
-          isFiltered ? (
-            <Empty title={texts.notFound} />
-          ) : (
-            <Empty title={texts.none} text={texts.noneText} action={create} />
-          )
-        }
-      />
-    </>
+    <CampaignsList
+      query={query}
+      columns={useColumns()}
+      search={search}
+      onSearch={change => setSearch(change as Partial<CampaignsSearch>)}
+      filters={<CampaignFilters search={search} onSearch={setSearch} />}
+      actions={create}
+      empty={{ title: none, text: texts.noneText, action: create }}
+    />
   )
 }
 
 function useColumns(): Column<ListedCampaign>[] {
   const { campaigns: texts } = useTexts(merchantTexts)
+  const { name: title } = useTexts(listTexts)
+  const { status, period, percentage, created } = useCampaignColumns<ListedCampaign>()
   return [
     {
       key: 'name',
-      title: texts.name,
+      title,
       sortBy: 'name',
       cell: ({ cashbackId, name }) => (
         <LinkAnchor to="/merchant/campaigns/$cashbackId" params={{ cashbackId }} fw={600} c="inherit">
@@ -66,31 +52,14 @@ function useColumns(): Column<ListedCampaign>[] {
         </LinkAnchor>
       ),
     },
-    {
-      key: 'status',
-      title: texts.status,
-      sortBy: 'status',
-      cell: ({ status }) => <StatusBadge of="campaign" status={status} />,
-    },
-    { key: 'period', title: texts.period, sortBy: 'dateFrom', cell: campaign => <Period {...campaign} /> },
-    {
-      key: 'percentage',
-      title: texts.percentage,
-      sortBy: 'percentage',
-      align: 'right',
-      cell: ({ percentage }) => <Percent value={percentage} />,
-    },
+    status,
+    period,
+    percentage,
     {
       key: 'banks',
       title: texts.banks,
       cell: ({ banks }) => texts.takePart(banks.filter(({ status }) => status === 'approved').length, banks.length),
     },
-    {
-      key: 'created',
-      title: texts.created,
-      sortBy: 'createdAt',
-      cell: ({ createdAt }) => <DateTime at={createdAt} withTime={false} />,
-      isMinor: true,
-    },
+    created,
   ]
 }

@@ -1,11 +1,8 @@
 import { Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { CostChart } from '../../campaigns/cost-chart.tsx'
-import { DifferencesTable } from '../../campaigns/differences-table.tsx'
 import { reconciliationQuery } from '../../campaigns/queries.ts'
-import { ReportTotals } from '../../campaigns/report-totals.tsx'
-import { ReportsList } from '../../campaigns/reports-list.tsx'
+import { ReconciliationFigures } from '../../campaigns/reconciliation-figures.tsx'
 import type { CampaignDetails, ReconciledBank } from '../../campaigns/types.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
@@ -34,7 +31,7 @@ export function RoomPage() {
   )
 }
 
-type Query = Parameters<typeof ReportsList>[0]['query']
+type Query = Parameters<typeof ReconciliationFigures>[0]['query']
 type Given = { campaign: CampaignDetails; banks: readonly ReconciledBank[]; query: Query }
 
 function Room({ campaign, banks, query }: Given) {
@@ -74,21 +71,6 @@ function Room({ campaign, banks, query }: Given) {
 function Figures({ campaign, bank, query }: { campaign: CampaignDetails; bank: ReconciledBank; query: Query }) {
   const search = route.useSearch()
   const setSearch = useSetSearch<typeof search>()
-  const currency = campaign.country.currency.code
-  return (
-    <>
-      <ReportTotals bank={bank} currency={currency} />
-      <CostChart campaign={campaign} bank={bank} />
-      {bank.reports.length > 0 && (
-        <DifferencesTable
-          cashbackId={campaign.cashbackId}
-          bank={bank}
-          query={query}
-          search={search}
-          onSearch={change => setSearch(change as typeof search)}
-        />
-      )}
-      <ReportsList bank={bank} query={query} currency={currency} />
-    </>
-  )
+  const onSearch = (change: object) => setSearch(change as typeof search)
+  return <ReconciliationFigures {...{ campaign, bank, query, search, onSearch }} />
 }

@@ -1,0 +1,34 @@
+import { CostChart } from './cost-chart.tsx'
+import { DifferencesTable } from './differences-table.tsx'
+import { ReportTotals } from './report-totals.tsx'
+import { ReportsList } from './reports-list.tsx'
+import type { CampaignDetails, ReconciledBank } from './types.ts'
+
+type Table = Parameters<typeof DifferencesTable>[0]
+
+/** What both sides of a reconciliation look at: totals, costs, differences, and the reports themselves. */
+export function ReconciliationFigures(
+  props: Pick<Table, 'search' | 'query' | 'onSearch'> & {
+    campaign: Parameters<typeof CostChart>[0]['campaign'] & Pick<CampaignDetails, 'cashbackId' | 'country'>
+    bank: ReconciledBank
+  },
+) {
+  const { campaign, bank, query, search, onSearch } = props
+  const currency = campaign.country.currency.code
+  return (
+    <>
+      <ReportTotals bank={bank} currency={currency} />
+      <CostChart campaign={campaign} bank={bank} />
+      {bank.reports.length > 0 && (
+        <DifferencesTable
+          cashbackId={campaign.cashbackId}
+          bank={bank}
+          query={query}
+          search={search}
+          onSearch={onSearch}
+        />
+      )}
+      <ReportsList bank={bank} query={query} currency={currency} />
+    </>
+  )
+}
