@@ -38,7 +38,7 @@ export async function serve(only: string | undefined): Promise<void> {
   })
   try {
     const samples = config.sampleData && (await (await import('./samples.ts')).loadSamples(platform, logger))
-    if (samples) giveBackMemory()
+    giveBackMemory()
     platform.startJobs()
     await platform.app.listen({ host: config.host, port: config.port })
     logger.info({ address: config.publicUrl, mode: config.mode, services: platform.deps.services }, 'ready')
