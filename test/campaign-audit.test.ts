@@ -202,6 +202,30 @@ const broken: [string, string, string[], RegExp][] = [
     new RegExp(`shows another ${field}`),
   ]),
   [
+    'a card that is no JSON',
+    `update campaigns set card = left(card, 100) where name = 'Edited'`,
+    [shown],
+    /^campaign [0-9a-f-]{36} shows a card that is no JSON$/,
+  ],
+  [
+    'a card of odd values',
+    `update campaigns set card = regexp_replace(card, '"percentage":[^,]*', '"percentage":"seven"') where name = 'Edited'`,
+    [shown],
+    /^campaign [0-9a-f-]{36} shows another percentage$/,
+  ],
+  [
+    'terminals that are no list',
+    `update campaigns set terminals = '{' where name = 'Edited'`,
+    [shown],
+    /^campaign [0-9a-f-]{36} shows another number of terminals$/,
+  ],
+  [
+    'customers that are no list',
+    `update campaign_segments set customer_ids = '{}'`,
+    [segments],
+    /has 2 customers in its segment, but no list of them are listed/,
+  ],
+  [
     'a segment that counts wrong',
     'update campaign_segments set customers_count = 3',
     [segments],

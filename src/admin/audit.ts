@@ -1,5 +1,5 @@
 /** Proves the books (operations.md, `perkline audit`): what the rules promise is counted anew from what the database holds. */
-import { campaignChecks } from '../campaigns/audit-checks.ts'
+import { campaignCheckFunctions, campaignChecks } from '../campaigns/audit-checks.ts'
 import { type CheckResult, runCheck } from '../db/check.ts'
 import { type Database, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
@@ -14,7 +14,7 @@ export type AuditResult = { ok: boolean; checks: CheckResult[] }
  * @returns each check with what was found, in plain words and without secrets
  */
 export function audit(database: Database, now: Date): Promise<AuditResult> {
-  const begin = 'begin isolation level repeatable read read only'
+  const begin = `begin; ${campaignCheckFunctions}; commit; begin isolation level repeatable read read only`
   return longTransaction(
     database,
     async client => {

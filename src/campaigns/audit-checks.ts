@@ -32,6 +32,18 @@ const ends = `
     select cashback_id, 'reporting', bank_id::text, reporting_stage from campaign_banks where reporting_stage is not null
   ) as present using (cashback_id, subject, bank)`
 
+const utc = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/**
+ * What the checks of campaigns call; it goes with the connection. Readers get stored texts as they are: one that cannot be read at all
+ * has to be named like every other fault, and must not break the audit off.
+ */
+export const campaignCheckFunctions = `
+  create function pg_temp.json_of(stored text) returns jsonb language plpgsql as
+    $$ begin return stored::jsonb; exception when data_exception then return null; end $$;
+  create function pg_temp.json_list_length(stored text) returns int language plpgsql as
+    $$ begin return json_array_length(stored::json); exception when data_exception then return null; end $$`
+
 export const campaignChecks: readonly Check[] = [
   {
     name: 'no state of a campaign is outside the tables',
@@ -121,28 +133,30 @@ export const campaignChecks: readonly Check[] = [
     name: 'what readers get of a campaign agrees with its columns',
     holds: 'card and terminals are as the columns say',
     faults: `
-      select 'campaign ' || cashback_id || ' shows another ' || shown as fault
-      from campaigns cross join lateral (select (card || '}')::jsonb as j offset 0) as card
+      select 'campaign ' || cashback_id || ' shows ' || case when j is null then 'a card that is no JSON' else 'another ' || shown end as fault
+      from campaigns cross join lateral (select pg_temp.json_of(card || '}') as j offset 0) as card
       cross join lateral (values
-        ('cashbackId', (j->>'cashbackId')::uuid = cashback_id), ('retailerId', (j->>'retailerId')::uuid = merchant_id),
-        ('createdByBankId', (j->>'createdByBankId')::uuid is not distinct from created_by_bank_id),
-        ('name', j->>'name' = name), ('dateFrom', (j->>'dateFrom')::timestamptz = date_from),
-        ('dateTo', (j->>'dateTo')::timestamptz = date_to), ('percentage', (j->>'percentage')::numeric = percentage),
-        ('minAmount', (j->>'minAmount')::numeric = min_amount), ('maxAmount', (j->>'maxAmount')::numeric = max_amount),
-        ('maxBudget', (j->>'maxBudget')::numeric is not distinct from max_budget),
-        ('merchantCompensationPercentage', (j->>'merchantCompensationPercentage')::numeric = merchant_compensation_percentage),
-        ('createdAt', (j->>'createdAt')::timestamptz = created_at),
-        ('number of terminals', json_array_length(terminals::json) = terminals_count)
+        ('cashbackId', j->>'cashbackId' = cashback_id::text), ('retailerId', j->>'retailerId' = merchant_id::text),
+        ('createdByBankId', j->>'createdByBankId' is not distinct from created_by_bank_id::text),
+        ('name', j->>'name' = name), ('dateFrom', j->>'dateFrom' = ${utc('date_from')}), ('dateTo', j->>'dateTo' = ${utc('date_to')}),
+        ('percentage', j->'percentage' = to_jsonb(percentage)), ('minAmount', j->'minAmount' = to_jsonb(min_amount)),
+        ('maxAmount', j->'maxAmount' = to_jsonb(max_amount)),
+        ('maxBudget', j->'maxBudget' = coalesce(to_jsonb(max_budget), 'null')),
+        ('merchantCompensationPercentage', j->'merchantCompensationPercentage' = to_jsonb(merchant_compensation_percentage)),
+        ('createdAt', j->>'createdAt' = ${utc('created_at')})
       ) as fields (shown, agrees)
-      where agrees is not true`,
+      where agrees is not true and (j is not null or shown = 'cashbackId')
+      union all
+      select 'campaign ' || cashback_id || ' shows another number of terminals' from campaigns
+      where pg_temp.json_list_length(terminals) is distinct from terminals_count`,
   },
   {
     name: 'every segment has as many customers as it says',
     holds: 'counts and lists agree, and every customer belongs to a bank that exists',
     faults: `
-      select ${ofBank} ' has ' || customers_count || ' customers in its segment, but ' || json_array_length(customer_ids::json) ||
-        ' are listed' as fault
-      from campaign_segments where json_array_length(customer_ids::json) <> customers_count
+      select ${ofBank} ' has ' || customers_count || ' customers in its segment, but ' ||
+        coalesce(pg_temp.json_list_length(customer_ids)::text, 'no list of them') || ' are listed' as fault
+      from campaign_segments where pg_temp.json_list_length(customer_ids) is distinct from customers_count
       union all
       select 'customers belong to the bank ' || bank_id || ', which does not exist'
       from (select distinct bank_id from customers) as owners where bank_id not in (select bank_id from banks)`,
