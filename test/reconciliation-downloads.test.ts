@@ -133,6 +133,25 @@ suite('GET /portal/cashbacks/:id/banks/:bankId/differences.csv', () => {
     )
   })
 
+  test('what a spreadsheet would carry out is text to it, and a number stays a number', async () => {
+    const { alpha } = sides
+    const campaign = await endedCampaign(sides, [alpha])
+    const odd = ['=1+1', '+cmd|x', '-a', '@sum', '"=a,1"', '-5', '+380', '-1.5', '007']
+    const report = reportOf(...odd.map(id => line(campaign, id, { terminalId: `=T` })))
+    const uploaded = await uploadBank(alpha, campaign.id, report)
+    assert.equal(uploaded.status, 201, uploaded.text)
+    const { text } = await csv(campaign.id)
+    const shown = ["'=1+1", "'+cmd|x", "'-a", "'@sum", `"'=a,1"`, '-5', '+380', '-1.5', '007']
+    assert.deepEqual(
+      text.trimEnd().split('\r\n').slice(1),
+      shown.map((id, index) => `unknown-terminal,${id},${index + 2},,,'=T`),
+    )
+    const { reports, differences } = await reconciliationOf(alpha, campaign.id)
+    assert.equal(differences.items[0].transactionId, '=1+1')
+    const file = await alpha.call('GET', `/portal/reports/${reports[0].reportId}/file`)
+    assert.equal(file.body.toString(), report)
+  })
+
   test('without a report, and without a difference, there is the header alone', async () => {
     const campaign = await endedCampaign(sides, [sides.alpha])
     const alone = 'kind,transactionId,bankLine,merchantLine,expected,found\r\n'

@@ -55,5 +55,9 @@ export function differenceLines(differences: readonly Difference[]): string {
 
 function quoted(value: string | null): string {
   if (value === null) return ''
-  return /[",]|^\s|\s$/.test(value) ? `"${value.replaceAll('"', '""')}"` : value
+  const text = isFormula(value) ? `'${value}` : value
+  return /[",]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
+
+/** Spreadsheets would carry out what a partner has put into an id of its own; a plain number stays one. */
+const isFormula = (value: string): boolean => /^[=+\-@\t\r]/.test(value) && !/^[+-]?\d+(?:\.\d+)?$/.test(value)
