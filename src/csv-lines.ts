@@ -80,3 +80,9 @@ export function splitRecord(text: string): string[] | undefined {
   }
   return fields
 }
+
+/** The last line of a list of faults counts them all. */
+export function describeFaults(named: readonly string[], count: number): string[] {
+  const more = count > named.length ? `... and ${count - named.length} more faults; ` : ''
+  return [...named, `${more}${count} ${count === 1 ? 'fault' : 'faults'} in all: nothing was kept`]
+}

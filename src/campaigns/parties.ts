@@ -1,17 +1,26 @@
 /** Who may see a campaign: its merchant, and the banks that are invited (behaviour.md, section 7). */
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
 import { findParties } from './history-store.ts'
 import { requireOwn } from './merchant-operations.ts'
 import { campaignNotFound } from './moves-store.ts'
 
-/** @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden' for another merchant's campaign */
+export const bankNotInvited = (): DomainError => new DomainError('not-found', 'The bank is not invited to the campaign')
+
+/**
+ * @param asked.bankId whose part is asked for; left out: a bank asks for its own, the merchant for all
+ * @throws DomainError 'not-found', also to and for a bank that is not invited; 'forbidden' for another merchant's campaign
+ */
 export async function requireParty(
   database: Queryable,
-  { caller, cashbackId }: { caller: BankCaller | MerchantCaller; cashbackId: string },
+  asked: { caller: BankCaller | MerchantCaller; cashbackId: string; bankId?: string },
 ): Promise<void> {
-  const parties = await findParties(database, cashbackId, caller.type === 'bank' ? caller.bankId : null)
+  const { caller, cashbackId } = asked
+  const bankId = asked.bankId ?? (caller.type === 'bank' ? caller.bankId : null)
+  const parties = await findParties(database, cashbackId, bankId)
   if (!parties) throw campaignNotFound('not-found')
   if (caller.type === 'retailer') requireOwn(parties, caller)
-  else if (!parties.isInvited) throw campaignNotFound('not-found')
+  if (bankId === null || parties.isInvited) return
+  throw caller.type === 'bank' ? campaignNotFound('not-found') : bankNotInvited()
 }

@@ -5,8 +5,8 @@ import { lockCampaignByClock } from '../campaigns/due-moves.ts'
 import * as lifecycle from '../campaigns/lifecycle.ts'
 import { requireOwn } from '../campaigns/merchant-operations.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../campaigns/moves-store.ts'
+import { bankNotInvited } from '../campaigns/parties.ts'
 import type { Queryable } from '../db/database.ts'
-import { DomainError } from '../errors.ts'
 
 export type Partner = BankCaller | MerchantCaller
 /** A bank's part in a campaign, and who asks for it. */
@@ -89,8 +89,6 @@ export async function lockPart(
   if (asked.caller.type === 'bank') throw campaignNotFound('not-found')
   throw bankNotInvited()
 }
-
-export const bankNotInvited = (): DomainError => new DomainError('not-found', 'The bank is not invited to the campaign')
 
 async function lockExisting(
   transaction: Queryable,

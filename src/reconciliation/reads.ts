@@ -1,11 +1,11 @@
 /** Who may see which reports and differences (behaviour.md, section 7): the merchant of the campaign all, a bank its own only. */
 import type { CampaignDeps } from '../campaigns/deps.ts'
-import { findParties } from '../campaigns/history-store.ts'
 import { requireOwn } from '../campaigns/merchant-operations.ts'
 import { campaignNotFound } from '../campaigns/moves-store.ts'
+import { bankNotInvited, requireParty } from '../campaigns/parties.ts'
 import { DomainError } from '../errors.ts'
 import { findFile, readDifferences, readFile, type StoredFile } from './file-store.ts'
-import { type AskedPart, bankNotInvited, type Partner } from './operations.ts'
+import type { AskedPart, Partner } from './operations.ts'
 import { listReconciliations, type Reconciliations } from './store.ts'
 
 type Deps = Pick<CampaignDeps, 'database'>
@@ -19,7 +19,7 @@ export async function readReconciliation(
 ): Promise<Reconciliations> {
   const { caller, cashbackId } = asked
   const bankId = caller.type === 'bank' ? caller.bankId : null
-  await requireParty(database, { caller, cashbackId, bankId })
+  await requireParty(database, asked)
   const read = await listReconciliations(database, { cashbackId, bankId, mostItems })
   if (!read) throw campaignNotFound('not-found')
   return read
@@ -46,16 +46,4 @@ export async function openFile(
     throw new DomainError('not-found', 'The report was not found')
   if (caller.type === 'retailer') requireOwn(file, caller)
   return { ...file, bytes: readFile(database, reportId) }
-}
-
-/** @param asked.bankId whose part is asked for; null: all parts */
-async function requireParty(
-  database: CampaignDeps['database'],
-  { caller, cashbackId, bankId }: { caller: Partner; cashbackId: string; bankId: string | null },
-): Promise<void> {
-  const parties = await findParties(database, cashbackId, bankId)
-  if (!parties) throw campaignNotFound('not-found')
-  if (caller.type === 'retailer') requireOwn(parties, caller)
-  if (bankId === null || parties.isInvited) return
-  throw caller.type === 'bank' ? campaignNotFound('not-found') : bankNotInvited()
 }

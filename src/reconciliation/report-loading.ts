@@ -1,6 +1,7 @@
 /** How a file gets into the database, in one pass over it: its lines as rows, its bytes piece by piece. */
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type pg from 'pg'
+import { describeFaults } from '../csv-lines.ts'
 import { DomainError } from '../errors.ts'
 import type { Side } from './differences.ts'
 import { readReportLines } from './report-lines.ts'
@@ -40,9 +41,4 @@ async function* keeping(bytes: AsyncIterable<Buffer>, writer: ReportWriter, isKe
     if (isKept()) await writer.keep(piece)
     yield piece
   }
-}
-
-function describeFaults(named: readonly string[], count: number): string[] {
-  const more = count > named.length ? `... and ${count - named.length} more faults; ` : ''
-  return [...named, `${more}${count} ${count === 1 ? 'fault' : 'faults'} in all: nothing was kept`]
 }

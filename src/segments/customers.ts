@@ -1,10 +1,11 @@
 /** The customer directory: the platform's operator tells which customers are whose (operations.md, `perkline customers import`). */
 import { findOwner } from '../access/store.ts'
+import { describeFaults } from '../csv-lines.ts'
 import { type Database, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { DomainError } from '../errors.ts'
 import { analyzeCustomers, findOthersCustomers, lockCustomers, takeCustomers } from './customers-store.ts'
-import { describeFaults, stageCustomers } from './staging.ts'
+import { stageCustomers } from './staging.ts'
 
 const namedFaults = 20
 const analyzeFrom = 1_000

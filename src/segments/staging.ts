@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { describeFaults } from '../csv-lines.ts'
 import { queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { type CustomerLine, readCustomerLines } from './customer-lines.ts'
@@ -67,9 +68,3 @@ async function* linesOf(source: AsyncIterable<unknown>, mostLines: number): Retu
 /** An id has no control character: only the format's own escape is to be escaped. */
 const copyText = ({ lineNumber, customerId }: CustomerLine): string =>
   `${lineNumber}\t${customerId.includes('\\') ? customerId.replaceAll('\\', '\\\\') : customerId}\n`
-
-/** The last line of a list of faults counts them all. */
-export function describeFaults(named: readonly string[], count: number): string[] {
-  const more = count > named.length ? `... and ${count - named.length} more faults; ` : ''
-  return [...named, `${more}${count} ${count === 1 ? 'fault' : 'faults'} in all: nothing was kept`]
-}
