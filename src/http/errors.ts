@@ -92,6 +92,8 @@ export function errorBody(request: FastifyRequest, statusCode: number, details: 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { statusCode, details, retryAfterSeconds } = readError(error, request)
   if (statusCode === 500) request.log.error({ err: error }, 'unexpected error')
+  // A connection that is lost and a disk that is full look the same to the caller, and not to the operator.
+  if (statusCode === 503 && (error as Error).cause !== undefined) request.log.warn({ err: error }, 'unavailable')
   if (statusCode === 401) reply.header('www-authenticate', 'Bearer')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   reply
