@@ -42,6 +42,7 @@ function esimMail(overrides: Partial<EsimMail> = {}): EsimMail {
     activationCode: code,
     qrPng: qrPng(code),
     operatorName: 'Київзв’язок',
+    operatorNameEn: 'Kyivzviazok',
     tariffName: 'Європа 10 ГБ',
     bankName: 'Банк «Дніпро»',
     orderId: randomUUID(),
@@ -105,7 +106,7 @@ suite('the message', { concurrency: true }, () => {
     assert.equal(message.headers.get('message-id'), `<esim.${mail.orderId}@perkline.example>`)
     assert.equal(
       decodeHeader(message.headers.get('subject') ?? ''),
-      'Ваша eSIM від Київзв’язок / Your eSIM from Київзв’язок',
+      'Ваша eSIM від Київзв’язок / Your eSIM from Kyivzviazok',
     )
     assert.match(message.headers.get('content-type') ?? '', /^multipart\/alternative/)
     assert.match(message.parts[1]?.headers.get('content-type') ?? '', /^multipart\/related/)
@@ -120,6 +121,7 @@ suite('the message', { concurrency: true }, () => {
       for (const word of ['Вітаємо', 'Hello', mail.operatorName, mail.tariffName, mail.bankName, mail.orderId]) {
         assert.ok(part.includes(word), word)
       }
+      assert.match(part, /Ваша eSIM .*Київзв’язок.*Your eSIM .*Kyivzviazok/s, 'each language has its name')
     }
     assert.match(picture.headers.get('content-type') ?? '', /^image\/png/)
     assert.match(picture.headers.get('content-disposition') ?? '', /^inline/)
@@ -144,7 +146,9 @@ suite('the message', { concurrency: true }, () => {
     const server = await mailServer(t)
     const { mailer } = smtpMailer(t, server.url)
     const odd = `<script>alert("x")</script>&'`
-    await mailer.send(esimMail({ operatorName: odd, tariffName: odd, bankName: odd, activationCode: odd }))
+    await mailer.send(
+      esimMail({ operatorName: odd, operatorNameEn: odd, tariffName: odd, bankName: odd, activationCode: odd }),
+    )
     const [text, html] = leaves(readMime(server.messages[0]?.content ?? ''))
     assert.ok(text?.content.toString().includes(odd))
     const page = html?.content.toString() ?? ''
@@ -510,7 +514,7 @@ suite('what it tells', { concurrency: true }, () => {
     import { createSmtpMailer } from ${JSON.stringify(new URL('../src/esim/smtp-mailer.ts', import.meta.url).href)}
     const smtpUrl = ${JSON.stringify(`${server.url}?logger=true&debug=true&transactionLog=true`)}
     const mailer = createSmtpMailer({ smtpUrl, from: 'a@b.example', timeoutMs: 10_000, log: () => {} })
-    const names = { operatorName: 'o', tariffName: 't', bankName: 'b', orderId: 'i' }
+    const names = { operatorName: 'o', operatorNameEn: 'o', tariffName: 't', bankName: 'b', orderId: 'i' }
     await mailer.send({ ...names, to: '${address}', activationCode: '${activationCode}', qrPng: Buffer.from('png') })`
     const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
     let output = ''

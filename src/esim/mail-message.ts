@@ -7,7 +7,9 @@ export type EsimMail = {
   to: string
   activationCode: string
   qrPng: Buffer
+  /** In Ukrainian; the English half has `operatorNameEn`. */
   operatorName: string
+  operatorNameEn: string
   tariffName: string
   bankName: string
   orderId: string
@@ -42,7 +44,7 @@ export async function composeEsimMail(mail: EsimMail, sender: Sender): Promise<B
     from: sender,
     // As an object the address is never parsed, so it cannot become several.
     to: { name: '', address: mail.to },
-    subject: `Ваша eSIM від ${mail.operatorName} / Your eSIM from ${mail.operatorName}`,
+    subject: `Ваша eSIM від ${mail.operatorName} / Your eSIM from ${mail.operatorNameEn}`,
     messageId: `<esim.${mail.orderId}@${domain}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
     // Base64 keeps the line breaks as they are, and a mail's are CRLF (RFC 2045, 6.8).
@@ -64,7 +66,8 @@ export async function composeEsimMail(mail: EsimMail, sender: Sender): Promise<B
   return composer.compile().build()
 }
 
-function textPart({ activationCode, operatorName, tariffName, bankName, orderId }: EsimMail): string {
+function textPart(mail: EsimMail): string {
+  const { activationCode, operatorName, operatorNameEn, tariffName, bankName, orderId } = mail
   return `Вітаємо!
 
 Ваша eSIM готова до встановлення: ${operatorName}, тариф «${tariffName}». Її придбано через ${bankName}.
@@ -80,7 +83,7 @@ ${activationCode}
 
 Hello!
 
-Your eSIM is ready to install: ${operatorName}, tariff "${tariffName}", bought through ${bankName}.
+Your eSIM is ready to install: ${operatorNameEn}, tariff "${tariffName}", bought through ${bankName}.
 
 In your phone's settings choose to add an eSIM and scan the QR code in this message. If you cannot scan it, enter the activation code by hand:
 
@@ -93,6 +96,7 @@ Order number: ${orderId}
 
 function htmlPart(mail: EsimMail, pictureId: string): string {
   const operatorName = escapeHtml(mail.operatorName)
+  const operatorNameEn = escapeHtml(mail.operatorNameEn)
   const tariffName = escapeHtml(mail.tariffName)
   const bankName = escapeHtml(mail.bankName)
   const code = `<p><code style="font-size: 16px; word-break: break-all">${escapeHtml(mail.activationCode)}</code></p>`
@@ -111,7 +115,7 @@ ${code}
 <hr>
 <div lang="en">
 <p>Hello!</p>
-<p>Your eSIM is ready to install: ${operatorName}, tariff “${tariffName}”, bought through ${bankName}.</p>
+<p>Your eSIM is ready to install: ${operatorNameEn}, tariff “${tariffName}”, bought through ${bankName}.</p>
 <p>In your phone's settings choose to add an eSIM and scan the QR code above. If you cannot scan it, enter the activation code by hand:</p>
 ${code}
 <p>Please keep the code to yourself: whoever has it can install your eSIM.<br>Order number: ${orderId}</p>

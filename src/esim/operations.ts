@@ -174,6 +174,7 @@ async function deliver(
       activationCode,
       qrPng: qrPng(activationCode),
       operatorName: operator?.nameUk ?? order.operatorCode,
+      operatorNameEn: operator?.nameEn ?? order.operatorCode,
       tariffName: operator?.tariffs.get(order.tariffCode)?.name ?? order.tariffCode,
       bankName: deps.catalogue.bank(bankId).name,
       orderId,
