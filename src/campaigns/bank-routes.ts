@@ -12,7 +12,7 @@ import { listRetailers, readRetailer } from './bank-retailers-store.ts'
 import * as schemas from './bank-schemas.ts'
 import { retailerView } from './bank-views.ts'
 import { type CampaignRoutesDeps, onlyBanks } from './callers.ts'
-import { cashbackErrors, NoQuery, OperationResult, secured } from './schemas.ts'
+import { cashbackErrors, NoQuery, noJson, OperationResult, secured } from './schemas.ts'
 import { resultView } from './views.ts'
 
 const common = { tags: ['Banks'], security: secured }
@@ -40,7 +40,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         body: schemas.ConfirmBody,
         response: {
           201: { ...ref(OperationResult), description: 'The bank takes part' },
-          ...cashbackErrors({ 400: notDecidable }),
+          ...cashbackErrors({ 400: notDecidable, 413: 'The body is larger than 64 KiB', 415: noJson }),
         },
       },
     },
@@ -67,7 +67,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         body: schemas.RejectBody,
         response: {
           201: { ...ref(OperationResult), description: 'The bank does not take part' },
-          ...cashbackErrors({ 400: notDecidable }),
+          ...cashbackErrors({ 400: notDecidable, 413: 'The body is larger than 64 KiB', 415: noJson }),
         },
       },
     },

@@ -12,7 +12,7 @@ import { CreateBody, EditBody, formLimitBytes, formTimeoutMs } from './form-sche
 import * as operations from './merchant-operations.ts'
 import * as schemas from './merchant-schemas.ts'
 import { schemaFaults } from './schema-faults.ts'
-import { CampaignPath, cashbackErrors, NoQuery, OperationResult, secured } from './schemas.ts'
+import { CampaignPath, cashbackErrors, NoQuery, noJson, OperationResult, secured } from './schemas.ts'
 import { resultView } from './views.ts'
 
 const common = { tags: ['Merchants'], security: secured }
@@ -36,7 +36,11 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
         body: CreateBody,
         response: {
           201: { ...ref(OperationResult), description: 'The campaign is created' },
-          ...cashbackErrors({ 400: 'The body is not as described', 413: 'The body is larger than 16 MiB' }),
+          ...cashbackErrors({
+            400: 'The body is not as described',
+            413: 'The body is larger than 16 MiB',
+            415: noJson,
+          }),
         },
       },
     },
@@ -76,6 +80,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
             403: onlyAuthor,
             412: 'The campaign has changed since it was read (`If-Match`)',
             413: 'The body is larger than 16 MiB',
+            415: noJson,
           }),
         },
       },

@@ -24,7 +24,8 @@ const generalStatuses: Record<string, readonly CampaignStatus[]> = {
 
 const mostOnAPage = 100
 const usualOnAPage = 20
-const mostPages = 999_999_999
+/** Each of fifteen digits is a number that JSON tells exactly. */
+const mostPages = 999_999_999_999_999
 
 export const MerchantListQuery = Type.Object(
   {
@@ -97,7 +98,7 @@ export function withSkuList(query: Readonly<Record<string, unknown>>): Record<st
 
 /** The schema's reading of numbers is too kind: 1e1, 0x1 or a space before the number is no page. */
 function pagesOf({ page, pageSize }: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const isOdd = (text: unknown) => typeof text === 'string' && !/^\d{1,9}$/.test(text)
+  const isOdd = (text: unknown) => typeof text === 'string' && !/^\d{1,15}$/.test(text)
   return { ...(isOdd(page) && { page: 'odd' }), ...(isOdd(pageSize) && { pageSize: 'odd' }) }
 }
 
