@@ -102,17 +102,36 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await assertAccessible(visitor)
     await field(page, 'Code').fill('delta')
     await field(page, 'Name').fill('Delta Bank')
+    await dialog(page).getByRole('switch', { name: 'Sells every mobile operator' }).press('Space')
+    await dialog(page).getByRole('combobox', { name: 'Mobile operators' }).click()
+    await page.getByRole('option', { name: 'Роамвайд' }).click()
+    await page.keyboard.press('Tab')
+    await assertAccessible(visitor)
     await press(page, 'Save')
     await sees(page, 'Delta Bank is saved')
     await gone(page)
-    await row(page, 'Delta Bank').getByRole('button', { name: 'Suspend' }).click()
-    await sees(page, /^Its tokens stop working/)
+    const suspend = row(page, 'Delta Bank').getByRole('button', { name: 'Suspend' })
+    // Whoever presses Enter or Escape without reading has done nothing, and is where they were.
+    for (const key of ['Enter', 'Escape']) {
+      await suspend.press('Enter')
+      await sees(page, /^Its tokens stop working/)
+      await page.locator('button:focus', { hasText: 'Cancel' }).waitFor()
+      await page.keyboard.press(key)
+      await gone(page)
+      await page.locator('button:focus', { hasText: 'Suspend' }).waitFor()
+    }
+    await suspend.click()
     await press(page, 'Suspend')
     await sees(page, 'Delta Bank is suspended')
     await row(page, 'Delta Bank').getByRole('button', { name: 'Resume' }).waitFor()
     const { banks } = await read('/partners')
     const { entry } = banks.find((bank: any) => bank.entry.code === 'delta')
-    assert.deepEqual([entry.name, entry.status], ['Delta Bank', 'suspended'])
+    assert.deepEqual([entry.name, entry.status, entry.esim.operators], ['Delta Bank', 'suspended', ['roamwide']])
+    const edited = row(page, 'Alpha Bank').getByRole('button', { name: 'Edit' })
+    await edited.click()
+    assert.ok(await dialog(page).getByRole('switch', { name: 'Sells every mobile operator' }).isChecked())
+    await press(page, 'Cancel')
+    await gone(page)
     await assertAccessible(visitor)
   })
 
@@ -130,6 +149,32 @@ suite('partners and access', { timeout: 120_000 }, () => {
     const [{ entry, terminals }] = (await read('/partners?search=volt')).merchants.data
     assert.deepEqual([entry.nameEn, entry.excludedBanks, terminals], ['Volt', ['beta'], 1])
     await assertAccessible(visitor)
+  })
+
+  test('a new merchant is added, with the rules at its fields', async t => {
+    const visitor = await enter(t, '/operator/partners?tab=merchants')
+    if (!visitor) return
+    const { page, errors } = visitor
+    await button(page, 'Add a merchant').click()
+    await page.getByRole('textbox', { name: 'Code', exact: true }).fill('bakery')
+    await press(page, 'Save')
+    await sees(page, '1 to 200 characters, in one line')
+    assert.match(errors.splice(0).join(), /400/)
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Пекарня')
+    await field(page, 'Domains').fill('bakery.example, bread.example')
+    await dialog(page).getByRole('combobox', { name: 'Excluded banks' }).click()
+    await page.getByRole('option', { name: 'Бета Банк' }).click()
+    await page.keyboard.press('Tab')
+    await assertAccessible(visitor)
+    await press(page, 'Save')
+    await sees(page, 'Пекарня is saved')
+    await row(page, 'Пекарня').waitFor()
+    const [{ entry, terminals }] = (await read('/partners?search=bakery')).merchants.data
+    const { status, domain, excludedBanks } = entry
+    assert.deepEqual(
+      [status, domain, excludedBanks, terminals],
+      ['active', ['bakery.example', 'bread.example'], ['beta'], 0],
+    )
   })
 
   test('a user is added for a merchant that is looked up, and switched off', async t => {
@@ -249,10 +294,32 @@ suite('eSIM', { timeout: 120_000 }, () => {
     await assertAccessible(visitor)
   })
 
+  test('a new tariff is added to its operator', async t => {
+    const visitor = await enter(t, '/operator/mobile-operators')
+    if (!visitor) return
+    const { page, errors } = visitor
+    await page.getByRole('region', { name: 'Роамвайд' }).getByRole('button', { name: 'Add a tariff' }).click()
+    await press(page, 'Save')
+    await sees(page, /^Must be 1 to 64 letters|^Fill this in/)
+    assert.match(errors.splice(0).join(), /400/)
+    await field(page, 'Code').fill('asia-3gb')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Asia 3 GB')
+    await field(page, 'Price').fill('12.4')
+    await field(page, 'Currency').fill('EUR')
+    await field(page, 'Data in MB').fill('3072')
+    await assertAccessible(visitor)
+    await press(page, 'Save')
+    await sees(page, 'Asia 3 GB is saved')
+    await row(page, 'Asia 3 GB').getByText('€12.40').waitFor()
+    const { price, currency, dataVolumeMb, onSale } = await tariff('asia-3gb')
+    assert.deepEqual([price, currency, dataVolumeMb, onSale], [12.4, 'EUR', 3072, true])
+    assert.equal((await tariff('world')).onSale, true, 'the others stay')
+  })
+
   test('profiles are tried before they are loaded, and withdrawn', async t => {
     const visitor = await enter(t, '/operator/stock')
     if (!visitor) return
-    const { page } = visitor
+    const { page, errors } = visitor
     await page.getByRole('combobox', { name: 'Level' }).selectOption('out')
     await page.waitForURL(/level=out/)
     await assertAccessible(visitor)
@@ -268,7 +335,22 @@ suite('eSIM', { timeout: 120_000 }, () => {
     await assertAccessible(visitor)
     await button(page, 'Try another file').click()
     await choose.setInputFiles(csv([head, ...lines].join('')))
-    await sees(page, 'New: 3 profiles. In stock already: 0')
+    const trial = 'New: 3 profiles. In stock already: 0'
+    await sees(page, trial)
+    // The platform cannot be reached just then; afterwards somebody thinks better of it.
+    await page.route(/admin\/profiles/, route => route.abort())
+    await button(page, 'Load 3 profiles').click()
+    await sees(page, 'The platform cannot be reached')
+    assert.match(errors.splice(0).join(), /ERR_FAILED/)
+    await assertAccessible(visitor)
+    await page.unroute(/admin\/profiles/)
+    await page.route(/admin\/profiles/, () => {})
+    await choose.setInputFiles(csv([head, ...lines].join('')))
+    await button(page, 'Cancel').click()
+    await sees(page, 'The upload was cancelled. Nothing was changed.')
+    await page.unroute(/admin\/profiles/)
+    await choose.setInputFiles(csv([head, ...lines].join('')))
+    await sees(page, trial)
     const free = async () => (await read('/stock-desk')).find((each: any) => each.tariffCode === 'empty').free
     assert.equal(await free(), 0, 'a trial keeps nothing')
     await button(page, 'Load 3 profiles').click()
@@ -306,6 +388,28 @@ suite('eSIM', { timeout: 120_000 }, () => {
       await page.getByRole('searchbox').fill('')
       await page.getByRole('link', { name: 'INV-2' }).waitFor()
     }
+    await visitor.open('/operator/orders?from=2020-02-01&to=2020-02-03')
+    await sees(page, 'No order is like that')
+    await visitor.open('/operator/orders')
+    const today = `new Date().toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' })`
+    const day = String(await page.evaluate(today))
+    await button(page, 'Days').click()
+    for (const _ of ['first', 'last']) await button(page, day).click()
+    await page.waitForURL(/from=.*&to=/)
+    await page.getByRole('link', { name: 'INV-2' }).waitFor()
+    await assertAccessible(visitor)
+
+    await platform.addStock('kyivstar', 'eu-10gb', 50)
+    const bank = await openBank(platform)
+    for (let number = 0; number < 50; number++) assert.equal((await bank.reserve(`many-${number}`)).status, 201)
+    await visitor.open('/operator/orders')
+    await page.getByRole('link', { name: 'many-0', exact: true }).waitFor()
+    assert.equal(await rows.count(), 51)
+    await button(page, 'Show more').click()
+    await page.getByRole('link', { name: 'INV-1' }).waitFor()
+    await page.reload()
+    await page.getByRole('link', { name: 'INV-1' }).waitFor()
+    assert.deepEqual([await rows.count(), await button(page, 'Show more').count()], [53, 0])
     await page.getByRole('link', { name: 'INV-1' }).click()
     await titled(page, 'INV-1')
     for (const text of ['Sold', 'Reserved', 'The profile was imported', '₴399.00']) await sees(page, text)
@@ -402,7 +506,7 @@ test('українською, на телефоні', { timeout: 60_000 }, async
     ['/access?tab=credentials', 'Новий секрет'],
     ['/mobile-operators', '30 днів'],
     ['/stock/kyivstar/eu-10gb', 'Завантажити профілі'],
-    ['/orders', 'Продано'],
+    ['/orders', 'Показати ще'],
     [`/campaigns/${campaignId}`, 'Гроші отримано'],
     ['/customers', 'Чий це клієнт?'],
     ['/audit', 'Усі перевірки пройдено'],

@@ -112,7 +112,7 @@ export function MerchantForm({ entry }: { entry?: Merchant['entry'] }) {
       <TextInput label={texts.logo} {...form.getInputProps('logoUrl')} />
       <TextInput label={texts.domain} {...form.getInputProps('domain')} />
       <TextInput label={texts.categories} {...form.getInputProps('merchantCategoryCode')} />
-      <MultiSelect label={texts.excluded} data={banks} {...form.getInputProps('excludedBanks')} />
+      <MultiSelect label={texts.excluded} data={banks} searchable {...form.getInputProps('excludedBanks')} />
     </EntryForm>
   )
 }
