@@ -52,12 +52,18 @@ function withCredentials(command: string, url: string, welcome: string): string 
 }
 
 const endOfStep = '--- end of step ---'
+/** From the second step with it on: npx finds the program where the PATH does too, but takes four times as long as its commands. */
+const shortNpx = 'npx() { "$@"; }'
 
 /** Runs the steps in one shell. @returns what each has printed */
 async function run(steps: Step[], platform: PerklineProcess, given: { folder: string; dataDir: string }) {
   const welcome = await welcomed(platform)
+  const first = steps.findIndex(({ command }) => command.includes('npx '))
   const script = steps
-    .map(({ command }) => `${withCredentials(command, platform.url, welcome)}\necho '${endOfStep}'`)
+    .map(({ command }, index) => {
+      const filled = `${withCredentials(command, platform.url, welcome)}\necho '${endOfStep}'`
+      return index === first ? `${filled}\n${shortNpx}` : filled
+    })
     .join('\n')
   const child = spawn('bash', ['-c', script], {
     cwd: given.folder,
