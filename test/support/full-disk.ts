@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { profileLines } from '../../samples/make-profiles.ts'
 import { assertError, proveBooks, range, until } from './esim.ts'
+import type { PerklineProcess } from './process.ts'
 import { persist, proveSales, type Sale, sell } from './sales.ts'
 import type { SmallDisk } from './small-disk.ts'
 import type { World } from './world.ts'
@@ -161,12 +162,21 @@ async function growLog(shop: Shop, ended: AbortSignal): Promise<void> {
   }
 }
 
+const faultsOf = (process: PerklineProcess): string =>
+  (process.output().match(/^.*("unexpected error"|"statusCode":500).*$/gm) ?? []).join('\n')
+
 async function prove(shop: Shop, { sales, profiles }: { sales: Sale[]; profiles: number }): Promise<void> {
+  for (const process of shop.processes) assert.equal(faultsOf(process), '')
   await proveSales(shop.at, sales)
   const books = await proveBooks(shop.database, new Date())
   assert.equal(books.profiles, profiles)
   assert.equal(books.sold, sales.filter(({ state }) => state === 'confirmed').length)
-  const audit = await shop.processes[0]?.admin('GET', '/audit')
+  const [first = assert.fail()] = shop.processes
+  const audit = await first.admin('GET', '/audit').catch(error => assert.fail(`${error}\n${faultsOf(first)}`))
   assert.equal(audit.ok, true, JSON.stringify(audit))
-  for (const process of shop.processes) assert.deepEqual(process.output().match(/^.*"statusCode":500.*$/gm) ?? [], [])
+  for (const process of shop.processes) assert.match(process.output(), /"msg":"unavailable"/)
+  assert.ok(
+    shop.processes.some(process => process.output().includes('"code":"53100"')),
+    'no log says why',
+  )
 }
