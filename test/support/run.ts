@@ -40,7 +40,7 @@ async function startServer(dataDir: string) {
   return { server, kind: 'the PostgreSQL that the project brings' }
 }
 
-/** The files that take by far the longest, so that no core waits for the last of them at the end of the run. */
+/** The files that take the longest, so that no core waits for the last of them; without those whose limits are of a few seconds. */
 const longest = [
   'portal-operator-pages',
   'portal-bank',
@@ -48,7 +48,6 @@ const longest = [
   'portal-browser',
   'guides',
   'faults',
-  'campaign-processes',
   'bank-list-streams',
   'slow-senders',
   'reconciliation-uploads',
