@@ -40,7 +40,7 @@ async function startServer(dataDir: string) {
   return { server, kind: 'the PostgreSQL that the project brings' }
 }
 
-/** The files that take the longest, so that no core waits for the last of them; without those whose limits are of a few seconds. */
+/** The files that take the longest, so that no core waits for the last of them. Without campaign-processes, whose limits are of 2 s. */
 const longest = [
   'portal-operator-pages',
   'portal-bank',
