@@ -23,9 +23,10 @@ const isBusy = (): boolean => (loadavg()[0] ?? 0) > 4 * availableParallelism()
  * Sells in a new world while `disturb` is repeated, then proves everything.
  *
  * @param options.grown true: before, so much is sold that the busiest statements keep their plans
+ * @param options.fewestRounds so often it is disturbed, whatever time that takes; without: once
  */
 export async function sellUnder(
-  options: { processes: number; sellers: number; seed: number; grown?: boolean },
+  options: { processes: number; sellers: number; seed: number; grown?: boolean; fewestRounds?: number },
   disturb: (world: World, round: number) => Promise<void>,
 ): Promise<void> {
   const world = await startWorld({ ...options, profiles })
@@ -39,9 +40,10 @@ export async function sellUnder(
     // Should they fail, that is told at the end: until then the world is needed.
     sellers.catch(() => {})
     if (options.grown) await grow(world, sales)
-    endAt = performance.now() + durationMs
+    const enoughAt = performance.now() + durationMs
     let round = 0
-    while (performance.now() < endAt) await disturb(world, round++)
+    while (round < (options.fewestRounds ?? 1) || performance.now() < enoughAt) await disturb(world, round++)
+    endAt = performance.now()
     await sellers
     await proveSales(world.at, sales)
     const books = await proveBooks(world.database, new Date())
