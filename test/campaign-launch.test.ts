@@ -97,7 +97,7 @@ describe('201', () => {
     for (const id of [inTime, late]) await decide(partners.alpha, id)
     {
       using _ = stopClock(platform, dateTo)
-      assertRefused(await launch(late), 400, 'The campaign is over: its dateTo has passed')
+      assertRefused(await launch(late), 400, 'The campaign is expired: it cannot be launched')
     }
     using _ = stopClock(platform, new Date(Date.parse(dateTo) - 1))
     assertResult(await launch(inTime), 201, { id: inTime, status: 'approved' })
