@@ -83,6 +83,8 @@ test('the home page tells what runs out, whether the books are right, and leads 
   await page.getByRole('link', { name: 'Audit' }).click()
   await sees(page, 'Every check holds')
   await button(page, 'Check again').click()
+  // While they are read again, the rows that are there already are faint.
+  await page.locator('button[data-loading]').waitFor({ state: 'detached' })
   await row(page, 'no profile is on two live orders').getByText('Holds').waitFor()
   await assertAccessible(visitor)
 })
