@@ -81,8 +81,8 @@ export function splitRecord(text: string): string[] | undefined {
   return fields
 }
 
-/** The last line of a list of faults counts them all. */
-export function describeFaults(named: readonly string[], count: number): string[] {
+/** The last line of a list of faults counts them all, and says what came of the file. */
+export function describeFaults(named: readonly string[], count: number, outcome = 'nothing was kept'): string[] {
   const more = count > named.length ? `... and ${count - named.length} more faults; ` : ''
-  return [...named, `${more}${count} ${count === 1 ? 'fault' : 'faults'} in all: nothing was kept`]
+  return [...named, `${more}${count} ${count === 1 ? 'fault' : 'faults'} in all: ${outcome}`]
 }

@@ -5,6 +5,7 @@ import { setImmediate as othersTurn } from 'node:timers/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Clock } from '../clock.ts'
+import { describeFaults } from '../csv-lines.ts'
 import { type Database, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { notify } from '../db/notifications.ts'
@@ -76,7 +77,7 @@ async function* sealedRows(work: {
     counts.staged += lines.length
     if (lines.length > 0) yield encodeRows(lines.map(line => sealLine(sealing, line)))
   }
-  if (!skipInvalid && rejects.count > 0) throw new DomainError('invalid', describeFaults(rejects))
+  if (!skipInvalid && rejects.count > 0) throw new DomainError('invalid', describeRejects(rejects))
   yield copyTrailer
 }
 
@@ -95,15 +96,13 @@ function sealLine(sealing: Sealing, line: StockLine): ProfileRow {
   return { iccidHash, msisdn: line.msisdn, sealed: sealing.seal(line, iccidHash) }
 }
 
-function describeFaults(rejects: Rejects): string[] {
+function describeRejects(rejects: Rejects): string[] {
   const named: string[] = []
   for (const { lineNumber, column, reason } of rejects) {
     if (named.length === namedFaults) break
     named.push(`line ${lineNumber}${column === 'line' ? '' : `, column ${column}`}: ${reason}`)
   }
-  const { count } = rejects
-  const more = count > named.length ? `... and ${count - named.length} more faults; ` : ''
-  return [...named, `${more}${count} ${count === 1 ? 'fault' : 'faults'} in all: nothing was imported`]
+  return describeFaults(named, rejects.count, 'nothing was imported')
 }
 
 const expireAtOnce = 1_000
