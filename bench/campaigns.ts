@@ -117,3 +117,17 @@ export async function launchCampaign(
   await platform.call('POST', `/cashbacks/for-merchant/${id}/confirm`, platform.merchantToken)
   return id
 }
+
+/**
+ * The columns of a table that are written, for copies of its rows: the others the database makes by itself.
+ *
+ * @param row the name of a row, to take them from
+ */
+export async function columnsOf(database: Database, table: string, row?: string): Promise<string> {
+  const [found] = await database.query<{ columns: string }>(
+    `select string_agg(concat($2::text || '.', attname), ', ' order by attnum) as columns from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+    [table, row ?? null],
+  )
+  return found?.columns ?? ''
+}

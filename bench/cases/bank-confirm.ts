@@ -3,7 +3,7 @@ import { confirm } from '../../src/campaigns/bank-operations.ts'
 import { createClock } from '../../src/clock.ts'
 import type { Database, Queryable, Statement } from '../../src/db/database.ts'
 import { type Bench, type Case, using } from '../bench.ts'
-import { type CampaignPlatform, createCampaign, serveCampaigns } from '../campaigns.ts'
+import { type CampaignPlatform, columnsOf, createCampaign, serveCampaigns } from '../campaigns.ts'
 import { requireExpected, runLoad } from '../load.ts'
 import { clients, type PgbenchScript, pgbench } from '../pgbench.ts'
 import { numberedId } from '../requests.ts'
@@ -70,9 +70,10 @@ function createCampaigns(bench: Bench, platform: CampaignPlatform) {
       const id = `lpad(to_hex(n), 32, '0')::uuid`
       await bench.server.run(
         database,
-        `insert into campaigns
-         select (jsonb_populate_record(c, jsonb_build_object('cashback_id', ${id}))).*
-         from campaigns c, generate_series(${first}, ${next - 1}) n where cashback_id = '${await made}'`,
+        `insert into campaigns (${await columnsOf(platform.database, 'campaigns')})
+         select ${await columnsOf(platform.database, 'campaigns', 'copy')}
+         from campaigns c, generate_series(${first}, ${next - 1}) n,
+           jsonb_populate_record(c, jsonb_build_object('cashback_id', ${id})) copy where c.cashback_id = '${await made}'`,
         `insert into campaign_banks (cashback_id, bank_id, status, created_at)
          select ${id}, bank_id, status, created_at
          from campaign_banks, generate_series(${first}, ${next - 1}) n

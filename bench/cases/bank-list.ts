@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { type Bench, type Case, using } from '../bench.ts'
-import { type CampaignPlatform, createCampaign, serveCampaigns } from '../campaigns.ts'
+import { type CampaignPlatform, columnsOf, createCampaign, serveCampaigns } from '../campaigns.ts'
 import type { Latency } from '../client.ts'
 import { requireExpected, runLoad } from '../load.ts'
 import { freePort, memoryOf, runProgram } from '../processes.ts'
@@ -109,7 +109,7 @@ async function read(
 async function copyOut({ server }: Bench, { bankIds }: Served, { bank }: List): Promise<number> {
   if (!server.psql) throw new Error('psql is missing: install PostgreSQL (Debian: postgresql)')
   const copy = `copy (
-    select c.card, c.terminals, s.customer_ids
+    select c.card, b.participation, c.standing, c.terminals, s.customer_ids
     from campaign_banks b join campaigns c using (cashback_id)
     left join campaign_segments s on s.cashback_id = b.cashback_id and s.bank_id = b.bank_id
     where b.bank_id = '${bankIds[bank]}' order by b.created_at desc, b.cashback_id) to stdout (format binary)`
@@ -221,11 +221,12 @@ async function fill(bench: Bench, platform: Served, { bank, campaigns, terminals
      ), ids as (
        select n, gen_random_uuid() as id from generate_series(1, ${campaigns}) n
      ), copies as (
-       insert into campaigns
-       select (jsonb_populate_record(c, jsonb_build_object(
-         'cashback_id', id, 'card', replace(card, cashback_id::text, id::text), 'terminals_platform', false,
-         'terminals_count', ${terminals}, 'terminals', t.terminals, 'created_at', c.created_at - n * interval '1 minute'))).*
-       from campaigns c, texts t, ids where cashback_id = '${one}' returning cashback_id, created_at
+       insert into campaigns (${await columnsOf(platform.database, 'campaigns')})
+       select ${await columnsOf(platform.database, 'campaigns', 'copy')}
+       from campaigns c, texts t, ids, jsonb_populate_record(c, jsonb_build_object(
+         'cashback_id', id, 'card', replace(c.card, c.cashback_id::text, id::text), 'terminals_platform', false,
+         'terminals_count', ${terminals}, 'terminals', t.terminals, 'created_at', c.created_at - n * interval '1 minute')) copy
+       where c.cashback_id = '${one}' returning cashback_id, created_at
      )
      insert into campaign_banks (cashback_id, bank_id, status, created_at)
      select cashback_id, '${bankId}', 'pending', created_at from copies`,

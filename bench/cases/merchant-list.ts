@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { sortBys } from '../../src/campaigns/merchant-list-store.ts'
 import { type Bench, type Case, using } from '../bench.ts'
-import { type CampaignPlatform, createCampaign, serveCampaigns } from '../campaigns.ts'
+import { type CampaignPlatform, columnsOf, createCampaign, serveCampaigns } from '../campaigns.ts'
 import type { Figure } from '../report.ts'
 import { type Compared, compare } from '../rounds.ts'
 
@@ -153,8 +153,9 @@ async function fill(bench: Bench, platform: CampaignPlatform, { token, count }: 
   const one = await createCampaign({ ...platform, merchantToken: token }, period())
   await bench.server.run(
     database,
-    `insert into campaigns
-     select (jsonb_populate_record(c, jsonb_build_object(
+    `insert into campaigns (${await columnsOf(platform.database, 'campaigns')})
+     select ${await columnsOf(platform.database, 'campaigns', 'copy')}
+     from campaigns c, generate_series(1, ${count - 1}) n, jsonb_populate_record(c, jsonb_build_object(
        'cashback_id', gen_random_uuid(), 'name', 'Осінь ' || n || case when n % 10 = 0 then ' Rare' else '' end,
        'description', repeat('d', 300), 'sku', array['all', 's' || n % 100], 'percentage', n % 100,
        'status', (array['awaitingBankApproval', 'awaitingMerchantApproval', 'approved', 'active',
@@ -162,8 +163,8 @@ async function fill(bench: Bench, platform: CampaignPlatform, { token, count }: 
        'date_from', timestamptz '2027-01-01Z' + n % 500 * interval '1 day',
        'date_to', timestamptz '2029-01-01Z' + n % 700 * interval '1 day',
        'created_at', c.created_at - n * interval '1 minute',
-       'updated_at', c.created_at - n * 7919 % 100000 * interval '1 second'))).*
-     from campaigns c, generate_series(1, ${count - 1}) n where cashback_id = '${one}'`,
+       'updated_at', c.created_at - n * 7919 % 100000 * interval '1 second')) copy
+     where c.cashback_id = '${one}'`,
     `insert into campaign_banks (cashback_id, bank_id, status, created_at)
      select p.cashback_id, b.bank_id, 'pending', p.created_at
      from campaigns o join campaigns p using (merchant_id) join campaign_banks b on b.cashback_id = o.cashback_id

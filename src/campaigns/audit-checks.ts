@@ -1,6 +1,14 @@
 /** What must hold of all campaigns, their banks, history, reports and segments, each as a query that finds what breaks it. */
 import { type Check, listed } from '../db/check.ts'
-import { bankStatuses, campaignStatuses, moves, reportingStages } from './lifecycle.ts'
+import {
+  bankReportingStatus,
+  bankStatuses,
+  campaignStatuses,
+  isSettled,
+  moves,
+  type ReportingStage,
+  reportingStages,
+} from './lifecycle.ts'
 
 const between = (first: (typeof campaignStatuses)[number], last: (typeof campaignStatuses)[number]): string =>
   listed(campaignStatuses.slice(campaignStatuses.indexOf(first), campaignStatuses.indexOf(last) + 1))
@@ -33,6 +41,20 @@ const ends = `
   ) as present using (cashback_id, subject, bank)`
 
 const utc = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** SQL of the JSON text that tells a fact of the contract about the reporting stage, as the lifecycle knows it. */
+const ofStage = (tell: (stage: ReportingStage | null) => unknown): string =>
+  `case reporting_stage ${reportingStages.map(stage => `when '${stage}' then '${JSON.stringify(tell(stage))}'`).join(' ')}
+    else '${JSON.stringify(tell(null))}' end`
+
+/** What the database makes of the columns by itself (`migrations/0011_stored_states.sql`). */
+const standing = `',"status":"' || status || '","updatedAt":"' || ${utc('updated_at')} || '"'`
+const participation = `
+  ',"banks":[{"id":"' || bank_id || '","status":"' || status || '","settlementConfirmed":' || ${ofStage(isSettled)}
+    || ',"bankReportingStatus":' || ${ofStage(bankReportingStatus)}
+    || ',"hasBankReport":' || (bank_report_uploads > 0) || ',"hasSecondBankReport":' || (bank_report_uploads > 1)
+    || ',"merchantReportUploadsCount":' || merchant_report_uploads
+    || '}],"expectedCompensation":' || coalesce(trim_scale(expected_compensation)::text, 'null')`
 
 /**
  * What the checks of campaigns call; it goes with the connection. Readers get stored texts as they are: one that cannot be read at all
@@ -131,7 +153,7 @@ export const campaignChecks: readonly Check[] = [
   },
   {
     name: 'what readers get of a campaign agrees with its columns',
-    holds: 'card and terminals are as the columns say',
+    holds: 'card, terminals, states and each bank’s part are as the columns say',
     faults: `
       select 'campaign ' || cashback_id || ' shows ' || case when j is null then 'a card that is no JSON' else 'another ' || shown end as fault
       from campaigns cross join lateral (select pg_temp.json_of(card || '}') as j offset 0) as card
@@ -148,7 +170,13 @@ export const campaignChecks: readonly Check[] = [
       where agrees is not true and (j is not null or shown = 'cashbackId')
       union all
       select 'campaign ' || cashback_id || ' shows another number of terminals' from campaigns
-      where pg_temp.json_list_length(terminals) is distinct from terminals_count`,
+      where pg_temp.json_list_length(terminals) is distinct from terminals_count
+      union all
+      select 'campaign ' || cashback_id || ' shows another status or updatedAt' from campaigns
+      where standing is distinct from ${standing}
+      union all
+      select ${ofBank} ' is shown with another part' from campaign_banks
+      where participation is distinct from ${participation}`,
   },
   {
     name: 'every segment has as many customers as it says',

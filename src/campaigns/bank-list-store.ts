@@ -1,11 +1,10 @@
 /**
- * What a bank's list of campaigns is read from. Its long parts are stored as the JSON text that readers get, so a read joins texts and
- * builds only the short fields that change by themselves.
+ * What a bank's list of campaigns is read from. Nearly all of it is stored as the JSON text that readers get, so a read joins texts and
+ * builds only what the directory tells of merchants and countries.
  */
 import { copyAsJson, type LongRead, lendingSocket, type ReadLimits } from '../db/copy-out.ts'
 import { type Database, type Queryable, queryable, type Statement } from '../db/database.ts'
 import { withLiterals } from '../db/literals.ts'
-import { bankReportingStatus, isSettled, type ReportingStage, reportingStages } from './lifecycle.ts'
 import type { PeriodFilter } from './period-filter.ts'
 
 /** null: not asked for. */
@@ -21,29 +20,10 @@ export type ListFilters = PeriodFilter & {
 /** `version` counts the changes of what the bank sees, and belongs to exactly this content. */
 export type BankList<Body> = { version: number; body: Body }
 
-/** SQL of the JSON text that tells a fact of the contract about the reporting stage, as the lifecycle knows it. */
-const ofStage = (tell: (stage: ReportingStage | null) => unknown): string =>
-  `case b.reporting_stage ${reportingStages.map(stage => `when '${stage}' then '${JSON.stringify(tell(stage))}'`).join(' ')}
-    else '${JSON.stringify(tell(null))}' end`
-
-const utc = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-
-/** Joined, like all that is built here: what PostgreSQL's own functions build has blanks, which the stored parts have not. */
-const participation = `
-  '{"id":"' || b.bank_id || '","status":"' || b.status || '","settlementConfirmed":' || ${ofStage(isSettled)}
-    || ',"bankReportingStatus":' || ${ofStage(bankReportingStatus)}
-    || ',"hasBankReport":' || (b.bank_report_uploads > 0) || ',"hasSecondBankReport":' || (b.bank_report_uploads > 1)
-    || ',"merchantReportUploadsCount":' || b.merchant_report_uploads || '}'`
-
-const short = `
-  ',"banks":[' || ${participation} || '],"expectedCompensation":' || coalesce(trim_scale(b.expected_compensation)::text, 'null')
-    || ',"status":"' || c.status || '","updatedAt":"' || ${utc('c.updated_at')}
-    || '","retailer":' || m.json || ',"country":' || k.json || ',"terminals":'`
-
 /** The object goes on in the list of customers. */
 const segmentHead = `
   ',"segment":{"segmentId":"' || s.segment_id || '","cashbackId":"' || s.cashback_id
-    || '","customersCount":' || s.customers_count || ',"formedAt":"' || ${utc('s.formed_at')}
+    || '","customersCount":' || s.customers_count || ',"formedAt":"' || to_char(s.formed_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
     || '","sourceFileName":' || to_json(s.source_file_name) || ',"customerIds":'`
 
 const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end`
@@ -55,7 +35,7 @@ const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, 
 const columns = `
   case n when 1 then ',' end,
   case n when 1 then c.card end,
-  case n when 1 then ${short} else ${segmentHead} end,
+  case n when 1 then b.participation || c.standing || m.json || k.json else ${segmentHead} end,
   case n when 1 then ${ownTerminals} else s.customer_ids end,
   case when n = 2 then '}}' when s.cashback_id is null then ',"segment":null}' end`
 
@@ -64,13 +44,13 @@ const source = `
   from campaign_banks b
   join campaigns c using (cashback_id)
   cross join lateral (
-    select '{"retailerId":"' || merchant_id || '","name":' || to_json(name) || '}' as json
+    select ',"retailer":{"retailerId":"' || merchant_id || '","name":' || to_json(name) || '}' as json
     from merchants where merchant_id = c.merchant_id offset 0
   ) m
   cross join lateral (
-    select '{"id":"' || country_id || '","name":' || to_json(name) || ',"code":' || to_json(code)
+    select ',"country":{"id":"' || country_id || '","name":' || to_json(name) || ',"code":' || to_json(code)
       || ',"currency":{"code":' || to_json(currency_code) || ',"name":' || to_json(currency_name)
-      || ',"symbol":' || to_json(currency_symbol) || ',"icon":' || to_json(currency_icon) || '}}' as json
+      || ',"symbol":' || to_json(currency_symbol) || ',"icon":' || to_json(currency_icon) || '}},"terminals":' as json
     from countries where country_id = c.country_id offset 0
   ) k
   left join merchant_terminal_lists l using (merchant_id)

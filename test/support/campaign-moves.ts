@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import * as life from '../../src/campaigns/lifecycle.ts'
 import { actorOf, lockCampaign, writeDecisions } from '../../src/campaigns/moves-store.ts'
-import type { Database } from '../../src/db/database.ts'
+import type { Database, Queryable } from '../../src/db/database.ts'
 import { createCampaign, ids, openCampaignBank, openMerchant, type Partner } from './campaigns.ts'
 import type { TestPlatform } from './platform.ts'
 
@@ -61,22 +61,38 @@ export async function historyOf({ grocer }: Pick<Partners, 'grocer'>, id: string
 
 export const told = ({ subject, trigger, from, to }: Entry): string => `${subject} ${trigger}: ${from} -> ${to}`
 
+/**
+ * The columns of a table that are written, for copies of its rows: the others the database makes by itself.
+ *
+ * @param row the name of a row, to take them from
+ */
+export async function columnsOf(database: Queryable, table: string, row?: string): Promise<string> {
+  const [found] = await database.query<{ columns: string }>(
+    `select string_agg(concat($2::text || '.', attname), ', ' order by attnum) as columns from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+    [table, row ?? null],
+  )
+  return found?.columns ?? ''
+}
+
 /** Makes as many more like one campaign, with its banks and its history. @returns their ids */
 export async function copyCampaigns(database: Database, cashbackId: string, count: number): Promise<string[]> {
   return database.transaction(async transaction => {
     const copies = await transaction.query<{ id: string }>(
-      `insert into campaigns
-       select (jsonb_populate_record(c, jsonb_build_object(
-         'cashback_id', id, 'card', replace(card, cashback_id::text, id::text)))).*
-       from campaigns c, (select gen_random_uuid() as id from generate_series(1, $2::int)) as ids where cashback_id = $1
+      `insert into campaigns (${await columnsOf(transaction, 'campaigns')})
+       select ${await columnsOf(transaction, 'campaigns', 'copy')}
+       from campaigns c, (select gen_random_uuid() as id from generate_series(1, $2::int)) as ids, jsonb_populate_record(c,
+         jsonb_build_object('cashback_id', id, 'card', replace(card, cashback_id::text, id::text))) as copy
+       where c.cashback_id = $1
        returning cashback_id as id`,
       [cashbackId, count],
     )
     const given = [cashbackId, copies.map(({ id }) => id)]
     await transaction.execute(
-      `insert into campaign_banks
-       select (jsonb_populate_record(b, jsonb_build_object('cashback_id', id))).*
-       from campaign_banks b, unnest($2::uuid[]) as id where cashback_id = $1`,
+      `insert into campaign_banks (${await columnsOf(transaction, 'campaign_banks')})
+       select ${await columnsOf(transaction, 'campaign_banks', 'copy')}
+       from campaign_banks b, unnest($2::uuid[]) as id,
+         jsonb_populate_record(b, jsonb_build_object('cashback_id', id)) as copy where b.cashback_id = $1`,
       given,
     )
     const columns = 'at, actor_type, actor_id, actor_subject, subject, bank_id, trigger, from_state, to_state, comment'
