@@ -39,30 +39,35 @@ function createAjv(): Ajv2020 {
 
 const ajv = createAjv()
 
+/** Code is made from a schema when the first request comes that it is for: most of a start was that code. */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  const validate = ajv.compile(schema)
-  return httpPart === 'body' ? validate : readTexts(schema, validate)
-}
-
-/** Query and path hold nothing but text: a number there is its decimal digits, and no other spelling of it. */
-function readTexts(schema: TSchema, validate: ValidateFunction): ValidateFunction {
-  const typed = Object.entries((schema as { properties?: Record<string, { type?: string }> }).properties ?? {}).filter(
-    ([, { type }]) => type === 'integer' || type === 'boolean',
-  )
-  if (typed.length === 0) return validate
-  const read = (texts: Record<string, unknown>): boolean => {
-    for (const [name, { type }] of typed) {
-      const text = texts[name]
-      if (typeof text !== 'string') continue
-      if (type === 'integer' && /^-?\d{1,15}$/.test(text)) texts[name] = Number(text)
-      if (type === 'boolean' && (text === 'true' || text === 'false')) texts[name] = text === 'true'
-    }
-    const isRight = validate(texts)
-    read.errors = validate.errors
+  const typed = httpPart === 'body' ? [] : typedTexts(schema)
+  let validate: ValidateFunction | undefined
+  const check = (value: Record<string, unknown>): boolean => {
+    readTexts(value, typed)
+    validate ??= ajv.compile(schema)
+    const isRight = validate(value)
+    check.errors = validate.errors ?? null
     return isRight
   }
-  read.errors = validate.errors
-  return read as ValidateFunction
+  check.errors = null as ErrorObject[] | null
+  return check
+}
+
+/** The names of a schema that stand for a number or a truth value, each with its type. */
+const typedTexts = (schema: TSchema): [name: string, { type?: string }][] =>
+  Object.entries((schema as { properties?: Record<string, { type?: string }> }).properties ?? {}).filter(
+    ([, { type }]) => type === 'integer' || type === 'boolean',
+  )
+
+/** Query and path hold nothing but text: a number there is its decimal digits, and no other spelling of it. */
+function readTexts(texts: Record<string, unknown>, typed: ReturnType<typeof typedTexts>): void {
+  for (const [name, { type }] of typed) {
+    const text = texts[name]
+    if (typeof text !== 'string') continue
+    if (type === 'integer' && /^-?\d{1,15}$/.test(text)) texts[name] = Number(text)
+    if (type === 'boolean' && (text === 'true' || text === 'false')) texts[name] = text === 'true'
+  }
 }
 
 /** The faults as the contract words them, without repetitions. */
