@@ -15,6 +15,11 @@ export type Job = {
   load: Load
   /** How long a connection rests after an answer; without: not at all. */
   pauseMs?: number
+  /**
+   * The client never sleeps. Otherwise each answer of a server that is slower than the client wakes a sleeping processor, which on a
+   * virtual machine costs that server as much as the request itself, and a quicker one nothing.
+   */
+  awake?: boolean
 }
 export type Latency = { count: number; p50Ms: number; p99Ms: number; maxMs: number }
 export type Result = {
@@ -74,7 +79,7 @@ function readAnswer(text: string): { status: number; body: string } | null {
   return { status, body: text.slice(headEnd + 4) }
 }
 
-export async function run({ ports, token, connections, seconds, load, pauseMs = 0 }: Job): Promise<Result> {
+export async function run({ ports, token, connections, seconds, load, pauseMs = 0, awake = false }: Job): Promise<Result> {
   const next = callsOf(load)
   const histograms = new Map<string, ReturnType<typeof createHistogram>>()
   const unexpected: Record<string, number> = {}
@@ -130,7 +135,13 @@ export async function run({ ports, token, connections, seconds, load, pauseMs = 
         resolve()
       })
     })
+  let isEnded = false
+  const stayAwake = () => {
+    if (!isEnded) setImmediate(stayAwake)
+  }
+  if (awake) stayAwake()
   await Promise.all(Array.from({ length: connections }, (_, index) => converse(ports[index % ports.length])))
+  isEnded = true
   const answered = Object.fromEntries([...histograms].map(([kind, histogram]) => [kind, histogram.read()]))
   return { seconds: (performance.now() - start) / 1000, answered, unexpected }
 }

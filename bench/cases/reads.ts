@@ -52,7 +52,8 @@ async function measure(
 ): Promise<Figure> {
   const rate = (port: number) => (seconds: number) => {
     const load = { kind: 'get', paths } as const
-    return rateOf({ ports: [port], token: servers.platform.token, connections: clients, seconds, load }, 'get')
+    const { token } = servers.platform
+    return rateOf({ ports: [port], token, connections: clients, seconds, load, awake: true }, 'get')
   }
   const [ours, limit] = [rate(servers.platform.port), rate(servers.bare.port)]
   // A process takes some seconds to see that the tables have grown.
