@@ -79,7 +79,8 @@ function readAnswer(text: string): { status: number; body: string } | null {
   return { status, body: text.slice(headEnd + 4) }
 }
 
-export async function run({ ports, token, connections, seconds, load, pauseMs = 0, awake = false }: Job): Promise<Result> {
+export async function run(job: Job): Promise<Result> {
+  const { ports, token, connections, seconds, load, pauseMs = 0 } = job
   const next = callsOf(load)
   const histograms = new Map<string, ReturnType<typeof createHistogram>>()
   const unexpected: Record<string, number> = {}
@@ -139,7 +140,7 @@ export async function run({ ports, token, connections, seconds, load, pauseMs = 
   const stayAwake = () => {
     if (!isEnded) setImmediate(stayAwake)
   }
-  if (awake) stayAwake()
+  if (job.awake) stayAwake()
   await Promise.all(Array.from({ length: connections }, (_, index) => converse(ports[index % ports.length])))
   isEnded = true
   const answered = Object.fromEntries([...histograms].map(([kind, histogram]) => [kind, histogram.read()]))
