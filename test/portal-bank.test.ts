@@ -140,9 +140,8 @@ suite('invitations', { timeout: 90_000 }, () => {
     const day = new Date(platform.platform.deps.campaigns.clock.now().getTime() - 86_400_000).toISOString().slice(0, 10)
     const visitor = await visit(t, platform)
     if (!visitor) return
-    const { page, open } = visitor
-    await visitor.logIn(manager)
-    await open(at(id, `?tab=terminals&since=${day}`))
+    const { page } = visitor
+    await visitor.logIn(manager, at(id, `?tab=terminals&since=${day}`))
     await page.getByRole('cell', { name: 'T-2' }).waitFor()
     assert.equal(await page.getByRole('cell', { name: 'T-1' }).count(), 0)
     await assertAccessible(visitor)
@@ -224,9 +223,8 @@ async function savesFiles(page: Page): Promise<void> {
 test('a campaign of the bank’s own: faults at their fields, a draft, and its start', { timeout: 60_000 }, async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return
-  const { page, open, errors } = visitor
-  await visitor.logIn(manager)
-  await open('/bank/campaigns')
+  const { page, errors } = visitor
+  await visitor.logIn(manager, '/bank/campaigns')
   await page.getByRole('link', { name: 'New campaign' }).click()
   await titled(page, 'New campaign')
   await button(page, 'Create the campaign').click()
@@ -266,9 +264,8 @@ suite('eSIM', { timeout: 90_000 }, () => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page, open } = visitor
-    await visitor.logIn(viewer)
     const asked = page.waitForRequest(/\/portal\/esim\/sales/)
-    await open('/bank/esim/sales')
+    await visitor.logIn(viewer, '/bank/esim/sales')
     assert.equal(new URL((await asked).url()).searchParams.get('timeZone'), 'Europe/Kyiv')
     await sees(page, 'By the days of Europe/Kyiv')
     const facts = page.locator('dl').first()
@@ -296,8 +293,7 @@ suite('eSIM', { timeout: 90_000 }, () => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page, open } = visitor
-    await visitor.logIn(viewer)
-    await open('/bank/esim/orders')
+    await visitor.logIn(viewer, '/bank/esim/orders')
     await sees(page, '4 orders')
     const text = await page.locator('main').innerText()
     for (const secret of ['LPA:', 'ICCID', 'PIN']) assert.ok(!text.includes(secret), secret)
@@ -359,8 +355,7 @@ suite('what may go wrong', { timeout: 60_000 }, () => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page, open, errors } = visitor
-    await visitor.logIn(manager)
-    await open(at('7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'))
+    await visitor.logIn(manager, at('7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'))
     await titled(page, 'This campaign cannot be shown')
     await open(at(late.id))
     await sees(page, /^It went on or ended without your bank\./)

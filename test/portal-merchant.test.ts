@@ -89,9 +89,8 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
   test('is edited while somebody else edits it: both changes are there in the end', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
-    const { page, open, errors } = visitor
-    await visitor.logIn(manager)
-    await open(at(id, '/edit'))
+    const { page, errors } = visitor
+    await visitor.logIn(manager, at(id, '/edit'))
     await field(page, 'Text for customers').fill('Every day, in every shop')
     const other = { body: { percentage: 7 } }
     assert.equal((await sides.grocer.call('PATCH', `/cashbacks/for-merchant/${id}`, other)).status, 200)
@@ -112,8 +111,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     const visitor = await visit(t, platform)
     if (!visitor) return
     const { page, open, errors } = visitor
-    await visitor.logIn(manager)
-    await open(at(id, '?tab=segment'))
+    await visitor.logIn(manager, at(id, '?tab=segment'))
     const choose = page.locator('input[type=file]')
     await choose.setInputFiles(file('wrong.csv', 'customer\nA-1\n'))
     await sees(page, 'The file was not taken. Mend this and send it again:')
@@ -244,9 +242,8 @@ suite('what may go wrong', { timeout: 90_000 }, () => {
     await createCampaign(platform, { name: 'One of many' }, sides.grocer)
     const visitor = await visit(t, platform)
     if (!visitor) return
-    const { page, open, errors } = visitor
-    await visitor.logIn(manager)
-    await open(at('7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'))
+    const { page, errors } = visitor
+    await visitor.logIn(manager, at('7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'))
     await titled(page, 'This campaign cannot be shown')
     await assertAccessible(visitor)
     const list = /\/cashbacks\/for-merchant\?|\/cashbacks\/for-merchant$/
@@ -263,9 +260,8 @@ suite('what may go wrong', { timeout: 90_000 }, () => {
   test('the session ends while a form is filled in: after the login it is as it was', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
-    const { page, open, errors } = visitor
-    await visitor.logIn(manager)
-    await open('/merchant/campaigns/new')
+    const { page, errors } = visitor
+    await visitor.logIn(manager, '/merchant/campaigns/new')
     await field(page, 'Name').fill('Half written')
     await page.context().clearCookies()
     await button(page, 'Create and invite the banks').click()

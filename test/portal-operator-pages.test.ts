@@ -65,8 +65,7 @@ const gone = (page: Page) => dialog(page).waitFor({ state: 'detached' })
 
 async function enter(t: Parameters<typeof visit>[0], path: string, as = admin): Promise<Visitor | null> {
   const visitor = await visit(t, platform)
-  await visitor?.logIn(as)
-  await visitor?.open(path)
+  await visitor?.logIn(as, path)
   return visitor
 }
 

@@ -6,23 +6,14 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { TestContext } from 'node:test'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core'
+import { areaOf, heardOfKey, personOf } from '../../portal/src/session/session.ts'
+import { emptyPage, openNewPage, openPage, quietPath, takeBack } from './contexts.ts'
 import type { TestPlatform } from './platform.ts'
 import type { Account } from './portal.ts'
 import { buildPortal } from './portal-build.ts'
 import { requireProgram } from './require-program.ts'
 
-const executablePath = '/usr/bin/chromium'
-const args = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 export const phone = { width: 390, height: 844 }
@@ -34,70 +25,91 @@ export type Visitor = {
   errors: string[]
   /** Opens an address below /app. */
   open(path: string): Promise<void>
-  logIn(account: Account): Promise<void>
+  /**
+   * Makes this the browser of somebody who has logged in, and opens an address below /app, or the home page: without the form, which
+   * a few tests fill in themselves.
+   */
+  logIn(account: Account, path?: string): Promise<void>
+  /** As if another person sat down at a browser of their own. */
+  empty(): Promise<void>
 }
 
 export type BrowserOptions = {
   language?: 'uk-UA' | 'en-GB'
   colourScheme?: 'light' | 'dark'
   viewport?: { width: number; height: number }
+  /** It has never been here, and nobody gets it afterwards: for what is only seen at a first visit, or could not be undone. */
+  isNew?: boolean
 }
 
-let browser: Promise<Browser> | null = null
-
-/** For a test file's `after`. */
-export async function closeBrowser(): Promise<void> {
-  await (await browser)?.close()
-  browser = null
-}
+export { closeBrowser } from './contexts.ts'
 
 /**
- * A person's own browser: nothing is shared with another's. It is closed after the test, which fails when the page has logged errors
- * that it did not expect.
+ * A person's own browser: nothing is shared with another's but the files of the portal that it keeps. The test fails when the page
+ * has logged errors that it did not expect.
  *
  * @returns null when there is no Chromium: the test is skipped, or with REQUIRE_ALL_TESTS fails
  */
 export async function visit(
   t: TestContext,
   platform: Pick<TestPlatform, 'url'>,
-  { language = 'en-GB', colourScheme = 'light', viewport = desktop }: BrowserOptions = {},
+  { language = 'en-GB', colourScheme = 'light', viewport = desktop, isNew = false }: BrowserOptions = {},
 ): Promise<Visitor | null> {
   if (!requireProgram(t, 'chromium')) return null
   buildPortal()
-  browser ??= chromium.launch({ executablePath, args })
-  const context = await (await browser).newContext({
+  const options: BrowserContextOptions = {
     baseURL: platform.url,
     locale: language,
     timezoneId: 'Europe/Kyiv',
     colorScheme: colourScheme,
     reducedMotion: 'reduce',
     viewport,
-  })
-  context.setDefaultTimeout(15_000)
-  const page = await context.newPage()
-  const errors = collectErrors(page)
+  }
+  const page = isNew ? await openNewPage(options) : await openPage(options)
+  const { errors, stop } = collectErrors(page)
   t.after(async () => {
-    await context.close()
+    await (isNew ? page.context().close() : takeBack(page, options))
+    stop()
     assert.deepEqual(errors, [], 'the page has logged errors')
   })
   const open = async (path: string) => {
     await page.goto(`/app${path}`)
   }
-  return { page, errors, open, logIn: account => logIn(page, open, account) }
+  return {
+    page,
+    errors,
+    open,
+    logIn: (account, path) => logIn(page, open, account, path),
+    empty: () => emptyPage(page),
+  }
 }
 
-function collectErrors(page: Page): string[] {
+function collectErrors(page: Page) {
   const errors: string[] = []
-  page.on('pageerror', error => errors.push(String(error)))
-  page.on('console', message => {
+  const onError = (error: Error) => errors.push(String(error))
+  const onMessage = (message: ConsoleMessage) => {
+    // Chromium looks for this beside the quiet address; the portal's own pages name their icon.
+    if (message.location().url.endsWith('/favicon.ico')) return
     if (message.type() === 'error') errors.push(message.text())
-  })
-  return errors
+  }
+  page.on('pageerror', onError).on('console', onMessage)
+  return { errors, stop: () => page.off('pageerror', onError).off('console', onMessage) }
 }
 
-async function logIn(page: Page, open: (path: string) => Promise<void>, account: Account): Promise<void> {
-  await open('/login')
-  await fillLogin(page, account)
+async function logIn(
+  page: Page,
+  open: (path: string) => Promise<void>,
+  account: Account,
+  path: string = areaOf[account.typeAccount],
+): Promise<void> {
+  await page.goto(quietPath)
+  const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(account) }
+  const status = await page.evaluate(
+    `fetch('/portal/session', ${JSON.stringify(request)}).then(({ status }) => status)`,
+  )
+  assert.equal(status, 200)
+  await page.evaluate(`localStorage.setItem(${JSON.stringify(heardOfKey)}, ${JSON.stringify(personOf(account))})`)
+  await open(path)
   await page.getByRole('navigation').first().waitFor()
 }
 

@@ -1,0 +1,61 @@
+/**
+ * The browsers of the tests' visitors. A browser that has never been anywhere compiles the whole portal before it shows a page, which
+ * is most of what a short test costs: one whose visitor has left is emptied, and handed to the next one.
+ */
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+
+const executablePath = '/usr/bin/chromium'
+const args = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** An address of the platform at which no script runs. */
+export const quietPath = '/app/icon.svg'
+
+let browser: Promise<Browser> | null = null
+const emptied = new Map<string, Page[]>()
+
+/** @returns a page that is nobody's: without cookies, storage, permissions or anything that a test has set */
+export async function openPage(options: BrowserContextOptions): Promise<Page> {
+  return emptied.get(JSON.stringify(options))?.pop() ?? openNewPage(options)
+}
+
+/** @returns a page whose browser has never been anywhere */
+export async function openNewPage(options: BrowserContextOptions): Promise<Page> {
+  browser ??= chromium.launch({ executablePath, args })
+  const context = await (await browser).newContext(options)
+  context.setDefaultTimeout(15_000)
+  return context.newPage()
+}
+
+/** Nobody is logged in any more, and nothing is kept but the portal's own files. */
+export async function emptyPage(page: Page): Promise<void> {
+  await page.goto(quietPath)
+  await page.evaluate('localStorage.clear(); sessionStorage.clear()')
+  await page.context().clearCookies()
+}
+
+/** Takes a page back from its visitor. @param options those that it was opened with */
+export async function takeBack(page: Page, options: BrowserContextOptions): Promise<void> {
+  const context = page.context()
+  for (const other of context.pages()) if (other !== page) await other.close()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await emptyPage(page)
+  await context.clearPermissions()
+  const key = JSON.stringify(options)
+  emptied.set(key, [...(emptied.get(key) ?? []), page])
+}
+
+/** For a test file's `after`. */
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close()
+  browser = null
+  emptied.clear()
+}
