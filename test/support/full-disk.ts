@@ -122,6 +122,7 @@ async function askUntilRefused(shop: Shop, sales: Sale[]): Promise<number> {
     refused += answers.filter(({ status }) => status === 503).length
     if (answer.status === 503) endAt = Math.min(endAt, performance.now() + fullMs)
     await others(shop, index)
+    await sleep(10)
   }
   return refused
 }

@@ -11,6 +11,10 @@ export type Sale = {
   activationCode?: string
 }
 
+/** Between two sales, and before a 503 is asked again: sellers that never rest only take the processor from those they test. */
+const restMs = 20
+const restAfterRefusalMs = 100
+
 /**
  * Asks until there is an answer of one of these codes, of one process or another, as a bank's backend does. In between only what
  * passes is allowed: no connection, or a 503 as documented.
@@ -22,7 +26,7 @@ export async function persist(ask: (index: number) => Promise<EsimAnswer>, codes
     const answer = await ask(index).catch(() => null)
     if (answer && codes.includes(answer.status)) return answer
     if (answer) assertError(answer, 503, /away|free profile|at once/)
-    await sleep(answer ? 50 : 5)
+    await sleep(answer ? restAfterRefusalMs : 5)
   }
 }
 
@@ -46,6 +50,7 @@ export async function sell(at: (index: number) => Bank, sales: Sale[], going: ()
       await persist(index => at(index).cancel(sale.orderId), [200])
       sale.state = 'cancelled'
     }
+    await sleep(restMs)
   }
 }
 
