@@ -1,7 +1,9 @@
 /** How the portal is built: from `src/` into `dist/`, which the platform serves below `/app/`. */
 import react from '@vitejs/plugin-react'
 import { defineConfig, type UserConfig } from 'vite'
+import { afterFirstPaint } from './build/after-first-paint.ts'
 import { compressAssets } from './build/compress.ts'
+import { firstScreen } from './build/first-screen.ts'
 import { removeLeftovers } from './build/leftovers.ts'
 
 /** What the portal asks of the platform; in development it is passed on to one that runs already. */
@@ -11,7 +13,7 @@ export default defineConfig((): UserConfig => {
   const platform = process.env.PERKLINE_URL ?? 'http://127.0.0.1:8080'
   return {
     base: '/app/',
-    plugins: [react(), removeLeftovers(), compressAssets()],
+    plugins: [react(), firstScreen(), afterFirstPaint(), removeLeftovers(), compressAssets()],
     // The platform puts a nonce of its own into each answer here (src/portal/page.ts), and names it in the Content-Security-Policy.
     html: { cspNonce: '__CSP_NONCE__' },
     build: {
@@ -30,8 +32,10 @@ export default defineConfig((): UserConfig => {
                 name: 'react',
                 test: /node_modules\/(?:react|react-dom|scheduler|@tanstack)\//,
                 tags: ['$initial'],
-                priority: 3,
+                priority: 4,
               },
+              // Each file of the first ones runs in a task of its own: together they would keep the browser from answering for long.
+              { name: 'look', test: /node_modules/, tags: ['$initial'], priority: 3 },
               { name: 'first', tags: ['$initial'], priority: 2 },
               { name: 'shared', minShareCount: 10, priority: 1 },
             ],

@@ -3,9 +3,8 @@ import '@fontsource-variable/inter/wght.css'
 import '@mantine/core/styles.layer.css'
 import '@mantine/notifications/styles.layer.css'
 import './ui/global.css'
-import { StrictMode } from 'react'
-import { createRoot } from 'react-dom/client'
-import { Portal } from './app/portal.tsx'
+import './app/first-screen.css'
+import { start } from './app/start.tsx'
 
 // The platform has got a new version since this page was loaded, so the page's next part is not there any more: load the page anew,
 // but not again and again.
@@ -19,8 +18,4 @@ addEventListener('vite:preloadError', () => {
 
 const place = document.getElementById('portal')
 if (!place) throw new Error('The page has no place for the portal')
-createRoot(place).render(
-  <StrictMode>
-    <Portal />
-  </StrictMode>,
-)
+void start(place)

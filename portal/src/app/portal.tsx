@@ -8,12 +8,12 @@ import { onSessionEnd } from '../api/session-end.ts'
 import { PreferencesProvider, useTexts } from '../i18n/preferences.tsx'
 import { forgetSession } from '../session/session.ts'
 import { uiTexts } from '../ui/texts.ts'
-import { createPortalRouter, loadAhead } from './router.ts'
+import { createPortalRouter } from './router.ts'
 import { styleNonce } from './style-nonce.ts'
 import { colourSchemeManager, cssVariables, theme } from './theme.ts'
 import { wayBack } from './way-back.ts'
 
-const queryClient = new QueryClient({
+export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 15_000,
@@ -24,8 +24,7 @@ const queryClient = new QueryClient({
     },
   },
 })
-const router = createPortalRouter(queryClient)
-loadAhead(router, queryClient)
+export const router = createPortalRouter(queryClient)
 
 // A 401 anywhere: to the login, and afterwards back to where it happened.
 onSessionEnd(() => {

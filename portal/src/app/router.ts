@@ -1,10 +1,10 @@
 /** All pages in one tree, and the router that walks it. */
 import type { QueryClient } from '@tanstack/react-query'
-import { createRouter } from '@tanstack/react-router'
+import { type AnyRoute, createRouter } from '@tanstack/react-router'
 import { bankRoutes } from '../bank/routes.ts'
 import { merchantRoutes } from '../merchant/routes.ts'
 import { operatorRoutes } from '../operator/routes.ts'
-import { heardOfKey, sessionQuery } from '../session/session.ts'
+import { heardOfKey, type Session, sessionQuery } from '../session/session.ts'
 import { homeRoute, loginRoute, rootRoute, signedInRoute } from './base-routes.ts'
 import { FaultPage, NotFoundPage, PendingPage } from './fault-pages.tsx'
 import { parseSearch, stringifySearch } from './search.ts'
@@ -33,21 +33,32 @@ export const createPortalRouter = (queryClient: QueryClient) =>
 type PortalRouter = ReturnType<typeof createPortalRouter>
 
 /**
- * What the first page needs is fetched all at once: who this is, and the code of the page (or of the login), which the router would
- * ask for only one after the other. What fails here the router asks for again, and tells.
+ * What the first page needs is fetched all at once: who this is, the code of the page (or of the login), and what the page reads, which
+ * would otherwise be asked for only one after the other. What fails here is asked for again where it is needed, and told there.
+ *
+ * @returns settled once what the page reads has come, or cannot be had
  */
-export function loadAhead(
-  { latestLocation, getMatchedRoutes, loadRouteChunk }: PortalRouter,
-  queryClient: QueryClient,
-) {
-  if (localStorage.getItem(heardOfKey) === null) return void loadRouteChunk(loginRoute)?.catch(() => {})
-  void queryClient.prefetchQuery(sessionQuery)
-  const [matchedRoutes] = getMatchedRoutes(latestLocation.pathname)
-  for (const route of matchedRoutes) loadRouteChunk(route)?.catch(() => {})
+export async function loadAhead(router: PortalRouter, queryClient: QueryClient): Promise<void> {
+  const loadCode = (route: AnyRoute) => router.loadRouteChunk(route)?.catch(() => {})
+  if (localStorage.getItem(heardOfKey) === null) return void loadCode(loginRoute)
+  const asked = queryClient.fetchQuery(sessionQuery).catch(() => null)
+  const matches = router.matchRoutes(router.latestLocation)
+  for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0]) void loadCode(route)
+  const session = await asked
+  if (!session) return
+  await Promise.all(
+    matches.map(({ staticData: { ahead }, search }) =>
+      ahead?.isFor(session) ? ahead.read(queryClient, search as never) : undefined,
+    ),
+  )
 }
 
 declare module '@tanstack/react-router' {
   interface Register {
     router: PortalRouter
+  }
+  interface StaticDataRouteOption {
+    /** What the page reads from the platform, asked for before the page's code is there, and of whom: others would be refused. */
+    ahead?: { isFor(session: Session): boolean; read(queryClient: QueryClient, search: never): Promise<unknown> }
   }
 }

@@ -75,9 +75,6 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-default-border': '#cdd5d1',
     '--mantine-color-yellow-light-color': '#754c00',
     '--mantine-color-orange-light-color': '#8f3a00',
-    '--page-background': '#f5f7f6',
-    '--card-background': '#ffffff',
-    '--line-colour': '#e1e6e3',
   },
   dark: {
     '--mantine-color-perk-light': '#11392a',
@@ -90,8 +87,5 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-error': 'var(--mantine-color-red-4)',
     '--mantine-color-red-filled': 'var(--mantine-color-red-9)',
     '--mantine-color-red-filled-hover': '#b02323',
-    '--page-background': 'var(--mantine-color-dark-8)',
-    '--card-background': 'var(--mantine-color-dark-7)',
-    '--line-colour': 'var(--mantine-color-dark-5)',
   },
 })

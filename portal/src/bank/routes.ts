@@ -1,7 +1,17 @@
 /** The addresses of the bank's pages, what each reads from its address, and where its code is. */
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { onlyFor, signedInRoute } from '../app/base-routes.ts'
-import { campaignSearch, campaignsSearch, ordersSearch, reconciliationSearch, salesSearch } from './search.ts'
+import { keptTimeZone } from '../i18n/preferences.tsx'
+import { maySeeCampaigns } from '../session/rights.ts'
+import { campaignsQuery, homeQuery } from './queries.ts'
+import {
+  type CampaignsSearch,
+  campaignSearch,
+  campaignsSearch,
+  ordersSearch,
+  reconciliationSearch,
+  salesSearch,
+} from './search.ts'
 
 const bankRoute = createRoute({
   getParentRoute: () => signedInRoute,
@@ -27,6 +37,16 @@ const campaignList = createRoute({
   path: '/',
   validateSearch: campaignsSearch,
   component: lazyRouteComponent(() => import('./pages/campaigns.tsx'), 'CampaignsPage'),
+  staticData: {
+    ahead: {
+      isFor: session => session.typeAccount === 'bank' && maySeeCampaigns(session),
+      read: (queryClient, search: CampaignsSearch) =>
+        Promise.all([
+          queryClient.prefetchQuery(campaignsQuery(search, keptTimeZone())),
+          queryClient.prefetchQuery(homeQuery),
+        ]),
+    },
+  },
 })
 
 const newCampaign = createRoute({

@@ -4,31 +4,41 @@ import { daysOfPeriod, fromZoned } from './time-zone.ts'
 
 const locales: Record<Language, string> = { uk: 'uk-UA', en: 'en-GB' }
 
+/** A format costs a moment to make, and no page uses all of them. */
+function whenNeeded<Value>(make: () => Value): () => Value {
+  let made: Value | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
 export type Format = ReturnType<typeof createFormat>
 
 /** Everything that a page shows as a figure goes through one of these. */
 export function createFormat(language: Language, timeZone: string) {
   const locale = locales[language]
-  const dates = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, { timeZone, ...options })
-  const number = new Intl.NumberFormat(locale)
-  const compact = new Intl.NumberFormat(locale, { notation: 'compact' })
-  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 })
+  const dates = (options: Intl.DateTimeFormatOptions) =>
+    whenNeeded(() => new Intl.DateTimeFormat(locale, { timeZone, ...options }))
+  const number = whenNeeded(() => new Intl.NumberFormat(locale))
+  const compact = whenNeeded(() => new Intl.NumberFormat(locale, { notation: 'compact' }))
+  const percent = whenNeeded(() => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 }))
   const day = dates({ day: 'numeric', month: 'short', year: 'numeric' })
   const dayTime = dates({ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' })
-  const dayOfYear = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' })
+  const dayOfYear = dates({ timeZone: 'UTC', day: 'numeric', month: 'short' })
   const time = dates({ hour: '2-digit', minute: '2-digit' })
   const precise = dates({ dateStyle: 'full', timeStyle: 'long' })
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
-  const list = new Intl.ListFormat(locale, { type: 'conjunction' })
+  const relative = whenNeeded(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
+  const list = whenNeeded(() => new Intl.ListFormat(locale, { type: 'conjunction' }))
   const monies = new Map<string, Intl.NumberFormat>()
 
   return {
     locale,
-    number: (value: number): string => number.format(value),
+    number: (value: number): string => number().format(value),
     /** `12 K`: for the scale of a chart. */
-    compact: (value: number): string => compact.format(value),
+    compact: (value: number): string => compact().format(value),
     /** @param value as the API has it: 5.5 for five and a half of a hundred */
-    percent: (value: number): string => percent.format(value / 100),
+    percent: (value: number): string => percent().format(value / 100),
     /** @param currency code of ISO 4217; without one the bare amount with two decimals */
     money(amount: number, currency?: string | null): string {
       const key = currency ?? ''
@@ -40,18 +50,18 @@ export function createFormat(language: Language, timeZone: string) {
       }
       return format.format(amount)
     },
-    date: (instant: string | Date): string => day.format(new Date(instant)),
+    date: (instant: string | Date): string => day().format(new Date(instant)),
     /** @param day `YYYY-MM-DD`: a day of the calendar, whichever the time zone; for the scale of a chart */
-    dayOfYear: (day: string): string => dayOfYear.format(new Date(`${day}T00:00:00Z`)),
-    time: (instant: string | Date): string => time.format(new Date(instant)),
-    dateTime: (instant: string | Date): string => dayTime.format(new Date(instant)),
+    dayOfYear: (day: string): string => dayOfYear().format(new Date(`${day}T00:00:00Z`)),
+    time: (instant: string | Date): string => time().format(new Date(instant)),
+    dateTime: (instant: string | Date): string => dayTime().format(new Date(instant)),
     /** With weekday, seconds and zone, for a title. */
-    precise: (instant: string | Date): string => precise.format(new Date(instant)),
+    precise: (instant: string | Date): string => precise().format(new Date(instant)),
     /** Whole days as days, the last one included; anything else with its times. */
     period(dateFrom: string, dateTo: string): string {
       const days = daysOfPeriod(dateFrom, dateTo, timeZone)
-      if (!days) return dayTime.formatRange(new Date(dateFrom), new Date(dateTo))
-      return day.formatRange(fromZoned(days.from, timeZone), fromZoned(days.to, timeZone))
+      if (!days) return dayTime().formatRange(new Date(dateFrom), new Date(dateTo))
+      return day().formatRange(fromZoned(days.from, timeZone), fromZoned(days.to, timeZone))
     },
     /** `in 3 days`, `2 hours ago`: the largest unit that fills. */
     relative(instant: string | Date, now: Date): string {
@@ -62,7 +72,7 @@ export function createFormat(language: Language, timeZone: string) {
         ['minute', 60],
       ] as const
       const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ['minute', 60]
-      return relative.format(Math.trunc(seconds / length), unit)
+      return relative().format(Math.trunc(seconds / length), unit)
     },
     bytes(size: number): string {
       const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
@@ -75,6 +85,6 @@ export function createFormat(language: Language, timeZone: string) {
       return new Intl.NumberFormat(locale, options).format(size / 1000 ** power)
     },
     /** `Alpha, Beta and Gamma` */
-    list: (items: readonly string[]): string => list.format(items),
+    list: (items: readonly string[]): string => list().format(items),
   }
 }

@@ -23,7 +23,8 @@ function keptLanguage(): Language {
   return isLanguage(kept) ? kept : firstLanguage(navigator.languages)
 }
 
-function keptTimeZone(): string {
+/** The time zone that this browser keeps, or its own. */
+export function keptTimeZone(): string {
   const kept = localStorage.getItem(timeZoneKey)
   return isTimeZone(kept) ? kept : browserTimeZone()
 }

@@ -1,7 +1,9 @@
 /** The addresses of the merchant's pages, what each reads from its address, and where its code is. */
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { onlyFor, signedInRoute } from '../app/base-routes.ts'
-import { campaignSearch, campaignsSearch, roomSearch } from './search.ts'
+import { keptTimeZone } from '../i18n/preferences.tsx'
+import { campaignsQuery, homeQuery } from './queries.ts'
+import { type CampaignsSearch, campaignSearch, campaignsSearch, roomSearch } from './search.ts'
 
 const merchantRoute = createRoute({
   getParentRoute: () => signedInRoute,
@@ -20,6 +22,16 @@ const campaigns = createRoute({
   path: '/campaigns',
   validateSearch: campaignsSearch,
   component: lazyRouteComponent(() => import('./pages/campaigns.tsx'), 'CampaignsPage'),
+  staticData: {
+    ahead: {
+      isFor: ({ typeAccount }) => typeAccount === 'retailer',
+      read: (queryClient, search: CampaignsSearch) =>
+        Promise.all([
+          queryClient.prefetchQuery(campaignsQuery(search, keptTimeZone())),
+          queryClient.prefetchQuery(homeQuery),
+        ]),
+    },
+  },
 })
 
 const newCampaign = createRoute({

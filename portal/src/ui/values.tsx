@@ -1,6 +1,7 @@
 /** Figures in text: money, percentages, instants, periods. Digits are of one width, so that columns of them can be compared. */
-import { Text, Tooltip } from '@mantine/core'
 import { useFormat } from '../i18n/preferences.tsx'
+import { Hint } from './hint.tsx'
+import classes from './values.module.css'
 
 /** What stands where there is no value. */
 export const none = '–'
@@ -35,11 +36,11 @@ export function DateTime({ at, withTime = true }: { at: string | null | undefine
   const format = useFormat()
   if (!at) return <span>{none}</span>
   return (
-    <Tooltip label={format.precise(at)}>
-      <Text component="time" inherit className="figure" dateTime={at}>
+    <Hint label={() => format.precise(at)}>
+      <time className="figure" dateTime={at}>
         {withTime ? format.dateTime(at) : format.date(at)}
-      </Text>
-    </Tooltip>
+      </time>
+    </Hint>
   )
 }
 
@@ -47,10 +48,8 @@ export function DateTime({ at, withTime = true }: { at: string | null | undefine
 export function Period({ dateFrom, dateTo }: { dateFrom: string; dateTo: string }) {
   const format = useFormat()
   return (
-    <Tooltip label={`${format.precise(dateFrom)} – ${format.precise(dateTo)}`} multiline maw={360}>
-      <Text span inherit className="figure" style={{ whiteSpace: 'normal' }}>
-        {format.period(dateFrom, dateTo)}
-      </Text>
-    </Tooltip>
+    <Hint label={() => `${format.precise(dateFrom)} – ${format.precise(dateTo)}`} multiline maw={360}>
+      <span className={classes.period}>{format.period(dateFrom, dateTo)}</span>
+    </Hint>
   )
 }

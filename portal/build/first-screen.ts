@@ -1,0 +1,40 @@
+/**
+ * What is seen before the portal's script runs (`src/app/first-screen.css`): the login without its fields for whoever is not logged in, or
+ * the empty frame of the pages. `public/first-paint.js` says which of them, in which language; the portal's first page takes their place.
+ */
+import type { Plugin } from 'vite'
+import { appTexts } from '../src/app/texts.ts'
+import { languages } from '../src/i18n/language.ts'
+
+type LoginTexts = (typeof appTexts)['en']['login']
+
+export function firstScreen(): Plugin {
+  return {
+    name: 'first-screen',
+    transformIndexHtml: html => html.replace('<!-- first screen -->', `${login}${frame}`),
+  }
+}
+
+/** A paragraph in each language; the page shows its own. */
+const words = (name: string, text: (texts: LoginTexts) => string): string =>
+  languages.map(language => `<p class="${name}" lang="${language}">${text(appTexts[language].login)}</p>`).join('')
+
+const mark = (size: number): string =>
+  `<svg width="${size}" height="${size}" viewBox="0 0 32 32"><rect width="32" height="32" rx="8"/><path d="M7 23 16 9l9 14"/></svg>`
+const logo = `<div class="first-logo">${mark(28)}Perkline</div>`
+
+const login = `<div class="first-login" aria-hidden="true">
+      <div class="first-brand">${logo}${words('first-pitch', ({ pitch }) => pitch)}</div>
+      <div class="first-side"><div class="first-box">
+        <div class="first-mark">${mark(44)}</div>
+        ${words('first-title', ({ title }) => title)}
+        ${words('first-lead', ({ lead }) => lead)}
+        <div class="first-form"><i></i><i></i><i></i><i></i></div>
+      </div></div>
+    </div>`
+
+const frame = `<div class="first-frame" aria-hidden="true">
+      <div class="first-header">${logo}</div>
+      <div class="first-navbar"></div>
+      <div class="first-page"><i></i><i></i><i></i></div>
+    </div>`
