@@ -198,6 +198,22 @@ suite('GET /portal/esim/orders.csv', () => {
     assert.equal(new Set(ids).size, 2500)
     await platform.platform.database.execute(`delete from orders where external_id like 'many-%'`)
   })
+
+  test('what a spreadsheet would carry out is text in it', async () => {
+    const { database } = platform.platform
+    await database.execute(
+      `insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until, cancelled_at)
+       select ('01900000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, b.bank_id, id, t.tariff_id, p.profile_id,
+              'cancelled', 1, 'UAH', '2024-06-10', '2024-06-10 00:15Z', '2024-06-10'
+       from unnest(array['=sum(1)', '+380501234567', '-1+2', '@x']) with ordinality as i (id, n),
+            (select bank_id from banks where code = 'alpha') b, (select tariff_id from tariffs where code = 'eu-10gb') t,
+            (select min(profile_id) as profile_id from profiles) p`,
+    )
+    const { text } = await viewer.call('GET', '/portal/esim/orders.csv?dateFrom=2024-06-10&dateTo=2024-06-10')
+    const ids = text.split('\r\n').map(line => line.split(',')[1])
+    assert.deepEqual(ids, ['externalId', "'@x", "'-1+2", '+380501234567', "'=sum(1)", undefined])
+    await database.execute(`delete from orders where order_id::text like '01900000-%'`)
+  })
 })
 
 suite('GET /portal/esim/sales', () => {

@@ -58,7 +58,9 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
         ...common,
         operationId: 'exportOrders',
         summary: 'eSIM orders as a CSV file',
-        description: 'Everything that the search finds, newest first, in one file: RFC 4180, UTF-8, with a header.',
+        description:
+          'Everything that the search finds, newest first, in one file: RFC 4180, UTF-8, with a header. A text that a spreadsheet ' +
+          'would take for a formula begins with an apostrophe.',
         querystring: OrdersExportQuery,
         response: {
           200: {

@@ -1,5 +1,6 @@
 /** Orders as a CSV file (RFC 4180) of any length, read from the database as fast as it is taken. */
 import { Readable } from 'node:stream'
+import { csvCell } from '../csv-cell.ts'
 import type { Queryable } from '../db/database.ts'
 import { findOrders, type OrderSearch } from './order-store.ts'
 import { shownOrderView } from './order-views.ts'
@@ -42,11 +43,6 @@ async function* pieces(database: Queryable, search: OrderSearch, now: Date): Asy
 }
 
 const lineOfOrder = (order: ReturnType<typeof shownOrderView>): string =>
-  lineOf(columns.map(column => (column === 'price' ? order.price.toFixed(2) : (order[column] ?? ''))))
+  lineOf(columns.map(column => (column === 'price' ? order.price.toFixed(2) : order[column])))
 
-const lineOf = (values: readonly (string | number)[]): string => `${values.map(quoted).join(',')}\r\n`
-
-const quoted = (value: string | number): string => {
-  const text = String(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
+const lineOf = (values: readonly (string | number | null)[]): string => `${values.map(csvCell).join(',')}\r\n`

@@ -1,5 +1,6 @@
 /** What partners see of reports and differences (behaviour.md, section 8, "Shapes"). */
 import { bankReportingStatus, isSettled } from '../campaigns/lifecycle.ts'
+import { csvCell } from '../csv-cell.ts'
 import { countEveryKind, type Difference, totalOf } from './differences.ts'
 import type { BankReconciliation, ListedReport, Reconciliations } from './store.ts'
 import type { Uploaded } from './uploads.ts'
@@ -49,15 +50,6 @@ export const differencesHeader = 'kind,transactionId,bankLine,merchantLine,expec
 export function differenceLines(differences: readonly Difference[]): string {
   let lines = ''
   for (const { kind, transactionId, bankLine, merchantLine, expected, found } of differences)
-    lines += `${kind},${quoted(transactionId)},${bankLine ?? ''},${merchantLine ?? ''},${quoted(expected)},${quoted(found)}\r\n`
+    lines += `${kind},${csvCell(transactionId)},${csvCell(bankLine)},${csvCell(merchantLine)},${csvCell(expected)},${csvCell(found)}\r\n`
   return lines
 }
-
-function quoted(value: string | null): string {
-  if (value === null) return ''
-  const text = isFormula(value) ? `'${value}` : value
-  return /[",]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-/** Spreadsheets would carry out what a partner has put into an id of its own; a plain number stays one. */
-const isFormula = (value: string): boolean => /^[=+\-@\t\r]/.test(value) && !/^[+-]?\d+(?:\.\d+)?$/.test(value)
