@@ -422,6 +422,7 @@ describe('what is remembered never shows in an answer', () => {
       {
         orders: 3_000,
         pages: 3_000,
+        beginning: 1_000,
       },
     )
     const filter = { statuses: [...campaignStatuses], namePattern: null, sku: null, startsFrom: null, endsBy: null }
@@ -433,6 +434,30 @@ describe('what is remembered never shows in an answer', () => {
         assert.match(text, new RegExp(`^${pageSize} of \\d+$`))
         assert.ok(Number(text.split(' ').at(-1)) >= expected)
       }
+  })
+
+  test('of the beginning of an order alone come the same pages as of the whole, also after changes', async () => {
+    const made = (beginning: number) =>
+      createMerchantLists(
+        platform.platform.database,
+        page => JSON.stringify([page.items.map(({ cashbackId }) => cashbackId), page.totalItems]),
+        { orders: 1_000_000, pages: 0, beginning },
+      )
+    const [whole, begun] = [made(0), made(5)]
+    const statuses = campaignStatuses.filter(status => status !== 'deleted')
+    const filter = { statuses, namePattern: null, sku: null, startsFrom: null, endsBy: null }
+    for (let change = 0; change < 3; change++) {
+      const added = await createCampaign(platform, { name: `beginning ${change}` })
+      // There and back: pages of the beginning, past it, and of the beginning again.
+      for (const page of [1, 2, 3, 4, 2, 1])
+        for (const by of ['createdAt', 'updatedAt', 'name'] as const)
+          for (const ascending of [true, false]) {
+            const request = { page, pageSize: 2, filter, sort: { by, ascending } }
+            const [expected, got] = [await whole.page(ids.grocer, request), await begun.page(ids.grocer, request)]
+            assert.equal(got.toString(), expected.toString(), JSON.stringify(request))
+            if (page === 1 && by === 'createdAt' && !ascending) assert.equal(JSON.parse(got.toString())[0][0], added)
+          }
+    }
   })
 })
 
