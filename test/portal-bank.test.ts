@@ -175,6 +175,7 @@ test('a report with faults by line, differences, a new report, and the money', {
   await sees(page, '«TX-2 is not ours»')
   await page.getByRole('combobox', { name: 'Kind' }).selectOption('only-in-bank-report')
   await page.waitForURL(/kind=only-in-bank-report/)
+  await rowsOf(page, 'Differences').nth(2).waitFor({ state: 'detached' })
   assert.equal(await rowsOf(page, 'Differences').count(), 2, 'a head and one difference')
   await assertAccessible(visitor)
   await savesFiles(page)
