@@ -45,12 +45,12 @@ export function sharedSettings(databaseUrl: string, folder: string): Settings {
 }
 
 /**
- * Starts one on a free port and waits until it is ready.
+ * Starts one, on a free port where the settings name none, and waits until it is ready.
  *
  * @param log an open file for its log, which is then no part of its output
  */
 export async function startProcess(settings: Settings, log?: number): Promise<PerklineProcess> {
-  const port = await freePort()
+  const port = settings.PORT ?? (await freePort())
   // In a folder without a `.env` file, which would change the settings.
   const env = { PATH: process.env.PATH ?? '', PORT: String(port), ...settings }
   const child = spawn(program, ['serve'], { env, cwd: settings.DATA_DIR, stdio: ['ignore', log ?? 'pipe', 'pipe'] })

@@ -1,0 +1,68 @@
+/** A real haproxy before several processes of the platform, with a health check as operating.md tells of. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Balancer = { url: string; close(): Promise<void> }
+
+/** As a service's own: no request is sent twice, so that whatever a process fails is seen. */
+const config = (port: number, backends: readonly number[]): string => `
+global
+  maxconn 1000
+defaults
+  mode http
+  retries 0
+  timeout connect 2s
+  timeout client 30s
+  timeout server 30s
+  timeout check 2s
+frontend partners
+  bind 127.0.0.1:${port}
+  default_backend perkline
+backend perkline
+  balance roundrobin
+  option httpchk GET /health/ready
+  default-server check inter 500ms fall 1 rise 1
+${backends.map(backend => `  server at-${backend} 127.0.0.1:${backend}\n`).join('')}`
+
+/**
+ * @param backends ports of 127.0.0.1 at which processes are, or will be
+ * @returns once one of them gets requests
+ */
+export async function startHaproxy(backends: readonly number[]): Promise<Balancer> {
+  const folder = await mkdtemp(join(tmpdir(), 'perkline-haproxy-'))
+  const port = await freePort()
+  const file = join(folder, 'haproxy.cfg')
+  await writeFile(file, config(port, backends))
+  const child = spawn('haproxy', ['-db', '-q', '-f', file], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const gone = once(child, 'exit')
+  const url = `http://127.0.0.1:${port}`
+  for (;;) {
+    const answer = await fetch(`${url}/health/ready`).catch(() => null)
+    await answer?.arrayBuffer()
+    if (answer?.status === 200) break
+    if (child.exitCode !== null) throw new Error('haproxy does not start')
+    await sleep(20)
+  }
+  return {
+    url,
+    async close() {
+      child.kill('SIGKILL')
+      await gone
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}

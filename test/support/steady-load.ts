@@ -1,0 +1,55 @@
+/** A bank that sells at a steady pace and asks for nothing twice, so that each request that fails is seen. */
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Bank, type EsimAnswer, range } from './esim.ts'
+
+export type SteadyLoad = {
+  /** How many requests were answered as they should be. */
+  answered(): number
+  /** Ends it. @returns the faults in plain words: another status, or no answer */
+  end(): Promise<{ answered: number; faults: string[]; slowestMs: number }>
+}
+
+const sellers = 8
+const pauseMs = 60
+
+export function steadyLoad(bank: Bank): SteadyLoad {
+  let going = true
+  let answered = 0
+  let slowestMs = 0
+  const faults: string[] = []
+  const ask = async (what: string, asked: () => Promise<EsimAnswer>, status: number): Promise<any> => {
+    const startedMs = performance.now()
+    try {
+      const answer = await asked()
+      if (answer.status === status) answered++
+      else faults.push(`${what}: ${answer.status} ${answer.text}`)
+      return answer.body
+    } catch (error) {
+      const { message, cause } = error as Error
+      faults.push(`${what}: ${message} ${cause instanceof Error ? cause.message : ''}`)
+    } finally {
+      slowestMs = Math.max(slowestMs, performance.now() - startedMs)
+      await sleep(pauseMs)
+    }
+  }
+  const sell = async () => {
+    while (going) {
+      const order = await ask('reserve', () => bank.reserve(`steady-${randomInt(2 ** 47)}`), 201)
+      if (order === undefined) continue
+      await ask('read', () => bank.read(order.orderId), 200)
+      await ask('tariffs', () => bank.tariffs(), 200)
+      if (randomInt(2) === 0) await ask('confirm', () => bank.confirm(order.orderId), 200)
+      else await ask('cancel', () => bank.cancel(order.orderId), 200)
+    }
+  }
+  const ended = Promise.all(range(sellers).map(sell))
+  return {
+    answered: () => answered,
+    async end() {
+      going = false
+      await ended
+      return { answered, faults, slowestMs: Math.round(slowestMs) }
+    },
+  }
+}
