@@ -10,6 +10,12 @@ export type Batcher<Item, Result> = (item: Item) => Promise<Result>
 const patienceMs = 25
 
 /**
+ * Who has waited for so long when a statement finds the database away is told the same at once: a try of his own may take as long as
+ * that one took, and a connection that has fallen silent takes a statement's whole time limit.
+ */
+const longWaitMs = 2_000
+
+/**
  * @param options.run gives the results of `items` in their order, an Error for an item that failed alone; or throws: then each of
  *   them gets that error
  * @param options.maxItems rows of one statement
@@ -26,7 +32,7 @@ export function createBatcher<Item, Result>(options: {
   maxWaiting: number
   onFull(): Error
 }): Batcher<Item, Result> {
-  type Waiting = { item: Item; resolve(result: Result): void; reject(error: unknown): void }
+  type Waiting = { item: Item; sinceMs: number; resolve(result: Result): void; reject(error: unknown): void }
   let waiting: Waiting[] = []
   let running = 0
   let held = 0
@@ -65,13 +71,20 @@ export function createBatcher<Item, Result>(options: {
       })
     } catch (error) {
       for (const { reject } of batch) reject(error)
+      if (error instanceof DomainError && error.code === 'unavailable') turnAway(error)
     }
+  }
+
+  const turnAway = (error: DomainError) => {
+    const longAgoMs = performance.now() - longWaitMs
+    const firstToStay = waiting.findIndex(({ sinceMs }) => sinceMs > longAgoMs)
+    for (const { reject } of waiting.splice(0, firstToStay === -1 ? waiting.length : firstToStay)) reject(error)
   }
 
   return item =>
     new Promise((resolve, reject) => {
       if (waiting.length >= options.maxWaiting) return reject(options.onFull())
-      waiting.push({ item, resolve, reject })
+      waiting.push({ item, sinceMs: performance.now(), resolve, reject })
       // What arrives in the same turn of the event loop goes into the same statement.
       if (waiting.length === 1) setImmediate(start)
       else if (waiting.length >= options.maxItems) start()

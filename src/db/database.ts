@@ -7,6 +7,7 @@
 import pg from 'pg'
 import { DomainError } from '../errors.ts'
 import { createGrownTables, findGrown } from './grown-tables.ts'
+import { createHearing, endWhenSilent, isSilence } from './silence.ts'
 
 /**
  * A statement with a lasting name is parsed once for each connection.
@@ -59,7 +60,9 @@ function parseInstant(text: string): Date {
 }
 
 const connectTimeoutMs = 3_000
-const queryTimeoutMs = 10_000
+const statementTimeoutMs = 10_000
+/** The server ends a statement in time by itself; one that is not even told of that has fallen silent. */
+const silenceMs = statementTimeoutMs + 500
 
 const session = '-c timezone=UTC -c idle_in_transaction_session_timeout=60000'
 // Plans are made for the values and sizes of the moment: one made on an empty table stays bad until `analyze`.
@@ -90,21 +93,25 @@ export function openDatabase(options: {
     options: plannedAnew,
   }
   let closing = false
+  const { heard, foundSilent, maySpeak } = createHearing()
   const makePool = (max: number, settings: string): pg.Pool => {
     const pool = new pg.Pool({
       ...client,
       options: settings,
       max,
       idleTimeoutMillis: 60_000,
-      query_timeout: queryTimeoutMs,
-      statement_timeout: queryTimeoutMs,
+      query_timeout: silenceMs,
+      statement_timeout: statementTimeoutMs,
     })
     pool.on('error', error => {
       if (!closing) options.onLost?.(error)
     })
     // A connection may break at any moment, also between two statements, and says so by an event that must find a listener; whichever
     // statement is next fails by itself.
-    pool.on('connect', connected => void connected.on('error', () => {}))
+    pool.on('connect', connected => {
+      connected.on('error', () => {})
+      heard(connected)
+    })
     return pool
   }
   const busiest = makePool(Math.floor(options.poolSize / 2), plannedOnce)
@@ -114,13 +121,23 @@ export function openDatabase(options: {
   const poolFor = (statement: Statement | string): pg.Pool =>
     typeof statement !== 'string' && statement.plannedOnce && haveGrown(statement.plannedOnce) ? busiest : usual
 
+  const takeClient = async (pool: pg.Pool): Promise<pg.PoolClient> => {
+    for (;;) {
+      const client = await pool.connect()
+      if (maySpeak(client)) return client
+      client.release(true)
+    }
+  }
+
   const withClient = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
-    const client = await pool.connect().catch(mapError)
+    const client = await takeClient(pool).catch(mapError)
     try {
       const result = await work(client)
+      heard(client)
       client.release()
       return result
     } catch (error) {
+      if (isSilence(error)) foundSilent()
       client.release(isLost(error))
       return mapError(error)
     }
@@ -144,9 +161,11 @@ export function openDatabase(options: {
 
     async dedicated(work, stream) {
       const own = await connect(stream)
+      const unwatch = endWhenSilent(own, async () => void (await connect()).end().catch(() => {}))
       try {
         return await work(own).catch(mapError)
       } finally {
+        unwatch()
         await own.end().catch(() => {})
       }
     },

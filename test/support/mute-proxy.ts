@@ -1,0 +1,79 @@
+/** Stands between the platform and its database, and can fall silent as a network does: nothing is refused, nothing comes. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+export type MuteProxy = {
+  /** The database's address through the proxy. */
+  url: string
+  /** Holds every connection open, takes new ones, and hands nothing on. @returns how many connections it caught */
+  fallSilent(): number
+  /**
+   * New connections reach the database again. Of those that were caught every other one gets what was held; the rest stay silent for
+   * ever, as behind a firewall that has forgotten them.
+   */
+  speakAgain(): void
+  close(): Promise<void>
+}
+
+/** @param databaseUrl of a server at a socket file (`?host=`) or at a port */
+export async function startMuteProxy(databaseUrl: string): Promise<MuteProxy> {
+  const target = new URL(databaseUrl)
+  const folder = target.searchParams.get('host')
+  const port = Number(target.port || 5432)
+  const reach = () =>
+    folder?.startsWith('/') ? connect(`${folder}/.s.PGSQL.${port}`) : connect(port, folder ?? target.hostname)
+  const pairs = new Set<[Socket, Socket]>()
+  const muted = new Set<Socket>()
+  let silent = false
+
+  const server = createServer(client => {
+    client.on('error', () => client.destroy())
+    if (silent) {
+      muted.add(client)
+      client.once('close', () => muted.delete(client))
+      return void client.resume()
+    }
+    const upstream = reach()
+    const pair: [Socket, Socket] = [client, upstream]
+    pairs.add(pair)
+    upstream.on('error', () => upstream.destroy())
+    for (const [from, to] of [pair, [upstream, client] as const]) {
+      from.pipe(to)
+      from.once('close', () => {
+        pairs.delete(pair)
+        to.destroy()
+      })
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  target.searchParams.delete('host')
+  target.hostname = '127.0.0.1'
+  target.port = String((server.address() as AddressInfo).port)
+
+  return {
+    url: target.href,
+    fallSilent() {
+      silent = true
+      for (const [client, upstream] of pairs) {
+        client.unpipe(upstream).pause()
+        upstream.unpipe(client).pause()
+      }
+      return pairs.size
+    },
+    speakAgain() {
+      silent = false
+      let place = 0
+      for (const [client, upstream] of pairs)
+        if (place++ % 2 === 0) {
+          client.pipe(upstream)
+          upstream.pipe(client)
+        }
+    },
+    async close() {
+      for (const pair of pairs) for (const socket of pair) socket.destroy()
+      for (const socket of muted) socket.destroy()
+      await new Promise(resolve => server.close(resolve))
+    },
+  }
+}
