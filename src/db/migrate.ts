@@ -4,7 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import type pg from 'pg'
+import { setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
 import type { Database, Queryable } from './database.ts'
 import { queryable } from './database.ts'
 
@@ -18,6 +19,13 @@ export class SchemaError extends Error {
 const migrationsFolder = new URL('../../migrations/', import.meta.url)
 const lockKey = 7_365_012
 const oldestServer = 150_000
+/**
+ * Whoever asks for a table after a migration that waits for it waits behind it. So it does not wait for long while others serve, but
+ * lets them go on and tries again.
+ */
+const lockWait = '1s'
+const pauseMs = 1_000
+const giveUpAfterMs = 10 * 60_000
 
 /** The migrations of this version of the program, in order. */
 export function readMigrations(folder: URL = migrationsFolder): Migration[] {
@@ -42,7 +50,7 @@ export function migrate(database: Database, migrations = readMigrations()): Prom
     await client.query('select pg_advisory_lock($1)', [lockKey])
     try {
       const pending = await pendingMigrations(queryable(client), migrations)
-      for (const migration of pending) await apply(client, migration)
+      for (const migration of pending) await applyOnceFree(client, migration)
       return pending.map(migration => migration.name)
     } finally {
       await client.query('select pg_advisory_unlock($1)', [lockKey])
@@ -50,9 +58,25 @@ export function migrate(database: Database, migrations = readMigrations()): Prom
   })
 }
 
+/** Tries it until nobody holds for long what it changes: an upload or a long list may take minutes. */
+async function applyOnceFree(client: pg.Client, migration: Migration): Promise<void> {
+  const giveUpAtMs = performance.now() + giveUpAfterMs
+  for (;;) {
+    try {
+      return await apply(client, migration)
+    } catch (error) {
+      const cause = error instanceof SchemaError ? error.cause : null
+      const isHeld = cause instanceof pg.DatabaseError && cause.code === '55P03'
+      if (!isHeld || performance.now() > giveUpAtMs) throw error
+    }
+    await wait(pauseMs)
+  }
+}
+
 async function apply(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('begin')
   try {
+    await client.query(`set local lock_timeout = '${lockWait}'`)
     await client.query(migration.sql)
     await client.query(
       `create table if not exists schema_migrations (
@@ -66,7 +90,9 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
-    throw new SchemaError(`Migration ${migration.version} (${migration.name}) failed: ${(error as Error).message}`)
+    throw new SchemaError(`Migration ${migration.version} (${migration.name}) failed: ${(error as Error).message}`, {
+      cause: error,
+    })
   }
 }
 
