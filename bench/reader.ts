@@ -5,7 +5,15 @@
 import { connect } from 'node:net'
 import process from 'node:process'
 
-export type Reading = { port: number; path: string; token: string; atOnce: number; headers?: Record<string, string> }
+export type Reading = {
+  port: number
+  path: string
+  token: string
+  atOnce: number
+  headers?: Record<string, string>
+  /** Each reads again and again for so long; without: once. */
+  seconds?: number
+}
 export type Read = { firstByteMs: number; totalMs: number; bytes: number }
 
 const buffer = Buffer.allocUnsafe(1024 * 1024)
@@ -43,5 +51,13 @@ function read({ port, path, token, headers = {} }: Reading): Promise<Read> {
 }
 
 const reading = JSON.parse(process.argv[2] ?? '') as Reading
-const reads = await Promise.all(Array.from({ length: reading.atOnce }, () => read(reading)))
-process.stdout.write(JSON.stringify(reads))
+const endAt = performance.now() + (reading.seconds ?? 0) * 1000
+
+async function readOn(): Promise<Read[]> {
+  const reads = [await read(reading)]
+  while (performance.now() < endAt) reads.push(await read(reading))
+  return reads
+}
+
+const reads = await Promise.all(Array.from({ length: reading.atOnce }, readOn))
+process.stdout.write(JSON.stringify(reads.flat()))
