@@ -66,11 +66,11 @@ test('a database that falls silent: 503 within the time limits, and 5 seconds af
   const folder = await mkdtemp(join(tmpdir(), 'perkline-half-open-'))
   const settings = sharedSettings(proxy.url, folder)
   const platform = await startProcess(settings)
+  let going = true
   try {
     const { alpha } = await openShop(platform, { profiles, seed: 7_401 })
     const at = () => bankAt(platform, alpha)
     const sales: Sale[] = []
-    let going = true
     const sellers = range(6).map(() => sell(at, sales, () => going))
     await until('sales go on', () => sales.length > 40)
     const operator = { token: settings.OPERATOR_KEY ?? '' }
@@ -118,6 +118,7 @@ test('a database that falls silent: 503 within the time limits, and 5 seconds af
     assert.equal((await platform.admin('GET', '/audit')).ok, true)
     assert.doesNotMatch(platform.output(), /"statusCode":500|unexpected error/)
   } finally {
+    going = false
     await platform.kill()
     await proxy.close()
     await database.close()

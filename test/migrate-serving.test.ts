@@ -39,7 +39,7 @@ test('the schema of a newer version comes while a process sells and a long read 
   const migrators = range(2).map(() => openDatabase({ connection: { connectionString: database.url }, poolSize: 2 }))
   try {
     const { alpha } = await openShop(platform, { profiles: 4_000, seed: 7_501 })
-    const load = steadyLoad(bankAt(platform, alpha))
+    await using load = steadyLoad(bankAt(platform, alpha))
     await sleep(300)
     const reader = await database.database.connect()
     await reader.query('begin; select from orders limit 1; select from banks limit 1')

@@ -32,7 +32,7 @@ test('two processes behind haproxy, each stopped and started again in turn: no r
     const { alpha } = await openShop(processes[0] ?? assert.fail(), stock)
     const balancer = await startHaproxy(ports)
     try {
-      const load = steadyLoad(bankAt({ call: callAt(balancer.url) }, alpha))
+      await using load = steadyLoad(bankAt({ call: callAt(balancer.url) }, alpha))
       await sleep(500)
       const logs: string[] = []
       for (const index of range(2)) {
@@ -40,8 +40,8 @@ test('two processes behind haproxy, each stopped and started again in turn: no r
         const process = processes[index] ?? assert.fail()
         assert.equal(await process.stop(), 0)
         logs.push(process.output())
-        assert.ok(load.answered() > before + 50, 'the other one served meanwhile')
         processes[index] = await start(index)
+        assert.ok(load.answered() > before + 50, 'the other one served meanwhile')
         // Until the balancer's next look at it is certainly over, the other one must stay.
         await sleep(1_200)
       }

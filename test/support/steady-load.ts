@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bank, type EsimAnswer, range } from './esim.ts'
 
-export type SteadyLoad = {
+export type SteadyLoad = AsyncDisposable & {
   /** How many requests were answered as they should be. */
   answered(): number
   /** Ends it. @returns the faults in plain words: another status, or no answer */
@@ -22,9 +22,11 @@ export function steadyLoad(bank: Bank): SteadyLoad {
     const startedMs = performance.now()
     try {
       const answer = await asked()
-      if (answer.status === status) answered++
-      else faults.push(`${what}: ${answer.status} ${answer.text}`)
-      return answer.body
+      if (answer.status === status) {
+        answered++
+        return answer.body
+      }
+      faults.push(`${what}: ${answer.status} ${answer.text}`)
     } catch (error) {
       const { message, cause } = error as Error
       faults.push(`${what}: ${message} ${cause instanceof Error ? cause.message : ''}`)
@@ -44,12 +46,10 @@ export function steadyLoad(bank: Bank): SteadyLoad {
     }
   }
   const ended = Promise.all(range(sellers).map(sell))
-  return {
-    answered: () => answered,
-    async end() {
-      going = false
-      await ended
-      return { answered, faults, slowestMs: Math.round(slowestMs) }
-    },
+  const end = async () => {
+    going = false
+    await ended
+    return { answered, faults, slowestMs: Math.round(slowestMs) }
   }
+  return { answered: () => answered, end, [Symbol.asyncDispose]: async () => void (await end()) }
 }
