@@ -137,6 +137,7 @@ async function others(shop: Shop, index: number): Promise<void> {
     await process.call('GET', '/health/ready'),
     await process.call('POST', '/admin/credentials', { ...operator, body: credential }),
     await process.call('GET', '/admin/stock', operator),
+    await process.call('GET', '/admin/audit', operator),
   ]
   for (const { status, text } of answers) assert.ok(status < 300 || status === 503, `${status}: ${text}`)
   assert.equal(answers[0]?.status, 200)
