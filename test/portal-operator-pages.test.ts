@@ -381,10 +381,12 @@ suite('eSIM', { timeout: 120_000 }, () => {
     await page.getByRole('combobox', { name: 'Bank' }).selectOption('beta')
     await sees(page, 'No order is like that')
     await page.getByRole('combobox', { name: 'Bank' }).selectOption('alpha')
+    await page.getByRole('link', { name: 'INV-2' }).waitFor()
     for (const words of ['INV-1', soldId]) {
       await page.getByRole('searchbox').fill(words)
       await page.getByRole('link', { name: 'INV-2' }).waitFor({ state: 'detached' })
       await page.getByRole('link', { name: 'INV-1' }).waitFor()
+      await rows.nth(2).waitFor({ state: 'detached' })
       assert.equal(await rows.count(), 2, 'a head and one order')
       await page.getByRole('searchbox').fill('')
       await page.getByRole('link', { name: 'INV-2' }).waitFor()
