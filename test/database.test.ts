@@ -251,3 +251,28 @@ describe('a statement that is planned once', () => {
     }
   })
 })
+
+test('an instant is read as it was written, whatever its fraction and year', async () => {
+  const instants = [
+    '2026-11-21T08:15:00.000Z',
+    '2026-11-21T08:15:00.500Z',
+    '2026-11-21T08:15:00.250Z',
+    '2026-11-21T08:15:00.025Z',
+    '2026-11-21T08:15:00.123Z',
+    '2024-02-29T23:59:59.999Z',
+    '1969-12-31T23:59:59.999Z',
+    '0099-03-01T00:00:00.100Z',
+    '0100-03-01T00:00:00.010Z',
+    '9999-12-31T23:59:59.999Z',
+  ]
+  const rows = await scratch.database.query<{ at: Date }>(
+    'select at from unnest($1::timestamptz[]) with ordinality as i (at, n) order by n',
+    [instants],
+  )
+  assert.deepEqual(
+    rows.map(({ at }) => at.toISOString()),
+    instants,
+  )
+  const [finer] = await scratch.database.query<{ at: Date }>(`select timestamptz '2026-11-21 10:15:00.123999+02' as at`)
+  assert.equal(finer?.at.toISOString(), '2026-11-21T08:15:00.123Z')
+})

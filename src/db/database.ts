@@ -7,6 +7,7 @@
 import pg from 'pg'
 import { DomainError } from '../errors.ts'
 import { createGrownTables, findGrown } from './grown-tables.ts'
+import { parseInstant } from './instants.ts'
 import { createHearing, endWhenSilent, isSilence } from './silence.ts'
 
 /**
@@ -53,11 +54,6 @@ const types = {
     return pg.types.getTypeParser(oid, format as 'text')
   },
 } as pg.CustomTypesConfig
-
-/** Sessions are in UTC, so the text is `2026-11-21 08:15:00.123+00`; the engine's own parser is ten times quicker than the driver's. */
-function parseInstant(text: string): Date {
-  return new Date(`${text.slice(0, 10)}T${text.slice(11).replace('+00', 'Z')}`)
-}
 
 const connectTimeoutMs = 3_000
 const statementTimeoutMs = 10_000

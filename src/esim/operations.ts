@@ -46,33 +46,23 @@ export function createOrders(deps: EsimDeps): Orders {
     ),
   )
 
-  const existing = async <T extends Order>(order: Promise<T | null>): Promise<T> => {
-    const found = await order
-    if (!found) throw new DomainError('not-found', 'There is no such order')
-    return found
-  }
+  const isOver = (order: Order): boolean => statusAt(order, clock.now()) !== order.status
 
   /**
    * Marks an order whose reservation is over before anybody is told so: or a confirm that is under way could still come first, and
-   * an order that was seen expired would be confirmed.
-   *
-   * @returns true when the order has to be read again
+   * an order that was seen expired would be confirmed. It has to be read again.
    */
-  const settleIfOver = async (order: Order): Promise<boolean> => {
-    const now = clock.now()
-    if (statusAt(order, now) === order.status) return false
-    await store.expireOrder(database, order.orderId, now)
-    return true
-  }
+  const settle = ({ orderId }: Order): Promise<void> => store.expireOrder(database, orderId, clock.now())
 
   return {
-    reserve: createReserve(deps, settleIfOver),
+    reserve: createReserve(deps, { isOver, settle }),
 
     /** The order without its secrets (GET /orders/{orderId}). @throws DomainError 'not-found' also for another bank's */
     async read(key) {
       for (;;) {
-        const order = await existing(readOrder(key))
-        if (!(await settleIfOver(order))) return order
+        const order = existing(await readOrder(key))
+        if (!isOver(order)) return order
+        await settle(order)
       }
     },
 
@@ -93,12 +83,11 @@ export function createOrders(deps: EsimDeps): Orders {
       for (;;) {
         const result = await confirmOrder(bankId, deliveryMode)(orderId)
         if (!result) throw new DomainError('not-found', 'There is no such order')
-        if (!result.moved) {
-          if (await settleIfOver(result.order)) continue
-          // Someone else moved the order between the reading and the writing of the statement: look again.
-          if (decide(result.order, 'confirm', clock.now()).outcome === 'move') continue
-        }
-        return await answerConfirmed(deps, bankId, result.order, customerEmail)
+        const { moved, order } = result
+        if (!moved && isOver(order)) await settle(order)
+        // When it could be moved, someone else moved it between the reading and the writing of the statement: look again.
+        else if (moved || decide(order, 'confirm', clock.now()).outcome === 'repeat')
+          return await answerConfirmed(deps, bankId, order, customerEmail)
       }
     },
 
@@ -110,20 +99,27 @@ export function createOrders(deps: EsimDeps): Orders {
     async cancel(key) {
       for (;;) {
         const cancelled = await store.cancel(database, key, clock.now())
-        const order = await existing(store.findOrders(database, [key]).then(([found]) => found ?? null))
+        const [found] = await store.findOrders(database, [key])
+        const order = existing(found)
         if (cancelled) return order
-        if (await settleIfOver(order)) continue
-        if (decide(order, 'cancel', clock.now()).outcome === 'repeat') return order
+        if (isOver(order)) await settle(order)
+        else if (decide(order, 'cancel', clock.now()).outcome === 'repeat') return order
       }
     },
 
     /** The activation code as a picture (GET /orders/{orderId}/qr). @throws DomainError 'not-found', 'conflict' */
     async qr(key) {
-      const order = await existing(store.findSealedOrder(database, key))
+      const order = existing(await store.findSealedOrder(database, key))
       requireConfirmed(order, clock.now())
       return qrPng(deps.sealing.open(order.sealed, order.iccidHash).activationCode)
     },
   }
+}
+
+/** @throws DomainError 'not-found' */
+function existing<T extends Order>(order: T | null | undefined): T {
+  if (!order) throw new DomainError('not-found', 'There is no such order')
+  return order
 }
 
 async function answerConfirmed(

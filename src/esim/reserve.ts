@@ -36,11 +36,14 @@ type AttemptResult = { result: ReserveResult | Error; candidate: Candidate | nul
 /**
  * Reserves a profile of a tariff (POST /orders); an externalId that was used before gives its order as it is now.
  *
- * @param settleIfOver marks an order whose reservation is over; true when it has to be read again
+ * @param lapsed tells whether an order's reservation is over without being marked so, and marks it: then it has to be read again
  * @returns a function that throws DomainError 'not-found' for an unknown tariff, 'conflict' for another tariff's externalId,
  *   'unavailable' without a free profile, 'too-many' at the bank's limit of open reservations
  */
-export function createReserve(deps: ReserveDeps, settleIfOver: (order: Order) => Promise<boolean>): Reserve {
+export function createReserve(
+  deps: ReserveDeps,
+  lapsed: { isOver(order: Order): boolean; settle(order: Order): Promise<void> },
+): Reserve {
   const { clock, catalogue, stock, observe } = deps
   const attempt = createAttempts(deps)
 
@@ -59,8 +62,9 @@ export function createReserve(deps: ReserveDeps, settleIfOver: (order: Order) =>
       }
       if (result instanceof Error) throw result
       if (result.outcome === 'known') {
-        if (await settleIfOver(result.order)) continue
-        return repeat(result.order, operatorCode, tariffCode)
+        if (!lapsed.isOver(result.order)) return repeat(result.order, operatorCode, tariffCode)
+        await lapsed.settle(result.order)
+        continue
       }
       if (!tariff) throw refuse('unknown-tariff', operator ? 'tariff' : 'operator')
       if (outcome === 'made' && candidate) {

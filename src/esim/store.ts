@@ -47,22 +47,24 @@ const findOrdersStatement: Statement = {
   plannedOnce: ['orders', 'profiles'],
   text: `
     select i.n, ${orderColumns}
-    from unnest($1::int[], $2::uuid[], $3::uuid[]) as i (n, order_id, bank_id)
+    from unnest($1::uuid[], $2::uuid[]) with ordinality as i (order_id, bank_id, n)
     cross join lateral (select * from orders where order_id = i.order_id offset 0) o ${orderJoins}
     where o.bank_id = i.bank_id`,
 }
+
+/** An array of UUIDs, which need no quotes, as PostgreSQL reads it. */
+const arrayOfIds = (ids: readonly string[]): string => `{${ids.join(',')}}`
 
 export type OrderKey = { orderId: string; bankId: string }
 
 /** The orders in the order of their keys; null where there is none, or it is another bank's. */
 export async function findOrders(database: Queryable, keys: OrderKey[]): Promise<(Order | null)[]> {
   const rows = await database.query<{ n: number } & Order>(findOrdersStatement, [
-    keys.map((_, n) => n),
-    keys.map(({ orderId }) => orderId),
-    keys.map(({ bankId }) => bankId),
+    arrayOfIds(keys.map(({ orderId }) => orderId)),
+    arrayOfIds(keys.map(({ bankId }) => bankId)),
   ])
   const found: (Order | null)[] = keys.map(() => null)
-  for (const { n, ...order } of rows) found[n] = order
+  for (const row of rows) found[row.n - 1] = row
   return found
 }
 

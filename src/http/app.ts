@@ -253,11 +253,13 @@ function logRequests(app: FastifyInstance, logger: Logger): void {
   })
 }
 
+const none = {}
+
 /** Every answer of the eSIM API tells the limit, also one to a caller without a bucket: an unknown path, a missing token. */
 function announceRateLimit(limit: RateLimit | null): (request: FastifyRequest) => Record<string, string> {
   const unused = limit ? rateLimitHeaders(limit, null) : null
-  if (unused === null) return () => ({})
-  return request => (apiOf(pathOf(request)) === 'esim' ? unused : {})
+  if (unused === null) return () => none
+  return request => (apiOf(pathOf(request)) === 'esim' ? unused : none)
 }
 
 function registerHealth(app: FastifyInstance, deps: AppDeps): void {
