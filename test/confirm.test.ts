@@ -99,6 +99,19 @@ describe('200', () => {
     assert.equal((await provenBooks(platform)).sold, sold + 1)
   })
 
+  test('an orderId in capitals is the same order, also together with its other spelling', async () => {
+    const { orderId } = await reserved()
+    const spellings = [orderId.toUpperCase(), orderId, orderId.toUpperCase()]
+    for (const answer of await Promise.all(spellings.map(spelling => alpha.confirm(spelling)))) {
+      assert.equal(answer.status, 200, answer.text)
+      assert.equal(answer.body.orderId, orderId)
+    }
+    assert.equal((await alpha.confirm(orderId.toUpperCase())).status, 200)
+    for (const path of ['', '/qr?format=base64'])
+      assert.equal((await alpha.call('GET', `/orders/${orderId.toUpperCase()}${path}`)).status, 200)
+    assertError(await alpha.cancel(orderId.toUpperCase()), 409)
+  })
+
   test('from another process, the same data', async () => {
     const { orderId } = await reserved()
     const first = await alpha.confirm(orderId)

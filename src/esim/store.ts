@@ -111,11 +111,13 @@ export async function confirm(
   orderIds: readonly string[],
 ): Promise<(ConfirmResult | null)[]> {
   type Row = { moved: boolean } & SealedOrder
+  // As the database writes them: a caller may use capitals, and the answers are looked up by these.
+  const ids = orderIds.map(orderId => orderId.toLowerCase())
   // In one order: two statements that share orders then wait for each other, and never in a circle.
-  const sorted = [...new Set(orderIds)].sort()
+  const sorted = [...new Set(ids)].sort()
   const rows = await database.query<Row>(confirmStatement, [sorted, given.bankId, given.deliveryMode, given.now])
   const results = new Map(rows.map(({ moved, ...order }) => [order.orderId, { moved, order }]))
-  return orderIds.map(orderId => results.get(orderId) ?? null)
+  return ids.map(orderId => results.get(orderId) ?? null)
 }
 
 /** @returns false when the order is not reserved any more, or not this bank's */
