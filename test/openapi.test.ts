@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { documents, lint, readDocuments, snapshotUrl } from './support/openapi.ts'
+import { startPlatform } from './support/platform.ts'
 
 test('the snapshots are what the platform serves (else: npm run openapi, and review the change)', async () => {
   const served = await readDocuments()
@@ -22,6 +23,29 @@ test('every operation has a summary, a description, and the errors that all shar
       }
   }
 })
+
+const alone = { 'perkline.json': 'cashback', 'esim-sales.json': 'esim', 'operator.json': 'admin' } as const
+for (const { file, page } of documents)
+  test(`the page ${page} needs nothing but its own service, with a slash at its end and without`, async () => {
+    const platform = await startPlatform({}, { directory: null, only: [alone[file]] })
+    try {
+      const token = platform.config.operatorKey
+      for (const address of [page, `${page}/`]) {
+        const { status, text } = await platform.call('GET', address, { token })
+        assert.equal(status, 200, address)
+        const parts = [...text.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, part]) => part ?? '')
+        assert.ok(parts.length >= 5, text)
+        for (const part of parts) {
+          // As a browser finds them, wherever a proxy has put the page.
+          const { pathname } = new URL(part, `http://127.0.0.1${address}`)
+          assert.ok(pathname.startsWith(`${page}/`), pathname)
+          assert.equal((await platform.call('GET', pathname, { token })).status, 200, pathname)
+        }
+      }
+    } finally {
+      await platform.close()
+    }
+  })
 
 for (const command of ['redocly', 'spectral'] as const)
   test(`${command} finds nothing to complain about`, () => {

@@ -53,9 +53,11 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
   })
   await app.register(fastifySwaggerUi, {
     routePrefix: given.page,
+    // The page finds its parts beside itself: those of another API's page are not there where that API runs elsewhere.
+    indexPrefix: '.',
     uiConfig: { docExpansion: 'list', persistAuthorization: true },
     theme: { title: given.title },
-    logo: { type: 'image/svg+xml', content: Buffer.from(logo), href: given.page },
+    logo: { type: 'image/svg+xml', content: Buffer.from(logo), href: `${app.prefix}${given.page}` },
     // The page needs nothing from elsewhere; it styles itself inline.
     staticCSP: "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
   })
