@@ -275,6 +275,28 @@ describe('200, and nothing changes', () => {
     })
 })
 
+describe('200: the terminals that the platform’s own directory holds, sent back as they are shown', () => {
+  for (const [state, { make }] of Object.entries(states))
+    test(`nothing changes: ${state}`, async () => {
+      for (const unseen of [null, terminals('own')]) {
+        const id = await make({ terminalsPlatform: true, terminals: unseen })
+        const before = await read(id)
+        const shown = before.body.terminals
+        assert.ok(shown.length > 0, 'the directory has terminals of the merchant')
+        assertEdited(await edit(id, { terminalsPlatform: true, terminals: shown.toReversed() }))
+        assertEdited(await edit(id, { terminals: unseen }))
+        await assertNothingChanged(id, before)
+      }
+    })
+
+  test('together with terminalsPlatform false they become the campaign’s own', async () => {
+    const id = await createCampaign(platform, { terminalsPlatform: true })
+    const shown = (await read(id)).body.terminals
+    const details = assertEdited(await edit(id, { terminalsPlatform: false, terminals: shown }))
+    assert.deepEqual([details.terminalsPlatform, details.terminals], [false, shown])
+  })
+})
+
 describe('200, once a bank has approved', () => {
   for (const state of ['a bank has approved', 'awaitingMerchantApproval', 'approved', 'active'])
     test(`${state}: description, banners, and terminals by adding`, async () => {

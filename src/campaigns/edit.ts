@@ -2,11 +2,12 @@
 import type { MerchantCaller } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
+import { findTerminalList } from '../partners/terminal-lists-store.ts'
 import { findDirectoryEntries, findTerms, updateTerms } from './campaign-store.ts'
 import { bankFaults, directoryFaults, refuseFaults } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
 import { lockCampaignByClock } from './due-moves.ts'
-import { crossFaults, type FieldName, readFields } from './form.ts'
+import { crossFaults, type FieldName, type Fields, readFields } from './form.ts'
 import { changedFields, lockedFaults, mergedFields } from './form-changes.ts'
 import * as lifecycle from './lifecycle.ts'
 import { requireAuthor } from './merchant-operations.ts'
@@ -45,7 +46,11 @@ export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
 
     const names = lifecycle.editableFields.filter(name => Object.hasOwn(Object(given.body), name))
     const present = await findPresent(transaction, campaign, names)
-    const merged = mergedFields(present, fields, names)
+    const merged = await keepUnseen(transaction, campaign, {
+      present,
+      merged: mergedFields(present, fields, names),
+      names,
+    })
     const changed = changedFields(present, merged, names)
     const found = await findDirectoryEntries(transaction, {
       merchantId: campaign.merchantId,
@@ -92,6 +97,23 @@ async function findPresent(
   const withTerminals = names.includes('terminals') || names.includes('terminalsPlatform')
   const terms = await findTerms(transaction, campaign.cashbackId, withTerminals)
   return { ...terms, participantsIds: campaign.banks.map(({ bankId }) => bankId) }
+}
+
+/**
+ * What a campaign shows of the platform's directory is the present value of `terminals` to whoever has read it: an edit that sends it
+ * back leaves the list that the campaign keeps unseen as it is.
+ */
+async function keepUnseen(
+  transaction: Queryable,
+  campaign: LockedCampaign,
+  { present, merged, names }: { present: Known; merged: Partial<Fields>; names: readonly FieldName[] },
+): Promise<Partial<Fields>> {
+  const { terminals } = present
+  if (!names.includes('terminals') || !terminals || !present.terminalsPlatform || !merged.terminalsPlatform)
+    return merged
+  const shown = JSON.parse(await findTerminalList(transaction, campaign.merchantId)) as Terminal[]
+  const isShown = merged.terminals && changedFields({ terminals: shown }, merged, ['terminals']).length === 0
+  return isShown ? { ...merged, terminals } : merged
 }
 
 type Write = {
