@@ -24,6 +24,27 @@ test('every operation has a summary, a description, and the errors that all shar
   }
 })
 
+test('a body is required where the operation needs one, and only there', () => {
+  const optional = [
+    'confirm',
+    'cancel',
+    'confirmParticipation',
+    'rejectParticipation',
+    'deleteCampaign',
+    'launchCampaign',
+  ]
+  const required = ['reserve', 'createCampaign', 'editCampaign', 'issueToken', 'logIn', 'uploadBankReport']
+  const bodies = new Map<string, boolean>()
+  for (const { file } of documents)
+    for (const operations of Object.values<Record<string, any>>(
+      JSON.parse(readFileSync(snapshotUrl(file), 'utf8')).paths,
+    ))
+      for (const { operationId, requestBody } of Object.values(operations))
+        if (requestBody) bodies.set(operationId, requestBody.required ?? false)
+  for (const operationId of optional) assert.equal(bodies.get(operationId), false, operationId)
+  for (const operationId of required) assert.equal(bodies.get(operationId), true, operationId)
+})
+
 const alone = { 'perkline.json': 'cashback', 'esim-sales.json': 'esim', 'operator.json': 'admin' } as const
 for (const { file, page } of documents)
   test(`the page ${page} needs nothing but its own service, with a slash at its end and without`, async () => {

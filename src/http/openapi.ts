@@ -7,6 +7,7 @@ import fastifySwaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import Type from 'typebox'
+import { bodyOptional } from './optional-body.ts'
 
 export type Document = {
   title: string
@@ -23,6 +24,9 @@ export type Document = {
   components: TSchema[]
 }
 
+/** What is looked at of a documented operation. */
+type Operation = { operationId?: string; requestBody?: { required?: boolean } }
+
 const usualToken = 'The `access_token` of `POST /getToken/auth`, valid for 7200 seconds'
 const bearerToken = (description = usualToken) =>
   ({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description }) as const
@@ -34,6 +38,7 @@ const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="132" height="40" vi
 /** Documents every route that is registered in this plugin after it. */
 export async function document(app: FastifyInstance, given: Document): Promise<void> {
   for (const component of given.components) app.addSchema(component)
+  const withOptionalBody = new Set<unknown>()
   await app.register(fastifySwagger, {
     openapi: {
       openapi: '3.1.0',
@@ -50,6 +55,18 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
       }),
     },
     refResolver: { buildLocalReference: json => String(json.$id) },
+    // Every body is documented as required by itself, also one that may be absent.
+    transform: ({ schema, url, route }) => {
+      if (route.preValidation === bodyOptional) withOptionalBody.add(schema.operationId)
+      return { schema, url }
+    },
+    transformObject: made => {
+      if (!('openapiObject' in made)) return made.swaggerObject
+      for (const operations of Object.values(made.openapiObject.paths ?? {}))
+        for (const { operationId, requestBody } of Object.values(operations as Record<string, Operation>))
+          if (requestBody && withOptionalBody.has(operationId)) requestBody.required = false
+      return made.openapiObject
+    },
   })
   await app.register(fastifySwaggerUi, {
     routePrefix: given.page,
