@@ -215,6 +215,8 @@ describe('400', () => {
       '123',
       others.slice(1),
       `urn:uuid:${others}`,
+      '%00',
+      `${others}%00`,
       `{${others}}`,
       '%20',
       '..%2F..',

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { DomainError } from '../errors.ts'
 import { bankOf } from '../http/authenticate.ts'
+import { isText } from '../http/json.ts'
 import { ref } from '../http/openapi.ts'
 import { bodyOptional } from '../http/optional-body.ts'
 import { bankListRoutes } from './bank-list-routes.ts'
@@ -12,6 +13,7 @@ import { listRetailers, readRetailer } from './bank-retailers-store.ts'
 import * as schemas from './bank-schemas.ts'
 import { retailerView } from './bank-views.ts'
 import { type CampaignRoutesDeps, onlyBanks } from './callers.ts'
+import { campaignNotFound } from './moves-store.ts'
 import { cashbackErrors, NoQuery, noJson, OperationResult, secured } from './schemas.ts'
 import { resultView } from './views.ts'
 
@@ -27,7 +29,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
   app.post(
     '/cashbacks/:cashbackId/confirm',
     {
-      preValidation: bodyOptional,
+      preValidation: [bodyOptional, refuseUnkeptId],
       schema: {
         ...common,
         operationId: 'confirmParticipation',
@@ -53,7 +55,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
   app.post(
     '/cashbacks/:cashbackId/reject',
     {
-      preValidation: bodyOptional,
+      preValidation: [bodyOptional, refuseUnkeptId],
       schema: {
         ...common,
         operationId: 'rejectParticipation',
@@ -121,6 +123,11 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
       return retailerView(retailer)
     },
   )
+}
+
+/** An id that the database cannot keep is no UUID like any other; elsewhere the path would be unknown. */
+const refuseUnkeptId = async ({ params }: { params: unknown }): Promise<void> => {
+  if (!Object.values(Object(params)).every(id => isText(String(id)))) throw campaignNotFound('invalid')
 }
 
 const decidedView = ({ campaign, message }: Decided) => resultView(campaign, message)
