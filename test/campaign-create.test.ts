@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   assertMerchantsOnly,
   assertRefused,
@@ -528,10 +529,16 @@ test('the history tells who created it and whom it invites', async () => {
 
 test('campaigns that are created at the same time are all there', async () => {
   const before = await countCampaigns()
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => create({ participantsIds: [ids.alpha, ids.beta] })),
-  )
-  assert.equal(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size, 20)
-  assert.ok(answers.every(({ status }) => status === 201))
+  /** A busy machine may have no connection in time: who is told so has made nothing, and asks again. */
+  const persist = async (): Promise<Answer> => {
+    for (;;) {
+      const answer = await create({ participantsIds: [ids.alpha, ids.beta] })
+      if (answer.status !== 503 || !/away for a moment/.test(answer.text)) return answer
+      await sleep(100)
+    }
+  }
+  const answers = await Promise.all(Array.from({ length: 20 }, persist))
+  for (const { status, text } of answers) assert.equal(status, 201, text)
+  assert.equal(new Set(answers.map(({ body }) => body.id)).size, 20)
   assert.equal(await countCampaigns(), before + 20)
 })

@@ -25,7 +25,7 @@ export type PerklineProcess = {
   admin(method: string, path: string, body?: unknown): Promise<any>
   /** SIGKILL, at once. */
   kill(): Promise<void>
-  /** SIGTERM, and its exit code. */
+  /** SIGTERM, and its exit code, once all that it has written is here. */
   stop(): Promise<number | null>
 }
 
@@ -60,11 +60,9 @@ export async function startProcess(settings: Settings, log?: number): Promise<Pe
       output += chunk
     })
   const exited = once(child, 'exit') as Promise<[number | null, string | null]>
+  // What it wrote last may come after its end.
+  const closed = once(child, 'close') as Promise<[number | null, string | null]>
   const url = `http://127.0.0.1:${port}`
-  const end = async (signal: NodeJS.Signals) => {
-    child.kill(signal)
-    return (await exited)[0]
-  }
   await ready(url, child, () => output)
 
   const call = callAt(url)
@@ -83,8 +81,14 @@ export async function startProcess(settings: Settings, log?: number): Promise<Pe
       assert.ok(answer.status < 300, `${method} /admin${path}: ${answer.status} ${answer.text}`)
       return answer.body
     },
-    kill: async () => void (await end('SIGKILL')),
-    stop: () => end('SIGTERM'),
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      return (await closed)[0]
+    },
   }
 }
 
