@@ -124,7 +124,11 @@ describe('200', () => {
   })
 
   test('the body may be absent or empty', async () => {
-    for (const options of [{}, { raw: '' }, { raw: '{}' }, { raw: ' {\n} ' }, { headers: { 'content-length': '0' } }]) {
+    // As `curl -d ''` says it.
+    const form = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' }
+    const headers = [{ 'content-length': '0' }, form, { ...form, 'content-type': 'no type' }]
+    const bodies = [{}, { raw: '' }, { raw: '{}' }, { raw: ' {\n} ' }]
+    for (const options of [...bodies, ...headers.map(headers => ({ headers }))]) {
       const { orderId } = await reserved()
       const answer = await alpha.call('POST', `/orders/${orderId}/confirm`, options)
       assert.equal(answer.status, 200, JSON.stringify(options) + answer.text)

@@ -6,6 +6,7 @@ import { listCredentials, listUsers } from '../access/store.ts'
 import { addDuration } from '../duration.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
+import { bodyOptional } from '../http/optional-body.ts'
 import { type ApplyDeps, applyDirectory } from '../partners/operations.ts'
 import * as schemas from './access-schemas.ts'
 import { credentialView, userView } from './access-views.ts'
@@ -95,7 +96,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
   app.post(
     '/credentials/:clientId/rotate',
     {
-      ...bodyOptional,
+      config: bodyOptional,
       schema: {
         ...operation(
           'Access',
@@ -196,10 +197,4 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       return { login }
     },
   )
-}
-
-const bodyOptional = {
-  preValidation: async (request: { body: unknown }) => {
-    request.body ??= {}
-  },
 }

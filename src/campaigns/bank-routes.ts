@@ -29,7 +29,8 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
   app.post(
     '/cashbacks/:cashbackId/confirm',
     {
-      preValidation: [bodyOptional, refuseUnkeptId],
+      config: bodyOptional,
+      preValidation: refuseUnkeptId,
       schema: {
         ...common,
         operationId: 'confirmParticipation',
@@ -55,7 +56,8 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
   app.post(
     '/cashbacks/:cashbackId/reject',
     {
-      preValidation: [bodyOptional, refuseUnkeptId],
+      config: bodyOptional,
+      preValidation: refuseUnkeptId,
       schema: {
         ...common,
         operationId: 'rejectParticipation',

@@ -97,7 +97,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
   app.delete(
     '/cashbacks/for-merchant/:cashbackId',
     {
-      preValidation: bodyOptional,
+      config: bodyOptional,
       schema: {
         ...common,
         operationId: 'deleteCampaign',
@@ -127,7 +127,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
   app.post(
     '/cashbacks/for-merchant/:cashbackId/confirm',
     {
-      preValidation: bodyOptional,
+      config: bodyOptional,
       schema: {
         ...common,
         operationId: 'launchCampaign',

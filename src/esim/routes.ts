@@ -156,7 +156,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
   api.post(
     '/orders/:orderId/confirm',
     {
-      preValidation: bodyOptional,
+      config: bodyOptional,
       schema: {
         operationId: 'confirm',
         tags: ['Orders'],
@@ -228,7 +228,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
   api.post(
     '/orders/:orderId/cancel',
     {
-      preValidation: bodyOptional,
+      config: bodyOptional,
       schema: {
         operationId: 'cancel',
         tags: ['Orders'],

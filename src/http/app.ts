@@ -3,7 +3,7 @@
  * request (ids, bodies, errors, limits of time and size) is here.
  */
 import { randomUUID } from 'node:crypto'
-import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { type AccessRoutesDeps, accessRoutes, Token } from '../access/routes.ts'
@@ -31,6 +31,7 @@ import { answerError, apiOf, CashbackError, EncodedBodyError, errorBody, pathOf,
 import { isText, readJson } from './json.ts'
 import { type Metrics, measureRequests } from './metrics.ts'
 import { document } from './openapi.ts'
+import { hasBody, takeAbsentBodies } from './optional-body.ts'
 import { type RateLimit, rateLimitHeaders } from './rate-limit.ts'
 import { buildSerializer } from './serializer.ts'
 import { answerUnknown } from './unknown.ts'
@@ -105,6 +106,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.setErrorHandler(answerError)
   readBodies(app)
   limitBodyTime(app)
+  takeAbsentBodies(app)
   measureRequests(app, deps.metrics)
   logRequests(app, deps.logger)
   app.addHook('onRequest', (request, reply, done) => {
@@ -199,9 +201,6 @@ function isReadableQuery(url = ''): boolean {
     return false
   }
 }
-
-const hasBody = (headers: IncomingHttpHeaders): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /** A body that trickles in keeps a connection busy for nobody's good: after the time limit it gets 408 and the connection ends. */
 function limitBodyTime(app: FastifyInstance): void {

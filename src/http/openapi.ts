@@ -7,7 +7,6 @@ import fastifySwaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import Type from 'typebox'
-import { bodyOptional } from './optional-body.ts'
 
 export type Document = {
   title: string
@@ -57,7 +56,7 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
     refResolver: { buildLocalReference: json => String(json.$id) },
     // Every body is documented as required by itself, also one that may be absent.
     transform: ({ schema, url, route }) => {
-      if (route.preValidation === bodyOptional) withOptionalBody.add(schema.operationId)
+      if (route.config?.bodyOptional) withOptionalBody.add(schema.operationId)
       return { schema, url }
     },
     transformObject: made => {

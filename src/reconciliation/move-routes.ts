@@ -21,7 +21,7 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
   app.post(
     '/cashbacks/:cashbackId/banks/:bankId/accept-report',
     {
-      preValidation: bodyOptional,
+      config: bodyOptional,
       schema: {
         ...common,
         operationId: 'acceptReport',
@@ -42,7 +42,7 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
   app.post(
     '/cashbacks/:cashbackId/banks/:bankId/settle',
     {
-      preValidation: bodyOptional,
+      config: bodyOptional,
       schema: {
         ...common,
         operationId: 'settle',
@@ -65,7 +65,7 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
   app.post(
     '/cashbacks/:cashbackId/compensation-paid',
     {
-      preValidation: bodyOptional,
+      config: bodyOptional,
       schema: {
         ...common,
         operationId: 'confirmPayment',
@@ -90,7 +90,7 @@ export const bankMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
   app.post(
     '/cashbacks/:cashbackId/compensation-received',
     {
-      preValidation: bodyOptional,
+      config: bodyOptional,
       schema: {
         ...common,
         operationId: 'acknowledgeCompensation',
