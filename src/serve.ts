@@ -1,4 +1,6 @@
 /** Runs the platform until it is told to stop (operations.md, "Two commands"). */
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Config, ConfigError, environment, readConfig, type Service, services, withKeys } from './config.ts'
 import { migrate } from './db/migrate.ts'
@@ -28,15 +30,12 @@ export async function serve(only: string | undefined): Promise<void> {
   })
   const platform = await createPlatform(config, logger, readServices(only)).catch(startError)
   const metricsServer = config.metrics && (await serveMetrics(platform.metrics, config.metrics))
-  const stop = onceStopped(async signal => {
+  const signalled = onceSignalled(signal => {
     logger.info({ signal }, 'stopping')
     platform.drain()
-    if (config.mode === 'live') await wait(noticeMs)
-    metricsServer?.close()
-    await platform.close()
-    logger.info('stopped')
   })
   try {
+    if (config.sampleData) await expectFreePort(config)
     const samples = config.sampleData && (await (await import('./samples.ts')).loadSamples(platform, logger))
     giveBackMemory()
     platform.startJobs()
@@ -48,7 +47,12 @@ export async function serve(only: string | undefined): Promise<void> {
     await platform.close()
     throw listenError(error, config)
   }
-  await stop
+  // Only now: samples that are half-way there would be loaded again by the next start.
+  await signalled
+  if (config.mode === 'live') await wait(noticeMs)
+  metricsServer?.close()
+  await platform.close()
+  logger.info('stopped')
 }
 
 /** Brings the database to this version and ends (`perkline migrate`). @param json true: what was applied as one JSON value */
@@ -88,6 +92,14 @@ function startError(error: unknown): never {
   throw error
 }
 
+/** The credentials of the samples are shown once, by the start that makes them: it has to be one that can listen. */
+async function expectFreePort({ host, port }: Config): Promise<void> {
+  const server = createServer().listen(port, host)
+  await once(server, 'listening')
+  server.close()
+  await once(server, 'close')
+}
+
 function listenError(error: unknown, { host, port }: Config): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE')
@@ -98,16 +110,17 @@ function listenError(error: unknown, { host, port }: Config): unknown {
   return error
 }
 
-/** Resolves once a signal has been dealt with; a second one ends the process at once. */
-function onceStopped(stop: (signal: string) => Promise<void>): Promise<void> {
-  return new Promise((resolve, reject) => {
+/** Resolves once a signal has asked to stop; a second one ends the process at once. */
+function onceSignalled(begin: (signal: string) => void): Promise<void> {
+  return new Promise(resolve => {
     let stopping = false
     const onSignal = (signal: NodeJS.Signals) => {
       if (stopping) process.exit(1)
       stopping = true
       const late = setTimeout(() => process.exit(1), finishWithinMs + noticeMs)
       late.unref()
-      stop(signal).then(resolve, reject)
+      begin(signal)
+      resolve()
     }
     process.on('SIGTERM', onSignal)
     process.on('SIGINT', onSignal)

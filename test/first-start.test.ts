@@ -1,0 +1,91 @@
+/** The first start of the embedded platform when something comes between (operations.md, "Two commands"). */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../bin/perkline', import.meta.url))
+const root = await mkdtemp(join(tmpdir(), 'perkline-first-'))
+const started: ChildProcess[] = []
+after(async () => {
+  for (const child of started) child.kill('SIGKILL')
+  await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 })
+})
+
+function serve(settings: Record<string, string>) {
+  const env = { PATH: process.env.PATH ?? '', ...settings }
+  const child = spawn(program, ['serve'], { env, cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  started.push(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', chunk => {
+      output += chunk
+    })
+  const closed = once(child, 'close') as Promise<[number | null, string | null]>
+  return {
+    child,
+    output: () => output,
+    /** Its exit code, or the signal that ended it. */
+    ended: closed.then(([code, signal]) => code ?? signal),
+    async until(isSo: () => boolean | Promise<boolean>) {
+      while (!(await isSo())) {
+        assert.equal(child.exitCode, null, output)
+        await sleep(10)
+      }
+    },
+  }
+}
+
+async function listen() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { server, port: String((server.address() as { port: number }).port) }
+}
+
+const answers = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    response => response.arrayBuffer().then(() => response.ok),
+    () => false,
+  )
+
+const credentials = /^ {2}alpha +clientId pk_\S+ +secret \S+$/m
+
+test('a port that is taken: no samples are loaded, and their credentials are shown by the start that follows', async () => {
+  const DATA_DIR = join(root, 'taken')
+  const { server, port } = await listen()
+  const first = serve({ DATA_DIR, PORT: port })
+  assert.equal(await first.ended, 1)
+  assert.match(first.output(), /is taken by another program; set PORT/)
+  assert.doesNotMatch(first.output(), /the sample directory was loaded/)
+
+  server.close()
+  await once(server, 'close')
+  const second = serve({ DATA_DIR, PORT: port })
+  await second.until(() => credentials.test(second.output()))
+  second.child.kill('SIGTERM')
+  assert.equal(await second.ended, 0)
+})
+
+test('a signal while the samples are loaded: they become whole and are shown, then it ends with exit 0', async () => {
+  const DATA_DIR = join(root, 'stopped')
+  const [{ server, port }, metrics] = [await listen(), await listen()]
+  for (const other of [server, metrics.server]) {
+    other.close()
+    await once(other, 'close')
+  }
+  const run = serve({ DATA_DIR, PORT: port, METRICS_PORT: metrics.port })
+  // The metrics are there just before the samples are loaded.
+  await run.until(() => answers(`http://127.0.0.1:${metrics.port}/metrics`))
+  assert.doesNotMatch(run.output(), /the sample directory was loaded/, 'the signal comes while they are loaded')
+  run.child.kill('SIGTERM')
+  assert.equal(await run.ended, 0, run.output())
+  assert.match(run.output(), credentials)
+  assert.match(run.output(), /"msg":"stopped"/)
+})
