@@ -93,6 +93,25 @@ test('a database with tables of others is refused and left as it is', async t =>
   assert.deepEqual(await tablesOf(database), ['invoices'])
 })
 
+test('a database whose encoding can’t hold every text is refused and left as it is', async t => {
+  for (const encoding of ['LATIN1', 'SQL_ASCII']) {
+    const { database, url } = await emptyDatabase(t)
+    const name = `${new URL(url).pathname.slice(1)}_other`
+    await database.execute(`create database ${name} encoding '${encoding}' locale 'C' template template0`)
+    const other = openDatabase({
+      connection: { connectionString: Object.assign(new URL(url), { pathname: `/${name}` }).href },
+      poolSize: 2,
+    })
+    try {
+      await refused(migrate(other), new RegExp(`has the encoding ${encoding}.*encoding 'UTF8'`))
+      assert.deepEqual(await tablesOf(other), [])
+    } finally {
+      await other.close()
+      await database.execute(`drop database ${name}`)
+    }
+  }
+})
+
 test('a migration that fails leaves nothing behind, names itself, and those before it stay', async t => {
   const { database } = await emptyDatabase(t)
   const steps = [

@@ -103,9 +103,16 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
  * @throws SchemaError as `migrate` does
  */
 export async function pendingMigrations(database: Queryable, migrations = readMigrations()): Promise<Migration[]> {
-  const [server] = await database.query<{ version: string }>(`select current_setting('server_version_num') as version`)
+  const [server] = await database.query<{ version: string; encoding: string }>(
+    `select current_setting('server_version_num') as version, current_setting('server_encoding') as encoding`,
+  )
   if (Number(server?.version) < oldestServer)
     throw new SchemaError('The database server is too old: Perkline needs PostgreSQL 15 or newer')
+  if (server?.encoding !== 'UTF8')
+    throw new SchemaError(
+      `The database has the encoding ${server?.encoding}, which can't hold every text; give it a database made with ` +
+        "`create database ... encoding 'UTF8' template template0`",
+    )
 
   const [found] = await database.query<{ ours: boolean; tables: number }>(
     `select to_regclass('schema_migrations') is not null as ours,
@@ -127,7 +134,9 @@ export async function pendingMigrations(database: Queryable, migrations = readMi
           `${migrations.at(-1)?.version ?? 0}); start the newer program`,
       )
     if (known.checksum !== checksum)
-      throw new SchemaError(`Migration ${version} (${known.name}) was applied with another text than this program's`)
+      throw new SchemaError(
+        `Migration ${version} (${known.name}) was applied with another text than this program's; start the program that applied it`,
+      )
   }
   return migrations.filter(migration => !applied.some(done => done.version === migration.version))
 }
