@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { exchange } from './exchange.ts'
 import type { CallOptions } from './platform.ts'
 
 const program = fileURLToPath(new URL('../../bin/perkline', import.meta.url))
@@ -99,7 +100,7 @@ const uploadTimeoutMs = 120_000
 /** Requests as a partner sends them to an address. */
 export function callAt(url: string, timeoutMs = callTimeoutMs): PerklineProcess['call'] {
   return async (method, path, { token, body, raw, headers = {} } = {}) => {
-    const response = await fetch(url + path, {
+    const answer = await exchange(url + path, {
       method,
       headers: {
         ...(token && { authorization: `Bearer ${token}` }),
@@ -107,13 +108,12 @@ export function callAt(url: string, timeoutMs = callTimeoutMs): PerklineProcess[
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(raw !== undefined && { body: raw as string }),
-      signal: AbortSignal.timeout(timeoutMs),
+      ...(raw !== undefined && { body: raw }),
+      timeoutMs,
     })
-    const bytes = Buffer.from(await response.arrayBuffer())
-    const text = bytes.toString()
-    const isJson = response.headers.get('content-type')?.includes('/json')
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : bytes }
+    const text = answer.bytes.toString()
+    const isJson = answer.headers.get('content-type')?.includes('/json')
+    return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : answer.bytes }
   }
 }
 
