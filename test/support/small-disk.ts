@@ -18,7 +18,7 @@ export type SmallDisk = {
 }
 
 const refillMs = 100
-const pieceBytes = 1024 * 1024
+const piece = Buffer.alloc(1024 * 1024)
 
 /** @returns null where nothing may be mounted: the test is skipped, saying so, and is to end */
 export function openSmallDisk(t: TestContext, megabytes: number): SmallDisk | null {
@@ -66,10 +66,10 @@ async function takeAll(folder: string, ballast: string): Promise<void> {
   await using file = await open(ballast, 'a')
   for (;;) {
     const { bavail, bsize } = await statfs(folder)
-    const bytes = Math.min(bavail * bsize, pieceBytes)
+    const bytes = Math.min(bavail * bsize, piece.length)
     if (bytes === 0) return
     try {
-      await file.write(Buffer.alloc(bytes))
+      await file.write(piece, 0, bytes)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
       return
