@@ -1,9 +1,14 @@
 /** Slow senders are cut off within 10 seconds (reliability.md, fact 7), each on its own connection, all at the same time. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createTestDatabase } from './support/database.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
+import { sharedSettings, startProcess } from './support/process.ts'
 import { openRaw, readRaw, requestText } from './support/raw-http.ts'
 
 let platform: TestPlatform
@@ -105,5 +110,32 @@ suite('slow senders', { concurrency: true }, () => {
       assert.equal((await platform.call('GET', '/esim/v1/operators', { token })).status, 200)
     }
     for (const socket of slow) socket.destroy()
+  })
+
+  test('a sender that goes before its body is whole holds up no stop', async t => {
+    const database = await createTestDatabase()
+    const folder = await mkdtemp(join(tmpdir(), 'perkline-slow-'))
+    const process = await startProcess(sharedSettings(database.url, folder))
+    t.after(async () => {
+      await process.kill()
+      await database.close()
+      await rm(folder, { recursive: true, force: true })
+    })
+    for (const [path, status] of [
+      ['/cashbacks/for-merchant', 401],
+      ['/getToken/auth', 413],
+      ['/portal/session', 413],
+      ['/admin/directory', 401],
+    ] as const) {
+      const socket = await openRaw(process.url)
+      const headers = { 'content-type': 'application/json', 'content-length': String(32 * 1024 * 1024) }
+      socket.write(`${requestText('POST', path, headers)}{`)
+      assert.equal((await readRaw(socket)).status, status, path)
+      socket.destroy()
+    }
+    const startedMs = performance.now()
+    assert.equal(await process.stop(), 0, process.output())
+    // The shortest time that a body is given is 8 s.
+    assert.ok(performance.now() - startedMs < 7_000)
   })
 })

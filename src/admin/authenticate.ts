@@ -7,11 +7,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Actor, actorOf, operatorActor } from '../campaigns/moves-store.ts'
 import { DomainError } from '../errors.ts'
 import { type AuthenticateDeps, bearerToken, callerOf, isRead } from '../http/authenticate.ts'
+import { endLateBody } from '../http/late-body.ts'
 
 export type OperatorDeps = AuthenticateDeps & { operatorKey: string }
-
-/** What a stranger sends is read for so long, so that the answer gets through. */
-const refusedBodyMs = 8_000
 
 /**
  * Every route of this plugin is for the platform's operator. `request.caller` stays null for the key itself.
@@ -24,6 +22,7 @@ export function authenticateOperator(app: FastifyInstance, deps: OperatorDeps): 
   app.addHook('onRequest', (request, _, done) => {
     if (isKey(bearerToken(request))) return done()
     const refusal = refusalOf(request, deps)
+    // What a stranger sends is read for a while, so that the answer gets through.
     if (refusal) endLateBody(request)
     done(refusal)
   })
@@ -48,11 +47,6 @@ function refusalOf(request: FastifyRequest, deps: OperatorDeps): DomainError | u
     return new DomainError('forbidden', 'This operation needs the role admin')
   request.caller = caller
   return undefined
-}
-
-function endLateBody({ raw }: FastifyRequest): void {
-  const timer = setTimeout(() => raw.socket.destroySoon(), refusedBodyMs)
-  for (const event of ['end', 'close']) raw.once(event, () => clearTimeout(timer))
 }
 
 /** Who makes a change, for the history: the platform's user, or nobody by name for the operator's key. */

@@ -29,6 +29,7 @@ import { sandboxRoutes } from '../sandbox/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
 import { answerError, apiOf, CashbackError, EncodedBodyError, errorBody, pathOf, TokenError } from './errors.ts'
 import { isText, readJson } from './json.ts'
+import { whenBodyIsLate } from './late-body.ts'
 import { type Metrics, measureRequests } from './metrics.ts'
 import { document } from './openapi.ts'
 import { hasBody, takeAbsentBodies } from './optional-body.ts'
@@ -59,7 +60,7 @@ export type AppDeps = {
 
 /** Slow senders are cut off after this time (reliability.md, fact 7); uploads of files have their own pace. */
 const headersTimeoutMs = 5_000
-const bodyTimeoutMs = 8_000
+const usualBodyTimeoutMs = 8_000
 const bodyLimitBytes = 64 * 1024
 /** Node's own limit for all headers together. */
 const longestAddress = 16 * 1024
@@ -205,18 +206,16 @@ function isReadableQuery(url = ''): boolean {
 /** A body that trickles in keeps a connection busy for nobody's good: after the time limit it gets 408 and the connection ends. */
 function limitBodyTime(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    if (hasBody(request.headers) && request.routeOptions.config.longUpload !== true) {
-      const timer = setTimeout(() => {
+    const { bodyTimeoutMs = usualBodyTimeoutMs, longUpload = false } = request.routeOptions.config
+    if (hasBody(request.headers) && !longUpload)
+      whenBodyIsLate(request, bodyTimeoutMs, () => {
         if (!reply.sent)
           reply
             .header('connection', 'close')
             .code(408)
             .send(errorBody(request, 408, 'The body took too long'))
         request.raw.socket.destroySoon()
-      }, request.routeOptions.config.bodyTimeoutMs ?? bodyTimeoutMs)
-      request.raw.once('end', () => clearTimeout(timer))
-      request.raw.once('close', () => clearTimeout(timer))
-    }
+      })
     done()
   })
 }

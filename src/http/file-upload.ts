@@ -2,12 +2,11 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FileForm, type FileFormRules, readFileForm } from './file-form.ts'
+import { endLateBody } from './late-body.ts'
 import { openUpload } from './upload.ts'
 import { validatorCompiler } from './validation.ts'
 
 const bodyType = 'multipart/form-data'
-/** What is sent on after the answer is read for so long. */
-const refusedBodyMs = 8_000
 
 /** To be spread into the options of each route of such a plugin; its schema's `body` is for the documentation alone. */
 export const fileRoute = {
@@ -21,11 +20,8 @@ export function takeFileForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   // The form is read as it comes, so it is handed on unread.
   app.addContentTypeParser(bodyType, async (_: unknown, body: Readable) => body)
-  app.addHook('onResponse', ({ raw }, _, done) => {
-    if (!raw.complete) {
-      const timer = setTimeout(() => raw.socket.destroySoon(), refusedBodyMs)
-      for (const event of ['end', 'close']) raw.once(event, () => clearTimeout(timer))
-    }
+  app.addHook('onResponse', (request, _, done) => {
+    if (!request.raw.complete) endLateBody(request)
     done()
   })
 }

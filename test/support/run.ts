@@ -45,7 +45,6 @@ async function startServer(dataDir: string) {
  * as long as there are such. Without campaign-processes, whose limits are of 2 s.
  */
 const longest = [
-  'campaign-create',
   'full-disk',
   'portal-operator-pages',
   'portal-bank',

@@ -1,0 +1,28 @@
+/** What is done about a body that does not come to its end. */
+import type { FastifyRequest } from 'fastify'
+
+/** What is still sent once the request has its answer is read for so long. */
+const answeredBodyMs = 8_000
+
+/** Ends the connection of a request that has its answer, unless its body comes to its end in time. */
+export function endLateBody(request: FastifyRequest): void {
+  whenBodyIsLate(request, answeredBodyMs, () => request.raw.socket.destroySoon())
+}
+
+/**
+ * Calls `act` unless the body has come to its end within `ms`, or the connection has gone: of a body that was not read to its end the
+ * request itself tells neither.
+ */
+export function whenBodyIsLate({ raw }: FastifyRequest, ms: number, act: () => void): void {
+  const settle = () => {
+    clearTimeout(timer)
+    raw.off('end', settle)
+    raw.socket.off('close', settle)
+  }
+  const timer = setTimeout(() => {
+    settle()
+    act()
+  }, ms)
+  raw.once('end', settle)
+  raw.socket.once('close', settle)
+}
