@@ -17,6 +17,7 @@ import {
 import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import process from 'node:process'
+import { parseEnv } from 'node:util'
 
 export const services = ['auth', 'cashback', 'esim', 'portal', 'admin', 'worker'] as const
 export type Service = (typeof services)[number]
@@ -110,8 +111,19 @@ type Environment = Record<string, string | undefined>
 
 /** The process' environment, with what a `.env` file in the working folder adds to it (the environment wins). */
 export function environment(): Environment {
-  if (existsSync('.env')) process.loadEnvFile('.env')
+  for (const [name, value] of Object.entries(parseEnv(readDotEnv()))) process.env[name] ??= value ?? ''
   return process.env
+}
+
+/** Empty when there is none, or a folder of that name; some editors put a byte-order mark first, which is no part of a name. */
+function readDotEnv(): string {
+  try {
+    return readFileSync('.env', 'utf8').replace(/^\uFEFF/, '')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'EISDIR') return ''
+    throw new ConfigError([`.env must be a file that this user may read (${message})`])
+  }
 }
 
 /**
@@ -260,8 +272,14 @@ function readRateLimit(value: string, faults: string[]): Config['rateLimit'] {
 export function withKeys(config: Config): Config & { operatorKey: string } {
   const kept = (file: string, make: () => string): string => {
     const path = join(config.dataDir, file)
-    if (!existsSync(path)) keepFile(path, `${make()}\n`)
-    return readFileSync(path, 'utf8').trim()
+    try {
+      if (!existsSync(path)) keepFile(path, `${make()}\n`)
+      return readFileSync(path, 'utf8').trim()
+    } catch (error) {
+      throw new ConfigError([
+        `DATA_DIR must be a folder that this user may read and write (${(error as Error).message})`,
+      ])
+    }
   }
   const faults: string[] = []
   const operatorKey = config.operatorKey ?? kept('operator.key', () => randomBytes(32).toString('hex'))
@@ -309,5 +327,12 @@ export function readClientConfig(env: Environment): { url: string; operatorKey: 
   const path = join(resolve(env.DATA_DIR?.trim() || './data'), 'operator.key')
   if (!existsSync(path))
     throw new ConfigError([`OPERATOR_KEY is not set, and ${path} is not there: start the platform first, or set it`])
-  return { url, operatorKey: readFileSync(path, 'utf8').trim() }
+  try {
+    return { url, operatorKey: readFileSync(path, 'utf8').trim() }
+  } catch (error) {
+    throw new ConfigError([
+      `OPERATOR_KEY is not set, and this user can't read it from DATA_DIR (${(error as Error).message}): set it, or ` +
+        'call perkline as the user that runs the platform',
+    ])
+  }
 }

@@ -207,12 +207,17 @@ program
   )
 
 finish(program, 'perkline')
-process.stdout.on('error', (error: NodeJS.ErrnoException) =>
-  end(error.code === 'EPIPE' ? new CommandError('Whoever reads the output went away before its end.') : error),
-)
+let serves = false
+process.stdout.on('error', async (error: NodeJS.ErrnoException) => {
+  // The platform outlives whoever reads what it prints, and a disk that is full.
+  if (serves) return
+  if (error.code === 'EPIPE') end(new CommandError('Whoever reads the output went away before its end.'))
+  else end((await import('./admin/cli/files.ts')).writeFault('The output', error))
+})
 // The platform's own log says more about its faults than one sentence.
 program.hook('preAction', (_, command) => {
-  if (command.name() !== 'serve') process.on('uncaughtException', end)
+  serves = command.name() === 'serve'
+  if (!serves) process.on('uncaughtException', end)
 })
 try {
   await program.parseAsync()

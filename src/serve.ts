@@ -89,8 +89,13 @@ function startError(error: unknown): never {
       error.cause instanceof Error ? error.cause.message || (error.cause as { code?: string }).code : undefined
     throw new Error(`The database can't be reached (${reason ?? 'no answer'}): check DATABASE_URL, and that it runs`)
   }
+  if (error instanceof Error && 'code' in error && isRefusal(String(error.code)))
+    throw new Error(`The database refuses (${error.message}): check DATABASE_URL, and what its user may do`)
   throw error
 }
+
+/** PostgreSQL's: no such database, no such user or a wrong password, no permission. */
+const isRefusal = (code: string): boolean => /^(?:3D000|28...|42501)$/.test(code)
 
 /** The credentials of the samples are shown once, by the start that makes them: it has to be one that can listen. */
 async function expectFreePort({ host, port }: Config): Promise<void> {

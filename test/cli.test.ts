@@ -1,10 +1,24 @@
 /** The command line by itself: usage, messages, exit codes, and what it sends (operations.md, "The command `perkline`"). */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import process from 'node:process'
 import { after, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { settingsHelp } from '../src/config.ts'
 import {
   type CommandResult,
@@ -16,6 +30,7 @@ import {
   startScriptedPlatform,
 } from './support/command.ts'
 
+const program = fileURLToPath(new URL('../bin/perkline', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'perkline-cli-'))
 after(() => rmSync(folder, { recursive: true }))
 const write = (name: string, content: string | Uint8Array): string => {
@@ -187,6 +202,27 @@ describe('a platform that can’t be asked exits with 1', () => {
     assert.equal(code, 0)
     assert.equal(platform.seen[0]?.headers.authorization, 'Bearer key-of-the-data-folder')
   })
+
+  test('.env may begin with a byte-order mark, as some editors write it', async () => {
+    const cwd = join(folder, 'with-a-mark')
+    await mkdir(join(cwd, 'kept'), { recursive: true })
+    writeFileSync(join(cwd, 'kept', 'operator.key'), 'key-of-the-data-folder\n')
+    const platform = await startScriptedPlatform(() => ({ json: [] }))
+    writeFileSync(join(cwd, '.env'), '\uFEFFDATA_DIR=./kept\r\nPERKLINE_URL=http://127.0.0.1:1\r\n')
+    const run = await perkline(['stock'], { cwd, env: { OPERATOR_KEY: '', PERKLINE_URL: platform.url } })
+    await platform.close()
+    assert.equal(run.code, 0, run.stderr)
+    assert.equal(platform.seen[0]?.headers.authorization, 'Bearer key-of-the-data-folder')
+  })
+
+  test('a folder called .env is no settings', async () => {
+    const cwd = join(folder, 'with-a-folder')
+    await mkdir(join(cwd, '.env'), { recursive: true })
+    const platform = await startScriptedPlatform(() => ({ json: [] }))
+    const run = await perkline(['stock'], { cwd, env: { PERKLINE_URL: platform.url } })
+    await platform.close()
+    assert.equal(run.code, 0, run.stderr)
+  })
 })
 
 describe('what the platform answers', () => {
@@ -292,6 +328,24 @@ describe('what the platform answers', () => {
     failed(await perkline(['stock'], { cwd, env }), 1, /EISDIR/)
     assert.match((await perkline(['stock'], { cwd, env: { ...env, LOG_LEVEL: 'debug' } })).stderr, /^\s+at /m)
   })
+})
+
+test('an output that can’t be written says so in words', { skip: !existsSync('/dev/full') }, async () => {
+  const platform = await startScriptedPlatform(() => ({ json: [] }))
+  const full = openSync('/dev/full', 'w')
+  const child = spawn(program, ['stock', '--json'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, OPERATOR_KEY: operatorKey, PERKLINE_URL: platform.url },
+    stdio: ['ignore', full, 'pipe'],
+  })
+  let stderr = ''
+  child.stderr?.on('data', part => {
+    stderr += part
+  })
+  await once(child, 'close')
+  closeSync(full)
+  await platform.close()
+  assert.deepEqual([child.exitCode, stderr], [1, 'The output can’t be written: the disk is full.\n'])
 })
 
 test('a reader that goes away before the end gets no stack trace, and the exit code is 1', async () => {

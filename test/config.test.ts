@@ -309,6 +309,16 @@ test('a key file that is empty or cut short is refused, naming the file', async 
   }
 })
 
+test('a data folder that can’t be one is named with its setting', async t => {
+  const file = join(await folder(t), 'file')
+  writeFileSync(file, '')
+  for (const dataDir of [file, join(file, 'below')])
+    assert.throws(
+      () => withKeys(readConfig({ DATA_DIR: dataDir })),
+      (error: unknown) => error instanceof ConfigError && /DATA_DIR must be a folder.*file/.test(error.message),
+    )
+})
+
 test('a command finds the platform and its key by the settings, or by the data folder', async t => {
   const dataDir = await folder(t)
   assert.throws(() => readClientConfig({ DATA_DIR: dataDir }), ConfigError)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -19,13 +20,14 @@ after(async () => {
   await rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 })
 })
 
-function serve(settings: Record<string, string>) {
+/** @param stdout an open file for what it prints, which is then not told */
+function serve(settings: Record<string, string>, stdout: 'pipe' | number = 'pipe') {
   const env = { PATH: process.env.PATH ?? '', ...settings }
-  const child = spawn(program, ['serve'], { env, cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, ['serve'], { env, cwd: root, stdio: ['ignore', stdout, 'pipe'] })
   started.push(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr])
-    stream.on('data', chunk => {
+    stream?.on('data', chunk => {
       output += chunk
     })
   const closed = once(child, 'close') as Promise<[number | null, string | null]>
@@ -41,6 +43,13 @@ function serve(settings: Record<string, string>) {
       }
     },
   }
+}
+
+async function freePort(): Promise<string> {
+  const { server, port } = await listen()
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
 async function listen() {
@@ -75,17 +84,35 @@ test('a port that is taken: no samples are loaded, and their credentials are sho
 
 test('a signal while the samples are loaded: they become whole and are shown, then it ends with exit 0', async () => {
   const DATA_DIR = join(root, 'stopped')
-  const [{ server, port }, metrics] = [await listen(), await listen()]
-  for (const other of [server, metrics.server]) {
-    other.close()
-    await once(other, 'close')
-  }
-  const run = serve({ DATA_DIR, PORT: port, METRICS_PORT: metrics.port })
+  const [PORT, METRICS_PORT] = [await freePort(), await freePort()]
+  const run = serve({ DATA_DIR, PORT, METRICS_PORT })
   // The metrics are there just before the samples are loaded.
-  await run.until(() => answers(`http://127.0.0.1:${metrics.port}/metrics`))
+  await run.until(() => answers(`http://127.0.0.1:${METRICS_PORT}/metrics`))
   assert.doesNotMatch(run.output(), /the sample directory was loaded/, 'the signal comes while they are loaded')
   run.child.kill('SIGTERM')
   assert.equal(await run.ended, 0, run.output())
   assert.match(run.output(), credentials)
   assert.match(run.output(), /"msg":"stopped"/)
+})
+
+test('a reader of the output that goes away, and an output that takes nothing, stop neither start nor end', async t => {
+  const [DATA_DIR, PORT] = [join(root, 'unread'), await freePort()]
+  const isReady = () => answers(`http://127.0.0.1:${PORT}/health/ready`)
+  const unread = serve({ DATA_DIR, PORT })
+  unread.child.stdout?.destroy()
+  await unread.until(isReady)
+  await sleep(200)
+  assert.ok(await isReady(), 'also after it has printed the credentials')
+  unread.child.kill('SIGTERM')
+  assert.equal(await unread.ended, 0, unread.output())
+
+  if (!existsSync('/dev/full')) return
+  const full = openSync('/dev/full', 'w')
+  t.after(() => closeSync(full))
+  const unwritten = serve({ DATA_DIR, PORT }, full)
+  await unwritten.until(isReady)
+  await sleep(200)
+  assert.ok(await isReady())
+  unwritten.child.kill('SIGTERM')
+  assert.equal(await unwritten.ended, 0, unwritten.output())
 })

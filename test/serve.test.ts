@@ -269,6 +269,17 @@ suite('perkline', { concurrency: 3 }, () => {
       }
     })
 
+    test('a database or a user that PostgreSQL does not know', async t => {
+      for (const [part, value] of [
+        ['pathname', '/nowhere'],
+        ['username', 'nobody_here'],
+      ] as const) {
+        const url = Object.assign(new URL(database.url), { [part]: value }).href
+        const message = await failure(t, ['serve'], onServer(url))
+        assert.match(message, /^The database refuses \(.*(?:nowhere|nobody_here).*\): check DATABASE_URL/)
+      }
+    })
+
     test('another master key than the database’s', async t => {
       const first = await start(t, ['serve'], onServer())
       await first.ready()

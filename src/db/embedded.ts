@@ -79,7 +79,9 @@ export async function startEmbeddedDatabase(options: {
 }): Promise<EmbeddedServer> {
   const { settings = {}, runtimeDir } = options
   // Others may pass but not list: as root, the server's user needs to.
-  await mkdir(resolve(options.dataDir), { recursive: true, mode: 0o711 })
+  await mkdir(resolve(options.dataDir), { recursive: true, mode: 0o711 }).catch((error: Error) => {
+    throw new Error(`The data folder can't be made (${error.message}): set DATA_DIR to another one`)
+  })
   const dataDir = await realpath(options.dataDir)
   const cluster = join(dataDir, 'postgres')
   // Before all else, as another user's lock would only say that it cannot be opened.
