@@ -386,6 +386,16 @@ test('every fault of a terminalsFile is named by file, line and column', () => {
         't.csv (line 5): must have 2 columns, as the header has',
       ],
     ],
+    [
+      `terminalId,name\nA,x\nB,"z"q\nC,d,e\nA,"a ""good"" one, with a comma"\n\nD,"of two\nlines"\nE,N\n`,
+      [
+        't.csv (line 3): must be quoted as in RFC 4180',
+        't.csv (line 7): must be quoted as in RFC 4180',
+        't.csv (line 8): must be quoted as in RFC 4180',
+        't.csv (line 4): must have 2 columns, as the header has',
+        't.csv (line 5, terminalId): must be unique; line 2 has it already',
+      ],
+    ],
     [`terminalId\n${tooMany}`, ['t.csv (line 1): must be followed by at most 200000 terminals']],
   ]
   for (const [csv, faults] of cases) assert.deepEqual(faultsOf(yamlText, new Map([['t.csv', csv]])), faults)

@@ -1,4 +1,4 @@
-import { parse } from 'csv-parse/sync'
+import { splitRecord } from '../csv-lines.ts'
 import { brokenRule, oneLine } from './text-rules.ts'
 
 /** A terminal of a merchant in the platform's own directory. */
@@ -32,21 +32,18 @@ const columns = Object.keys(terminalRules) as Column[]
 export function readTerminals(csv: string, fileName: string, faults: string[]): Terminal[] {
   const refuse = (line: number, text: string, column?: string) =>
     faults.push(`${fileName} (line ${line}${column === undefined ? '' : `, ${column}`}): ${text}`)
-  const [header, ...records] = readRecords(csv, refuse)
-  const names = header?.record ?? []
+  const [header, ...records] = readRecords(csv, line => refuse(line, 'must be quoted as in RFC 4180'))
+  const names = header?.fields ?? []
   if (!isHeader(names)) {
-    refuse(
-      header?.info.lines ?? 1,
-      `must be a header of terminalId and any of ${columns.slice(1).join(', ')}, each once`,
-    )
+    refuse(header?.line ?? 1, `must be a header of terminalId and any of ${columns.slice(1).join(', ')}, each once`)
     return []
   }
   if (records.length > maxTerminals) refuse(1, `must be followed by at most ${maxTerminals} terminals`)
   const firstLines = new Map<string, number>()
-  return records.map(({ record, info: { lines: line } }) => {
-    if (record.length !== names.length) refuse(line, `must have ${names.length} columns, as the header has`)
+  return records.map(({ fields, line }) => {
+    if (fields.length !== names.length) refuse(line, `must have ${names.length} columns, as the header has`)
     const terminal = readTerminal(
-      name => record[names.indexOf(name)] ?? '',
+      name => fields[names.indexOf(name)] ?? '',
       (column, text) => refuse(line, text, column),
     )
     const firstLine = firstLines.get(terminal.terminalId)
@@ -56,21 +53,23 @@ export function readTerminals(csv: string, fileName: string, faults: string[]): 
   })
 }
 
-type NumberedRecord = { record: string[]; info: { lines: number } }
+type NumberedRecord = { fields: string[]; line: number }
 
-function readRecords(csv: string, refuse: (line: number, text: string) => void): NumberedRecord[] {
-  const records: unknown = parse(csv, {
-    bom: true,
-    info: true,
-    skip_empty_lines: true,
-    relax_column_count: true,
-    record_delimiter: ['\r\n', '\n'],
-    to: maxTerminals + 2,
-    skip_records_with_error: true,
-    on_skip: error => void refuse(Number(error?.lines ?? 1), 'must be quoted as in RFC 4180'),
-  })
-  // The types of csv-parse do not know what `info` makes of the result.
-  return records as NumberedRecord[]
+/** No value may hold a line break, so each line is a record, and a wrong quote spoils only its own. Empty lines are none. */
+function readRecords(csv: string, misquoted: (line: number) => void): NumberedRecord[] {
+  const records: NumberedRecord[] = []
+  for (const [index, line] of csv
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .entries()) {
+    const text = line.endsWith('\r') ? line.slice(0, -1) : line
+    if (text === '') continue
+    if (records.length === maxTerminals + 2) break
+    const fields = splitRecord(text)
+    if (fields) records.push({ fields, line: index + 1 })
+    else misquoted(index + 1)
+  }
+  return records
 }
 
 function isHeader(names: readonly string[]): names is Column[] {
