@@ -79,7 +79,7 @@ suite('invitations', { timeout: 90_000 }, () => {
     const declined = await createCampaign(platform, { name: 'Unwanted' }, sides.grocer)
     const visitor = await visit(t, platform)
     if (!visitor) return
-    const { page, open, errors } = visitor
+    const { page, walk, errors } = visitor
     await visitor.logIn(manager)
     await sees(page, 'Waits for you')
     assert.equal(await page.getByRole('link', { name: 'Decide whether to take part' }).count(), 2)
@@ -102,11 +102,11 @@ suite('invitations', { timeout: 90_000 }, () => {
     await sees(page, /^Your bank takes part\. Waits for/)
     assert.equal(await button(page, 'Decline').count(), 0)
 
-    await open(at(declined))
+    await walk(at(declined))
     await button(page, 'Decline').click()
     const reason = field(page, 'Reason')
     await reason.waitFor()
-    await page.waitForFunction(`document.activeElement.tagName === 'TEXTAREA'`)
+    await page.locator('textarea:focus').waitFor()
     await page.keyboard.type('The budget is spent')
     await assertAccessible(visitor)
     await page.context().clearCookies()
@@ -230,7 +230,7 @@ test('a campaign of the bank’s own: faults at their fields, a draft, and its s
   await titled(page, 'New campaign')
   await button(page, 'Create the campaign').click()
   await sees(page, 'Fill this in')
-  await page.waitForFunction(`document.activeElement.dataset.path === 'retailerId'`)
+  await page.locator('[data-path=retailerId]:focus').waitFor()
   assert.match(errors.splice(0).join(), /400/)
   await assertAccessible(visitor)
 
@@ -264,7 +264,7 @@ suite('eSIM', { timeout: 90_000 }, () => {
   test('sales and failures by day and tariff, in the person’s time zone', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
-    const { page, open } = visitor
+    const { page, open, walk } = visitor
     const asked = page.waitForRequest(/\/portal\/esim\/sales/)
     await visitor.logIn(viewer, '/bank/esim/sales')
     assert.equal(new URL((await asked).url()).searchParams.get('timeZone'), 'Europe/Kyiv')
@@ -285,7 +285,7 @@ suite('eSIM', { timeout: 90_000 }, () => {
     await assertAccessible(visitor)
     await open('/bank/esim/sales?from=2020-01-01&to=2020-01-05')
     await sees(page, 'No order ended in these days')
-    await open('/bank/esim/sales?from=2020-01-01&to=2021-12-31')
+    await walk('/bank/esim/sales?from=2020-01-01&to=2021-12-31')
     await sees(page, 'At most 366 days at once')
     await assertAccessible(visitor)
   })
@@ -293,7 +293,7 @@ suite('eSIM', { timeout: 90_000 }, () => {
   test('orders found by both ids, by day and status, page by page, without secrets, and saved', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
-    const { page, open } = visitor
+    const { page, open, walk } = visitor
     await visitor.logIn(viewer, '/bank/esim/orders')
     await sees(page, '4 orders')
     const text = await page.locator('main').innerText()
@@ -315,7 +315,7 @@ suite('eSIM', { timeout: 90_000 }, () => {
     await open('/bank/esim/orders?status=expired&tariff=eu-10gb')
     await sees(page, 'unpaid-1')
     assert.equal(await rowsOf(page, 'eSIM orders').count(), 2)
-    await open('/bank/esim/orders?from=2020-01-01&to=2020-01-02')
+    await walk('/bank/esim/orders?from=2020-01-01&to=2020-01-02')
     await sees(page, 'No order fits the filters')
     const bank = await openBank(platform)
     for (let number = 0; number < 50; number++) assert.equal((await bank.reserve(`many-${number}`)).status, 201)
@@ -337,13 +337,13 @@ suite('what may go wrong', { timeout: 60_000 }, () => {
   test('a viewer is told that campaigns are not for it, and what is', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
-    const { page, open } = visitor
+    const { page, walk } = visitor
     await visitor.logIn(viewer)
     await sees(page, 'Your account looks at eSIM sales')
     assert.equal(await page.getByRole('link', { name: 'Campaigns' }).count(), 0)
     await assertAccessible(visitor)
     for (const path of ['/bank/campaigns', '/bank/campaigns/new', at('7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11')]) {
-      await open(path)
+      await walk(path)
       await sees(page, /They are for administrators and editors of your bank/)
     }
     await assertAccessible(visitor)
@@ -355,16 +355,16 @@ suite('what may go wrong', { timeout: 60_000 }, () => {
     const late = await runningCampaign(sides, [sides.beta], { participantsIds: [ids.alpha, ids.beta], name: 'Late' })
     const visitor = await visit(t, platform)
     if (!visitor) return
-    const { page, open, errors } = visitor
+    const { page, walk, errors } = visitor
     await visitor.logIn(manager, at('7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'))
     await titled(page, 'This campaign cannot be shown')
-    await open(at(late.id))
+    await walk(at(late.id))
     await sees(page, /^It went on or ended without your bank\./)
-    await open(at(late.id, '/reconciliation'))
+    await walk(at(late.id, '/reconciliation'))
     await sees(page, 'Your bank does not take part, so there is nothing to reconcile.')
 
     const id = await createCampaign(platform, { name: 'Taken back' }, sides.grocer)
-    await open(at(id))
+    await walk(at(id))
     await button(page, 'Take part').waitFor()
     assert.equal((await sides.grocer.call('DELETE', `/cashbacks/for-merchant/${id}`)).status, 200)
     await button(page, 'Take part').click()
@@ -387,18 +387,18 @@ test('українською, на телефоні: від запрошення
   await uploadBank(sides.alpha, ended.id, `${header}\nTX-1,T-0001,${ended.at},1000.00,1.00\n`)
   const visitor = await visit(t, platform, { language: 'uk-UA', viewport: phone })
   if (!visitor) return
-  const { page, open } = visitor
+  const { page, walk } = visitor
   await visitor.logIn(manager)
   await sees(page, 'Чекає на вас')
   await fits(page)
-  await open('/bank/campaigns?name=Зима')
+  await walk('/bank/campaigns?name=Зима')
   await page.getByRole('link', { name: 'Зима' }).click()
   await button(page, 'Взяти участь').click()
   await agree(page, 'Взяти участь')
   await sees(page, /^Ваш банк бере участь\./)
   await fits(page)
   await assertAccessible(visitor)
-  await open(at(ended.id, '/reconciliation'))
+  await walk(at(ended.id, '/reconciliation'))
   await page.locator('[data-kind=wrong-cashback]').waitFor()
   await fits(page)
   for (const [path, text] of [
@@ -408,7 +408,7 @@ test('українською, на телефоні: від запрошення
     ['/bank/esim/orders', 'many-49'],
     ['/bank/esim/tariffs', 'Київстар'],
   ] as const) {
-    await open(path)
+    await walk(path)
     await sees(page, text)
     await fits(page)
   }

@@ -56,7 +56,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     assert.equal(await page.evaluate(`document.activeElement.tagName`), 'H1')
     await button(page, 'Create and invite the banks').click()
     await sees(page, 'Fill this in')
-    await page.waitForFunction(`document.activeElement.dataset.path === 'name'`)
+    await page.locator('[data-path=name]:focus').waitFor()
     assert.equal(await field(page, 'Name').getAttribute('aria-invalid'), 'true')
     assert.ok((await page.getByText('Choose at least 1').count()) >= 2, 'banks and payment systems are asked for')
     await assertAccessible(visitor)
@@ -98,7 +98,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     await sees(page, 'Changed by others: cashback.')
     await assertAccessible(visitor)
     await button(page, 'Go on with my changes').click()
-    await page.waitForFunction(`document.querySelector('[data-path=percentage]').value === '7'`)
+    await page.locator('[data-path=percentage][value="7"]').waitFor()
     assert.equal(await field(page, 'Text for customers').inputValue(), 'Every day, in every shop')
     await button(page, 'Save').click()
     await sees(page, 'The changes are saved')
@@ -140,7 +140,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
   test('is reconciled and settled with both banks, and paid', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
-    const { page, open } = visitor
+    const { page, walk } = visitor
     const { body } = await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`)
     await platform.call('POST', '/sandbox/clock', { body: { now: body.dateTo } })
     const line = (number: number, cashback: string) => `TX-${number},T-1,${from},100.00,${cashback}\n`
@@ -154,13 +154,14 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     await assertAccessible(visitor)
     await answerWithReport(visitor)
     assert.equal((await uploadBank(sides.alpha, id, `${header}\n${line(1, '7.00')}`)).status, 201)
+    await page.reload()
     await acceptAndSettle(page, 'Alpha Bank')
-    await open(at(id, `/banks/${ids.beta}`))
+    await walk(at(id, `/banks/${ids.beta}`))
     await acceptAndSettle(page, 'Бета Банк')
     await button(page, 'Mark as paid').click()
     await agree(page, 'Mark as paid')
     await sees(page, 'The compensation is marked as paid')
-    await open(at(id, '?tab=history'))
+    await walk(at(id, '?tab=history'))
     await sees(page, 'The compensation was marked as paid')
     await sees(page, `Merchant, ${manager.login}`)
     await assertAccessible(visitor)
@@ -227,7 +228,6 @@ async function answerWithReport({ page, errors }: Visitor): Promise<void> {
 }
 
 async function acceptAndSettle(page: Page, bank: string): Promise<void> {
-  await page.reload()
   await button(page, 'Accept the report').click()
   await agree(page, 'Accept the report')
   await sees(page, 'Reconciliation is complete. Confirm the settlement.')
@@ -278,11 +278,11 @@ suite('what may go wrong', { timeout: 90_000 }, () => {
     const id = await createCampaign(platform, { name: 'Only to look at' }, sides.grocer)
     const visitor = await visit(t, platform)
     if (!visitor) return
-    const { page, open } = visitor
+    const { page, walk } = visitor
     await visitor.logIn(viewer)
     await sees(page, 'Waits for others')
     assert.equal(await page.getByRole('link', { name: 'New campaign' }).count(), 0)
-    await open('/merchant/campaigns?group=awaitingApproval&sortBy=name')
+    await walk('/merchant/campaigns?group=awaitingApproval&sortBy=name')
     await page.getByRole('link', { name: 'Only to look at' }).click()
     await titled(page, 'Only to look at')
     await page.getByRole('tab', { name: 'Segment' }).click()
@@ -290,7 +290,7 @@ suite('what may go wrong', { timeout: 90_000 }, () => {
     assert.equal(await page.locator('input[type=file]').count(), 0)
     for (const name of ['Launch', 'Delete']) assert.equal(await button(page, name).count(), 0)
     assert.equal(await page.getByRole('link', { name: 'Edit' }).count(), 0)
-    await open(at(id, '/edit'))
+    await walk(at(id, '/edit'))
     await sees(page, 'Your account may look at campaigns, and not change them.')
     await assertAccessible(visitor)
   })
@@ -302,11 +302,11 @@ test('українською, на телефоні: від списку до к
   await createCampaign(platform, { name: 'Помилкова' }, sides.grocer)
   const visitor = await visit(t, platform, { language: 'uk-UA', viewport: phone })
   if (!visitor) return
-  const { page, open } = visitor
+  const { page, walk } = visitor
   await visitor.logIn(manager)
   await sees(page, 'Чекає на вас')
   await fits(page)
-  await open('/merchant/campaigns')
+  await walk('/merchant/campaigns')
   await page.getByRole('searchbox', { name: 'Пошук за назвою' }).fill('літо')
   await page.waitForURL(/name=/)
   await page.getByRole('link', { name: 'Літо' }).click()
@@ -319,7 +319,7 @@ test('українською, на телефоні: від списку до к
   await sees(page, 'Неправильний кешбек')
   await fits(page)
   await assertAccessible(visitor)
-  await open('/merchant/campaigns?name=Помилкова')
+  await walk('/merchant/campaigns?name=Помилкова')
   await page.getByRole('link', { name: 'Помилкова' }).click()
   await button(page, 'Видалити').click()
   await sees(page, 'Це незворотно. Банки відразу побачать, що її видалено, і вона ніколи не почнеться.')

@@ -94,7 +94,7 @@ suite('partners and access', { timeout: 120_000 }, () => {
     if (!visitor) return
     const { page, errors } = visitor
     await button(page, 'Add a bank').click()
-    await page.waitForFunction(`document.activeElement.dataset.path === 'code'`)
+    await page.locator('[data-path=code]:focus').waitFor()
     await field(page, 'Code').fill('delta bank')
     await press(page, 'Save')
     await sees(page, /^Must be 1 to 64 letters/)
@@ -393,7 +393,8 @@ suite('eSIM', { timeout: 120_000 }, () => {
     }
     await visitor.open('/operator/orders?from=2020-02-01&to=2020-02-03')
     await sees(page, 'No order is like that')
-    await visitor.open('/operator/orders')
+    await page.getByRole('link', { name: 'eSIM orders' }).click()
+    await page.getByRole('link', { name: 'INV-2' }).waitFor()
     const today = `new Date().toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' })`
     const day = String(await page.evaluate(today))
     await button(page, 'Days').click()
@@ -425,7 +426,7 @@ suite('campaigns and customers', { timeout: 120_000 }, () => {
   test('a campaign is found, has its whole history, and is completed', async t => {
     const visitor = await enter(t, '/operator/campaigns')
     if (!visitor) return
-    const { page, open, errors } = visitor
+    const { page, walk, errors } = visitor
     await page.getByRole('searchbox').fill('summ')
     await page.waitForURL(/search=/)
     await assertAccessible(visitor)
@@ -439,7 +440,7 @@ suite('campaigns and customers', { timeout: 120_000 }, () => {
     await sees(page, 'The campaign is completed')
     await button(page, 'Complete now').waitFor({ state: 'detached' })
     assert.equal((await read(`/campaigns/${campaignId}`)).status, 'completed')
-    await open(`/operator/campaigns/${ids.alpha}`)
+    await walk(`/operator/campaigns/${ids.alpha}`)
     await titled(page, 'This campaign cannot be shown')
     assert.match(errors.splice(0).join(), /404/)
     await assertAccessible(visitor)
@@ -471,19 +472,19 @@ suite('campaigns and customers', { timeout: 120_000 }, () => {
 test('a viewer sees everything and can change nothing', { timeout: 60_000 }, async t => {
   const visitor = await enter(t, '/operator', viewer)
   if (!visitor) return
-  const { page, open } = visitor
+  const { page, walk } = visitor
   const main = page.getByRole('main')
   for (const [path, seen] of [
     ['/partners', 'Alpha Bank'],
-    ['/partners?tab=merchants', 'Гросер'],
     ['/access', admin.login],
+    ['/partners?tab=merchants', 'Гросер'],
     ['/access?tab=credentials', 'System'],
     ['/mobile-operators', 'Europe 10 GB'],
     ['/stock/kyivstar/eu-10gb', 'Withdrawn'],
     ['/customers', 'Alpha Bank'],
     [`/campaigns/${campaignId}`, 'Takes part'],
   ] as const) {
-    await open(`/operator${path}`)
+    await walk(`/operator${path}`)
     await sees(page, seen)
     const names = await main.getByRole('button').allInnerTexts()
     assert.deepEqual(
@@ -493,7 +494,7 @@ test('a viewer sees everything and can change nothing', { timeout: 60_000 }, asy
     )
     assert.equal(await main.locator('input[type=file], [role=switch], textarea').count(), 0, path)
   }
-  await open('/operator/mobile-operators')
+  await walk('/operator/mobile-operators')
   await sees(page, 'Yes')
   await assertAccessible(visitor)
 })
@@ -501,8 +502,8 @@ test('a viewer sees everything and can change nothing', { timeout: 60_000 }, asy
 test('українською, на телефоні', { timeout: 60_000 }, async t => {
   const visitor = await visit(t, platform, { language: 'uk-UA', viewport: phone })
   if (!visitor) return
-  const { page, open } = visitor
-  await visitor.logIn(admin)
+  const { page, walk } = visitor
+  await visitor.logIn(admin, '/operator/audit')
   for (const [path, seen] of [
     ['', 'Усі перевірки аудиту пройдено.'],
     ['/partners', 'У застосунку банку'],
@@ -514,11 +515,11 @@ test('українською, на телефоні', { timeout: 60_000 }, async
     ['/customers', 'Чий це клієнт?'],
     ['/audit', 'Усі перевірки пройдено'],
   ] as const) {
-    await open(`/operator${path}`)
+    await walk(`/operator${path}`)
     await sees(page, seen)
     assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, path)
   }
-  await open('/operator/access')
+  await walk('/operator/access')
   await button(page, 'Додати користувача').click()
   await dialog(page).getByRole('button', { name: 'Додати користувача' }).click()
   await sees(page, 'Заповніть це поле')

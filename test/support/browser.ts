@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import type { TestContext } from 'node:test'
 import type { BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core'
 import { areaOf, heardOfKey, personOf } from '../../portal/src/session/session.ts'
-import { emptyPage, openNewPage, openPage, quietPath, takeBack } from './contexts.ts'
+import { emptyPage, goQuiet, openNewPage, openPage, takeBack } from './contexts.ts'
 import type { TestPlatform } from './platform.ts'
 import type { Account } from './portal.ts'
 import { buildPortal } from './portal-build.ts'
@@ -23,8 +23,14 @@ export type Visitor = {
   page: Page
   /** Errors that the page has logged so far; take out the ones that a test provokes. */
   errors: string[]
-  /** Opens an address below /app. */
+  /** Opens an address below /app: everything is loaded anew. */
   open(path: string): Promise<void>
+  /**
+   * Goes on to another page of the portal, below /app, as a link there leads to it: nothing is loaded but what that page needs, and
+   * what has been read within the last 15 s is not read again. Gives when its heading is there, and at once when it is the same page
+   * with other filters.
+   */
+  walk(path: string): Promise<void>
   /**
    * Makes this the browser of somebody who has logged in, and opens an address below /app, or the home page: without the form, which
    * a few tests fill in themselves.
@@ -61,11 +67,10 @@ export async function visit(
     baseURL: platform.url,
     locale: language,
     timezoneId: 'Europe/Kyiv',
-    colorScheme: colourScheme,
     reducedMotion: 'reduce',
-    viewport,
   }
-  const page = isNew ? await openNewPage(options) : await openPage(options)
+  const look = { viewport, colorScheme: colourScheme }
+  const page = isNew ? await openNewPage(options, look) : await openPage(options, look)
   const { errors, stop } = collectErrors(page)
   t.after(async () => {
     await (isNew ? page.context().close() : takeBack(page, options))
@@ -79,6 +84,7 @@ export async function visit(
     page,
     errors,
     open,
+    walk: path => walk(page, path),
     logIn: (account, path) => logIn(page, open, account, path),
     empty: () => emptyPage(page),
   }
@@ -96,13 +102,24 @@ function collectErrors(page: Page) {
   return { errors, stop: () => page.off('pageerror', onError).off('console', onMessage) }
 }
 
+async function walk(page: Page, path: string): Promise<void> {
+  const isOther = await page.evaluate(`{
+    const { pathname } = location
+    document.activeElement.blur()
+    history.pushState(null, '', ${JSON.stringify(`/app${path}`)})
+    location.pathname !== pathname
+  }`)
+  // The heading of the page that was gone to takes the focus.
+  if (isOther) await page.locator('h1:focus').waitFor()
+}
+
 async function logIn(
   page: Page,
   open: (path: string) => Promise<void>,
   account: Account,
   path: string = areaOf[account.typeAccount],
 ): Promise<void> {
-  await page.goto(quietPath)
+  await goQuiet(page)
   const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(account) }
   const status = await page.evaluate(
     `fetch('/portal/session', ${JSON.stringify(request)}).then(({ status }) => status)`,
@@ -121,35 +138,64 @@ export async function fillLogin(page: Page, { typeAccount, login, password }: Ac
   await page.locator('form button[type=submit]').click()
 }
 
-/** Fails when the page as it stands keeps anybody out, in light or in dark (WCAG 2.2 A and AA, by axe-core). */
+/**
+ * Fails when the page as it stands keeps anybody out, in light or in dark (WCAG 2.2 A and AA, by axe-core). It is left in the other
+ * of the two.
+ */
 export async function assertAccessible({ page }: Pick<Visitor, 'page'>): Promise<void> {
-  const root = page.locator('html')
-  const shown = await root.getAttribute(schemeAttribute)
-  for (const scheme of ['light', 'dark']) {
-    await setScheme(page, scheme)
-    const told = (await findViolations(page)).map(({ id, help, nodes }) =>
-      [`${id}: ${help}`, ...nodes.map(({ html, failureSummary = '' }) => `${html}\n${failureSummary}`)].join('\n'),
-    )
-    assert.deepEqual(told, [], `${page.url()} in ${scheme}`)
-  }
-  await setScheme(page, shown ?? 'light')
+  const first = await readScheme(page)
+  const second = first === 'dark' ? 'light' : 'dark'
+  await settle(page)
+  const stood = await readPage(page)
+  assertNone(await findViolations(page, allRules), `${page.url()} in ${first}`)
+  await setScheme(page, second)
+  await settle(page)
+  // Where the same stands in the same places, it is only the colours that can be wrong now.
+  const rules = (await readPage(page)) === stood ? rulesOfColours : allRules
+  assertNone(await findViolations(page, rules), `${page.url()} in ${second}`)
 }
 
 const schemeAttribute = 'data-mantine-color-scheme'
 
-/** Gives when no colour is on its way to another any more. */
+const readScheme = (page: Page): Promise<string | null> => page.locator('html').getAttribute(schemeAttribute)
+
 const setScheme = (page: Page, scheme: string): Promise<void> =>
-  page.evaluate(`document.documentElement.setAttribute('${schemeAttribute}', '${scheme}')
-    Promise.allSettled(document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished))
-      .then(() => {})`)
+  page.evaluate(`document.documentElement.setAttribute('${schemeAttribute}', '${scheme}')`)
+
+/** Gives when nothing moves, and no colour is on its way to another any more. */
+const settle = (page: Page): Promise<void> =>
+  page.evaluate(`Promise.allSettled(
+    document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished),
+  ).then(() => {})`)
+
+/** What stands on the page, and where, and whether it can be seen: all but its colours. */
+const readPage = (page: Page): Promise<string> =>
+  page.evaluate(`document.body.outerHTML + [...document.body.querySelectorAll('*')].map(each => {
+    const { x, y, width, height } = each.getBoundingClientRect()
+    return [x, y, width, height, each.checkVisibility({ opacityProperty: true, visibilityProperty: true })]
+  }).join(';')`)
 
 type Violation = { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }
 
-async function findViolations(page: Page): Promise<Violation[]> {
+function assertNone(violations: readonly Violation[], where: string): void {
+  const told = violations.map(({ id, help, nodes }) =>
+    [`${id}: ${help}`, ...nodes.map(({ html, failureSummary = '' }) => `${html}\n${failureSummary}`)].join('\n'),
+  )
+  assert.deepEqual(told, [], where)
+}
+
+const allRules = {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  // Menus and notices stand at the end of the document, outside its landmarks.
+  rules: { region: { enabled: false } },
+}
+
+/** Those of them that look at colours. */
+const rulesOfColours = { runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }
+
+async function findViolations(page: Page, rules: object): Promise<Violation[]> {
   // Brought in by the test's own hand: the page's policy takes no foreign scripts. It stays for as long as the document.
   if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(await readFile(axePath, 'utf8'))
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-  // Menus and notices stand at the end of the document, outside its landmarks.
-  const options = { runOnly: tags, resultTypes: ['violations'], rules: { region: { enabled: false } } }
+  const options = { ...rules, resultTypes: ['violations'] }
   return page.evaluate(`axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`)
 }

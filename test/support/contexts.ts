@@ -14,30 +14,44 @@ const args = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Nothing of a page runs for long enough to earn back what it costs to compile it a second time, into something quicker.
+  '--js-flags=--no-opt,--no-maglev',
 ]
 
 /** An address of the platform at which no script runs. */
-export const quietPath = '/app/icon.svg'
+const quietPath = '/app/icon.svg'
+
+/** What a page can be given anew; the rest holds for as long as its browser. */
+export type PageLook = { viewport: { width: number; height: number }; colorScheme: 'light' | 'dark' }
 
 let browser: Promise<Browser> | null = null
 const emptied = new Map<string, Page[]>()
 
 /** @returns a page that is nobody's: without cookies, storage, permissions or anything that a test has set */
-export async function openPage(options: BrowserContextOptions): Promise<Page> {
-  return emptied.get(JSON.stringify(options))?.pop() ?? openNewPage(options)
+export async function openPage(options: BrowserContextOptions, look: PageLook): Promise<Page> {
+  const page = emptied.get(JSON.stringify(options))?.pop()
+  if (!page) return openNewPage(options, look)
+  await page.setViewportSize(look.viewport)
+  await page.emulateMedia({ colorScheme: look.colorScheme })
+  return page
 }
 
 /** @returns a page whose browser has never been anywhere */
-export async function openNewPage(options: BrowserContextOptions): Promise<Page> {
+export async function openNewPage(options: BrowserContextOptions, look: PageLook): Promise<Page> {
   browser ??= chromium.launch({ executablePath, args })
-  const context = await (await browser).newContext(options)
+  const context = await (await browser).newContext({ ...options, ...look })
   context.setDefaultTimeout(15_000)
   return context.newPage()
 }
 
+/** Goes to where no script runs, unless the page is there. */
+export async function goQuiet(page: Page): Promise<void> {
+  if (!page.url().endsWith(quietPath)) await page.goto(quietPath)
+}
+
 /** Nobody is logged in any more, and nothing is kept but the portal's own files. */
 export async function emptyPage(page: Page): Promise<void> {
-  await page.goto(quietPath)
+  await goQuiet(page)
   await page.evaluate('localStorage.clear(); sessionStorage.clear()')
   await page.context().clearCookies()
 }
