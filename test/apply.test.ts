@@ -4,6 +4,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import pg from 'pg'
 import { createClock } from '../src/clock.ts'
 import { DomainError } from '../src/errors.ts'
+import { listMobileOperators } from '../src/partners/entries-store.ts'
 import { applyDirectory } from '../src/partners/operations.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 
@@ -192,6 +193,48 @@ test('an id is made once and kept; a given one is taken over', async () => {
   assert.deepEqual(await database().query('select bank_id from banks order by code'), [
     { bank_id: made.alpha },
     { bank_id: id },
+  ])
+})
+
+test('mobile operators and tariffs have ids too, and two operators may have tariffs of one code', async () => {
+  const [first, second, third, fourth] = [1, 2, 3, 4].map(digit => `${digit}b0f2ad0-63a2-4a5f-8f3c-0d5a8a0b7d11`)
+  const tariff = (code: string, id?: string) =>
+    `{ code: ${code}, name: T, price: 1, currency: UAH, validityDays: 1${id ? `, id: ${id}` : ''} }`
+  const operator = (code: string, tariffs: string[], id?: string) =>
+    `{ code: ${code}, nameUk: O, country: UA, tariffs: [${tariffs}]${id ? `, id: ${id}` : ''} }`
+  const ids = async () => {
+    const operators = await listMobileOperators(database())
+    return operators.map(({ id, tariffs }) => [id, ...tariffs.map(each => each.id)])
+  }
+  await apply(
+    `esim: { operators: [${operator('o', [tariff('t'), tariff('u')], first)}, ${operator('p', [tariff('t', second)])}] }`,
+  )
+  const kept = await ids()
+  const [[given, ofT = '', ofU = ''] = [], [ofP = '', givenOfT] = []] = kept
+  assert.deepEqual([given, givenOfT, new Set(kept.flat()).size], [first, second, 5])
+
+  const again = [operator('o', [tariff('t', ofT.toUpperCase()), tariff('u')]), operator('p', [tariff('t')], ofP)]
+  assert.deepEqual(await apply(`esim: { operators: [${again}] }`), { created: 0, updated: 0, unchanged: 5 })
+  assert.deepEqual(await ids(), kept)
+
+  const faults = await faultsOf(`
+banks: [{ code: alpha, name: A, id: ${third} }]
+esim:
+  operators:
+    - ${operator('o', [tariff('t', ofU), tariff('u', ofU)], second)}
+    - ${operator('p', [tariff('t', ofU), tariff('new', third), tariff('newer', fourth)])}
+    - ${operator('q', [tariff('t', fourth), tariff('u', ofU), tariff('v', '4b0f2ad0')], first)}
+`)
+  assert.deepEqual(faults.sort(), [
+    `esim.operators[0].id (line 5): must be ${first} or omitted: an id never changes`,
+    `esim.operators[0].tariffs[0].id (line 5): must be ${ofT} or omitted: an id never changes`,
+    'esim.operators[0].tariffs[1].id (line 5): must be unique; line 5 has it already',
+    `esim.operators[1].tariffs[0].id (line 6): must be ${second} or omitted: an id never changes`,
+    'esim.operators[1].tariffs[1].id (line 6): must be unique; bank alpha has it already',
+    'esim.operators[2].id (line 7): must be unique; mobile operator o has it already',
+    'esim.operators[2].tariffs[0].id (line 7): must be unique; tariff p/newer has it already',
+    'esim.operators[2].tariffs[1].id (line 7): must be unique; tariff o/u has it already',
+    'esim.operators[2].tariffs[2].id (line 7): must be a UUID',
   ])
 })
 

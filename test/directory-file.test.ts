@@ -68,6 +68,7 @@ esim: { operators: [{ code: star, nameUk: Зоря, country: UA, tariffs: [{ cod
       ],
       mobileOperators: [
         {
+          id: undefined,
           code: 'star',
           nameUk: 'Зоря',
           nameEn: 'Зоря',
@@ -76,6 +77,7 @@ esim: { operators: [{ code: star, nameUk: Зоря, country: UA, tariffs: [{ cod
           status: 'active',
           tariffs: [
             {
+              id: undefined,
               code: 't1',
               name: 'T',
               description: '',
@@ -290,6 +292,9 @@ test('the codes that the file refers to come with their path and line, and each 
         - star
 merchants:
   - { code: m, name: M, excludedBanks: [a, z] }
+esim:
+  operators:
+    - { code: o, nameUk: O, country: UA, tariffs: [{ code: t, name: T, price: 1, currency: UAH, validityDays: 1 }] }
 `
   const read = readDirectory(yamlText, noFiles)
   assert.deepEqual(read.references, [
@@ -303,12 +308,14 @@ merchants:
       ['banks[0]', 2, 'bank', 'a'],
       ['banks[1]', 3, 'bank', 'b'],
       ['merchants[0]', 9, 'merchant', 'm'],
+      ['esim.operators[0].tariffs[0]', 12, 'tariff', 'o/t'],
+      ['esim.operators[0]', 12, 'mobileOperator', 'o'],
     ],
   )
   const faulty = readDirectory(yamlText.replace('name: B', 'name: 7\n    nam: B'), noFiles)
   assert.ok('faults' in faulty)
   assert.equal(faulty.references.length, 3)
-  assert.equal(faulty.entries.length, 3)
+  assert.equal(faulty.entries.length, 5)
 })
 
 test('what is not one plain YAML 1.2 document of known keys is refused with its line', () => {

@@ -64,6 +64,7 @@ const Merchant = Type.Object({
 })
 
 const Tariff = Type.Object({
+  id: uuid('The tariff'),
   code: text('Code, which never changes', 'eu-10gb'),
   name: text('Name', 'Europe 10 GB'),
   description: Type.String({ description: 'For customers' }),
@@ -80,6 +81,7 @@ const Tariff = Type.Object({
 })
 
 const MobileOperator = Type.Object({
+  id: uuid('The mobile operator'),
   code: text('Code, which never changes', 'kyivstar'),
   nameUk: text('Name in Ukrainian', 'Київстар'),
   nameEn: text('Name in English', 'Kyivstar'),

@@ -3,7 +3,7 @@ import type { Queryable } from '../db/database.ts'
 import type { DirectoryClaims } from './directory-file.ts'
 import type { Entry, Reference } from './directory-schema.ts'
 
-type Known = { kind: Entry['kind']; code: string; id: string | null }
+type Known = { kind: Entry['kind']; code: string; id: string }
 
 const kindNames: Record<Entry['kind'], string> = {
   country: 'country',
@@ -11,6 +11,7 @@ const kindNames: Record<Entry['kind'], string> = {
   bank: 'bank',
   merchant: 'merchant',
   mobileOperator: 'mobile operator',
+  tariff: 'tariff',
 }
 
 /** @returns every claim that does not hold, as a fault with path and line */
@@ -43,25 +44,38 @@ function wrongIds(entries: readonly Entry[], known: Known[]): string[] {
     const other = givenBy.get(id)
     givenBy.set(id, other ?? entry)
     // Twice in one list is told by the reader of the file.
-    const holder = before === id || other?.kind === kind ? undefined : (keptBy.get(id) ?? other)
+    const isTold = other !== undefined && listOf(other) === listOf(entry)
+    const holder = before === id || isTold ? undefined : (keptBy.get(id) ?? other)
     return holder ? fault(`be unique; ${kindNames[holder.kind]} ${holder.code} has it already`) : []
   })
+}
+
+/** The path of the list that the entry stands in. */
+function listOf({ path }: Entry): string {
+  return path.slice(0, path.lastIndexOf('['))
 }
 
 /** The entries applied before that have one of the codes or ids in question. */
 function findKnown(database: Queryable, { references, entries }: DirectoryClaims): Promise<Known[]> {
   const withId = entries.filter(({ id }) => id !== undefined)
   const tables = [
-    { kind: 'country', name: 'countries', id: 'country_id' },
-    { kind: 'paymentSystem', name: 'payment_systems', id: 'payment_system_id' },
-    { kind: 'bank', name: 'banks', id: 'bank_id' },
-    { kind: 'merchant', name: 'merchants', id: 'merchant_id' },
-    { kind: 'mobileOperator', name: 'mobile_operators', id: null },
+    { kind: 'country', from: 'countries', code: 'code', id: 'country_id' },
+    { kind: 'paymentSystem', from: 'payment_systems', code: 'code', id: 'payment_system_id' },
+    { kind: 'bank', from: 'banks', code: 'code', id: 'bank_id' },
+    { kind: 'merchant', from: 'merchants', code: 'code', id: 'merchant_id' },
+    { kind: 'mobileOperator', from: 'mobile_operators', code: 'code', id: 'uuid' },
+    {
+      kind: 'tariff',
+      from: 'tariffs t join mobile_operators m using (mobile_operator_id)',
+      // as tariffKey makes it
+      code: `m.code || '/' || t.code`,
+      id: 't.uuid',
+    },
   ]
   const parts = tables.map(
-    ({ kind, name, id }) => `
-      select '${kind}' as kind, code, ${id ?? 'null::uuid'} as id from ${name}
-      where code = any($1) ${id ? `or ${id} = any($2::uuid[])` : ''}`,
+    ({ kind, from, code, id }) => `
+      select '${kind}' as kind, ${code} as code, ${id} as id from ${from}
+      where ${code} = any($1) or ${id} = any($2::uuid[])`,
   )
   return database.query<Known>(parts.join(' union all '), [
     [...new Set([...references, ...withId].map(({ code }) => code))],

@@ -1,16 +1,16 @@
 import { maxTerminals, readTerminals, type Terminal, terminalRules } from './terminals-file.ts'
 import * as rules from './text-rules.ts'
-import { list, mapping, optional, type Reader, refine, refuse, required } from './yaml-form.ts'
+import { list, mapping, optional, type Place, type Reader, refine, refuse, required } from './yaml-form.ts'
 import { allOr, money, oneOf, text, trueOrFalse, wholeNumber } from './yaml-values.ts'
 
 /** A code that the file names and that must exist, in the file or in what was applied before. */
 export type Reference = { path: string; line: number; kind: 'bank' | 'mobileOperator'; code: string }
 
-/** An entry with a lasting key of its own; `id` as the file gives it. */
+/** An entry with a lasting key of its own, which for a tariff is its `tariffKey`; `id` as the file gives it. */
 export type Entry = {
   path: string
   line: number
-  kind: 'country' | 'paymentSystem' | 'bank' | 'merchant' | 'mobileOperator'
+  kind: 'country' | 'paymentSystem' | 'bank' | 'merchant' | 'mobileOperator' | 'tariff'
   code: string
   id: string | undefined
 }
@@ -48,6 +48,7 @@ const country = mapping({
 const paymentSystem = mapping({ id, code: required(code), name: required(name) })
 
 const tariff = mapping({
+  id,
   code: required(code),
   name: required(name),
   description: optional(description, ''),
@@ -62,20 +63,6 @@ const tariff = mapping({
   validityDays: required(wholeNumber(1, 36_500)),
   onSale: optional(trueOrFalse, true),
 })
-
-const mobileOperator = refine(
-  mapping({
-    code: required(code),
-    nameUk: required(name),
-    nameEn: optional(text(rules.orEmpty(rules.oneLine(200))), ''),
-    logoUrl: optional(picture, ''),
-    country: required(text(rules.countryOrGlobal)),
-    status: optional(oneOf(...mobileOperatorStatuses), 'active'),
-    tariffs: optional(list(tariff, { max: 1000, unique: ['code'] }), []),
-  }),
-  // An empty English name is one left out: partners never see it empty (eSIM document, "Operator").
-  operator => ({ ...operator, nameEn: operator.nameEn || operator.nameUk, logoUrl: operator.logoUrl || null }),
-)
 
 const terminal = mapping({
   terminalId: required(text(terminalRules.terminalId)),
@@ -107,7 +94,10 @@ export function directoryForm(context: DirectoryContext) {
     merchants: optional(list(noted('merchant', merchantForm(context)), { max: 100_000, unique: ['code', 'id'] }), []),
     esim: optional(
       mapping({
-        operators: optional(list(noted('mobileOperator', mobileOperator), { max: 10_000, unique: ['code'] }), []),
+        operators: optional(
+          list(noted('mobileOperator', mobileOperatorForm(context)), { max: 10_000, unique: ['code', 'id'] }),
+          [],
+        ),
       }),
       {
         operators: [],
@@ -176,6 +166,36 @@ function merchantForm({ references, fileText }: DirectoryContext) {
       }
     },
   )
+}
+
+function mobileOperatorForm({ entries }: DirectoryContext) {
+  return (node: unknown, place: Place) => {
+    const tariffs: Entry[] = []
+    const read = refine(
+      mapping({
+        id,
+        code: required(code),
+        nameUk: required(name),
+        nameEn: optional(text(rules.orEmpty(rules.oneLine(200))), ''),
+        logoUrl: optional(picture, ''),
+        country: required(text(rules.countryOrGlobal)),
+        status: optional(oneOf(...mobileOperatorStatuses), 'active'),
+        tariffs: optional(list(noteEntry('tariff', tariff, tariffs), { max: 1000, unique: ['code', 'id'] }), []),
+      }),
+      operator => {
+        if (operator.code !== undefined)
+          entries.push(...tariffs.map(entry => ({ ...entry, code: tariffKey(operator.code, entry.code) })))
+        // An empty English name is one left out: partners never see it empty (eSIM document, "Operator").
+        return { ...operator, nameEn: operator.nameEn || operator.nameUk, logoUrl: operator.logoUrl || null }
+      },
+    )
+    return read(node, place)
+  }
+}
+
+/** Codes of tariffs are unique within their mobile operator; no code has a slash. */
+export function tariffKey(operatorCode: string, code: string): string {
+  return `${operatorCode}/${code}`
 }
 
 function reference(kind: Reference['kind'], references: Reference[]): Reader<string> {

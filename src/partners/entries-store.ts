@@ -36,6 +36,7 @@ export type MerchantEntry = {
   androidAppUrl: string | null
 }
 export type TariffEntry = {
+  id: string
   code: string
   name: string
   description: string
@@ -51,6 +52,7 @@ export type TariffEntry = {
   onSale: boolean
 }
 export type MobileOperatorEntry = {
+  id: string
   code: string
   nameUk: string
   nameEn: string
@@ -124,8 +126,8 @@ export async function listMerchants(
 
 export function listMobileOperators(database: Queryable): Promise<MobileOperatorEntry[]> {
   return database.query(
-    `select m.code, name_uk as "nameUk", name_en as "nameEn", logo_url as "logoUrl", country, status, (
-              select coalesce(json_agg(json_build_object('code', t.code, 'name', t.name, 'description', t.description,
+    `select m.uuid as id, m.code, name_uk as "nameUk", name_en as "nameEn", logo_url as "logoUrl", country, status, (
+              select coalesce(json_agg(json_build_object('id', t.uuid, 'code', t.code, 'name', t.name, 'description', t.description,
                 'price', t.price, 'currency', t.currency, 'dataVolumeMb', t.data_volume_mb, 'dataUnlimited', t.data_unlimited,
                 'voiceMinutes', t.voice_minutes, 'voiceUnlimited', t.voice_unlimited, 'smsCount', t.sms_count,
                 'smsUnlimited', t.sms_unlimited, 'validityDays', t.validity_days, 'onSale', t.on_sale)

@@ -8,8 +8,8 @@ export type EntryTable = {
   name: string
   /** The columns that find the entry again; `code` is one of them. */
   key: string[]
-  /** Made for a new entry and kept ever after; null: the database makes it. */
-  id: string | null
+  /** Made for a new entry and kept ever after. */
+  id: string
   /** Every column that the file decides, with its type. */
   columns: Record<string, string>
   /** It has `created_at` and `updated_at`. */
@@ -43,7 +43,7 @@ export async function writeEntries(
 }
 
 function writeStatement({ name, key, id, columns, stamped }: EntryTable): string {
-  const given = Object.entries({ ...(id && { [id]: 'uuid' }), ...columns })
+  const given = Object.entries({ [id]: 'uuid', ...columns })
   const all = given.map(([column]) => column)
   const changing = Object.keys(columns).filter(column => !key.includes(column))
   const of = (alias: string, names: string[]) => names.map(column => `${alias}.${column}`).join(', ')

@@ -65,13 +65,13 @@ const merchants: EntryTable = {
 const mobileOperators: EntryTable = {
   name: 'mobile_operators',
   key,
-  id: null,
+  id: 'uuid',
   columns: { code: 'text', name_uk: 'text', name_en: 'text', logo_url: 'text', country: 'text', status: 'text' },
 }
 const tariffs: EntryTable = {
   name: 'tariffs',
   key: ['mobile_operator_id', 'code'],
-  id: null,
+  id: 'uuid',
   columns: {
     mobile_operator_id: 'int',
     code: 'text',
@@ -129,7 +129,8 @@ export function writeMobileOperators(
   entries: Entries<'mobileOperators'>,
   now: Date,
 ): Promise<Written[]> {
-  const rows = entries.map(({ code, nameUk, nameEn, logoUrl, country, status }) => ({
+  const rows = entries.map(({ id, code, nameUk, nameEn, logoUrl, country, status }) => ({
+    uuid: id ?? randomUUID(),
     code,
     name_uk: nameUk,
     name_en: nameEn,
@@ -149,6 +150,7 @@ export async function writeTariffs(
   const idOf = await idsByCode(transaction, mobileOperators.name, 'mobile_operator_id', entries)
   const rows = entries.flatMap(operator =>
     operator.tariffs.map((tariff, position) => ({
+      uuid: tariff.id ?? randomUUID(),
       mobile_operator_id: idOf(operator.code),
       code: tariff.code,
       name: tariff.name,

@@ -5,7 +5,10 @@ import type { Tariff } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { CodeInput, EntryForm } from './partner-forms.tsx'
 
-const newTariff: Tariff = {
+/** A new one gets its id from the platform. */
+type Values = Omit<Tariff, 'id'>
+
+const newTariff: Values = {
   code: '',
   name: '',
   description: '',
@@ -34,7 +37,7 @@ const fields = [
 ] as const
 
 /** A field for a number that was emptied says ''; the platform takes null for what is not given. */
-const toEntry = (values: Tariff): object =>
+const toEntry = (values: Values): object =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, value === '' && name !== 'description' ? null : value]),
   )
@@ -42,7 +45,7 @@ const toEntry = (values: Tariff): object =>
 /** A tariff, new or to be changed. */
 export function TariffForm({ tariff, onSave }: { tariff?: Tariff; onSave: (entry: object) => Promise<unknown> }) {
   const { mobile: texts } = useTexts(operatorTexts)
-  const form = useForm<Tariff>({ initialValues: tariff ?? newTariff })
+  const form = useForm<Values>({ initialValues: tariff ?? newTariff })
   const { values } = form
   return (
     <EntryForm form={form} fields={fields} name={values.name} onSave={() => onSave(toEntry(values))}>
