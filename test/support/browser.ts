@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import type { TestContext } from 'node:test'
 import type { BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core'
 import { areaOf, heardOfKey, personOf } from '../../portal/src/session/session.ts'
-import { emptyPage, goQuiet, openNewPage, openPage, takeBack } from './contexts.ts'
+import { browserPrograms, emptyPage, goQuiet, openNewPage, openPage, takeBack } from './contexts.ts'
 import type { TestPlatform } from './platform.ts'
 import type { Account } from './portal.ts'
 import { buildPortal } from './portal-build.ts'
@@ -61,7 +61,7 @@ export async function visit(
   platform: Pick<TestPlatform, 'url'>,
   { language = 'en-GB', colourScheme = 'light', viewport = desktop, isNew = false }: BrowserOptions = {},
 ): Promise<Visitor | null> {
-  if (!requireProgram(t, 'chromium')) return null
+  if (!requireProgram(t, ...browserPrograms)) return null
   buildPortal()
   const options: BrowserContextOptions = {
     baseURL: platform.url,

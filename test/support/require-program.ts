@@ -4,27 +4,30 @@ import process from 'node:process'
 import type { TestContext } from 'node:test'
 
 /**
- * Whether a program of the system is installed. Where it is missing the test is skipped, saying so; with REQUIRE_ALL_TESTS set (as
- * where the whole suite must have run) it fails.
+ * Whether a program of the system is installed, or one of several that will do. Where none is the test is skipped, saying so; with
+ * REQUIRE_ALL_TESTS set (as where the whole suite must have run) it fails.
  *
  * @returns false when the test is to end here
  */
-export function requireProgram(t: TestContext, name: string): boolean {
-  if (isInstalled(name)) return true
-  const reason = `${name} is not installed`
+export function requireProgram(t: TestContext, ...names: string[]): boolean {
+  if (pathOf(names) !== undefined) return true
+  const reason = `${names.join(' or ')} is not installed`
   if (process.env.REQUIRE_ALL_TESTS) throw new Error(`${reason}, and REQUIRE_ALL_TESTS is set`)
   t.skip(reason)
   return false
 }
 
-function isInstalled(name: string): boolean {
+/** @returns where the first of these programs is that is installed */
+export function pathOf(names: readonly string[]): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(folder => folder !== '')
-  return folders.some(folder => {
-    try {
-      accessSync(join(folder, name), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
+  return names.flatMap(name => folders.map(folder => join(folder, name))).find(isProgram)
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
 }
