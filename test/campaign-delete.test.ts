@@ -33,6 +33,30 @@ const remove = (id: string, partner: Partner = grocer) => partner.call('DELETE',
 const read = async (id: string): Promise<Record<string, any>> => (await grocer.call('GET', pathOf(id))).body
 const both = { participantsIds: [ids.alpha, ids.beta] }
 
+describe('412, If-Match', () => {
+  const removeAs = (id: string, tag: string) => grocer.call('DELETE', pathOf(id), { headers: { 'if-match': tag } })
+
+  test('what a colleague has edited since is not deleted; the present version is, and a repeat gets the same answer', async () => {
+    const id = await createCampaign(platform)
+    const stale = (await grocer.call('GET', pathOf(id))).headers.get('etag') ?? ''
+    const edited = await grocer.call('PATCH', pathOf(id), { body: { description: 'better' } })
+    for (const tag of [stale, `W/${edited.headers.get('etag')}`, 'x'])
+      assertRefused(await removeAs(id, tag), 412, /read it again/)
+    assert.deepEqual(await read(id), edited.body)
+    const first = await removeAs(id, edited.headers.get('etag') ?? '')
+    assertResult(first, 200, { id, status: 'deleted' })
+    assert.deepEqual((await removeAs(id, edited.headers.get('etag') ?? '')).body, first.body)
+  })
+
+  test('what could not be deleted anyway is told first', async () => {
+    const id = await createCampaign(platform)
+    const voltshop = await openMerchant(platform, 'voltshop')
+    const headers = { 'if-match': '"0"' }
+    assertRefused(await voltshop.call('DELETE', pathOf(id), { headers }), 403)
+    assertRefused(await removeAs(randomUUID(), '"0"'), 404)
+  })
+})
+
 describe('200', () => {
   const states: Record<string, () => Promise<string>> = {
     awaitingBankApproval: () => createCampaign(platform, both),

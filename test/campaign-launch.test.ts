@@ -42,6 +42,23 @@ const statusesOf = async (id: string): Promise<string[]> => {
 const all = { participantsIds: [ids.alpha, ids.beta, ids.gamma] }
 const needsApproval = 'At least one bank must approve participation first'
 
+describe('412, If-Match', () => {
+  test('what a colleague has edited or a bank has decided since is not launched; the present version is', async () => {
+    const id = await createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] })
+    const tagOf = async () => (await grocer.call('GET', pathOf(id))).headers.get('etag') ?? ''
+    const launchAs = (tag: string) => grocer.call('POST', `${pathOf(id)}/confirm`, { headers: { 'if-match': tag } })
+    assertRefused(await launchAs('"0"'), 400, needsApproval)
+    await decide(partners.alpha, id)
+    const stale = await tagOf()
+    await decide(partners.beta, id)
+    const edited = await tagOf()
+    await grocer.call('PATCH', pathOf(id), { body: { description: 'better' } })
+    for (const tag of [stale, edited]) assertRefused(await launchAs(tag), 412, /read it again/)
+    assert.equal((await read(id)).status, 'awaitingMerchantApproval')
+    assertResult(await launchAs(await tagOf()), 201, { id, status: 'approved' })
+  })
+})
+
 describe('201', () => {
   test('the regular step, when every bank has decided', async () => {
     const id = await createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] })

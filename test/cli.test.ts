@@ -121,6 +121,7 @@ describe('wrong usage exits with 2 and says what is right', () => {
     [['credentials', 'issue', '--bank', 'a', '--role', 'admin'], /--role must be one of ADMIN, EDITOR, VIEWER/],
     [['credentials', 'issue', '--merchant', 'a', '--role', 'ADMIN'], /--role goes with --bank only/],
     [['credentials', 'rotate', 'pk_1', '--overlap', '24h'], /ISO 8601 duration, like PT24H/],
+    [['credentials', 'rotate', 'pk_1', '--overlap', 'PT24H1'], /ISO 8601 duration, like PT24H/],
     [['users', 'add', '--login', 'l', '--role', 'editor'], /--merchant CODE, --bank CODE or --platform/],
     [
       ['users', 'add', '--platform', '--bank', 'a', '--login', 'l', '--role', 'admin'],

@@ -1,7 +1,6 @@
 /** A merchant edits its campaign (cashback document, PATCH /cashbacks/for-merchant/:cashbackId; behaviour.md, section 3). */
 import type { MerchantCaller } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
-import { DomainError } from '../errors.ts'
 import { findTerminalList } from '../partners/terminal-lists-store.ts'
 import { findDirectoryEntries, findTerms, updateTerms } from './campaign-store.ts'
 import { bankFaults, directoryFaults, refuseFaults } from './create.ts'
@@ -10,20 +9,18 @@ import { lockCampaignByClock } from './due-moves.ts'
 import { crossFaults, type FieldName, type Fields, readFields } from './form.ts'
 import { changedFields, lockedFaults, mergedFields } from './form-changes.ts'
 import * as lifecycle from './lifecycle.ts'
-import { requireAuthor } from './merchant-operations.ts'
+import { type Guard, requireAuthor, requireExpected } from './merchant-operations.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from './moves-store.ts'
 import { noteAddedTerminals } from './terminal-additions-store.ts'
 import type { Offer, Terminal } from './terms.ts'
 
-export type Edit = {
+export type Edit = Guard & {
   merchant: MerchantCaller
   cashbackId: string
   /** As it came; fields that it leaves out stay, null clears an optional one. */
   body: unknown
   /** What the schema has found in it. */
   schemaFaults: readonly string[]
-  /** Whether the edit was made from this version, or from whichever there is. */
-  isExpected(version: number): boolean
 }
 
 /** All fields; `terminals` only where the edit has to do with them. */
@@ -41,8 +38,7 @@ export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
     const formFaults = [...given.schemaFaults, ...faults]
     const campaign = await lockOwn(transaction, deps, given, formFaults)
     const now = deps.clock.now()
-    if (formFaults.length === 0 && !given.isExpected(campaign.version))
-      throw new DomainError('stale', 'The campaign has changed since it was read: read it again')
+    if (formFaults.length === 0) requireExpected(campaign, given)
 
     const names = lifecycle.editableFields.filter(name => Object.hasOwn(Object(given.body), name))
     const present = await findPresent(transaction, campaign, names)

@@ -16,7 +16,12 @@ import { CampaignPath, cashbackErrors, NoQuery, noJson, OperationResult, secured
 import { resultView } from './views.ts'
 
 const common = { tags: ['Merchants'], security: secured }
+const stale = 'The campaign has changed since it was read (`If-Match`)'
 const onlyAuthor = 'A bank calls, the role does not permit changes, or the merchant is not the author of the campaign'
+
+const guardOf = ({ headers }: { headers: { 'if-match'?: string } }): operations.Guard => ({
+  isExpected: version => matches(headers['if-match'], detailsTag(version)),
+})
 
 export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (app, deps) => {
   app.post(
@@ -68,7 +73,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
           'field may be sent with the value that it has. All faults are told at once, and with a fault nothing is changed. ' +
           'A bank that is added to a campaign that awaits the merchant makes it await the banks again. `creatorId`, ' +
           '`createdByType` and `retailerId` are ignored.',
-        headers: schemas.EditHeaders,
+        headers: schemas.GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
         body: EditBody,
@@ -78,7 +83,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
             ...notOwn,
             400: 'The body is not as described, or a field may not be changed now',
             403: onlyAuthor,
-            412: 'The campaign has changed since it was read (`If-Match`)',
+            412: stale,
             413: 'The body is larger than 16 MiB',
             415: noJson,
           }),
@@ -88,8 +93,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
     async (request, reply) => {
       const asked = { merchant: merchantOf(request), ...request.params }
       const form = { body: request.body, schemaFaults: schemaFaults(request) }
-      const isExpected = (version: number) => matches(request.headers['if-match'], detailsTag(version))
-      await edit(deps, { ...asked, ...form, isExpected })
+      await edit(deps, { ...asked, ...form, ...guardOf(request) })
       return sendDetails(reply, await operations.readDetails(deps, asked), deps)
     },
   )
@@ -105,6 +109,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
         description:
           'Possible for the author before the campaign is active, until exactly 48 hours before `dateFrom`. The campaign stays ' +
           'readable with the status `deleted`. Repeated, it gives the same answer.',
+        headers: schemas.GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
         body: schemas.NoBody,
@@ -114,12 +119,17 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
             400: 'The id is no UUID, it is too late, or the campaign’s status does not permit it',
             403: onlyAuthor,
             404: notOwn[404],
+            412: stale,
           }),
         },
       },
     },
     async request => {
-      const done = await operations.remove(deps, { merchant: merchantOf(request), ...request.params })
+      const done = await operations.remove(deps, {
+        merchant: merchantOf(request),
+        ...request.params,
+        ...guardOf(request),
+      })
       return resultView(done.campaign, done.message)
     },
   )
@@ -135,6 +145,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
         description:
           'Possible once at least one bank has approved: when every bank has decided, or early; then banks that have not decided ' +
           'are `expired`. A campaign that a bank created starts by that bank’s confirmation instead.',
+        headers: schemas.GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
         body: schemas.NoBody,
@@ -143,12 +154,17 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
           ...cashbackErrors({
             ...notOwn,
             400: 'The id is no UUID, no bank has approved, or the campaign’s status does not permit it',
+            412: stale,
           }),
         },
       },
     },
     async (request, reply) => {
-      const done = await operations.launch(deps, { merchant: merchantOf(request), ...request.params })
+      const done = await operations.launch(deps, {
+        merchant: merchantOf(request),
+        ...request.params,
+        ...guardOf(request),
+      })
       return reply.code(201).send(resultView(done.campaign, done.message))
     },
   )

@@ -9,6 +9,8 @@ import * as lifecycle from './lifecycle.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from './moves-store.ts'
 
 type Asked = { merchant: MerchantCaller; cashbackId: string }
+/** Whether the caller means this version of the campaign; left out: whichever there is. */
+export type Guard = { isExpected?(version: number): boolean }
 /** The campaign as it is after the call, and what was done, in words. */
 export type Done = { campaign: LockedCampaign; message: string }
 
@@ -24,6 +26,12 @@ export function requireAuthor(campaign: LockedCampaign, merchant: MerchantCaller
     throw new DomainError('forbidden', 'The campaign was created by a bank: only its author may do this')
 }
 
+/** @throws DomainError 'stale' when the campaign has another version than the caller has read */
+export function requireExpected({ version }: LockedCampaign, { isExpected }: Guard): void {
+  if (isExpected?.(version) === false)
+    throw new DomainError('stale', 'The campaign has changed since it was read: read it again')
+}
+
 /** Everything of one campaign. @throws DomainError 'not-found', 'forbidden' */
 export async function readDetails({ database }: Pick<CampaignDeps, 'database'>, asked: Asked): Promise<Details> {
   const details = await findDetails(database, asked.cashbackId)
@@ -35,14 +43,15 @@ export async function readDetails({ database }: Pick<CampaignDeps, 'database'>, 
 /**
  * The merchant launches its campaign; banks that have not decided are left out.
  *
- * @throws DomainError 'not-found', 'forbidden', 'invalid' from a wrong status or without a bank that has approved
+ * @throws DomainError 'not-found', 'forbidden', 'invalid' from a wrong status or without a bank that has approved, 'stale'
  */
-export async function launch(deps: CampaignDeps, asked: Asked): Promise<Done> {
+export async function launch(deps: CampaignDeps, asked: Asked & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {
     const campaign = await lockExisting(transaction, deps, asked.cashbackId)
     requireOwn(campaign, asked.merchant)
     const now = deps.clock.now()
     const decision = lifecycle.launch(campaign, now)
+    requireExpected(campaign, asked)
     const leftOut = decision.changes.filter(({ subject }) => subject === 'bank').length
     const given = { actor: actorOf(asked.merchant), now }
     const [launched] = await writeDecisions(transaction, [{ campaign, decision }], given)
@@ -59,9 +68,9 @@ function launchMessage(leftOut: number): string {
 /**
  * The author takes its campaign back. Repeated, it changes nothing and gives the same answer.
  *
- * @throws DomainError 'not-found', 'forbidden', 'invalid' when it is too late
+ * @throws DomainError 'not-found', 'forbidden', 'invalid' when it is too late, 'stale'
  */
-export async function remove(deps: CampaignDeps, asked: Asked): Promise<Done> {
+export async function remove(deps: CampaignDeps, asked: Asked & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {
     const campaign = await lockExisting(transaction, deps, asked.cashbackId)
     requireAuthor(campaign, asked.merchant)
@@ -69,6 +78,7 @@ export async function remove(deps: CampaignDeps, asked: Asked): Promise<Done> {
     const decision = lifecycle.remove(campaign, now)
     const message = 'The campaign is deleted'
     if (decision.changes.length === 0) return { campaign, message }
+    requireExpected(campaign, asked)
     const given = { actor: actorOf(asked.merchant), now }
     const [removed] = await writeDecisions(transaction, [{ campaign, decision }], given)
     return { campaign: removed ?? campaign, message }

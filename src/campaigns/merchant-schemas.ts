@@ -5,11 +5,11 @@ import { count, flag, money, offer, origin, participation, standing, text } from
 import { editableFields } from './lifecycle.ts'
 import { closed, instant, uuid } from './schemas.ts'
 
-export const EditHeaders = Type.Object({
+export const GuardHeaders = Type.Object({
   'if-match': Type.Optional(
     Type.String({
       maxLength: 4096,
-      description: 'The `ETag` of the details that the edit was made from: it is refused when they have changed since',
+      description: 'The `ETag` of the details that this was decided by: it is refused when they have changed since',
       examples: ['"7"'],
     }),
   ),

@@ -5,7 +5,6 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { pathOf } from './require-program.ts'
 
-const executablePath = '/usr/bin/chromium-headless-shell'
 /** The second draws windows that nobody sees, which costs a tenth of a test more. */
 export const browserPrograms = ['chromium-headless-shell', 'chromium']
 
@@ -42,7 +41,7 @@ export async function openPage(options: BrowserContextOptions, look: PageLook): 
 
 /** @returns a page whose browser has never been anywhere */
 export async function openNewPage(options: BrowserContextOptions, look: PageLook): Promise<Page> {
-  browser ??= chromium.launch({ executablePath: pathOf(browserPrograms), args })
+  browser ??= chromium.launch({ executablePath: pathOf(browserPrograms) ?? 'chromium', args })
   const context = await (await browser).newContext({ ...options, ...look })
   context.setDefaultTimeout(15_000)
   return context.newPage()

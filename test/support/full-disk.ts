@@ -122,7 +122,7 @@ async function askUntilRefused(shop: Shop, sales: Sale[]): Promise<number> {
     refused += answers.filter(({ status }) => status === 503).length
     if (answer.status === 503) endAt = Math.min(endAt, performance.now() + fullMs)
     await others(shop, index)
-    await sleep(10)
+    await sleep(50)
   }
   return refused
 }

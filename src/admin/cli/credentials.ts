@@ -1,4 +1,5 @@
 import { type BankRole, bankRoles } from '../../access/caller.ts'
+import { addDuration } from '../../duration.ts'
 import { callAdmin } from './connection.ts'
 import { usageFault } from './failure.ts'
 import { minute, type OutputOptions, print, table } from './output.ts'
@@ -52,7 +53,7 @@ export async function listCredentials(options: OutputOptions): Promise<void> {
 /** `perkline credentials rotate CLIENT_ID`: a second secret; the one before works until the overlap ends. */
 export async function rotateCredential(clientId: string, options: OutputOptions & { overlap?: string }): Promise<void> {
   const { overlap } = options
-  if (overlap !== undefined && !/^P[\dYMWDTHS.,]+$/.test(overlap))
+  if (overlap !== undefined && addDuration(new Date(0), overlap) === null)
     throw usageFault('--overlap must be an ISO 8601 duration, like PT24H or P7D.')
   const rotated = await callAdmin<{ clientId: string; secret: string; previousValidUntil: string }>({
     method: 'POST',
