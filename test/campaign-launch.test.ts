@@ -113,11 +113,12 @@ describe('201', () => {
     const [inTime, late] = [await createCampaign(platform, { dateTo }), await createCampaign(platform, { dateTo })]
     for (const id of [inTime, late]) await decide(partners.alpha, id)
     {
-      using _ = stopClock(platform, dateTo)
-      assertRefused(await launch(late), 400, 'The campaign is expired: it cannot be launched')
+      using _ = stopClock(platform, new Date(Date.parse(dateTo) - 1))
+      assertResult(await launch(inTime), 201, { id: inTime, status: 'approved' })
     }
-    using _ = stopClock(platform, new Date(Date.parse(dateTo) - 1))
-    assertResult(await launch(inTime), 201, { id: inTime, status: 'approved' })
+    // Only now: at that instant the platform itself moves whatever is not launched yet.
+    using _ = stopClock(platform, dateTo)
+    assertRefused(await launch(late), 400, 'The campaign is expired: it cannot be launched')
   })
 })
 
