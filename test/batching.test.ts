@@ -32,6 +32,12 @@ async function answerOf(ask: Batcher<number, number>, statements: { end(): void 
   return answer
 }
 
+/** What an end makes room for begins in the turn after it. */
+const turnAfter = async () => {
+  await turn()
+  await turn()
+}
+
 const range = (count: number) => Array.from({ length: count }, (_, index) => index)
 /** What a promise came to by now. */
 const settled = (promise: Promise<unknown>) => Promise.race([promise, turn('pending')])
@@ -66,10 +72,10 @@ test('a statement has at most so many items, and so many statements run at once'
   await turn()
   assert.deepEqual(sizes(), [4, 4])
   statements[1]?.end()
-  await turn()
+  await turnAfter()
   assert.deepEqual(sizes(), [4, 4], 'three do not fill a second one')
   statements[0]?.end()
-  await turn()
+  await turnAfter()
   assert.deepEqual(sizes(), [4, 4, 3])
   for (const { end } of statements) end()
   assert.deepEqual(
@@ -89,10 +95,25 @@ test('what arrives while all statements are busy goes together into the next', a
   assert.deepEqual(sizes(), [1])
   statements[0]?.end()
   assert.equal(await first, 10)
-  await turn()
+  await turnAfter()
   assert.deepEqual(statements[1]?.items, [2, 3, 4])
   statements[1]?.end()
   assert.deepEqual(await Promise.all(later), [20, 30, 40])
+})
+
+test('what arrives in the turn in which a statement ends goes into the next with those that have waited', async () => {
+  const { ask, statements } = heldBatcher({ inFlight: 1 })
+  const first = ask(1)
+  await turn()
+  const later = [ask(2)]
+  await turn()
+  void turn().then(() => later.push(ask(3)))
+  statements[0]?.end()
+  assert.equal(await first, 10)
+  await turnAfter()
+  assert.deepEqual(statements[1]?.items, [2, 3])
+  statements[1]?.end()
+  assert.deepEqual(await Promise.all(later), [20, 30])
 })
 
 test('a statement that hangs holds up nobody else, up to the number of those that run at once', async () => {
@@ -112,7 +133,7 @@ test('a statement that hangs holds up nobody else, up to the number of those tha
   await sleep(100)
   assert.deepEqual(sizes(), [1, 1, 1], 'two hang')
   statements[0]?.end()
-  await turn()
+  await turnAfter()
   assert.deepEqual(sizes(), [1, 1, 1, 4])
   for (const { end } of statements) end()
   assert.deepEqual(await Promise.all(held), [10, 30, 40, 50, 60, 70])
@@ -165,12 +186,12 @@ test('beyond the bound of the queue items are refused at once, and taken again w
   await assert.rejects(ask(99), Full)
   statements[0]?.end()
   await Promise.all(running)
-  await turn()
+  await turnAfter()
   const again = ask(5)
   assert.equal(await settled(again), 'pending')
   for (let index = 1; index <= 2; index++) {
     statements[index]?.end()
-    await turn()
+    await turnAfter()
   }
   assert.deepEqual(await Promise.all([...waiting, again]), [0, 10, 20, 50])
 })
@@ -237,7 +258,7 @@ test('statements that may overlap begin at once, never more than are allowed', a
   }
   assert.deepEqual(sizes(), [1, 1])
   statements[0]?.end()
-  await turn()
+  await turnAfter()
   assert.deepEqual(sizes(), [1, 1, 1])
   for (const statement of statements) statement.end()
   assert.deepEqual(await Promise.all(answers), [0, 10, 20])

@@ -55,7 +55,8 @@ export function createBatcher<Item, Result>(options: {
         clearTimeout(patience)
         running--
         if (isHeld) held--
-        start()
+        // Not at once: requests that have arrived meanwhile are read first, and go into the same statement.
+        setImmediate(start)
       })
     }
   }
