@@ -168,6 +168,7 @@ function merchantForm({ references, fileText }: DirectoryContext) {
   )
 }
 
+/** Its tariffs are noted under its code, which is known once the whole of it is read. */
 function mobileOperatorForm({ entries }: DirectoryContext) {
   return (node: unknown, place: Place) => {
     const tariffs: Entry[] = []
@@ -194,7 +195,7 @@ function mobileOperatorForm({ entries }: DirectoryContext) {
 }
 
 /** Codes of tariffs are unique within their mobile operator; no code has a slash. */
-export function tariffKey(operatorCode: string, code: string): string {
+function tariffKey(operatorCode: string, code: string): string {
   return `${operatorCode}/${code}`
 }
 
