@@ -1,3 +1,4 @@
+/** The rules of the directory file, key by key: what each takes, and what it is when it is left out (operations.md, "The directory file"). */
 import { maxTerminals, readTerminals, type Terminal, terminalRules } from './terminals-file.ts'
 import * as rules from './text-rules.ts'
 import { list, mapping, optional, type Place, type Reader, refine, refuse, required } from './yaml-form.ts'
