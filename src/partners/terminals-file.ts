@@ -1,3 +1,4 @@
+/** The terminals of one merchant, as a `terminalsFile` of the directory file lists them (operations.md, "The directory file"). */
 import { splitRecord } from '../csv-lines.ts'
 import { brokenRule, oneLine } from './text-rules.ts'
 
