@@ -49,6 +49,7 @@ function watched(watch: Watch, real = database): Database {
   const name = (statement: Statement | string) => (typeof statement === 'string' ? statement : statement.name)
   const over = (queryable: Queryable): Queryable => ({
     query: (statement, values) => watch(name(statement), () => queryable.query(statement, values)) as Promise<never>,
+    tuples: (statement, values) => watch(name(statement), () => queryable.tuples(statement, values)) as Promise<never>,
     execute: (statement, values) =>
       watch(name(statement), () => queryable.execute(statement, values)) as Promise<number>,
   })

@@ -97,6 +97,21 @@ describe('200', () => {
     }
   })
 
+  test('when the free profile that was found is sold, the next one is found', async () => {
+    await platform.addStock('roamwide', 'world', 3)
+    const sold: boolean[] = []
+    for (const _ of range(10)) {
+      sold.push(await available('world', alpha, 'roamwide'))
+      await alpha.reserve({ operatorCode: 'roamwide', tariffCode: 'world', externalId: `w${sold.length}` })
+    }
+    assert.equal(
+      sold.lastIndexOf(true) + 1,
+      sold.indexOf(false),
+      'available until the last one is sold, and never again',
+    )
+    assert.ok(sold.indexOf(false) >= 3)
+  })
+
   test('a price shown is a plain number, as it was set', async () => {
     await platform.applyDirectory(changed(testDirectory, ['price: 199.90', 'price: 1234567890.07']))
     assert.match((await alpha.tariffs()).text, /"price":1234567890\.07[,}]/)

@@ -168,6 +168,16 @@ test('a claim that was changed without the key is refused', () => {
   assert.equal(verify(`${header}.${ofMerchant}.${signature}`), null)
 })
 
+test('a known token’s signature makes no other token known', () => {
+  const tokens = verifier()
+  assert.notEqual(tokens.verify(issued), null)
+  const [header, , signature] = partsOf(issued)
+  const ofMerchant = encode({ ...ownClaims, accountId: merchant.merchantId })
+  for (const forged of [`${header}.${ofMerchant}.${signature}`, `.${signature}`, signature])
+    assert.equal(tokens.verify(forged), null, forged)
+  assert.notEqual(tokens.verify(issued), null)
+})
+
 test('the spare bits of the last character of a part must be zero', () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const last = issued.at(-1) ?? ''

@@ -100,6 +100,10 @@ async function record(platform: CampaignPlatform, number: number): Promise<Pgben
             note(statement, values)
             return transaction.query(statement, values)
           },
+          tuples(statement, values) {
+            note(statement, values)
+            return transaction.tuples(statement, values)
+          },
           execute(statement, values) {
             note(statement, values)
             return transaction.execute(statement, values)

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import { createSharedRead } from '../db/batching.ts'
 import type { Queryable } from '../db/database.ts'
 import type { MobileOperator } from './catalogue.ts'
-import { findAvailable } from './store.ts'
+import { findFree } from './store.ts'
 
 /** A mobile operator, and the ids of its tariffs that have a free profile. */
 export type Offer = { operator: MobileOperator; free: ReadonlySet<number> }
@@ -19,8 +19,11 @@ export function createAvailability({ database, clock }: { database: Queryable; c
   const readOf = (operator: MobileOperator): (() => Promise<Offer>) => {
     const tariffIds = [...operator.tariffs.values()].map(({ tariffId }) => tariffId)
     let latest: Offer = { operator, free: new Set() }
+    let found: ReadonlyMap<number, number> = new Map()
     return createSharedRead(async () => {
-      const free = await findAvailable(database, tariffIds, clock.now())
+      const asked = new Map(tariffIds.map(tariffId => [tariffId, found.get(tariffId) ?? null]))
+      found = await findFree(database, asked, clock.now())
+      const free = new Set(found.keys())
       if (free.symmetricDifference(latest.free).size > 0) latest = { operator, free }
       return latest
     })

@@ -1,6 +1,6 @@
 /**
  * Mobile operators, tariffs and who may sell them: a copy in memory, read anew when the directory changes. What changes with every
- * sale, whether a tariff has a free profile, is asked of the database (`store.findAvailable`).
+ * sale, whether a tariff has a free profile, is asked of the database (`store.findFree`).
  */
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'

@@ -1,6 +1,6 @@
 /** The SQL of reservations: making orders, for many requests at once, and how many of them a bank may hold. */
 import type { Queryable, Statement } from '../db/database.ts'
-import { type Order, orderColumns, orderJoins } from './store.ts'
+import { type Order, type OrderValues, orderColumns, orderJoins, orderOf } from './store.ts'
 
 export type Reservation = {
   orderId: string
@@ -40,13 +40,13 @@ const reserveStatement: Statement = {
     ), taken as (
       delete from returned_profiles where profile_id in (select profile_id from made)
     )
-    select order_id as "orderId" from made`,
+    select order_id from made`,
 }
 
 const findKnownStatement: Statement = {
   name: 'esim.find-known-orders',
   text: `
-    select i.n, ${orderColumns}
+    select ${orderColumns}, i.n
     from unnest($1::int[], $2::uuid[], $3::text[]) as i (n, bank_id, external_id)
     join orders o on o.bank_id = i.bank_id and o.external_id = i.external_id collate "C" ${orderJoins}`,
 }
@@ -73,7 +73,7 @@ async function insert(database: Queryable, reservations: Reservation[]): Promise
     .filter(({ tariffId, profileId }) => tariffId !== null && profileId !== null)
     .sort(compareReservations)
   if (tried.length === 0) return new Set()
-  const rows = await database.query<{ orderId: string }>(reserveStatement, [
+  const rows = await database.tuples<[orderId: string]>(reserveStatement, [
     tried.map(({ orderId }) => orderId),
     tried.map(({ bankId }) => bankId),
     tried.map(({ externalId }) => externalId),
@@ -85,17 +85,17 @@ async function insert(database: Queryable, reservations: Reservation[]): Promise
     tried.map(({ now }) => now.toISOString()),
     tried.map(({ reservedUntil }) => reservedUntil.toISOString()),
   ])
-  return new Set(rows.map(({ orderId }) => orderId))
+  return new Set(rows.map(([orderId]) => orderId))
 }
 
 async function findKnown(database: Queryable, reservations: Reservation[]): Promise<Map<Reservation, Order>> {
   if (reservations.length === 0) return new Map()
-  const rows = await database.query<{ n: number } & Order>(findKnownStatement, [
+  const rows = await database.tuples<[...OrderValues, n: number]>(findKnownStatement, [
     reservations.map((_, n) => n),
     reservations.map(({ bankId }) => bankId),
     reservations.map(({ externalId }) => externalId),
   ])
-  return new Map(rows.map(({ n, ...order }) => [reservations[n] as Reservation, order]))
+  return new Map(rows.map(row => [reservations[row[10]] as Reservation, orderOf(row)]))
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -32,21 +32,49 @@ export type SealedOrder = Order & {
   iccidHash: Buffer
 }
 
-/** What an order is read from, as `o`; with `orderJoins`. */
+/** What an order is read from, as `o`; with `orderJoins`. As `OrderValues`, in this order. */
 export const orderColumns = `
-  o.order_id as "orderId", o.external_id as "externalId", o.tariff_id as "tariffId", m.code as "operatorCode", t.code as "tariffCode",
-  o.status, p.msisdn, o.created_at as "createdAt", o.reserved_until as "reservedUntil", o.confirmed_at as "confirmedAt"`
+  o.order_id, o.external_id, o.tariff_id, m.code, t.code, o.status, p.msisdn, o.created_at, o.reserved_until, o.confirmed_at`
 
 export const orderJoins = `
   cross join lateral (select msisdn, sealed, iccid_hash from profiles where profile_id = o.profile_id offset 0) p
   join tariffs t on t.tariff_id = o.tariff_id
   join mobile_operators m using (mobile_operator_id)`
 
+export type OrderValues = [
+  orderId: string,
+  externalId: string,
+  tariffId: number,
+  operatorCode: string,
+  tariffCode: string,
+  status: OrderStatus,
+  msisdn: string,
+  createdAt: Date,
+  reservedUntil: Date,
+  confirmedAt: Date | null,
+]
+
+/** The order of a row that begins with `orderColumns`. */
+export function orderOf(row: readonly [...OrderValues, ...unknown[]]): Order {
+  return {
+    orderId: row[0],
+    externalId: row[1],
+    tariffId: row[2],
+    operatorCode: row[3],
+    tariffCode: row[4],
+    status: row[5],
+    msisdn: row[6],
+    createdAt: row[7],
+    reservedUntil: row[8],
+    confirmedAt: row[9],
+  }
+}
+
 const findOrdersStatement: Statement = {
   name: 'esim.find-orders',
   plannedOnce: ['orders', 'profiles'],
   text: `
-    select i.n, ${orderColumns}
+    select ${orderColumns}, i.n
     from unnest($1::uuid[], $2::uuid[]) with ordinality as i (order_id, bank_id, n)
     cross join lateral (select * from orders where order_id = i.order_id offset 0) o ${orderJoins}
     where o.bank_id = i.bank_id`,
@@ -59,16 +87,28 @@ export type OrderKey = { orderId: string; bankId: string }
 
 /** The orders in the order of their keys; null where there is none, or it is another bank's. */
 export async function findOrders(database: Queryable, keys: OrderKey[]): Promise<(Order | null)[]> {
-  const rows = await database.query<{ n: number } & Order>(findOrdersStatement, [
+  const rows = await database.tuples<[...OrderValues, n: number]>(findOrdersStatement, [
     arrayOfIds(keys.map(({ orderId }) => orderId)),
     arrayOfIds(keys.map(({ bankId }) => bankId)),
   ])
   const found: (Order | null)[] = keys.map(() => null)
-  for (const row of rows) found[row.n - 1] = row
+  for (const row of rows) found[row[10] - 1] = orderOf(row)
   return found
 }
 
-const sealedColumns = `o.delivery_mode as "deliveryMode", o.mail, p.sealed, p.iccid_hash as "iccidHash"`
+const sealedColumns = `o.delivery_mode, o.mail, p.sealed, p.iccid_hash`
+type SealedValues = [
+  ...OrderValues,
+  deliveryMode: DeliveryMode | null,
+  mail: MailState | null,
+  sealed: Buffer,
+  iccidHash: Buffer,
+]
+
+/** The order of a row that begins with `orderColumns` and `sealedColumns`. */
+function sealedOrderOf(row: readonly [...SealedValues, ...unknown[]]): SealedOrder {
+  return { ...orderOf(row), deliveryMode: row[10], mail: row[11], sealed: row[12], iccidHash: row[13] }
+}
 
 const findSealedStatement: Statement = {
   name: 'esim.find-sealed-order',
@@ -76,8 +116,8 @@ const findSealedStatement: Statement = {
 }
 
 export async function findSealedOrder(database: Queryable, key: OrderKey): Promise<SealedOrder | null> {
-  const [row] = await database.query<SealedOrder>(findSealedStatement, [key.orderId, key.bankId])
-  return row ?? null
+  const [row] = await database.tuples<SealedValues>(findSealedStatement, [key.orderId, key.bankId])
+  return row ? sealedOrderOf(row) : null
 }
 
 export type ConfirmResult = { moved: boolean; order: SealedOrder }
@@ -98,7 +138,7 @@ const confirmStatement: Statement = {
       where o.order_id = any($1::uuid[]) and o.bank_id is not distinct from $2
         and not exists (select from confirmed c where c.order_id = o.order_id offset 0)
     )
-    select o.moved, ${orderColumns}, ${sealedColumns} from answer o ${orderJoins}`,
+    select ${orderColumns}, ${sealedColumns}, o.moved from answer o ${orderJoins}`,
 }
 
 /**
@@ -110,13 +150,13 @@ export async function confirm(
   given: { bankId: string; deliveryMode: DeliveryMode; now: Date },
   orderIds: readonly string[],
 ): Promise<(ConfirmResult | null)[]> {
-  type Row = { moved: boolean } & SealedOrder
+  type Row = [...SealedValues, moved: boolean]
   // As the database writes them: a caller may use capitals, and the answers are looked up by these.
   const ids = orderIds.map(orderId => orderId.toLowerCase())
   // In one order: two statements that share orders then wait for each other, and never in a circle.
   const sorted = [...new Set(ids)].sort()
-  const rows = await database.query<Row>(confirmStatement, [sorted, given.bankId, given.deliveryMode, given.now])
-  const results = new Map(rows.map(({ moved, ...order }) => [order.orderId, { moved, order }]))
+  const rows = await database.tuples<Row>(confirmStatement, [sorted, given.bankId, given.deliveryMode, given.now])
+  const results = new Map(rows.map(row => [row[0], { moved: row[14], order: sealedOrderOf(row) }]))
   return ids.map(orderId => results.get(orderId) ?? null)
 }
 
@@ -236,37 +276,61 @@ export async function recordMail(database: Queryable, orderId: string, outcome: 
   )
 }
 
-const findAvailableStatement: Statement = {
-  name: 'esim.find-available',
+const findFreeStatement: Statement = {
+  name: 'esim.find-free',
   plannedOnce: ['orders', 'profiles'],
   text: `
-    select t.tariff_id as "tariffId" from unnest($1::int[]) as t (tariff_id)
-    where (
-      select true
-      from (
+    select t.tariff_id, f.profile_id
+    from unnest($1::int[], $2::bigint[]) as t (tariff_id, seen_free)
+    cross join lateral (select coalesce(
+      (
         select p.profile_id from profiles p
-        where p.tariff_id = t.tariff_id
-          and p.profile_id > coalesce((select taken_up_to from stock_positions s where s.tariff_id = t.tariff_id), 0)
-        order by p.profile_id
-      ) p
-      left join lateral (
-        select true as taken from orders o
-        where o.profile_id = p.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true
-      where o.taken is null limit 1
-    ) or (
-      select true from returned_profiles r
-      left join lateral (
-        select true as taken from orders o
-        where o.profile_id = r.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true
-      where r.tariff_id = t.tariff_id and o.taken is null limit 1
-    ) or (
-      select true from orders o
-      where o.tariff_id = t.tariff_id and o.status = 'reserved' and o.reserved_until <= $2 order by o.reserved_until limit 1
-    )`,
+        left join lateral (
+          select true as taken from orders o
+          where o.profile_id = p.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true
+        where p.profile_id = t.seen_free and o.taken is null
+      ), (
+        select p.profile_id
+        from (
+          select p.profile_id from profiles p
+          where p.tariff_id = t.tariff_id
+            and p.profile_id > coalesce((select taken_up_to from stock_positions s where s.tariff_id = t.tariff_id), 0)
+          order by p.profile_id
+        ) p
+        left join lateral (
+          select true as taken from orders o
+          where o.profile_id = p.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true
+        where o.taken is null limit 1
+      ), (
+        select r.profile_id from returned_profiles r
+        left join lateral (
+          select true as taken from orders o
+          where o.profile_id = r.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true
+        where r.tariff_id = t.tariff_id and o.taken is null limit 1
+      ), (
+        select o.profile_id from orders o
+        where o.tariff_id = t.tariff_id and o.status = 'reserved' and o.reserved_until <= $3
+        order by o.reserved_until limit 1
+      )
+    ) as profile_id offset 0) f
+    where f.profile_id is not null`,
 }
 
-/** Which of the tariffs have a free profile at this instant. */
-export async function findAvailable(database: Queryable, tariffIds: number[], now: Date): Promise<Set<number>> {
-  const rows = await database.query<{ tariffId: number }>(findAvailableStatement, [tariffIds, now])
-  return new Set(rows.map(({ tariffId }) => tariffId))
+/**
+ * Which tariffs have a free profile at this instant, each with one that can be sold.
+ *
+ * @param tariffs their ids, each with the profile that was found before, if any. It is looked at first: behind a burst of sales the
+ *   first free profile is found by walking over all that were just sold
+ */
+export async function findFree(
+  database: Queryable,
+  tariffs: ReadonlyMap<number, number | null>,
+  now: Date,
+): Promise<Map<number, number>> {
+  const rows = await database.tuples<[tariffId: number, profileId: number]>(findFreeStatement, [
+    [...tariffs.keys()],
+    [...tariffs.values()],
+    now,
+  ])
+  return new Map(rows)
 }

@@ -1,4 +1,5 @@
 /** What banks see of operators, tariffs and orders: exactly the documented fields (eSIM document, "Resources and their fields"). */
+import { instantText } from '../instant-text.ts'
 import type { Offer } from './availability.ts'
 import type { MobileOperator, Tariff } from './catalogue.ts'
 import type { Confirmed } from './operations.ts'
@@ -30,9 +31,9 @@ export function orderView(order: Order) {
     tariffCode: order.tariffCode,
     status,
     msisdn: over ? null : order.msisdn,
-    reservedUntil: status === 'confirmed' || status === 'cancelled' ? null : order.reservedUntil.toISOString(),
-    createdAt: order.createdAt.toISOString(),
-    confirmedAt: order.confirmedAt?.toISOString() ?? null,
+    reservedUntil: status === 'confirmed' || status === 'cancelled' ? null : instantText(order.reservedUntil),
+    createdAt: instantText(order.createdAt),
+    confirmedAt: order.confirmedAt && instantText(order.confirmedAt),
   }
 }
 
@@ -46,7 +47,7 @@ export function confirmedView({ order, secrets }: Confirmed, publicUrl: string) 
     operatorCode,
     tariffCode,
     msisdn,
-    confirmedAt: order.confirmedAt.toISOString(),
+    confirmedAt: instantText(order.confirmedAt),
     deliveryMode,
     esim: {
       iccid: secrets.iccid,

@@ -93,8 +93,14 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     requestTimeout: 0,
     keepAliveTimeout: 65_000,
     return503OnClosing: false,
-    // A missing Host is answered below: Node's own answer has no body.
-    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 1_000, requireHostHeader: false },
+    http: {
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: 1_000,
+      // A missing Host is answered below: Node's own answer has no body.
+      requireHostHeader: false,
+      // A request without a body has ended when it has begun: reading it to its end was a tenth of the work for a short answer.
+      optimizeEmptyRequests: true,
+    },
     clientErrorHandler: answerClientError,
     // An address that cannot be decoded gets to no hook.
     frameworkErrors: (error, request, reply) => {

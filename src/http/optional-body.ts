@@ -1,5 +1,6 @@
-/** Operations whose body may be absent. */
+/** Bodies that are absent, and the operations that take that. */
 import type { IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 
 declare module 'fastify' {
@@ -24,6 +25,11 @@ export function takeAbsentBodies(app: FastifyInstance): void {
   app.addHook('onRequest', ({ headers, routeOptions }, _reply, done) => {
     if (routeOptions.config.bodyOptional && !hasBody(headers)) delete headers['content-type']
     done()
+  })
+  // Of a body that is not announced Node.js tells no end (`optimizeEmptyRequests`), and a parser for its type would wait for it.
+  app.addHook('preParsing', ({ headers, method }, _reply, payload, done) => {
+    const isAwaited = headers['content-type'] !== undefined && method !== 'GET' && method !== 'HEAD'
+    done(null, isAwaited && !hasBody(headers) ? Readable.from([]) : payload)
   })
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.routeOptions.config.bodyOptional && request.body === undefined) request.body = {}
