@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import type pg from 'pg'
 import { createCopyReader } from '../src/db/copy-format.ts'
-import { copyAsJson, lendingSocket } from '../src/db/copy-out.ts'
+import { copyAsJson } from '../src/db/copy-out.ts'
 import { withLiterals } from '../src/db/literals.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 
@@ -127,6 +127,38 @@ suite('literals', () => {
   })
 })
 
+describe('a connection for long reads', () => {
+  let database: TestDatabase
+  before(async () => {
+    database = await createTestDatabase({ migrated: false })
+  })
+  after(() => database.close())
+
+  const pidOf = (end = async () => {}) =>
+    database.database.longRead(async client => {
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+      await copyAsJson(client, "select ',1'", { stallMs: 1_000, wholeMs: 1_000 }).writeTo(new PassThrough().resume())
+      await end()
+      return rows[0]?.pid
+    })
+
+  test('is kept for the next read', async () => assert.equal(await pidOf(), await pidOf()))
+
+  test('is ended when a read breaks off', async () => {
+    const pid = await pidOf()
+    await assert.rejects(
+      pidOf(() => Promise.reject(new Error('broken off'))),
+      /broken off/,
+    )
+    assert.notEqual(await pidOf(), pid)
+  })
+
+  test('is of one read at a time', async () => {
+    const pids = await Promise.all([pidOf(() => sleep(50)), pidOf(() => sleep(50))])
+    assert.equal(new Set(pids).size, 2)
+  })
+})
+
 for (const kind of ['a lending socket', 'a usual socket'] as const)
   describe(`over ${kind}`, () => {
     let database: TestDatabase
@@ -136,8 +168,8 @@ for (const kind of ['a lending socket', 'a usual socket'] as const)
     after(() => database.close())
 
     const limits = { stallMs: 5_000, wholeMs: 10_000 }
-    const within = <T>(work: (client: pg.Client) => Promise<T>): Promise<T> =>
-      database.database.dedicated(work, ...(kind === 'a lending socket' ? [lendingSocket] : []))
+    const within = <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> =>
+      kind === 'a lending socket' ? database.database.longRead(work) : database.database.dedicated(work)
     const many = "select ',' || n, repeat(chr(65 + n % 26), (n * 37) % 5000) from generate_series(1, 3000) n"
     const expected = `[${Array.from({ length: 3000 }, (_, index) => `${index + 1}${String.fromCharCode(65 + ((index + 1) % 26)).repeat(((index + 1) * 37) % 5000)}`).join(',')}]`
 

@@ -2,7 +2,7 @@
  * What a bank's list of campaigns is read from. Nearly all of it is stored as the JSON text that readers get, so a read joins texts and
  * builds only what the directory tells of merchants and countries.
  */
-import { copyAsJson, type LongRead, lendingSocket, type ReadLimits } from '../db/copy-out.ts'
+import { copyAsJson, type LongRead, type ReadLimits } from '../db/copy-out.ts'
 import { type Database, type Queryable, queryable, type Statement } from '../db/database.ts'
 import { withLiterals } from '../db/literals.ts'
 import type { PeriodFilter } from './period-filter.ts'
@@ -136,10 +136,10 @@ const snapshot = `
   set local max_parallel_workers_per_gather = 0; set local jit = off`
 
 /**
- * A list of any length as JSON text, on a connection of its own that ends with the reading.
+ * A list of any length as JSON text.
  *
  * @param reader.left the reader does not wait any more
- * @param reader.closed called when the connection has ended, also after an error
+ * @param reader.closed called when the reading has ended, also after an error
  * @returns once the first bytes are there
  */
 export function openLong(
@@ -150,7 +150,7 @@ export function openLong(
   const { bankId, filters, limits } = given
   const opened = Promise.withResolvers<BankList<LongRead>>()
   database
-    .dedicated(async client => {
+    .longRead(async client => {
       await client.query(snapshot)
       const version = await readVersion(queryable(client), bankId)
       reader.left.throwIfAborted()
@@ -160,7 +160,8 @@ export function openLong(
       await body.begun
       opened.resolve({ version, body })
       await body.ended
-    }, lendingSocket)
+      await client.query('commit')
+    })
     .catch(opened.reject)
     .finally(reader.closed)
   return opened.promise

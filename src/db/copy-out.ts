@@ -56,10 +56,10 @@ export function lendingSocket(connection?: { ssl?: unknown }): Socket {
 /**
  * The rows of a query as a JSON array: the text of all their columns one after the other, which has a comma before each element.
  *
- * @param client one of the caller's own, best with a `lendingSocket`; busy until everything is written
+ * @param client best with a `lendingSocket`, as `longRead` gives it; busy until everything is written
  * @param text a query without parameters
  */
-export function copyAsJson(client: pg.Client, text: string, limits: ReadLimits): LongRead {
+export function copyAsJson(client: pg.ClientBase, text: string, limits: ReadLimits): LongRead {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
   // Whoever does not wait for one of them learns of a fault by the other.

@@ -6,6 +6,7 @@
  */
 import pg from 'pg'
 import { DomainError } from '../errors.ts'
+import { lendingSocket } from './copy-out.ts'
 import { createGrownTables, findGrown } from './grown-tables.ts'
 import { parseInstant } from './instants.ts'
 import { createHearing, endWhenSilent, isSilence } from './silence.ts'
@@ -32,12 +33,13 @@ export type Queryable = {
 export type Database = Queryable & {
   /** Runs `work` in one transaction; it may run again, up to three times. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>
+  /** Runs `work` on a connection of its own, outside the pool and without time limits: for long streams and locks. */
+  dedicated<T>(work: (client: pg.Client) => Promise<T>): Promise<T>
   /**
-   * Runs `work` on a connection of its own, outside the pool and without time limits: for long streams and locks.
-   *
-   * @param stream makes its socket, when it is not to be a usual one
+   * Runs `work` on a connection without time limits that is made for `copyAsJson`. It is kept for a while: a new one, with all that
+   * the server reads before its first statement, costs as much as a megabyte of a list.
    */
-  dedicated<T>(work: (client: pg.Client) => Promise<T>, stream?: pg.ClientConfig['stream']): Promise<T>
+  longRead<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /** A new, connected client of the caller's own, for one that stays open (notifications). */
   connect(): Promise<pg.Client>
   pool(): { total: number; idle: number; waiting: number }
@@ -59,6 +61,8 @@ const types = {
 
 const connectTimeoutMs = 3_000
 const statementTimeoutMs = 10_000
+/** More than any limit of reads at once lets through. */
+const mostLongReads = 16
 /** The server ends a statement in time by itself; one that is not even told of that has fallen silent. */
 const silenceMs = statementTimeoutMs + 500
 
@@ -92,15 +96,9 @@ export function openDatabase(options: {
   }
   let closing = false
   const { heard, foundSilent, maySpeak } = createHearing()
-  const makePool = (max: number, settings: string): pg.Pool => {
-    const pool = new pg.Pool({
-      ...client,
-      options: settings,
-      max,
-      idleTimeoutMillis: 60_000,
-      query_timeout: silenceMs,
-      statement_timeout: statementTimeoutMs,
-    })
+  const limited = { query_timeout: silenceMs, statement_timeout: statementTimeoutMs }
+  const makePool = (settings: pg.PoolConfig): pg.Pool => {
+    const pool = new pg.Pool({ ...client, idleTimeoutMillis: 60_000, ...settings })
     pool.on('error', error => {
       if (!closing) options.onLost?.(error)
     })
@@ -112,9 +110,10 @@ export function openDatabase(options: {
     })
     return pool
   }
-  const busiest = makePool(Math.floor(options.poolSize / 2), plannedOnce)
-  const usual = makePool(Math.ceil(options.poolSize / 2), plannedAnew)
+  const busiest = makePool({ ...limited, max: Math.floor(options.poolSize / 2), options: plannedOnce })
+  const usual = makePool({ ...limited, max: Math.ceil(options.poolSize / 2) })
   const pools = [busiest, usual]
+  const longReads = makePool({ max: mostLongReads, idleTimeoutMillis: 10_000, stream: lendingSocket })
   const haveGrown = createGrownTables(async tables => (await usual.query(findGrown, [tables])).rows)
   const poolFor = (statement: Statement | string): pg.Pool =>
     typeof statement !== 'string' && statement.plannedOnce && haveGrown(statement.plannedOnce) ? busiest : usual
@@ -141,11 +140,24 @@ export function openDatabase(options: {
     }
   }
 
-  const connect = async (stream?: pg.ClientConfig['stream']): Promise<pg.Client> => {
-    const own = new pg.Client({ ...client, ...(stream && { stream }) })
+  const connect = async (): Promise<pg.Client> => {
+    const own = new pg.Client(client)
     own.on('error', () => {})
     await own.connect().catch(mapError)
     return own
+  }
+
+  /** Runs what has no time limit, for as long as the connection is not a lost one. */
+  const watched = async <T, Client extends pg.ClientBase>(
+    own: Client,
+    work: (client: Client) => Promise<T>,
+  ): Promise<T> => {
+    const unwatch = endWhenSilent(own, async () => void (await connect()).end().catch(() => {}))
+    try {
+      return await work(own).catch(mapError)
+    } finally {
+      unwatch()
+    }
   }
 
   return {
@@ -159,18 +171,28 @@ export function openDatabase(options: {
       ),
     transaction: work => tryAgain(() => withClient(usual, client => inTransaction(client, work))),
 
-    async dedicated(work, stream) {
-      const own = await connect(stream)
-      const unwatch = endWhenSilent(own, async () => void (await connect()).end().catch(() => {}))
+    async dedicated(work) {
+      const own = await connect()
       try {
-        return await work(own).catch(mapError)
+        return await watched(own, work)
       } finally {
-        unwatch()
         await own.end().catch(() => {})
       }
     },
+    async longRead(work) {
+      const client = await takeClient(longReads).catch(mapError)
+      try {
+        const result = await watched(client, work)
+        heard(client)
+        client.release()
+        return result
+      } catch (error) {
+        client.release(true)
+        throw error
+      }
+    },
 
-    connect: () => connect(),
+    connect,
     pool: () => ({
       total: sum(pools.map(({ totalCount }) => totalCount)),
       idle: sum(pools.map(({ idleCount }) => idleCount)),
@@ -178,7 +200,7 @@ export function openDatabase(options: {
     }),
     async close() {
       closing = true
-      await Promise.all(pools.map(pool => pool.end()))
+      await Promise.all([...pools, longReads].map(pool => pool.end()))
     },
   }
 }

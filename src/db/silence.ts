@@ -33,7 +33,7 @@ const mostFailures = 2
  * @param reach makes another connection; rejected with 'unavailable' when that is not possible
  * @returns ends the watch
  */
-export function endWhenSilent(client: pg.Client, reach: () => Promise<void>): () => void {
+export function endWhenSilent(client: pg.ClientBase, reach: () => Promise<void>): () => void {
   const { stream } = (client as unknown as { connection: { stream: Duplex & { bytesRead?: number } } }).connection
   let received = stream.bytesRead
   let failures = 0
