@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { DomainError } from '../src/errors.ts'
 import {
   decide,
+  isFinal,
   moves,
   type OrderStatus,
   orderStatuses,
@@ -64,6 +65,10 @@ test('at 14:59.999 a reservation still stands; at 15:00.000 it is over, whether 
 test('every move leads from reserved, and to no status twice', () => {
   assert.deepEqual([...new Set(moves.map(({ from }) => from))], ['reserved'])
   assert.deepEqual(moves.map(({ to }) => to).sort(), ['cancelled', 'confirmed'])
+})
+
+test('a reservation alone does not stay as it is', () => {
+  assert.deepEqual(orderStatuses.filter(isFinal), ['confirmed', 'cancelled', 'expired'])
 })
 
 test('a refusal tells the status that the caller sees', () => {

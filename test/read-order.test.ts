@@ -69,6 +69,23 @@ describe('200', () => {
     assertOrder(await alpha.read(orderId.toUpperCase()), { status: 'reserved', orderId })
   })
 
+  test('read again and again the same, through every process, and never as it was before another one changed it', async () => {
+    const sibling = await platform.sibling()
+    try {
+      const elsewhere = await openBank(sibling, alpha.token)
+      for (const move of ['confirm', 'cancel'] as const) {
+        const { orderId } = await reserved()
+        for (const bank of [alpha, elsewhere, alpha]) assertOrder(await bank.read(orderId), { status: 'reserved' })
+        assert.equal((await elsewhere[move](orderId)).status, 200)
+        const status = move === 'confirm' ? 'confirmed' : 'cancelled'
+        const read = assertOrder(await alpha.read(orderId), { status })
+        for (const bank of [alpha, elsewhere, alpha]) assert.deepEqual((await bank.read(orderId)).body, read)
+      }
+    } finally {
+      await sibling.close()
+    }
+  })
+
   test('another credential of the bank, with another role, reads the same order', async () => {
     const { orderId } = await reserved()
     const viewer = await openBank(platform, await platform.bankToken('alpha', 'VIEWER'))
@@ -88,6 +105,9 @@ describe('404', () => {
     const theirs = await beta.read(orderId)
     assertError(theirs, 404, (await beta.read(randomUUID())).body.message)
     assertOrder(await alpha.read(orderId), { status: 'reserved' })
+    await alpha.confirm(orderId)
+    assertOrder(await alpha.read(orderId), { status: 'confirmed' })
+    assertError(await beta.read(orderId), 404, theirs.body.message)
   })
 })
 

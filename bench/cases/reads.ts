@@ -24,11 +24,16 @@ export const readsCase: Case = {
   async run(bench) {
     await bench.server.create(database, (await bench.world()).template)
     return using(serve(bench, database), async platform => {
-      const orderIds = await makeOrders(platform, { count: 2_000, confirmed: true, prefix: freshPrefix() })
+      const make = async (count: number, confirmed: boolean): Promise<string[]> => {
+        const orderIds = await makeOrders(platform, { count, confirmed, prefix: freshPrefix() })
+        return orderIds.map(orderId => `/esim/v1/orders/${orderId}`)
+      }
+      const [confirmed, reserved] = [await make(2_000, true), await make(2_000, false)]
       await bench.server.run(database, 'vacuum analyze')
       const groups = [
-        { name: 'GET /orders/{orderId}', paths: orderIds.map(orderId => `/esim/v1/orders/${orderId}`), awake: false },
-        // Both give this one from memory; elsewhere a client that stays awake takes the processor that PostgreSQL needs.
+        // For those that both give from memory; elsewhere a client that stays awake takes the processor that PostgreSQL needs.
+        { name: 'GET /orders/{orderId}, confirmed', paths: confirmed, awake: true },
+        { name: 'GET /orders/{orderId}, reserved', paths: reserved, awake: false },
         { name: 'GET /operators', paths: ['/esim/v1/operators'], awake: true },
         {
           name: 'GET /operators/{operatorCode}/tariffs',

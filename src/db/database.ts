@@ -43,6 +43,8 @@ export type Database = Queryable & {
   /** A new, connected client of the caller's own, for one that stays open (notifications). */
   connect(): Promise<pg.Client>
   pool(): { total: number; idle: number; waiting: number }
+  /** Whether a statement has succeeded within the last second, and none was lost since. */
+  isHeard(): boolean
   close(): Promise<void>
 }
 
@@ -60,6 +62,7 @@ const types = {
 } as pg.CustomTypesConfig
 
 const connectTimeoutMs = 3_000
+const heardLatelyMs = 1_000
 const statementTimeoutMs = 10_000
 /** More than any limit of reads at once lets through. */
 const mostLongReads = 16
@@ -95,11 +98,12 @@ export function openDatabase(options: {
     options: plannedAnew,
   }
   let closing = false
-  const { heard, foundSilent, maySpeak } = createHearing()
+  const { heard, lost, heardWithin, foundSilent, maySpeak } = createHearing()
   const limited = { query_timeout: silenceMs, statement_timeout: statementTimeoutMs }
   const makePool = (settings: pg.PoolConfig): pg.Pool => {
     const pool = new pg.Pool({ ...client, idleTimeoutMillis: 60_000, ...settings })
     pool.on('error', error => {
+      lost()
       if (!closing) options.onLost?.(error)
     })
     // A connection may break at any moment, also between two statements, and says so by an event that must find a listener; whichever
@@ -135,7 +139,9 @@ export function openDatabase(options: {
       return result
     } catch (error) {
       if (isSilence(error)) foundSilent()
-      client.release(isLost(error))
+      const isGone = isLost(error)
+      if (isGone) lost()
+      client.release(isGone)
       return mapError(error)
     }
   }
@@ -198,6 +204,7 @@ export function openDatabase(options: {
       idle: sum(pools.map(({ idleCount }) => idleCount)),
       waiting: sum(pools.map(({ waitingCount }) => waitingCount)),
     }),
+    isHeard: () => heardWithin(heardLatelyMs),
     async close() {
       closing = true
       await Promise.all([...pools, longReads].map(pool => pool.end()))

@@ -9,12 +9,20 @@ import pg from 'pg'
 /** The driver's own words for a statement that got no answer within its time, not even the server's that it has ended it. */
 export const isSilence = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout'
 
-/** Knows which connections of a pool have been heard since one was last found silent. */
+/** Knows which connections of a pool have been heard since one was last found silent, and whether any was heard just now. */
 export function createHearing() {
   const heardAtMs = new WeakMap<pg.ClientBase, number>()
+  let lastHeardAtMs = Number.NEGATIVE_INFINITY
   let foundSilentAtMs = Number.NEGATIVE_INFINITY
   return {
-    heard: (client: pg.ClientBase): void => void heardAtMs.set(client, performance.now()),
+    heard(client: pg.ClientBase): void {
+      lastHeardAtMs = performance.now()
+      heardAtMs.set(client, lastHeardAtMs)
+    },
+    lost(): void {
+      lastHeardAtMs = Number.NEGATIVE_INFINITY
+    },
+    heardWithin: (ms: number): boolean => performance.now() - lastHeardAtMs <= ms,
     foundSilent(): void {
       foundSilentAtMs = performance.now()
     },

@@ -18,6 +18,9 @@ export const moves: readonly { from: OrderStatus; trigger: Trigger; to: OrderSta
   { from: 'reserved', trigger: 'cancel', to: 'cancelled' },
 ]
 
+/** Whether an order that is stored with this status stays as it is for ever. */
+export const isFinal = (status: OrderStatus): boolean => !moves.some(({ from }) => from === status)
+
 /** Triggers that, given again, are answered as the first time (safe retry). */
 const repeatable: readonly { trigger: Trigger; status: OrderStatus }[] = [
   { trigger: 'confirm', status: 'confirmed' },

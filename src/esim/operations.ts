@@ -2,6 +2,7 @@
 import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../db/batching.ts'
 import { DomainError } from '../errors.ts'
 import { isEmailAddress } from './email-address.ts'
+import { createEndedOrders } from './ended-orders.ts'
 import { decide, requireConfirmed, statusAt } from './lifecycle.ts'
 import type { Mailer } from './mail.ts'
 import { qrPng } from './qr.ts'
@@ -46,6 +47,8 @@ export function createOrders(deps: EsimDeps): Orders {
     ),
   )
 
+  const ended = createEndedOrders()
+
   const isOver = (order: Order): boolean => statusAt(order, clock.now()) !== order.status
 
   /**
@@ -59,10 +62,21 @@ export function createOrders(deps: EsimDeps): Orders {
 
     /** The order without its secrets (GET /orders/{orderId}). @throws DomainError 'not-found' also for another bank's */
     async read(key) {
+      // With the database away, nobody is told what it may not hold any more when it comes back.
+      const kept = database.isHeard() ? ended.find(key) : null
+      if (kept) return kept
       for (;;) {
-        const order = existing(await readOrder(key))
-        if (!isOver(order)) return order
-        await settle(order)
+        const order = existing(
+          await readOrder(key).catch(error => {
+            ended.clear()
+            throw error
+          }),
+        )
+        if (isOver(order)) await settle(order)
+        else {
+          ended.keep(key, order)
+          return order
+        }
       }
     },
 
