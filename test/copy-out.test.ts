@@ -8,8 +8,10 @@ import fc from 'fast-check'
 import type pg from 'pg'
 import { createCopyReader } from '../src/db/copy-format.ts'
 import { copyAsJson } from '../src/db/copy-out.ts'
+import { openDatabase } from '../src/db/database.ts'
 import { withLiterals } from '../src/db/literals.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { startMuteProxy } from './support/mute-proxy.ts'
 
 const int32 = (value: number) => {
   const bytes = Buffer.alloc(4)
@@ -151,6 +153,33 @@ describe('a connection for long reads', () => {
       /broken off/,
     )
     assert.notEqual(await pidOf(), pid)
+  })
+
+  test('that has fallen silent meanwhile is met once, and no other of its age after it', async () => {
+    const proxy = await startMuteProxy(database.url)
+    const through = openDatabase({ connection: { connectionString: proxy.url }, poolSize: 2 })
+    try {
+      const read = () =>
+        through.longRead(async client => {
+          await client.query({ text: 'select pg_sleep(0.05)', query_timeout: 500 })
+          return 'read'
+        })
+      const both = () => Promise.allSettled([read(), read()])
+      const fulfilled = (settled: PromiseSettledResult<string>[]) =>
+        settled.filter(({ status }) => status === 'fulfilled')
+      assert.equal(fulfilled(await both()).length, 2)
+      // Of the two connections that are kept one stays silent for ever.
+      assert.equal(proxy.fallSilent(), 2)
+      proxy.speakAgain()
+      const met = await both()
+      assert.equal(fulfilled(met).length, 1)
+      for (const { status, reason } of met as PromiseRejectedResult[])
+        if (status === 'rejected') assert.equal(reason.code, 'unavailable')
+      for (const _ of [1, 2, 3]) assert.equal(fulfilled(await both()).length, 2)
+    } finally {
+      await through.close()
+      await proxy.close()
+    }
   })
 
   test('is of one read at a time', async () => {

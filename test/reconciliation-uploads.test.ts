@@ -99,6 +99,18 @@ suite('forms', () => {
         'The body must be multipart/form-data with a boundary',
       ),
     ))
+  test('400: a form’s type, and no body announced at all', () =>
+    leavesNothing(async () => {
+      const headers = { authorization: `Bearer ${sides.alpha.token}`, 'content-type': cut }
+      const socket = await openRaw(platform.url)
+      // Twice on one connection: the first answer must not leave it in a strange state.
+      for (const _ of [1, 2]) {
+        socket.write(requestText('POST', path(), headers))
+        const { status, body } = await readRaw(socket)
+        assertRefused({ status, body } as never, 400, 'The form must be whole: it ends before its closing boundary')
+      }
+      socket.destroy()
+    }))
   for (const type of ['application/json', 'text/csv', 'application/x-www-form-urlencoded'])
     test(`415: ${type}`, () =>
       leavesNothing(async () => assertRefused(await send('{}', type), 415, 'The body must be multipart/form-data')))

@@ -36,8 +36,9 @@ export type Database = Queryable & {
   /** Runs `work` on a connection of its own, outside the pool and without time limits: for long streams and locks. */
   dedicated<T>(work: (client: pg.Client) => Promise<T>): Promise<T>
   /**
-   * Runs `work` on a connection without time limits that is made for `copyAsJson`. It is kept for a while: a new one, with all that
-   * the server reads before its first statement, costs as much as a megabyte of a list.
+   * Runs `work` on a connection without time limits that is made for `copyAsJson`. It is kept for some seconds: making one, and what
+   * its server process reads first, was half of the time to the first byte. So it may have fallen silent: the first statement should
+   * have a `query_timeout`.
    */
   longRead<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /** A new, connected client of the caller's own, for one that stays open (notifications). */
@@ -193,6 +194,7 @@ export function openDatabase(options: {
         client.release()
         return result
       } catch (error) {
+        if (error instanceof DomainError && isSilence(error.cause)) foundSilent()
         client.release(true)
         throw error
       }
