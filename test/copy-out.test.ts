@@ -161,7 +161,7 @@ describe('a connection for long reads', () => {
     try {
       const read = () =>
         through.longRead(async client => {
-          await client.query({ text: 'select pg_sleep(0.05)', query_timeout: 500 })
+          await client.query('select pg_sleep(0.05)')
           return 'read'
         })
       const both = () => Promise.allSettled([read(), read()])

@@ -135,8 +135,6 @@ const snapshot = `
   set local enable_sort = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
   set local max_parallel_workers_per_gather = 0; set local jit = off`
 
-const beginsWithinMs = 5_000
-
 /**
  * A list of any length as JSON text.
  *
@@ -153,7 +151,7 @@ export function openLong(
   const opened = Promise.withResolvers<BankList<LongRead>>()
   database
     .longRead(async client => {
-      await client.query({ text: snapshot, query_timeout: beginsWithinMs })
+      await client.query(snapshot)
       const version = await readVersion(queryable(client), bankId)
       reader.left.throwIfAborted()
       const text = withLiterals(`select ${columns} ${source} ${filtered} ${inOrder}`, valuesOf(bankId, filters))

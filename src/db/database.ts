@@ -37,8 +37,7 @@ export type Database = Queryable & {
   dedicated<T>(work: (client: pg.Client) => Promise<T>): Promise<T>
   /**
    * Runs `work` on a connection without time limits that is made for `copyAsJson`. It is kept for some seconds: making one, and what
-   * its server process reads first, was half of the time to the first byte. So it may have fallen silent: the first statement should
-   * have a `query_timeout`.
+   * its server process reads first, was half of the time to the first byte.
    */
   longRead<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /** A new, connected client of the caller's own, for one that stays open (notifications). */
@@ -189,7 +188,11 @@ export function openDatabase(options: {
     async longRead(work) {
       const client = await takeClient(longReads).catch(mapError)
       try {
-        const result = await watched(client, work)
+        const result = await watched(client, async own => {
+          // One that was kept may have fallen silent meanwhile; it gets as long as making a new one may take.
+          await own.query({ text: 'select 1', query_timeout: connectTimeoutMs } as pg.QueryConfig)
+          return work(own)
+        })
         heard(client)
         client.release()
         return result
