@@ -1,5 +1,6 @@
 /** What is done about a body that does not come to its end. */
 import type { FastifyRequest } from 'fastify'
+import { hasBody } from './optional-body.ts'
 
 /** What is still sent once the request has its answer is read for so long. */
 const answeredBodyMs = 8_000
@@ -13,7 +14,9 @@ export function endLateBody(request: FastifyRequest): void {
  * Calls `act` unless the body has come to its end within `ms`, or the connection has gone: of a body that was not read to its end the
  * request itself tells neither.
  */
-export function whenBodyIsLate({ raw }: FastifyRequest, ms: number, act: () => void): void {
+export function whenBodyIsLate({ raw, headers }: FastifyRequest, ms: number, act: () => void): void {
+  // Of a body that is not announced no end is told.
+  if (!hasBody(headers)) return
   const settle = () => {
     clearTimeout(timer)
     raw.off('end', settle)
