@@ -121,8 +121,11 @@ test('a session that is lost while it begins to listen is a fault that passes, a
 })
 
 describe('a connection that breaks while nobody uses it', () => {
-  /** A way to the test database on which the server has its last word when a client leaves, as one that is being stopped. */
-  async function throughEndingServer(t: { after(close: () => void): void }): Promise<string> {
+  /**
+   * A way to the test database on which the server has its last word when a client leaves, as one that is being stopped; or, if
+   * `isEnding` says so, together with an answer.
+   */
+  async function throughEndingServer(t: { after(close: () => void): void }, isEnding = () => false): Promise<string> {
     const url = new URL(scratch.url)
     const host = url.searchParams.get('host') ?? url.hostname
     const upstreamOf = host.startsWith('/')
@@ -135,7 +138,10 @@ describe('a connection that breaks while nobody uses it', () => {
       const upstream = upstreamOf()
       upstream.on('error', () => {})
       client.on('error', () => {})
-      upstream.on('data', chunk => client.write(chunk))
+      upstream.on('data', chunk => {
+        if (isEnding()) client.end(Buffer.concat([chunk, lastWord]))
+        else client.write(chunk)
+      })
       client.on('data', chunk => {
         if (chunk.equals(leave)) client.end(lastWord)
         upstream.write(chunk)
@@ -176,6 +182,21 @@ describe('a connection that breaks while nobody uses it', () => {
     await database.close()
     await scratch.database.query('select pg_sleep(0.1)')
     assert.deepEqual(lost, [])
+  })
+
+  test('together with the end of a statement: the answer counts, and the database is not heard any more', async t => {
+    let isEnding = false
+    const connectionString = await throughEndingServer(t, () => isEnding)
+    const database = openDatabase({ connection: { connectionString }, poolSize: 1 })
+    assert.deepEqual(await database.query('select 1 as one'), [{ one: 1 }])
+    assert.equal(database.isHeard(), true)
+    isEnding = true
+    assert.deepEqual(await database.query('select 2 as two'), [{ two: 2 }])
+    assert.equal(database.isHeard(), false)
+    isEnding = false
+    assert.deepEqual(await database.query('select 3 as three'), [{ three: 3 }])
+    assert.equal(database.isHeard(), true)
+    await database.close()
   })
 })
 

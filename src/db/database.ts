@@ -98,19 +98,18 @@ export function openDatabase(options: {
     options: plannedAnew,
   }
   let closing = false
-  const { heard, lost, heardWithin, foundSilent, maySpeak } = createHearing()
+  const { listen, lost, heardWithin, foundSilent, maySpeak } = createHearing()
   const limited = { query_timeout: silenceMs, statement_timeout: statementTimeoutMs }
   const makePool = (settings: pg.PoolConfig): pg.Pool => {
     const pool = new pg.Pool({ ...client, idleTimeoutMillis: 60_000, ...settings })
     pool.on('error', error => {
-      lost()
       if (!closing) options.onLost?.(error)
     })
     // A connection may break at any moment, also between two statements, and says so by an event that must find a listener; whichever
     // statement is next fails by itself.
     pool.on('connect', connected => {
-      connected.on('error', () => {})
-      heard(connected)
+      connected.on('error', lost)
+      listen(connected)()
     })
     return pool
   }
@@ -132,9 +131,10 @@ export function openDatabase(options: {
 
   const withClient = async <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const client = await takeClient(pool).catch(mapError)
+    const heard = listen(client)
     try {
       const result = await work(client)
-      heard(client)
+      heard()
       client.release()
       return result
     } catch (error) {
@@ -187,13 +187,14 @@ export function openDatabase(options: {
     },
     async longRead(work) {
       const client = await takeClient(longReads).catch(mapError)
+      const heard = listen(client)
       try {
         const result = await watched(client, async own => {
           // One that was kept may have fallen silent meanwhile; it gets as long as making a new one may take.
           await own.query({ text: 'select 1', query_timeout: connectTimeoutMs } as pg.QueryConfig)
           return work(own)
         })
-        heard(client)
+        heard()
         client.release()
         return result
       } catch (error) {

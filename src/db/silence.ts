@@ -12,14 +12,22 @@ export const isSilence = (error: unknown): boolean => error instanceof Error && 
 /** Knows which connections of a pool have been heard since one was last found silent, and whether any was heard just now. */
 export function createHearing() {
   const heardAtMs = new WeakMap<pg.ClientBase, number>()
+  let losses = 0
   let lastHeardAtMs = Number.NEGATIVE_INFINITY
   let foundSilentAtMs = Number.NEGATIVE_INFINITY
   return {
-    heard(client: pg.ClientBase): void {
-      lastHeardAtMs = performance.now()
-      heardAtMs.set(client, lastHeardAtMs)
+    /** Called before a statement; what it gives is called when the statement has succeeded. */
+    listen(client: pg.ClientBase): () => void {
+      const lossesBefore = losses
+      return () => {
+        const nowMs = performance.now()
+        heardAtMs.set(client, nowMs)
+        // The last word of a server that ends may come together with an answer, and is read before anybody is given that.
+        if (losses === lossesBefore) lastHeardAtMs = nowMs
+      }
     },
     lost(): void {
+      losses++
       lastHeardAtMs = Number.NEGATIVE_INFINITY
     },
     heardWithin: (ms: number): boolean => performance.now() - lastHeardAtMs <= ms,
