@@ -95,7 +95,7 @@ async function findKnown(database: Queryable, reservations: Reservation[]): Prom
     reservations.map(({ bankId }) => bankId),
     reservations.map(({ externalId }) => externalId),
   ])
-  return new Map(rows.map(row => [reservations[row[10]] as Reservation, orderOf(row)]))
+  return new Map(rows.map(row => [reservations[row[9]] as Reservation, orderOf(row)]))
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

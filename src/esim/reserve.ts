@@ -188,7 +188,6 @@ function madeOrder(reservation: Reservation, tariff: Tariff, { msisdn }: Candida
   return {
     orderId,
     externalId,
-    tariffId: tariff.tariffId,
     operatorCode: tariff.operatorCode,
     tariffCode: tariff.code,
     status: 'reserved',

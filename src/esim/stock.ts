@@ -9,7 +9,7 @@ import { randomInt } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import { createSharedRead } from '../db/batching.ts'
 import type { Queryable, Statement } from '../db/database.ts'
-import { expire, waitForLapsed } from './store.ts'
+import { expire, joinLiveOrder, waitForLapsed } from './store.ts'
 
 export type Candidate = { profileId: number; msisdn: string }
 
@@ -188,9 +188,7 @@ const findReturned: Statement = {
     select r.profile_id as "profileId", p.msisdn
     from (
       select r.profile_id from returned_profiles r
-      left join lateral (
-        select true as taken from orders o
-        where o.profile_id = r.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true
+      ${joinLiveOrder('r')}
       where r.tariff_id = $1 and o.taken is null
       order by r.profile_id limit $2) r
     join profiles p using (profile_id)
@@ -203,9 +201,7 @@ const scanStep: Statement = {
   text: `
     select p.profile_id as "profileId", p.msisdn, o.taken is not null as taken
     from (select profile_id, msisdn from profiles where tariff_id = $1 and profile_id > $2 order by profile_id limit $3) p
-    left join lateral (
-      select true as taken from orders o
-      where o.profile_id = p.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true
+    ${joinLiveOrder('p')}
     order by p.profile_id`,
 }
 

@@ -13,7 +13,6 @@ export type MailState = (typeof mailStates)[number]
 export type Order = {
   orderId: string
   externalId: string
-  tariffId: number
   operatorCode: string
   tariffCode: string
   /** As stored; `lifecycle.statusAt` says what it is now. */
@@ -34,7 +33,7 @@ export type SealedOrder = Order & {
 
 /** What an order is read from, as `o`; with `orderJoins`. As `OrderValues`, in this order. */
 export const orderColumns = `
-  o.order_id, o.external_id, o.tariff_id, m.code, t.code, o.status, p.msisdn, o.created_at, o.reserved_until, o.confirmed_at`
+  o.order_id, o.external_id, m.code, t.code, o.status, p.msisdn, o.created_at, o.reserved_until, o.confirmed_at`
 
 export const orderJoins = `
   cross join lateral (select msisdn, sealed, iccid_hash from profiles where profile_id = o.profile_id offset 0) p
@@ -44,7 +43,6 @@ export const orderJoins = `
 export type OrderValues = [
   orderId: string,
   externalId: string,
-  tariffId: number,
   operatorCode: string,
   tariffCode: string,
   status: OrderStatus,
@@ -59,14 +57,13 @@ export function orderOf(row: readonly [...OrderValues, ...unknown[]]): Order {
   return {
     orderId: row[0],
     externalId: row[1],
-    tariffId: row[2],
-    operatorCode: row[3],
-    tariffCode: row[4],
-    status: row[5],
-    msisdn: row[6],
-    createdAt: row[7],
-    reservedUntil: row[8],
-    confirmedAt: row[9],
+    operatorCode: row[2],
+    tariffCode: row[3],
+    status: row[4],
+    msisdn: row[5],
+    createdAt: row[6],
+    reservedUntil: row[7],
+    confirmedAt: row[8],
   }
 }
 
@@ -92,7 +89,7 @@ export async function findOrders(database: Queryable, keys: OrderKey[]): Promise
     arrayOfIds(keys.map(({ bankId }) => bankId)),
   ])
   const found: (Order | null)[] = keys.map(() => null)
-  for (const row of rows) found[row[10] - 1] = orderOf(row)
+  for (const row of rows) found[row[9] - 1] = orderOf(row)
   return found
 }
 
@@ -107,7 +104,7 @@ type SealedValues = [
 
 /** The order of a row that begins with `orderColumns` and `sealedColumns`. */
 function sealedOrderOf(row: readonly [...SealedValues, ...unknown[]]): SealedOrder {
-  return { ...orderOf(row), deliveryMode: row[10], mail: row[11], sealed: row[12], iccidHash: row[13] }
+  return { ...orderOf(row), deliveryMode: row[9], mail: row[10], sealed: row[11], iccidHash: row[12] }
 }
 
 const findSealedStatement: Statement = {
@@ -156,7 +153,7 @@ export async function confirm(
   // In one order: two statements that share orders then wait for each other, and never in a circle.
   const sorted = [...new Set(ids)].sort()
   const rows = await database.tuples<Row>(confirmStatement, [sorted, given.bankId, given.deliveryMode, given.now])
-  const results = new Map(rows.map(row => [row[0], { moved: row[14], order: sealedOrderOf(row) }]))
+  const results = new Map(rows.map(row => [row[0], { moved: row[13], order: sealedOrderOf(row) }]))
   return ids.map(orderId => results.get(orderId) ?? null)
 }
 
@@ -276,6 +273,12 @@ export async function recordMail(database: Queryable, orderId: string, outcome: 
   )
 }
 
+/** Joins as `o` whether a profile is taken: a probe of the unique index on live orders for each, whatever the planner would like better. */
+export const joinLiveOrder = (profile: string): string => `
+  left join lateral (
+    select true as taken from orders o
+    where o.profile_id = ${profile}.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true`
+
 const findFreeStatement: Statement = {
   name: 'esim.find-free',
   plannedOnce: ['orders', 'profiles'],
@@ -285,9 +288,7 @@ const findFreeStatement: Statement = {
     cross join lateral (select coalesce(
       (
         select p.profile_id from profiles p
-        left join lateral (
-          select true as taken from orders o
-          where o.profile_id = p.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true
+        ${joinLiveOrder('p')}
         where p.profile_id = t.seen_free and o.taken is null
       ), (
         select p.profile_id
@@ -297,15 +298,11 @@ const findFreeStatement: Statement = {
             and p.profile_id > coalesce((select taken_up_to from stock_positions s where s.tariff_id = t.tariff_id), 0)
           order by p.profile_id
         ) p
-        left join lateral (
-          select true as taken from orders o
-          where o.profile_id = p.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true
+        ${joinLiveOrder('p')}
         where o.taken is null limit 1
       ), (
         select r.profile_id from returned_profiles r
-        left join lateral (
-          select true as taken from orders o
-          where o.profile_id = r.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn') limit 1) o on true
+        ${joinLiveOrder('r')}
         where r.tariff_id = t.tariff_id and o.taken is null limit 1
       ), (
         select o.profile_id from orders o

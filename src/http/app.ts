@@ -213,7 +213,7 @@ function isReadableQuery(url = ''): boolean {
 function limitBodyTime(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { bodyTimeoutMs = usualBodyTimeoutMs, longUpload = false } = request.routeOptions.config
-    if (hasBody(request.headers) && !longUpload)
+    if (!longUpload)
       whenBodyIsLate(request, bodyTimeoutMs, () => {
         if (!reply.sent)
           reply
