@@ -4,7 +4,15 @@ import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { lineFaultText } from '../portal/src/api/line-faults.ts'
 import { endedByDay, onlyTariff, soldByDay, withTotals } from '../portal/src/bank/sales-figures.ts'
-import { assertAccessible, closeBrowser, fillLogin, phone, type Visitor, visit } from './support/browser.ts'
+import {
+  assertAccessible,
+  assertCount,
+  closeBrowser,
+  fillLogin,
+  phone,
+  type Visitor,
+  visit,
+} from './support/browser.ts'
 import { campaignDirectory, createCampaign, ids } from './support/campaigns.ts'
 import { advance, openBank } from './support/esim.ts'
 import { startPlatform, type TestPlatform, testDirectory } from './support/platform.ts'
@@ -82,7 +90,7 @@ suite('invitations', { timeout: 90_000 }, () => {
     const { page, walk, errors } = visitor
     await visitor.logIn(manager)
     await sees(page, 'Waits for you')
-    assert.equal(await page.getByRole('link', { name: 'Decide whether to take part' }).count(), 2)
+    await assertCount(page.getByRole('link', { name: 'Decide whether to take part' }), 2)
     await assertAccessible(visitor)
 
     await page.getByRole('link', { name: 'Decision awaited' }).click()
@@ -176,7 +184,7 @@ test('a report with faults by line, differences, a new report, and the money', {
   await page.getByRole('combobox', { name: 'Kind' }).selectOption('only-in-bank-report')
   await page.waitForURL(/kind=only-in-bank-report/)
   await rowsOf(page, 'Differences').nth(2).waitFor({ state: 'detached' })
-  assert.equal(await rowsOf(page, 'Differences').count(), 2, 'a head and one difference')
+  await assertCount(rowsOf(page, 'Differences'), 2) // a head and one difference
   await assertAccessible(visitor)
   await savesFiles(page)
   await choose.setInputFiles(file('summer-2.csv', `${header}\n${line(1, '10.00')}`))
@@ -314,7 +322,7 @@ suite('eSIM', { timeout: 90_000 }, () => {
     assert.equal(saved.suggestedFilename(), 'esim-orders.csv')
     await open('/bank/esim/orders?status=expired&tariff=eu-10gb')
     await sees(page, 'unpaid-1')
-    assert.equal(await rowsOf(page, 'eSIM orders').count(), 2)
+    await assertCount(rowsOf(page, 'eSIM orders'), 2)
     await walk('/bank/esim/orders?from=2020-01-01&to=2020-01-02')
     await sees(page, 'No order fits the filters')
     const bank = await openBank(platform)
@@ -328,7 +336,7 @@ suite('eSIM', { timeout: 90_000 }, () => {
     await sees(page, '54 orders')
     await page.getByRole('link', { name: 'eSIM tariffs' }).click()
     await sees(page, 'Can be sold')
-    assert.equal(await page.getByRole('region', { name: 'Kyivstar' }).getByText('Not available').count(), 3)
+    await assertCount(page.getByRole('region', { name: 'Kyivstar' }).getByText('Not available'), 3)
     await assertAccessible(visitor)
   })
 })

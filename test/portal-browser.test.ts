@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { disableUser } from '../src/access/operations.ts'
-import { assertAccessible, closeBrowser, fillLogin, phone, visit } from './support/browser.ts'
+import { assertAccessible, assertCount, closeBrowser, fillLogin, phone, visit } from './support/browser.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 import { type Account, addAccount } from './support/portal.ts'
 
@@ -70,7 +70,7 @@ suite('login', () => {
     const { page, open } = visitor
     await open('/login')
     await page.getByRole('button', { name: 'Log in' }).click()
-    assert.equal(await page.getByText('Fill this in').count(), 2)
+    await assertCount(page.getByText('Fill this in'), 2)
     assert.equal(await page.getByRole('textbox', { name: 'Login' }).getAttribute('aria-invalid'), 'true')
   })
 

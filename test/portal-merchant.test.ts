@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { readTerminalsFile } from '../portal/src/campaigns/form/terminals-file.ts'
-import { assertAccessible, closeBrowser, fillLogin, phone, type Visitor, visit } from './support/browser.ts'
+import {
+  assertAccessible,
+  assertCount,
+  closeBrowser,
+  fillLogin,
+  phone,
+  type Visitor,
+  visit,
+} from './support/browser.ts'
 import { campaignDirectory, createCampaign, ids } from './support/campaigns.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 import { type Account, addAccount } from './support/portal.ts'
@@ -119,7 +127,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     await choose.setInputFiles(file('loyal.csv', 'customerId\nA-1\nA-2\nNOBODY\n'))
     await sees(page, 'The segment has 2 customers')
     await sees(page, '1 customer did not enter')
-    assert.equal(await page.getByText('NOBODY').count(), 1)
+    await assertCount(page.getByText('NOBODY'), 1)
     await assertAccessible(visitor)
 
     assert.equal((await sides.alpha.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
@@ -128,7 +136,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     await page.getByRole('link', { name: 'Launch it' }).click()
     await titled(page, 'Autumn!')
     await page.getByRole('tab', { name: 'Banks' }).click()
-    assert.equal(await page.getByText('Takes part').count(), 2)
+    await assertCount(page.getByText('Takes part'), 2)
     await button(page, 'Launch').click()
     await sees(page, /It starts by itself on its first day, with Alpha Bank and Бета Банк/)
     await agree(page, 'Launch')
@@ -201,7 +209,7 @@ async function chooseTerminals({ page }: Visitor): Promise<void> {
 
 async function filterDifferences(page: Page): Promise<void> {
   const rows = page.getByRole('table', { name: 'Differences' }).getByRole('row')
-  assert.equal(await rows.count(), 2, 'a head and one difference')
+  await assertCount(rows, 2) // a head and one difference
   await page.getByRole('searchbox', { name: 'Find a transaction' }).fill('TX-1')
   await sees(page, 'No difference fits')
   await page.getByRole('searchbox', { name: 'Find a transaction' }).fill('tx-2')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { profileLines } from '../samples/make-profiles.ts'
-import { assertAccessible, closeBrowser, phone, type Visitor, visit } from './support/browser.ts'
+import { assertAccessible, assertCount, closeBrowser, phone, type Visitor, visit } from './support/browser.ts'
 import { campaignDirectory, ids } from './support/campaigns.ts'
 import { openBank } from './support/esim.ts'
 import { startPlatform, type TestPlatform, testDirectory } from './support/platform.ts'
@@ -387,7 +387,7 @@ suite('eSIM', { timeout: 120_000 }, () => {
       await page.getByRole('link', { name: 'INV-2' }).waitFor({ state: 'detached' })
       await page.getByRole('link', { name: 'INV-1' }).waitFor()
       await rows.nth(2).waitFor({ state: 'detached' })
-      assert.equal(await rows.count(), 2, 'a head and one order')
+      await assertCount(rows, 2) // a head and one order
       await page.getByRole('searchbox').fill('')
       await page.getByRole('link', { name: 'INV-2' }).waitFor()
     }
@@ -408,7 +408,7 @@ suite('eSIM', { timeout: 120_000 }, () => {
     for (let number = 0; number < 50; number++) assert.equal((await bank.reserve(`many-${number}`)).status, 201)
     await visitor.open('/operator/orders')
     await page.getByRole('link', { name: 'many-0', exact: true }).waitFor()
-    assert.equal(await rows.count(), 51)
+    await assertCount(rows, 51)
     await button(page, 'Show more').click()
     await page.getByRole('link', { name: 'INV-1' }).waitFor()
     await page.reload()

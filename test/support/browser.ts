@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { TestContext } from 'node:test'
-import type { BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core'
+import type { BrowserContextOptions, ConsoleMessage, Locator, Page } from 'playwright-core'
 import { areaOf, heardOfKey, personOf } from '../../portal/src/session/session.ts'
 import { browserPrograms, emptyPage, goQuiet, openNewPage, openPage, takeBack } from './contexts.ts'
 import type { TestPlatform } from './platform.ts'
@@ -136,6 +136,12 @@ export async function fillLogin(page: Page, { typeAccount, login, password }: Ac
   await page.locator('input[autocomplete=username]').fill(login)
   await page.locator('input[autocomplete=current-password]').fill(password)
   await page.locator('form button[type=submit]').click()
+}
+
+/** As many as that, once the last of them is there: what a page shows first need not be all of it. */
+export async function assertCount(found: Locator, count: number): Promise<void> {
+  await found.nth(count - 1).waitFor()
+  assert.equal(await found.count(), count)
 }
 
 /**
