@@ -6,7 +6,7 @@ import { until } from './support/esim.ts'
 
 class Full extends Error {}
 
-type Options = { maxItems?: number; inFlight?: number; overlaps?: boolean; maxWaiting?: number }
+type Options = { maxItems?: number; inFlight?: number; maxWaiting?: number }
 
 /** A batcher whose statements end when the test says so; each item's result is its tenfold. */
 function heldBatcher(options: Options = {}) {
@@ -17,7 +17,7 @@ function heldBatcher(options: Options = {}) {
         const results = items.map(item => item * 10)
         statements.push({ items, end: (given = results) => resolve(given), fail: reject })
       }),
-    ...{ maxItems: 64, inFlight: 2, overlaps: false, maxWaiting: 1_000 },
+    ...{ maxItems: 64, inFlight: 2, maxWaiting: 1_000 },
     ...options,
     onFull: () => new Full(),
   })
@@ -247,19 +247,4 @@ test('of many shared reads one after the other never more than two run at once',
   }
   await Promise.all(asked)
   assert.equal(most, 2)
-})
-
-test('statements that may overlap begin at once, never more than are allowed', async () => {
-  const { ask, statements, sizes } = heldBatcher({ overlaps: true })
-  const answers: Promise<number>[] = []
-  for (const item of range(3)) {
-    answers.push(ask(item))
-    await turn()
-  }
-  assert.deepEqual(sizes(), [1, 1])
-  statements[0]?.end()
-  await turnAfter()
-  assert.deepEqual(sizes(), [1, 1, 1])
-  for (const statement of statements) statement.end()
-  assert.deepEqual(await Promise.all(answers), [0, 10, 20])
 })

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { assertError, assertOrder, type Bank, openBank, stopClock } from './support/esim.ts'
-import { startPlatform, type TestPlatform } from './support/platform.ts'
+import { createCatalogue } from '../src/esim/catalogue.ts'
+import { assertError, assertOrder, type Bank, changed, openBank, stopClock } from './support/esim.ts'
+import { startPlatform, type TestPlatform, testDirectory } from './support/platform.ts'
 
 let platform: TestPlatform
 let alpha: Bank
@@ -84,6 +85,25 @@ describe('200', () => {
     } finally {
       await sibling.close()
     }
+  })
+
+  test('an order of a tariff that is younger than a process’s copy of the directory', async () => {
+    const { database } = platform.platform
+    const behind = createCatalogue(database)
+    await behind.refresh()
+    const line = '- { code: eu-10gb,'
+    const younger = '- { code: younger, name: Younger, price: 1, currency: UAH, validityDays: 1 }'
+    await platform.applyDirectory(changed(testDirectory, [line, `${younger}\n        ${line}`]))
+    await platform.addStock('kyivstar', 'younger', 1)
+    assertOrder(
+      await alpha.reserve({ externalId: 'young', tariffCode: 'younger' }),
+      { status: 'reserved', tariffCode: 'younger' },
+      201,
+    )
+    const orders = `select tariff_id as "tariffId" from orders where external_id = 'young'`
+    const [order] = await database.query<{ tariffId: number }>(orders)
+    const tariff = await behind.tariffOf(order?.tariffId ?? 0)
+    assert.deepEqual([tariff.operatorCode, tariff.code], ['kyivstar', 'younger'])
   })
 
   test('another credential of the bank, with another role, reads the same order', async () => {

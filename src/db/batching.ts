@@ -19,16 +19,14 @@ const longWaitMs = 2_000
  * @param options.run gives the results of `items` in their order, an Error for an item that failed alone; or throws: then each of
  *   them gets that error
  * @param options.maxItems rows of one statement
- * @param options.inFlight statements at the same time
- * @param options.overlaps false: another one beside those that run begins when it is full, or when they take so long that something
- *   must be in their way; true: at once, which is quicker where a statement costs little whatever its rows
+ * @param options.inFlight statements at the same time; another one beside those that run begins when it is full, or when they take
+ *   so long that something must be in their way
  * @param options.maxWaiting items that may queue; more are refused by `onFull`'s error, so that memory stays bounded
  */
 export function createBatcher<Item, Result>(options: {
   run(items: Item[]): Promise<(Result | Error)[]>
   maxItems: number
   inFlight: number
-  overlaps: boolean
   maxWaiting: number
   onFull(): Error
 }): Batcher<Item, Result> {
@@ -38,10 +36,7 @@ export function createBatcher<Item, Result>(options: {
   let held = 0
 
   const start = () => {
-    while (
-      running < options.inFlight &&
-      waiting.length >= (running > held && !options.overlaps ? options.maxItems : 1)
-    ) {
+    while (running < options.inFlight && waiting.length >= (running > held ? options.maxItems : 1)) {
       const batch = waiting.slice(0, options.maxItems)
       waiting = waiting.slice(options.maxItems)
       running++
@@ -95,13 +90,11 @@ export function createBatcher<Item, Result>(options: {
 /** The batcher of every statement that requests share: whom the platform has no time for gets 503 before memory runs out. */
 export const createStatementBatcher = <Item, Result>(
   run: (items: Item[]) => Promise<(Result | Error)[]>,
-  overlaps = false,
 ): Batcher<Item, Result> =>
   createBatcher({
     run,
     maxItems: 64,
     inFlight: 2,
-    overlaps,
     maxWaiting: 10_000,
     onFull: () => new DomainError('unavailable', 'Too many requests at once; try again', { retryAfterSeconds: 1 }),
   })

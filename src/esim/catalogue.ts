@@ -48,6 +48,8 @@ export type Catalogue = {
   /** undefined also when the operator exists but is not in the bank's list, or is not active. */
   operatorFor(bankId: string, operatorCode: string): MobileOperator | undefined
   bank(bankId: string): { name: string; deliveryMode: DeliveryMode }
+  /** An order's tariff, whether or not anybody may sell it; the directory is read again for one that is younger than the copy. */
+  tariffOf(tariffId: number): Promise<Tariff>
   /** Every tariff there is, for the operator's side. */
   tariffs(): Tariff[]
   operatorByCode(code: string): MobileOperator | undefined
@@ -57,6 +59,8 @@ export function createCatalogue(database: Queryable): Catalogue {
   let version = -1
   let operators: MobileOperator[] = []
   let byCode = new Map<string, MobileOperator>()
+  // No tariff is ever removed.
+  const tariffs = new Map<number, Tariff>()
   let banks = new Map<string, BankTerms>()
   let permitted = new Map<string, readonly MobileOperator[]>()
 
@@ -73,17 +77,21 @@ export function createCatalogue(database: Queryable): Catalogue {
     return bank.allOperators || bank.operators.has(operator.mobileOperatorId)
   }
 
+  const refresh = async (): Promise<void> => {
+    const [row] = await database.query<{ version: number }>('select version from directory_version')
+    if (!row || row.version === version) return
+    const [readOperators, readBanks] = await Promise.all([selectOperators(database), selectBanks(database)])
+    operators = readOperators
+    byCode = new Map(readOperators.map(operator => [operator.code, operator]))
+    for (const operator of readOperators)
+      for (const tariff of operator.tariffs.values()) tariffs.set(tariff.tariffId, tariff)
+    banks = readBanks
+    permitted = new Map()
+    version = row.version
+  }
+
   return {
-    async refresh() {
-      const [row] = await database.query<{ version: number }>('select version from directory_version')
-      if (!row || row.version === version) return
-      const [readOperators, readBanks] = await Promise.all([selectOperators(database), selectBanks(database)])
-      operators = readOperators
-      byCode = new Map(readOperators.map(operator => [operator.code, operator]))
-      banks = readBanks
-      permitted = new Map()
-      version = row.version
-    },
+    refresh,
     version: () => version,
     operatorsFor(bankId) {
       const known = permitted.get(bankId) ?? operators.filter(operator => permits(bankId, operator))
@@ -95,6 +103,12 @@ export function createCatalogue(database: Queryable): Catalogue {
       return operator && permits(bankId, operator) ? operator : undefined
     },
     bank: termsOf,
+    async tariffOf(tariffId) {
+      if (!tariffs.has(tariffId)) await refresh()
+      const tariff = tariffs.get(tariffId)
+      if (!tariff) throw new Error('An order has a tariff that the directory does not hold')
+      return tariff
+    },
     tariffs: () => operators.flatMap(operator => [...operator.tariffs.values()]),
     operatorByCode: code => byCode.get(code),
   }

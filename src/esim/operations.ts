@@ -40,7 +40,7 @@ export type Confirmed = {
 
 export function createOrders(deps: EsimDeps): Orders {
   const { database, clock, catalogue } = deps
-  const readOrder = createStatementBatcher<OrderKey, Order | null>(keys => store.findOrders(database, keys), true)
+  const readOrder = createStatementBatcher<OrderKey, Order | null>(keys => store.findOrders(database, keys))
   const confirmOrder = createBatcherOfEach((bankId: string, deliveryMode: store.DeliveryMode) =>
     createStatementBatcher<string, store.ConfirmResult | null>(orderIds =>
       rowByRowOnError(orderIds, some => store.confirm(database, { bankId, deliveryMode, now: clock.now() }, some)),
@@ -178,14 +178,15 @@ async function deliver(
       const now = await store.findSealedOrder(deps.database, { orderId, bankId })
       return repeatedDelivery[now?.mail ?? 'sending']
     }
-    const operator = deps.catalogue.operatorByCode(order.operatorCode)
+    const tariff = await deps.catalogue.tariffOf(order.tariffId)
+    const operator = deps.catalogue.operatorByCode(tariff.operatorCode)
     const outcome = await deps.mailer.send({
       to: customerEmail,
       activationCode,
       qrPng: qrPng(activationCode),
-      operatorName: operator?.nameUk ?? order.operatorCode,
-      operatorNameEn: operator?.nameEn ?? order.operatorCode,
-      tariffName: operator?.tariffs.get(order.tariffCode)?.name ?? order.tariffCode,
+      operatorName: operator?.nameUk ?? tariff.operatorCode,
+      operatorNameEn: operator?.nameEn ?? tariff.operatorCode,
+      tariffName: tariff.name,
       bankName: deps.catalogue.bank(bankId).name,
       orderId,
     })

@@ -1,6 +1,6 @@
 /** The SQL of reservations: making orders, for many requests at once, and how many of them a bank may hold. */
 import type { Queryable, Statement } from '../db/database.ts'
-import { type Order, type OrderValues, orderColumns, orderJoins, orderOf } from './store.ts'
+import { type Order, type OrderValues, orderColumns, orderOf, orderProfile } from './store.ts'
 
 export type Reservation = {
   orderId: string
@@ -48,7 +48,7 @@ const findKnownStatement: Statement = {
   text: `
     select ${orderColumns}, i.n
     from unnest($1::int[], $2::uuid[], $3::text[]) as i (n, bank_id, external_id)
-    join orders o on o.bank_id = i.bank_id and o.external_id = i.external_id collate "C" ${orderJoins}`,
+    join orders o on o.bank_id = i.bank_id and o.external_id = i.external_id collate "C" ${orderProfile}`,
 }
 
 /**
@@ -95,7 +95,7 @@ async function findKnown(database: Queryable, reservations: Reservation[]): Prom
     reservations.map(({ bankId }) => bankId),
     reservations.map(({ externalId }) => externalId),
   ])
-  return new Map(rows.map(row => [reservations[row[9]] as Reservation, orderOf(row)]))
+  return new Map(rows.map(row => [reservations[row[8]] as Reservation, orderOf(row)]))
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -62,7 +62,7 @@ export function createReserve(
       }
       if (result instanceof Error) throw result
       if (result.outcome === 'known') {
-        if (!lapsed.isOver(result.order)) return repeat(result.order, operatorCode, tariffCode)
+        if (!lapsed.isOver(result.order)) return await repeat(result.order, operatorCode, tariffCode)
         await lapsed.settle(result.order)
         continue
       }
@@ -78,8 +78,9 @@ export function createReserve(
   }
 
   /** By the codes: the tariff may be out of the bank's reach by now, and the order is answered all the same. */
-  function repeat(order: Order, operatorCode: string, tariffCode: string): { order: Order; repeated: boolean } {
-    if (order.operatorCode === operatorCode && order.tariffCode === tariffCode) {
+  async function repeat(order: Order, operatorCode: string, tariffCode: string) {
+    const tariff = await catalogue.tariffOf(order.tariffId)
+    if (tariff.operatorCode === operatorCode && tariff.code === tariffCode) {
       observe.reservation('repeated')
       return { order, repeated: true }
     }
@@ -188,8 +189,7 @@ function madeOrder(reservation: Reservation, tariff: Tariff, { msisdn }: Candida
   return {
     orderId,
     externalId,
-    operatorCode: tariff.operatorCode,
-    tariffCode: tariff.code,
+    tariffId: tariff.tariffId,
     status: 'reserved',
     msisdn,
     createdAt: now,

@@ -14,6 +14,7 @@ import type { Catalogue, MobileOperator } from './catalogue.ts'
 import type { Orders } from './operations.ts'
 import { mimeType } from './qr.ts'
 import * as schemas from './schemas.ts'
+import type { Order } from './store.ts'
 import { confirmedView, offerView, operatorView, orderView } from './views.ts'
 
 export type EsimRoutesDeps = AuthenticateDeps & {
@@ -52,6 +53,7 @@ export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app,
 /** Beside the documentation, which needs no token. */
 const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) => {
   const { catalogue, orders } = deps
+  const viewOf = async (order: Order) => orderView(order, await catalogue.tariffOf(order.tariffId))
   const sendOperators = createSharedText((operators: readonly MobileOperator[]) => operators.map(operatorView))
   const sendOffer = createSharedText(offerView)
   limitRate(api as unknown as FastifyInstance, deps)
@@ -129,7 +131,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
     },
     async (request, reply) => {
       const { order, repeated } = await orders.reserve({ ...request.body, bankId: bankOf(request).bankId })
-      return reply.code(repeated ? 200 : 201).send(orderView(order))
+      return reply.code(repeated ? 200 : 201).send(await viewOf(order))
     },
   )
 
@@ -150,7 +152,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         },
       },
     },
-    async request => orderView(await orders.read(keyOf(request))),
+    async request => viewOf(await orders.read(keyOf(request))),
   )
 
   api.post(
@@ -182,8 +184,11 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
     },
     async (request, reply) => {
       const confirmed = await orders.confirm({ ...keyOf(request), customerEmail: request.body.customerEmail })
+      const tariff = await catalogue.tariffOf(confirmed.order.tariffId)
       if (confirmed.emailDelivery) reply.header('x-email-delivery', confirmed.emailDelivery)
-      return neverStored(reply).code(200).send(confirmedView(confirmed, deps.publicUrl))
+      return neverStored(reply)
+        .code(200)
+        .send(confirmedView(confirmed, tariff, deps.publicUrl))
     },
   )
 
@@ -248,7 +253,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         },
       },
     },
-    async request => orderView(await orders.cancel(keyOf(request))),
+    async request => viewOf(await orders.cancel(keyOf(request))),
   )
 }
 

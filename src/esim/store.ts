@@ -13,8 +13,7 @@ export type MailState = (typeof mailStates)[number]
 export type Order = {
   orderId: string
   externalId: string
-  operatorCode: string
-  tariffCode: string
+  tariffId: number
   /** As stored; `lifecycle.statusAt` says what it is now. */
   status: OrderStatus
   msisdn: string
@@ -31,20 +30,17 @@ export type SealedOrder = Order & {
   iccidHash: Buffer
 }
 
-/** What an order is read from, as `o`; with `orderJoins`. As `OrderValues`, in this order. */
+/** What an order is read from, as `o`; with `orderProfile`. As `OrderValues`, in this order. */
 export const orderColumns = `
-  o.order_id, o.external_id, m.code, t.code, o.status, p.msisdn, o.created_at, o.reserved_until, o.confirmed_at`
+  o.order_id, o.external_id, o.tariff_id, o.status, p.msisdn, o.created_at, o.reserved_until, o.confirmed_at`
 
-export const orderJoins = `
-  cross join lateral (select msisdn, sealed, iccid_hash from profiles where profile_id = o.profile_id offset 0) p
-  join tariffs t on t.tariff_id = o.tariff_id
-  join mobile_operators m using (mobile_operator_id)`
+export const orderProfile = `
+  cross join lateral (select msisdn, sealed, iccid_hash from profiles where profile_id = o.profile_id offset 0) p`
 
 export type OrderValues = [
   orderId: string,
   externalId: string,
-  operatorCode: string,
-  tariffCode: string,
+  tariffId: number,
   status: OrderStatus,
   msisdn: string,
   createdAt: Date,
@@ -57,13 +53,12 @@ export function orderOf(row: readonly [...OrderValues, ...unknown[]]): Order {
   return {
     orderId: row[0],
     externalId: row[1],
-    operatorCode: row[2],
-    tariffCode: row[3],
-    status: row[4],
-    msisdn: row[5],
-    createdAt: row[6],
-    reservedUntil: row[7],
-    confirmedAt: row[8],
+    tariffId: row[2],
+    status: row[3],
+    msisdn: row[4],
+    createdAt: row[5],
+    reservedUntil: row[6],
+    confirmedAt: row[7],
   }
 }
 
@@ -73,7 +68,7 @@ const findOrdersStatement: Statement = {
   text: `
     select ${orderColumns}, i.n
     from unnest($1::uuid[], $2::uuid[]) with ordinality as i (order_id, bank_id, n)
-    cross join lateral (select * from orders where order_id = i.order_id offset 0) o ${orderJoins}
+    cross join lateral (select * from orders where order_id = i.order_id offset 0) o ${orderProfile}
     where o.bank_id = i.bank_id`,
 }
 
@@ -89,7 +84,7 @@ export async function findOrders(database: Queryable, keys: OrderKey[]): Promise
     arrayOfIds(keys.map(({ bankId }) => bankId)),
   ])
   const found: (Order | null)[] = keys.map(() => null)
-  for (const row of rows) found[row[9] - 1] = orderOf(row)
+  for (const row of rows) found[row[8] - 1] = orderOf(row)
   return found
 }
 
@@ -104,12 +99,12 @@ type SealedValues = [
 
 /** The order of a row that begins with `orderColumns` and `sealedColumns`. */
 function sealedOrderOf(row: readonly [...SealedValues, ...unknown[]]): SealedOrder {
-  return { ...orderOf(row), deliveryMode: row[9], mail: row[10], sealed: row[11], iccidHash: row[12] }
+  return { ...orderOf(row), deliveryMode: row[8], mail: row[9], sealed: row[10], iccidHash: row[11] }
 }
 
 const findSealedStatement: Statement = {
   name: 'esim.find-sealed-order',
-  text: `select ${orderColumns}, ${sealedColumns} from orders o ${orderJoins} where o.order_id = $1 and o.bank_id = $2`,
+  text: `select ${orderColumns}, ${sealedColumns} from orders o ${orderProfile} where o.order_id = $1 and o.bank_id = $2`,
 }
 
 export async function findSealedOrder(database: Queryable, key: OrderKey): Promise<SealedOrder | null> {
@@ -135,7 +130,7 @@ const confirmStatement: Statement = {
       where o.order_id = any($1::uuid[]) and o.bank_id is not distinct from $2
         and not exists (select from confirmed c where c.order_id = o.order_id offset 0)
     )
-    select ${orderColumns}, ${sealedColumns}, o.moved from answer o ${orderJoins}`,
+    select ${orderColumns}, ${sealedColumns}, o.moved from answer o ${orderProfile}`,
 }
 
 /**
@@ -153,7 +148,7 @@ export async function confirm(
   // In one order: two statements that share orders then wait for each other, and never in a circle.
   const sorted = [...new Set(ids)].sort()
   const rows = await database.tuples<Row>(confirmStatement, [sorted, given.bankId, given.deliveryMode, given.now])
-  const results = new Map(rows.map(row => [row[0], { moved: row[13], order: sealedOrderOf(row) }]))
+  const results = new Map(rows.map(row => [row[0], { moved: row[12], order: sealedOrderOf(row) }]))
   return ids.map(orderId => results.get(orderId) ?? null)
 }
 

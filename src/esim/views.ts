@@ -21,14 +21,14 @@ function tariffView(tariff: Tariff, free: boolean) {
 }
 
 /** @param order whose status is as of now: one whose reservation is over is marked already */
-export function orderView(order: Order) {
+export function orderView(order: Order, tariff: Tariff) {
   const { status } = order
   const over = status === 'cancelled' || status === 'expired'
   return {
     orderId: order.orderId,
     externalId: order.externalId,
-    operatorCode: order.operatorCode,
-    tariffCode: order.tariffCode,
+    operatorCode: tariff.operatorCode,
+    tariffCode: tariff.code,
     status,
     msisdn: over ? null : order.msisdn,
     reservedUntil: status === 'confirmed' || status === 'cancelled' ? null : instantText(order.reservedUntil),
@@ -38,14 +38,14 @@ export function orderView(order: Order) {
 }
 
 /** @param publicUrl address of this environment */
-export function confirmedView({ order, secrets }: Confirmed, publicUrl: string) {
-  const { orderId, externalId, operatorCode, tariffCode, msisdn, deliveryMode } = order
+export function confirmedView({ order, secrets }: Confirmed, tariff: Tariff, publicUrl: string) {
+  const { orderId, externalId, msisdn, deliveryMode } = order
   return {
     orderId,
     externalId,
     status: 'confirmed' as const,
-    operatorCode,
-    tariffCode,
+    operatorCode: tariff.operatorCode,
+    tariffCode: tariff.code,
     msisdn,
     confirmedAt: instantText(order.confirmedAt),
     deliveryMode,
