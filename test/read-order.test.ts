@@ -125,6 +125,7 @@ describe('404', () => {
     const theirs = await beta.read(orderId)
     assertError(theirs, 404, (await beta.read(randomUUID())).body.message)
     assertOrder(await alpha.read(orderId), { status: 'reserved' })
+    assertError(await beta.read(orderId), 404, theirs.body.message)
     await alpha.confirm(orderId)
     assertOrder(await alpha.read(orderId), { status: 'confirmed' })
     assertError(await beta.read(orderId), 404, theirs.body.message)

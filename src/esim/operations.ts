@@ -2,8 +2,8 @@
 import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../db/batching.ts'
 import { DomainError } from '../errors.ts'
 import { isEmailAddress } from './email-address.ts'
-import { createEndedOrders } from './ended-orders.ts'
-import { decide, requireConfirmed, statusAt } from './lifecycle.ts'
+import { createKnownOrders } from './known-orders.ts'
+import { decide, isFinal, requireConfirmed, statusAt } from './lifecycle.ts'
 import type { Mailer } from './mail.ts'
 import { qrPng } from './qr.ts'
 import { createReserve, type Reserve, type ReserveDeps } from './reserve.ts'
@@ -40,14 +40,20 @@ export type Confirmed = {
 
 export function createOrders(deps: EsimDeps): Orders {
   const { database, clock, catalogue } = deps
-  const readOrder = createStatementBatcher<OrderKey, Order | null>(keys => store.findOrders(database, keys))
+  const known = createKnownOrders()
+  /** With the database away nothing is known: it may come back from a copy that does not hold it. */
+  const orForget = <Result>(asked: Promise<Result>): Promise<Result> =>
+    asked.catch(error => {
+      known.clear()
+      throw error
+    })
+  const readOrder = createStatementBatcher<OrderKey, Order | null>(keys => orForget(store.findOrders(database, keys)))
+  const isReserved = createStatementBatcher<string, boolean>(ids => orForget(store.areReserved(database, ids)))
   const confirmOrder = createBatcherOfEach((bankId: string, deliveryMode: store.DeliveryMode) =>
     createStatementBatcher<string, store.ConfirmResult | null>(orderIds =>
       rowByRowOnError(orderIds, some => store.confirm(database, { bankId, deliveryMode, now: clock.now() }, some)),
     ),
   )
-
-  const ended = createEndedOrders()
 
   const isOver = (order: Order): boolean => statusAt(order, clock.now()) !== order.status
 
@@ -57,24 +63,22 @@ export function createOrders(deps: EsimDeps): Orders {
    */
   const settle = ({ orderId }: Order): Promise<void> => store.expireOrder(database, orderId, clock.now())
 
+  /** Whether an order is still as it was read: of one that has not ended only the status can be another one. */
+  const isUnchanged = async (order: Order): Promise<boolean> =>
+    isFinal(order.status) ? database.isHeard() : (await isReserved(order.orderId)) && !isOver(order)
+
   return {
     reserve: createReserve(deps, { isOver, settle }),
 
     /** The order without its secrets (GET /orders/{orderId}). @throws DomainError 'not-found' also for another bank's */
     async read(key) {
-      // With the database away, nobody is told what it may not hold any more when it comes back.
-      const kept = database.isHeard() ? ended.find(key) : null
-      if (kept) return kept
+      const before = known.find(key)
+      if (before && (await isUnchanged(before))) return before
       for (;;) {
-        const order = existing(
-          await readOrder(key).catch(error => {
-            ended.clear()
-            throw error
-          }),
-        )
+        const order = existing(await readOrder(key))
         if (isOver(order)) await settle(order)
         else {
-          ended.keep(key, order)
+          known.keep(key, order)
           return order
         }
       }

@@ -88,6 +88,23 @@ export async function findOrders(database: Queryable, keys: OrderKey[]): Promise
   return found
 }
 
+const areReservedStatement: Statement = {
+  name: 'esim.are-reserved',
+  plannedOnce: ['orders'],
+  text: `
+    select i.n from unnest($1::uuid[]) with ordinality as i (order_id, n)
+    cross join lateral (select status from orders where order_id = i.order_id offset 0) o
+    where o.status = 'reserved'`,
+}
+
+/** Whether each order is stored as reserved, in the order of their ids. */
+export async function areReserved(database: Queryable, orderIds: readonly string[]): Promise<boolean[]> {
+  const rows = await database.tuples<[n: number]>(areReservedStatement, [arrayOfIds(orderIds)])
+  const reserved = orderIds.map(() => false)
+  for (const [n] of rows) reserved[n - 1] = true
+  return reserved
+}
+
 const sealedColumns = `o.delivery_mode, o.mail, p.sealed, p.iccid_hash`
 type SealedValues = [
   ...OrderValues,

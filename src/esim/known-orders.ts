@@ -1,0 +1,29 @@
+/**
+ * Orders as they were last read. What belongs to an order when it is made stays as it is, and once it has come to its end nothing of it
+ * changes any more (eSIM document, "States and transitions"): whoever asks again costs the database little, or nothing.
+ */
+import type { Order, OrderKey } from './store.ts'
+
+export type KnownOrders = {
+  find(key: OrderKey): Order | null
+  keep(key: OrderKey, order: Order): void
+  clear(): void
+}
+
+/** Some 700 bytes each. */
+const most = 10_000
+
+export function createKnownOrders(): KnownOrders {
+  const orders = new Map<string, { bankId: string; order: Order }>()
+  return {
+    find({ orderId, bankId }) {
+      const known = orders.get(orderId)
+      return known?.bankId === bankId ? known.order : null
+    },
+    keep({ bankId }, order) {
+      if (orders.size >= most && !orders.has(order.orderId)) orders.delete(orders.keys().next().value ?? '')
+      orders.set(order.orderId, { bankId, order })
+    },
+    clear: () => orders.clear(),
+  }
+}
