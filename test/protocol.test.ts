@@ -1,7 +1,7 @@
 /** What holds for every request, whatever it asks for (behaviour.md, section 1; reliability.md, facts 1, 2 and 7). */
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
-import { after, before, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { type Answer, type CallOptions, startPlatform, type TestPlatform } from './support/platform.ts'
 import { openRaw, type RawAnswer, readRaw, requestText, sendRaw } from './support/raw-http.ts'
@@ -277,6 +277,49 @@ test('413 for a body of 2 MiB on every API, and the process goes on', async () =
   for (const path of ['/getToken/auth', '/auth/login', '/sandbox/clock', '/esim/v1/orders'])
     assertErrorBody(await raw('POST', path, { ...json, ...bearer() }, body), 413, 'POST', path)
   assert.equal((await call('GET', '/health/live')).status, 200)
+})
+
+describe('a body that is refused before it has come', () => {
+  const long = 4 * 1024 * 1024
+  const inChunks = { 'transfer-encoding': 'chunked' }
+  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+  for (const [what, status, path, headers, begin, rest] of [
+    ['too long by what is declared', 413, '/getToken/auth', { 'content-length': String(long) }, '', ' '.repeat(long)],
+    [
+      'too long by what has come',
+      413,
+      '/getToken/auth',
+      inChunks,
+      chunk(' '.repeat(70_000)),
+      `${chunk(' '.repeat(long))}0\r\n\r\n`,
+    ],
+    [
+      'of another type',
+      415,
+      '/getToken/auth',
+      { 'content-type': 'text/plain', 'content-length': String(long) },
+      '',
+      ' '.repeat(long),
+    ],
+    [
+      'of another type, for an upload',
+      415,
+      '/admin/profiles',
+      { 'content-type': 'text/plain', 'content-length': String(long) },
+      '',
+      ' '.repeat(long),
+    ],
+  ] as const)
+    test(`${what}: ${status} also for who only listens when all is sent, and the connection stays`, async () => {
+      const socket = await openRaw(platform.url)
+      const operator = { authorization: `Bearer ${platform.config.operatorKey}` }
+      socket.write(requestText('POST', path, { ...json, ...operator, ...headers }) + begin)
+      assert.equal((await readRaw(socket)).status, status)
+      socket.write(rest)
+      socket.write(requestText('GET', '/health/live'))
+      assert.equal((await readRaw(socket)).status, 200)
+      socket.destroy()
+    })
 })
 
 test('a declared length that is huge is refused before any of it has come', async () => {

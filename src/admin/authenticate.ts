@@ -7,7 +7,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Actor, actorOf, operatorActor } from '../campaigns/moves-store.ts'
 import { DomainError } from '../errors.ts'
 import { type AuthenticateDeps, bearerToken, callerOf, isRead } from '../http/authenticate.ts'
-import { endLateBody } from '../http/late-body.ts'
 
 export type OperatorDeps = AuthenticateDeps & { operatorKey: string }
 
@@ -21,10 +20,7 @@ export function authenticateOperator(app: FastifyInstance, deps: OperatorDeps): 
   const isKey = keyCheck(deps.operatorKey)
   app.addHook('onRequest', (request, _, done) => {
     if (isKey(bearerToken(request))) return done()
-    const refusal = refusalOf(request, deps)
-    // What a stranger sends is read for a while, so that the answer gets through.
-    if (refusal) endLateBody(request)
-    done(refusal)
+    done(refusalOf(request, deps))
   })
 }
 

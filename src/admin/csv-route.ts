@@ -29,7 +29,7 @@ export async function withCsvFile<T>(
   try {
     return await work(upload.source)
   } catch (error) {
-    if (!(await upload.drain())) reply.header('connection', 'close')
+    if (!(await upload.drain())) reply.raw.shouldKeepAlive = false
     throw error
   }
 }

@@ -29,7 +29,7 @@ import { sandboxRoutes } from '../sandbox/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
 import { answerError, apiOf, CashbackError, EncodedBodyError, errorBody, pathOf, TokenError } from './errors.ts'
 import { isText, readJson } from './json.ts'
-import { whenBodyIsLate } from './late-body.ts'
+import { endLateBody, whenBodyIsLate } from './late-body.ts'
 import { type Metrics, measureRequests } from './metrics.ts'
 import { document } from './openapi.ts'
 import { hasBody, takeAbsentBodies } from './optional-body.ts'
@@ -213,7 +213,8 @@ function isReadableQuery(url = ''): boolean {
 function limitBodyTime(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { bodyTimeoutMs = usualBodyTimeoutMs, longUpload = false } = request.routeOptions.config
-    if (!longUpload)
+    if (longUpload) reply.raw.once('finish', () => endLateBody(request))
+    else
       whenBodyIsLate(request, bodyTimeoutMs, () => {
         if (!reply.sent)
           reply

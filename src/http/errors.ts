@@ -95,6 +95,9 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   // A connection that is lost and a disk that is full look the same to the caller, and not to the operator.
   if (statusCode === 503 && (error as Error).cause !== undefined) request.log.warn({ err: error }, 'unavailable')
   if (statusCode === 401) reply.header('www-authenticate', 'Bearer')
+  // The framework ends the connection after a body that it refuses, and who is still sending that would never see the answer. It is
+  // read for a while instead (`late-body.ts`).
+  reply.removeHeader('connection')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   reply
     .code(statusCode)

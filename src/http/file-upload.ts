@@ -2,7 +2,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FileForm, type FileFormRules, readFileForm } from './file-form.ts'
-import { endLateBody } from './late-body.ts'
 import { openUpload } from './upload.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -20,10 +19,6 @@ export function takeFileForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   // The form is read as it comes, so it is handed on unread.
   app.addContentTypeParser(bodyType, async (_: unknown, body: Readable) => body)
-  app.addHook('onResponse', (request, _, done) => {
-    if (!request.raw.complete) endLateBody(request)
-    done()
-  })
 }
 
 /**
@@ -41,7 +36,7 @@ export async function withFileForm<T>(
     return await work(() => readFileForm(upload.source, request.headers, rules))
   } catch (error) {
     const { mostBytes, longestMs } = rules
-    if (!(await upload.drain({ mostBytes: 2 * mostBytes, longestMs }))) reply.header('connection', 'close')
+    if (!(await upload.drain({ mostBytes: 2 * mostBytes, longestMs }))) reply.raw.shouldKeepAlive = false
     throw error
   }
 }

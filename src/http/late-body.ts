@@ -15,8 +15,8 @@ export function endLateBody(request: FastifyRequest): void {
  * request itself tells neither.
  */
 export function whenBodyIsLate({ raw, headers }: FastifyRequest, ms: number, act: () => void): void {
-  // Of a body that is not announced no end is told.
-  if (!hasBody(headers)) return
+  // Of a body that is not announced no end is told, and of one that is here already none is told again.
+  if (!hasBody(headers) || raw.complete) return
   const settle = () => {
     clearTimeout(timer)
     raw.off('end', settle)
