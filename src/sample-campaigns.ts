@@ -63,11 +63,17 @@ type Stage = {
   date(day: number): string
 }
 
-/** @param now the instant from which the days of the stories count */
+/**
+ * Makes them anew should some be there: a first start that was cut off has left these, and nobody has had access yet.
+ *
+ * @param given.now the instant from which the days of the stories count
+ */
 export async function makeSampleCampaigns(
   database: Database,
   given: { now: Date; completeAfterMs: number },
 ): Promise<void> {
+  if ((await database.query('select from campaigns limit 1')).length > 0)
+    await database.execute('truncate campaigns cascade')
   const instant = (day: number) => new Date(given.now.getTime() + day * dayMs)
   const stage: Stage = {
     cast: await castOf(database),

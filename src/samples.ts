@@ -12,6 +12,7 @@ import type { Platform } from './platform.ts'
 import { makeSampleCampaigns } from './sample-campaigns.ts'
 import { importCustomers } from './segments/customers.ts'
 
+const samplesLock = 7_365_016
 const folder = new URL('../samples/', import.meta.url)
 
 export type SampleCredential = { partner: string; clientId: string; secret: string }
@@ -19,10 +20,21 @@ export type SampleLogin = { account: 'bank' | 'merchant' | 'platform'; login: st
 export type Samples = { credentials: SampleCredential[]; logins: SampleLogin[] }
 
 /**
+ * Of processes that start at once on an empty database one loads them, and the others wait for it.
+ *
  * @returns the sample credentials and logins, made now and shown once; null when the database was not empty
  */
-export async function loadSamples({ database, deps }: Platform, logger: Logger): Promise<Samples | null> {
+export async function loadSamples(platform: Platform, logger: Logger): Promise<Samples | null> {
+  const { database } = platform
   if (!(await isEmpty(database))) return null
+  return database.dedicated(async client => {
+    // Held until the connection ends.
+    await client.query('select pg_advisory_lock($1)', [samplesLock])
+    return (await isEmpty(database)) ? load(platform, logger) : null
+  })
+}
+
+async function load({ database, deps }: Platform, logger: Logger): Promise<Samples> {
   const directory = readFileSync(new URL('directory.yaml', folder), 'utf8')
   const files = new Map(terminalsFilesOf(directory).map(path => [path, readFileSync(new URL(path, folder), 'utf8')]))
   const { admin } = deps
@@ -56,7 +68,7 @@ export async function loadSamples({ database, deps }: Platform, logger: Logger):
 /** Empty, or left by a first start that was cut off: access comes last, and all at once. */
 async function isEmpty(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ empty: boolean }>(
-    `select not exists (select from credentials)
+    `select not exists (select from credentials) and not exists (select from portal_users)
         and not exists (select from banks where code not in ('alpha', 'beta')) as empty`,
   )
   return row?.empty === true

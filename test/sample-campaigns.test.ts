@@ -58,6 +58,41 @@ test('samples are loaded once only', async () => {
   assert.equal(await loadSamples(platform.platform, createLogger('silent')), null)
 })
 
+test('two processes that start at once on an empty database load them once', async () => {
+  const first = await startPlatform({}, { directory: null })
+  const second = await first.sibling()
+  try {
+    const loaded = await Promise.all(
+      [first, second].map(({ platform }) => loadSamples(platform, createLogger('silent'))),
+    )
+    assert.equal(loaded.filter(samples => samples !== null).length, 1)
+    assert.equal(await countCampaigns(first), await countCampaigns(platform))
+  } finally {
+    await second.close()
+    await first.close()
+  }
+})
+
+test('what a first start that was cut off has left of them is made anew', async () => {
+  const cutOff = await startPlatform({}, { directory: null })
+  try {
+    const { database } = cutOff.platform
+    await loadSamples(cutOff.platform, createLogger('silent'))
+    // Access comes last.
+    await database.execute('truncate credentials, portal_users cascade')
+    await database.execute(`update campaigns set name = 'left over'`)
+    assert.equal((await loadSamples(cutOff.platform, createLogger('silent')))?.credentials.length, 4)
+    assert.equal(await countCampaigns(cutOff), await countCampaigns(platform))
+  } finally {
+    await cutOff.close()
+  }
+})
+
+async function countCampaigns({ platform: { database } }: TestPlatform): Promise<number> {
+  const [row] = await database.query<{ count: number }>('select count(*)::int as count from campaigns')
+  return row?.count ?? 0
+}
+
 test('one person of each partner, and one of the staff, log in to the portal as the first start prints', async () => {
   assert.deepEqual(
     logins.map(({ account, login }) => `${account} ${login}`),
