@@ -168,6 +168,26 @@ suite('404 and 403: what is not there, and whose it is', () => {
       if (operation.name === 'differences.csv') assertRefused(await operation.call(beta, right()), 404)
     })
 
+  test('the form comes before both (behaviour.md, section 2)', async () => {
+    const { alpha, grocer } = sides
+    const voltshop = await openMerchant(platform, 'voltshop')
+    const gamma = await openCampaignBank(platform, 'gamma')
+    const merchantReport = (id: string) => ['POST', `${id}/banks/${ids.alpha}/merchant-report`] as const
+    const bankReport = (id: string) => ['POST', `${id}/bank-report`] as const
+    const segment = (id: string) => ['PUT', `${id}/segment`] as const
+    for (const [partner, [method, path]] of [
+      [grocer, merchantReport(randomUUID())],
+      [voltshop, merchantReport(campaign.id)],
+      [alpha, bankReport(randomUUID())],
+      [gamma, bankReport(campaign.id)],
+      [grocer, segment(randomUUID())],
+      [voltshop, segment(campaign.id)],
+    ] as const) {
+      const form = await formOf({ field: 'upload' })
+      assertRefused(await partner.call(method, `/portal/cashbacks/${path}`, form), 400, ['upload must be omitted'])
+    }
+  })
+
   test('ids in upper case name the same', async () => {
     const { grocer } = sides
     const upper = {

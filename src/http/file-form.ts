@@ -31,6 +31,8 @@ export type FileForm = {
   bytes: AsyncIterable<Buffer>
   /** What the other fields hold; all of them are known once `bytes` has ended. */
   texts: ReadonlyMap<string, string>
+  /** Leaves the rest of the body unread. */
+  close(): Promise<void>
 }
 
 type Part = { name: string; fileName: string | undefined; bytes: BusboyFileStream }
@@ -51,6 +53,7 @@ export async function readFileForm(
   if (Number(headers['content-length'] ?? 0) > rules.mostBytes + bytesBesideFile) throw tooLarge()
   const parts = partsOf(source, headers)
   const texts = new Map<string, string>()
+  const close = async () => void (await parts.return(undefined))
   const nextFile = async (): Promise<Part | null> => {
     for (let part = await parts.next(); !part.done; part = await parts.next()) {
       if (part.value.name === fileField) return part.value
@@ -69,16 +72,16 @@ export async function readFileForm(
       }
       if (await nextFile()) throw fileFault('be given once only')
     } finally {
-      await parts.return(undefined)
+      await close()
     }
   }
   try {
     const file = await nextFile()
     if (!file) throw fileFault('be given')
     if (file.fileName === undefined) throw fileFault('be a file that has a name')
-    return { fileName: cleanFileName(file.fileName), bytes: bytes(file), texts }
+    return { fileName: cleanFileName(file.fileName), bytes: bytes(file), texts, close }
   } catch (error) {
-    await parts.return(undefined)
+    await close()
     throw error
   }
 }

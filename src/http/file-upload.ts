@@ -32,9 +32,14 @@ export async function withFileForm<T>(
   work: (openForm: () => Promise<FileForm>) => Promise<T>,
 ): Promise<T> {
   const upload = openUpload(request.body instanceof Readable ? request.body : Readable.from([]))
+  let form: FileForm | undefined
   try {
-    return await work(() => readFileForm(upload.source, request.headers, rules))
+    return await work(async () => {
+      form = await readFileForm(upload.source, request.headers, rules)
+      return form
+    })
   } catch (error) {
+    await form?.close()
     const { mostBytes, longestMs } = rules
     if (!(await upload.drain({ mostBytes: 2 * mostBytes, longestMs }))) reply.raw.shouldKeepAlive = false
     throw error

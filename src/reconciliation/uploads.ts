@@ -31,7 +31,7 @@ const decisions = {
  * Takes a report. The campaign is locked for a moment before the file is read, to refuse early, and again at the end: other moves of
  * the campaign never wait for an upload.
  *
- * @param given.open begins to read what was sent
+ * @param given.open begins to read what was sent: a fault of its form comes before everything else
  * @throws DomainError 'not-found', 'forbidden', 'invalid' when no report of this side is awaited or the file is none
  */
 export async function uploadReport(
@@ -39,8 +39,8 @@ export async function uploadReport(
   given: AskedPart & { side: Side; open: () => Promise<ReportFile> },
 ): Promise<Uploaded> {
   const { side } = given
-  await deps.database.transaction(async transaction => decisions[side]((await lockPart(transaction, deps, given)).bank))
   const file = await given.open()
+  await deps.database.transaction(async transaction => decisions[side]((await lockPart(transaction, deps, given)).bank))
   const reportId = randomUUID()
   return longTransaction(deps.database, async client => {
     const transaction = queryable(client)

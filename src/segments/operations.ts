@@ -22,7 +22,7 @@ export type FormedSegment = { parts: SegmentPart[]; notTaken: { count: number; c
  * Replaces the segment whole, or leaves it as it was. The campaign is locked for a moment before the file is read, to refuse early,
  * and again once the file is split: other moves of the campaign never wait for an upload.
  *
- * @param given.open begins to read what was sent
+ * @param given.open begins to read what was sent: a fault of its form comes before everything else
  * @throws DomainError 'not-found'; 'forbidden' for another merchant's campaign; 'invalid' when its period has ended, it is closed, or
  *   the file is at fault
  */
@@ -31,8 +31,8 @@ export async function formSegment(
   given: Asked & { open: () => Promise<SegmentFile> },
 ): Promise<FormedSegment> {
   const { database, clock } = deps
-  await database.transaction(async transaction => segmentBanks(await lockOwn(transaction, deps, given), clock.now()))
   const file = await given.open()
+  await database.transaction(async transaction => segmentBanks(await lockOwn(transaction, deps, given), clock.now()))
   return longTransaction(database, async client => {
     const transaction = queryable(client)
     await stageCustomers(client, file.bytes, mostSegmentLines)

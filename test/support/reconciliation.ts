@@ -73,13 +73,13 @@ export function line(
 
 export const reportOf = (...lines: string[]): string => [header, ...lines, ''].join('\n')
 
-export type Form = { file?: string | Uint8Array; fileName?: string; comment?: string }
+export type Form = { file?: string | Uint8Array; fileName?: string; comment?: string; field?: string }
 
 /** A form as browsers send it: its bytes and its content type. */
-export async function formOf({ file = '', fileName = 'report.csv', comment }: Form) {
+export async function formOf({ file = '', fileName = 'report.csv', comment, field = 'file' }: Form) {
   const form = new FormData()
   if (comment !== undefined) form.append('comment', comment)
-  form.append('file', new Blob([file as string], { type: 'text/csv' }), fileName)
+  form.append(field, new Blob([file as string], { type: 'text/csv' }), fileName)
   const request = new Response(form)
   const raw = new Uint8Array(await request.arrayBuffer())
   return { raw, headers: { 'content-type': request.headers.get('content-type') ?? '' } }
