@@ -56,6 +56,8 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
   const viewOf = async (order: Order) => orderView(order, await catalogue.tariffOf(order.tariffId))
   const sendOperators = createSharedText((operators: readonly MobileOperator[]) => operators.map(operatorView))
   const sendOffer = createSharedText(offerView)
+  // What is known of an order is the same object as long as nothing has changed.
+  const sendOrder = createSharedText(orderView)
   limitRate(api as unknown as FastifyInstance, deps)
 
   api.get(
@@ -152,7 +154,10 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         },
       },
     },
-    async request => viewOf(await orders.read(keyOf(request))),
+    async (request, reply) => {
+      const order = await orders.read(keyOf(request))
+      return sendOrder(reply, order, await catalogue.tariffOf(order.tariffId)) as never
+    },
   )
 
   api.post(

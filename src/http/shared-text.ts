@@ -2,13 +2,15 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * @param viewOf what callers see of a source, which never changes
+ * @param viewOf what callers see of a source, which never changes; what it takes besides is always the same for that source
  * @returns a function that answers with the source as JSON, by the schema of the route
  */
-export function createSharedText<Source extends object>(viewOf: (source: Source) => unknown) {
+export function createSharedText<Source extends object, Besides extends unknown[]>(
+  viewOf: (source: Source, ...besides: Besides) => unknown,
+) {
   const texts = new WeakMap<Source, Buffer>()
-  return (reply: FastifyReply, source: Source): FastifyReply => {
-    const text = texts.get(source) ?? Buffer.from(reply.serialize(viewOf(source)) as string)
+  return (reply: FastifyReply, source: Source, ...besides: Besides): FastifyReply => {
+    const text = texts.get(source) ?? Buffer.from(reply.serialize(viewOf(source, ...besides)) as string)
     texts.set(source, text)
     return reply.type('application/json; charset=utf-8').send(text)
   }
