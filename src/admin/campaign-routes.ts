@@ -8,9 +8,9 @@ import type { CampaignDeps } from '../campaigns/deps.ts'
 import { CampaignPath, OperationResult } from '../campaigns/schemas.ts'
 import { resultView } from '../campaigns/views.ts'
 import { ref } from '../http/openapi.ts'
+import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload-route.ts'
 import { importCustomers } from '../segments/customers.ts'
 import { operatorOf } from './authenticate.ts'
-import { csvRoute, takeCsvFiles, withCsvFile } from './csv-route.ts'
 import { closed, csvBody, operation, operatorErrors } from './documents.ts'
 
 export type CampaignAdminDeps = Pick<CampaignDeps, 'database' | 'clock'>
@@ -65,10 +65,10 @@ export const campaignAdminRoutes: FastifyPluginAsyncTypebox<CampaignAdminDeps> =
 
 /** On its own, as it alone takes a file. */
 const importRoute: FastifyPluginAsyncTypebox<CampaignAdminDeps> = async (app, deps) => {
-  takeCsvFiles(app as unknown as FastifyInstance)
+  takeUploads(app as unknown as FastifyInstance, csvType)
 
-  app.post('/customers', { ...csvRoute, schema: importSchema }, async (request, reply) =>
-    withCsvFile(request as FastifyRequest, reply as FastifyReply, source =>
+  app.post('/customers', { ...uploadRoute(csvType), schema: importSchema }, async (request, reply) =>
+    withUpload(request as FastifyRequest, reply as FastifyReply, source =>
       importCustomers(deps, { ...request.query, source }),
     ),
   )

@@ -6,8 +6,8 @@ import type { Catalogue } from '../esim/catalogue.ts'
 import { type DeskTariff, readStockDesk } from '../esim/stock-desk.ts'
 import { importProfiles, rotateKeys, type StockDeps, withdrawProfiles } from '../esim/stock-operations.ts'
 import { countStock } from '../esim/stock-store.ts'
+import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload-route.ts'
 import { audit } from './audit.ts'
-import { csvRoute, takeCsvFiles, withCsvFile } from './csv-route.ts'
 import { csvBody, lines, NoQuery, operation, operatorErrors } from './documents.ts'
 import { sendLines, sendProgress } from './line-answer.ts'
 import * as schemas from './stock-schemas.ts'
@@ -128,14 +128,14 @@ const importSchema = {
 /** On its own, as it alone takes a file, and nothing but a file. */
 const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps) => {
   const { catalogue } = deps
-  takeCsvFiles(app as unknown as FastifyInstance)
+  takeUploads(app as unknown as FastifyInstance, csvType)
 
-  app.post('/profiles', { ...csvRoute, schema: importSchema }, async (request, reply) => {
+  app.post('/profiles', { ...uploadRoute(csvType), schema: importSchema }, async (request, reply) => {
     const { operator, tariff: tariffCode, skipInvalid, dryRun } = request.query
     await catalogue.refresh()
     const tariff = catalogue.operatorByCode(operator)?.tariffs.get(tariffCode)
     if (!tariff) throw new DomainError('not-found', `There is no tariff ${tariffCode} of an operator ${operator}`)
-    const { rejects, ...result } = await withCsvFile(request as FastifyRequest, reply as FastifyReply, source =>
+    const { rejects, ...result } = await withUpload(request as FastifyRequest, reply as FastifyReply, source =>
       importProfiles(deps, { tariffId: tariff.tariffId, source, skipInvalid, dryRun }),
     )
     return sendLines(reply as FastifyReply, importAnswer(rejects, result)) as never

@@ -60,7 +60,7 @@ export function createCatalogue(database: Queryable): Catalogue {
   let operators: MobileOperator[] = []
   let byCode = new Map<string, MobileOperator>()
   // No tariff is ever removed.
-  const tariffs = new Map<number, Tariff>()
+  const tariffsById = new Map<number, Tariff>()
   let banks = new Map<string, BankTerms>()
   let permitted = new Map<string, readonly MobileOperator[]>()
 
@@ -84,7 +84,7 @@ export function createCatalogue(database: Queryable): Catalogue {
     operators = readOperators
     byCode = new Map(readOperators.map(operator => [operator.code, operator]))
     for (const operator of readOperators)
-      for (const tariff of operator.tariffs.values()) tariffs.set(tariff.tariffId, tariff)
+      for (const tariff of operator.tariffs.values()) tariffsById.set(tariff.tariffId, tariff)
     banks = readBanks
     permitted = new Map()
     version = row.version
@@ -104,8 +104,8 @@ export function createCatalogue(database: Queryable): Catalogue {
     },
     bank: termsOf,
     async tariffOf(tariffId) {
-      if (!tariffs.has(tariffId)) await refresh()
-      const tariff = tariffs.get(tariffId)
+      if (!tariffsById.has(tariffId)) await refresh()
+      const tariff = tariffsById.get(tariffId)
       if (!tariff) throw new Error('An order has a tariff that the directory does not hold')
       return tariff
     },

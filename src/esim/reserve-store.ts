@@ -24,7 +24,7 @@ export type ReserveResult =
   /** The bank holds as many live reservations as it may. */
   | { outcome: 'at-limit' }
 
-// No more than the insert: this is the busiest statement, and is planned anew for each batch.
+// No more than the insert: this is the busiest statement.
 const reserveStatement: Statement = {
   name: 'esim.reserve',
   plannedOnce: ['orders', 'profiles'],

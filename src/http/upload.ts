@@ -7,6 +7,8 @@ const longestStillMs = 60_000
 
 const unbounded = { mostBytes: Number.POSITIVE_INFINITY, longestMs: Number.POSITIVE_INFINITY }
 
+export type DrainBounds = { mostBytes: number; longestMs: number }
+
 export type Upload = {
   /** The bytes. It fails with a DomainError when the upload stands still; ending it early leaves the request as it is. */
   source: Readable
@@ -15,7 +17,7 @@ export type Upload = {
    *
    * @returns false when there is no end to it
    */
-  drain(bounds?: { mostBytes: number; longestMs: number }): Promise<boolean>
+  drain(bounds?: DrainBounds): Promise<boolean>
 }
 
 export function openUpload(body: Readable, stillMs = longestStillMs): Upload {

@@ -4,7 +4,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type CampaignRoutesDeps, onlyBanks, onlyMerchants } from '../campaigns/callers.ts'
 import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
 import { bankOf, merchantOf } from '../http/authenticate.ts'
-import { fileRoute, takeFileForms, withFileForm } from '../http/file-upload.ts'
+import { formType } from '../http/file-form.ts'
+import { withFileForm } from '../http/file-upload.ts'
+import { takeUploads, uploadRoute } from '../http/upload-route.ts'
 import type { Side } from './differences.ts'
 import type { AskedPart } from './operations.ts'
 import * as schemas from './schemas.ts'
@@ -30,12 +32,12 @@ const refusals = {
 
 export const bankUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (app, deps) => {
   onlyBanks(app as unknown as FastifyInstance, deps)
-  takeFileForms(app as unknown as FastifyInstance)
+  takeUploads(app as unknown as FastifyInstance, formType)
 
   app.post(
     '/cashbacks/:cashbackId/bank-report',
     {
-      ...fileRoute,
+      ...uploadRoute(formType),
       schema: {
         ...common,
         operationId: 'uploadBankReport',
@@ -60,12 +62,12 @@ export const bankUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = asy
 
 export const merchantUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (app, deps) => {
   onlyMerchants(app as unknown as FastifyInstance, deps)
-  takeFileForms(app as unknown as FastifyInstance)
+  takeUploads(app as unknown as FastifyInstance, formType)
 
   app.post(
     '/cashbacks/:cashbackId/banks/:bankId/merchant-report',
     {
-      ...fileRoute,
+      ...uploadRoute(formType),
       schema: {
         ...common,
         operationId: 'uploadMerchantReport',

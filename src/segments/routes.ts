@@ -5,7 +5,9 @@ import Type from 'typebox'
 import { type CampaignRoutesDeps, onlyMerchants } from '../campaigns/callers.ts'
 import { CampaignPath, cashbackErrors, closed, NoQuery, secured, uuid } from '../campaigns/schemas.ts'
 import { merchantOf } from '../http/authenticate.ts'
-import { fileRoute, takeFileForms, withFileForm } from '../http/file-upload.ts'
+import { formType } from '../http/file-form.ts'
+import { withFileForm } from '../http/file-upload.ts'
+import { takeUploads, uploadRoute } from '../http/upload-route.ts'
 import { createUploadTurns } from '../reconciliation/upload-turns.ts'
 import { mostIdCharacters } from './customer-lines.ts'
 import { formSegment, mostSegmentLines } from './operations.ts'
@@ -54,13 +56,13 @@ const Segment = Type.Object(
 
 export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyMerchants(app as unknown as FastifyInstance, deps)
-  takeFileForms(app as unknown as FastifyInstance)
+  takeUploads(app as unknown as FastifyInstance, formType)
   const turns = createUploadTurns(uploads)
 
   app.put(
     '/cashbacks/:cashbackId/segment',
     {
-      ...fileRoute,
+      ...uploadRoute(formType),
       schema: {
         tags: ['Portal'],
         security: secured,
