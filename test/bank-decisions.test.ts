@@ -15,6 +15,7 @@ import {
 } from './support/campaigns.ts'
 import { advance, stopClock } from './support/esim.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
+import { race, together } from './support/race.ts'
 
 let platform: TestPlatform
 let alpha: Partner
@@ -326,30 +327,32 @@ describe('at the same instant', () => {
   })
 
   test('one bank confirms, the other rejects: the merchant’s turn, once, whoever was first', async () => {
-    const last = new Set<string>()
-    for (let round = 0; round < rounds; round++) {
+    const round = async (lead: number) => {
       const id = await createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] })
-      const [confirmed, rejected] = await Promise.all(
-        round % 2 === 0
-          ? [decide(alpha, 'confirm', id), decide(beta, 'reject', id)]
-          : [decide(beta, 'reject', id), decide(alpha, 'confirm', id)].reverse(),
+      const [confirmed, rejected] = await together(
+        lead,
+        () => decide(alpha, 'confirm', id),
+        () => decide(beta, 'reject', id),
       )
-      assert.equal(confirmed?.status, 201)
-      assert.equal(rejected?.status, 201)
+      assert.equal(confirmed.status, 201)
+      assert.equal(rejected.status, 201)
       const steps = (await historyOf(id)).filter(({ bankId }) => bankId === null)
       assert.equal(steps.length, 1)
-      last.add(steps[0]?.trigger ?? '')
+      return `${steps[0]?.trigger} last`
     }
-    assert.deepEqual([...last].sort(), ['confirm', 'reject'])
+    await race(['confirm last', 'reject last'], round, rounds)
   })
 
   test('the same bank confirms and rejects: one wins, the other is refused; both are seen', async () => {
-    const winners = new Set<string>()
-    for (let round = 0; round < rounds; round++) {
+    const decisions = ['confirm', 'reject'] as const
+    const round = async (lead: number) => {
       const id = await createCampaign(platform, all)
-      const order = round % 2 === 0 ? (['confirm', 'reject'] as const) : (['reject', 'confirm'] as const)
-      const answers = await Promise.all(order.map(decision => decide(alpha, decision, id)))
-      const won = order.filter((_, index) => answers[index]?.status === 201)
+      const answers = await together(
+        lead,
+        () => decide(alpha, 'confirm', id),
+        () => decide(alpha, 'reject', id),
+      )
+      const won = decisions.filter((_, index) => answers[index]?.status === 201)
       assert.equal(won.length, 1)
       for (const answer of answers) if (answer.status !== 201) assertRefused(answer, 400, /has decided already/)
       const { banks } = await stateOf(id)
@@ -358,9 +361,9 @@ describe('at the same instant', () => {
         (await historyOf(id)).map(({ trigger }) => trigger),
         won,
       )
-      winners.add(won[0] ?? '')
+      return won[0]
     }
-    assert.deepEqual([...winners].sort(), ['confirm', 'reject'])
+    await race<string | undefined>(decisions, round, rounds)
   })
 
   test('ten times the same confirm: one decision', async () => {
@@ -371,22 +374,22 @@ describe('at the same instant', () => {
   })
 
   test('a bank confirms while the merchant launches early: in time or expired, nothing between; both are seen', async () => {
-    const outcomes = new Set<string>()
-    for (let round = 0; round < rounds * 4 && (round < rounds || outcomes.size < 2); round++) {
+    const round = async (lead: number) => {
       const id = await createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] })
       await decide(alpha, 'confirm', id)
-      const work = [() => decide(beta, 'confirm', id), () => launch(id)]
-      const started = (round % 2 === 0 ? work : work.toReversed()).map(begin => begin())
-      const [confirmed, launched] = await Promise.all(round % 2 === 0 ? started : started.toReversed())
-      assert.ok(confirmed && launched)
+      const [confirmed, launched] = await together(
+        lead,
+        () => decide(beta, 'confirm', id),
+        () => launch(id),
+      )
       assertResult(launched, 201, { id, status: 'approved' })
       const { status, banks } = await stateOf(id)
       assert.equal(status, 'approved')
       assert.equal(banks[ids.beta], confirmed.status === 201 ? 'approved' : 'expired')
       if (confirmed.status !== 201) assertRefused(confirmed, 400)
-      outcomes.add(String(banks[ids.beta]))
+      return String(banks[ids.beta])
     }
-    assert.deepEqual([...outcomes].sort(), ['approved', 'expired'])
+    await race(['approved', 'expired'], round, rounds)
   })
 })
 

@@ -240,7 +240,7 @@ suite('several processes', () => {
         return putSegment(elsewhere, id, 'customerId\n')
       })
       // Nobody knows how busy the machine is: the end comes sooner or later after the first request.
-      const ends = sleep((round % 4) * 60).then(() => moveClock(platform, { advance: 'P2D' }))
+      const ends = sleep((round % 4) * 60 * (1 + round / 4)).then(() => moveClock(platform, { advance: 'P2D' }))
       const [, ...answers] = await Promise.all([ends, ...requests])
       for (const [index, id] of made.entries()) {
         const { status = 0, text } = answers[index] ?? {}

@@ -1,6 +1,5 @@
 /**
  * Partners who do something with one campaign at the same instant, over two processes: one of the possible outcomes, never a mixture.
- * A race is repeated until each of its outcomes was seen; one that never overlaps fails.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
@@ -8,6 +7,7 @@ import { moves } from '../src/campaigns/lifecycle.ts'
 import { historyOf, openPartners, type Partners } from './support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, ids, type Partner, partnerAt } from './support/campaigns.ts'
 import { type Answer, startPlatform, type TestPlatform } from './support/platform.ts'
+import { race, together } from './support/race.ts'
 
 let platform: TestPlatform
 let sibling: TestPlatform
@@ -69,28 +69,6 @@ afterEach(async () => {
     }
   }
 })
-
-/**
- * Races until each of the outcomes was seen.
- *
- * @param round starts both at once, the second so many milliseconds later (or earlier), and names the outcome
- */
-async function race(outcomes: readonly string[], round: (lead: number) => Promise<string>): Promise<void> {
-  const seen = new Set<string>()
-  for (let tries = 0; tries < 150 && seen.size < outcomes.length; tries++) {
-    const outcome = await round(((tries % 11) - 5) / 2)
-    assert.ok(outcomes.includes(outcome), `no such outcome: ${outcome}`)
-    seen.add(outcome)
-  }
-  assert.deepEqual([...seen].sort(), outcomes.toSorted(), 'the race never overlapped in every way')
-}
-
-/** Starts both, the second `lead` milliseconds after the first; negative: before it. */
-function together<A, B>(lead: number, first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
-  const later = <T>(ms: number, start: () => Promise<T>): Promise<T> =>
-    ms <= 0 ? start() : new Promise<void>(resolve => setTimeout(resolve, ms)).then(start)
-  return Promise.all([later(-lead, first), later(lead, second)])
-}
 
 const codes = (...answers: Answer[]): string => answers.map(({ status }) => status).join(' ')
 

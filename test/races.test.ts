@@ -24,6 +24,7 @@ import {
   until,
 } from './support/esim.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
+import { inTurn, race, together } from './support/race.ts'
 
 let platform: TestPlatform
 let sibling: TestPlatform
@@ -59,19 +60,20 @@ function assertOnly(answers: readonly EsimAnswer[], ...codes: number[]): void {
 describe('the last profile', () => {
   test('wanted by many callers of two processes: one gets it, the rest 503, and it can be sold again at once', async () => {
     await platform.addStock('kyivstar', 'eu-10gb', 1)
-    const winners = new Set<number>()
-    for (let round = 0; round < 14; round++) {
-      const callers = round === 0 ? 200 : 50
-      const answers = await Promise.all(range(callers).map(index => bankOf(index + round).reserve(newId())))
+    const round = async (lead: number, count: number) => {
+      const callers = count === 0 ? 200 : 50
+      const answers = await Promise.all(
+        range(callers).map(index => inTurn(index % 2, lead, () => bankOf(index).reserve(newId()))),
+      )
       assertOnly(answers, 201, 503)
       assert.deepEqual(tally(answers), { 201: 1, 503: callers - 1 })
       const winner = answers.findIndex(({ status }) => status === 201)
-      winners.add((winner + round) % 2)
-      assertError(await bankOf(round).reserve(newId()), 503)
+      assertError(await bankOf(count).reserve(newId()), 503)
       assert.deepEqual(await provenBooks(platform), { profiles: 1, free: 0, reserved: 1, sold: 0, withdrawn: 0 })
-      assertOrder(await bankOf(round).cancel(answers[winner]?.body.orderId), { status: 'cancelled' })
+      assertOrder(await bankOf(count).cancel(answers[winner]?.body.orderId), { status: 'cancelled' })
+      return winner % 2
     }
-    assert.equal(winners.size, 2, 'the processes never came near each other')
+    await race([0, 1], round, 14)
   })
 
   test('is never denied because of callers who only repeat', async () => {
@@ -138,53 +140,56 @@ describe('one externalId', () => {
 
   test('20 times at the same moment: one 201, one order, one profile', async () => {
     await platform.addStock('kyivstar', 'empty', 100)
-    const winners = new Set<number>()
-    for (let round = 0; round < 20; round++) {
+    const round = async (lead: number) => {
       const request = tariffOf('empty')
       const { free } = await provenBooks(platform, 'empty')
-      const answers = await Promise.all(range(20).map(index => bankOf(index + round).reserve(request)))
+      const answers = await Promise.all(
+        range(20).map(index => inTurn(index % 2, lead, () => bankOf(index).reserve(request))),
+      )
       assert.deepEqual(tally(answers), { 200: 19, 201: 1 })
       assert.equal(new Set(answers.map(({ body }) => body.orderId)).size, 1)
       assert.equal(new Set(answers.map(({ body }) => body.msisdn)).size, 1)
       assert.equal((await provenBooks(platform, 'empty')).free, free - 1)
-      winners.add((answers.findIndex(({ status }) => status === 201) + round) % 2)
+      return answers.findIndex(({ status }) => status === 201) % 2
     }
-    assert.equal(winners.size, 2, 'the processes never came near each other')
+    await race([0, 1], round, 20)
   })
 
   test('20 times while a single profile is left, with others after it too', async () => {
     const { free } = await provenBooks(platform, 'empty')
     assertOnly(await each(range(free - 1), 16, index => bankOf(index).reserve(tariffOf('empty'))), 201)
-    const outcomes = new Set<number>()
-    for (let round = 0; round < 20; round++) {
+    const round = async (lead: number, count: number) => {
       const request = tariffOf('empty')
-      const same = range(20).map(index => bankOf(index).reserve(request))
-      const others = await Promise.all(range(3).map(index => bankOf(index).reserve(tariffOf('empty'))))
-      const answers = await Promise.all(same)
+      const [answers, others] = await together(
+        lead,
+        () => Promise.all(range(20).map(index => bankOf(index).reserve(request))),
+        () => Promise.all(range(3).map(index => bankOf(index).reserve(tariffOf('empty')))),
+      )
       assertOnly(answers, 200, 201, 503)
       const made = [...answers, ...others].filter(({ status }) => status === 201)
       assert.equal(made.length, 1)
       assert.ok(new Set(answers.filter(({ status }) => status < 300).map(({ body }) => body.orderId)).size <= 1)
-      outcomes.add(answers.some(({ status }) => status === 201) ? 1 : 0)
-      await bankOf(round).cancel(made[0]?.body.orderId)
+      await bankOf(count).cancel(made[0]?.body.orderId)
+      return answers.some(({ status }) => status === 201) ? 'the same' : 'another'
     }
-    assert.ok(outcomes.has(1))
+    await race(['the same', 'another'], round, 20)
   })
 
   test('with two tariffs at the same moment: one order, the other tariff 409', async () => {
     await platform.addStock('kyivstar', 'eu-10gb', 40)
     await platform.addStock('kyivstar', 'empty', 40)
-    const winners = new Set<string>()
-    for (let round = 0; round < 20; round++) {
+    const codes = ['eu-10gb', 'empty']
+    const round = async (lead: number) => {
       const externalId = newId()
-      const codes = ['eu-10gb', 'empty']
       const answers = await Promise.all(
-        range(8).map(index => bankOf(index >> 1).reserve({ tariffCode: codes[(index + round) % 2], externalId })),
+        range(8).map(index =>
+          inTurn(index % 2, lead, () => bankOf(index >> 1).reserve({ tariffCode: codes[index % 2], externalId })),
+        ),
       )
       assert.deepEqual(tally(answers), { 200: 3, 201: 1, 409: 4 })
-      winners.add(answers.find(({ status }) => status === 201)?.body.tariffCode)
+      return answers.find(({ status }) => status === 201)?.body.tariffCode
     }
-    assert.equal(winners.size, 2, 'the same tariff won every time')
+    await race(codes, round, 20)
     await provenBooks(platform)
   })
 
@@ -402,14 +407,17 @@ describe('stock that changes while it is sold', () => {
     const iccids = lines.slice(1).map(line => line.split(',')[0] ?? '')
     let sold = 0
     let withdrawn = 0
+    const firstIsAway = Promise.withResolvers<void>()
     await Promise.all([
       each(shuffled(iccids), 3, async (iccid, index) => {
         const { admin } = (index % 2 ? platform : sibling).platform.deps
         const result = await withdrawProfiles(admin, [iccid])
         withdrawn += result.withdrawn
         assert.equal(result.withdrawn + result.notFree, 1)
+        firstIsAway.resolve()
       }),
       each(range(60), 6, async index => {
+        await firstIsAway.promise
         const answer = await bankOf(index).reserve(world())
         assertOnly([answer], 201, 503)
         if (answer.status === 201) sold++

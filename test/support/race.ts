@@ -1,0 +1,40 @@
+/** Races of two sides, repeated until every outcome was seen: a race that only ever ends in one way has proven nothing. */
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const sweep = 11
+const sweeps = 10
+
+/**
+ * Races until each of the outcomes was seen, at least so many times.
+ *
+ * One side starts before the other, by leads that sweep over zero and grow with each sweep: what decides on a quick machine is lost in
+ * the noise of a busy one, and a side that is slower by nature still has its chance.
+ *
+ * @param round starts both sides, the second `lead` milliseconds after the first (negative: before it), and names the outcome
+ */
+export async function race<Outcome>(
+  outcomes: readonly Outcome[],
+  round: (lead: number, count: number) => Promise<Outcome>,
+  least = 0,
+): Promise<void> {
+  const seen = new Set<Outcome>()
+  for (let count = 0; count < least || seen.size < outcomes.length; count++) {
+    assert.ok(count < sweep * sweeps || count < least, `only ever ${[...seen].join(', ')}: no race`)
+    const lead = (((count % sweep) - (sweep - 1) / 2) / 2) * 2 ** Math.floor(count / sweep)
+    const outcome = await round(lead, count)
+    assert.ok(outcomes.includes(outcome), `no such outcome: ${outcome}`)
+    seen.add(outcome)
+  }
+}
+
+/** Starts one of the callers of a side (0 or 1) when its turn comes. */
+export function inTurn<Result>(side: number, lead: number, start: () => Promise<Result>): Promise<Result> {
+  const ms = side === 0 ? -lead : lead
+  return ms <= 0 ? start() : sleep(ms).then(start)
+}
+
+/** Starts both, the second `lead` milliseconds after the first; negative: before it. */
+export function together<A, B>(lead: number, first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
+  return Promise.all([inTurn(0, lead, first), inTurn(1, lead, second)])
+}
