@@ -6,9 +6,9 @@ import type { Socket } from 'node:net'
 import { after, before, describe, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { createTurns } from '../src/campaigns/bank-list-turns.ts'
 import { DomainError } from '../src/errors.ts'
 import { chooseEncoding } from '../src/http/content-encoding.ts'
+import { createTurns } from '../src/turns.ts'
 import {
   assertRefused,
   campaignDirectory,
@@ -321,14 +321,14 @@ suite('readers of a list that fills every buffer on the way', () => {
 })
 
 suite('turns', () => {
-  const limits = { atOnce: 2, perBank: 1, waiting: 2, waitMs: 60 }
+  const limits = { atOnce: 2, perPartner: 1, waiting: 2, waitMs: 60 }
   const patient = { ...limits, waitMs: 5_000 }
   const here = () => new AbortController().signal
   const unavailable = (error: unknown) =>
     error instanceof DomainError && error.code === 'unavailable' && (error.retryAfterSeconds ?? 0) > 0
 
   test('one for each bank, so many in all, in the order of asking', async () => {
-    const turns = createTurns({ ...patient, waiting: 10 })
+    const turns = createTurns({ ...patient, waiting: 10 }, 'busy')
     const begun: string[] = []
     const take = async (bank: string) => {
       const end = await turns.take(bank, here())
@@ -353,7 +353,7 @@ suite('turns', () => {
   })
 
   test('who waits too long, and who is one too many, is refused with Retry-After', async () => {
-    const turns = createTurns(limits)
+    const turns = createTurns(limits, 'busy')
     const end = await turns.take('a', here())
     const waiting = [turns.take('a', here()), turns.take('a', here())].map(turn => assert.rejects(turn, unavailable))
     await assert.rejects(turns.take('a', here()), unavailable)
@@ -364,7 +364,7 @@ suite('turns', () => {
   })
 
   test('who leaves while waiting makes room for others', async () => {
-    const turns = createTurns(patient)
+    const turns = createTurns(patient, 'busy')
     const end = await turns.take('a', here())
     const leaving = new AbortController()
     const left = turns.take('a', leaving.signal)

@@ -5,6 +5,7 @@ import Type from 'typebox'
 import { bankOf } from '../http/authenticate.ts'
 import { chooseEncoding, type Encoding, encodeBytes } from '../http/content-encoding.ts'
 import { isKnown } from '../http/etag.ts'
+import { leaving } from '../http/leaving.ts'
 import { sendLong } from '../http/long-answer.ts'
 import { ref } from '../http/openapi.ts'
 import { faultMessages } from '../http/validation.ts'
@@ -116,10 +117,3 @@ const announced = (reply: FastifyReply, etag: string): FastifyReply =>
 /** Only once nothing can fail any more: an error is sent as it is. */
 const encoded = (reply: FastifyReply, encoding: Encoding): FastifyReply =>
   reply.type('application/json; charset=utf-8').headers(encoding === 'identity' ? {} : { 'content-encoding': encoding })
-
-/** Aborts when the client has gone. */
-function leaving(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController()
-  reply.raw.once('close', () => controller.abort())
-  return controller.signal
-}

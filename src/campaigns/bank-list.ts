@@ -2,8 +2,8 @@
 import type { LongRead, ReadLimits } from '../db/copy-out.ts'
 import type { Database } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
+import { createTurns, type TurnLimits } from '../turns.ts'
 import { type BankList, isShort, type ListFilters, openLong, readShort, readVersion } from './bank-list-store.ts'
-import { createTurns, type TurnLimits } from './bank-list-turns.ts'
 
 export type BankLists = {
   /** The version of what the bank would get: it changes with every change that the bank can see. */
@@ -21,12 +21,12 @@ export type BankListLimits = { turns: TurnLimits; reading: ReadLimits }
 
 /** So few at a time because each takes memory and half a processor; no snapshot is held for longer than a vacuum can do without. */
 export const bankListLimits: BankListLimits = {
-  turns: { atOnce: 4, perBank: 2, waiting: 100, waitMs: 60_000 },
+  turns: { atOnce: 4, perPartner: 2, waiting: 100, waitMs: 60_000 },
   reading: { stallMs: 10_000, wholeMs: 90_000 },
 }
 
 export function createBankLists(database: Database, limits = bankListLimits): BankLists {
-  const turns = createTurns(limits.turns)
+  const turns = createTurns(limits.turns, 'Other lists are still being read: try again in a moment')
   return {
     version: bankId => readVersion(database, bankId),
     async read(bankId, filters, left) {

@@ -1,19 +1,29 @@
-/** A request whose body is a form with one file, as operations open it. */
+/** A request whose body is a form with one file, as operations open it. Each keeps a connection to the database and a transaction. */
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { createTurns, type Turns } from '../turns.ts'
 import { type FileForm, type FileFormRules, readFileForm } from './file-form.ts'
+import { leaving } from './leaving.ts'
 import { withUpload } from './upload-route.ts'
 
-/** Lends `work` what opens the form of a request, once it wants to read it. */
+/** The turns of uploads in one process, of which so many run at once. */
+export const createUploadTurns = (atOnce: number): Turns =>
+  createTurns(
+    { atOnce, perPartner: 2, waiting: 100, waitMs: 60_000 },
+    'Other uploads are still running: try again in a moment',
+  )
+
+/** Lends `work`, when it is this partner's turn, what opens the form of a request. */
 export async function withFileForm<T>(
   request: FastifyRequest,
   reply: FastifyReply,
-  rules: FileFormRules,
+  { turns, partnerId, ...rules }: FileFormRules & { turns: Turns; partnerId: string },
   work: (openForm: () => Promise<FileForm>) => Promise<T>,
 ): Promise<T> {
   const { mostBytes, longestMs } = rules
   const read = async (source: Readable) => {
     let form: FileForm | undefined
+    const end = await turns.take(partnerId, leaving(reply))
     try {
       return await work(async () => {
         form = await readFileForm(source, request.headers, rules)
@@ -22,6 +32,8 @@ export async function withFileForm<T>(
     } catch (error) {
       await form?.close()
       throw error
+    } finally {
+      end()
     }
   }
   return withUpload(request, reply, read, { mostBytes: 2 * mostBytes, longestMs })

@@ -1,16 +1,15 @@
 /** Reports, reconciliation and settlement after the period, below `/portal` (behaviour.md, sections 3, 7 and 8). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
+import { createUploadTurns } from '../http/file-upload.ts'
 import { bankMoveRoutes, merchantMoveRoutes } from './move-routes.ts'
 import { readRoutes } from './read-routes.ts'
 import { bankUploadRoutes, merchantUploadRoutes } from './upload-routes.ts'
-import { createUploadTurns } from './upload-turns.ts'
 
-/** In one process. */
-const uploads = { atOnce: 8, perPartner: 2 }
+const uploadsAtOnce = 8
 
 export const reconciliationRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  const turns = createUploadTurns(uploads)
+  const turns = createUploadTurns(uploadsAtOnce)
   for (const routes of [bankUploadRoutes, merchantUploadRoutes])
     await app.register(routes, { ...deps, turns, prefix: '' })
   for (const routes of [bankMoveRoutes, merchantMoveRoutes, readRoutes])

@@ -7,14 +7,14 @@ import { bankOf, merchantOf } from '../http/authenticate.ts'
 import { formType } from '../http/file-form.ts'
 import { withFileForm } from '../http/file-upload.ts'
 import { takeUploads, uploadRoute } from '../http/upload-route.ts'
+import type { Turns } from '../turns.ts'
 import type { Side } from './differences.ts'
 import type { AskedPart } from './operations.ts'
 import * as schemas from './schemas.ts'
-import type { UploadTurns } from './upload-turns.ts'
 import { uploadReport } from './uploads.ts'
 import { uploadedView } from './views.ts'
 
-export type UploadRoutesDeps = CampaignRoutesDeps & { turns: UploadTurns }
+export type UploadRoutesDeps = CampaignRoutesDeps & { turns: Turns }
 
 const mebibyte = 1024 * 1024
 const limits = { mostBytes: 256 * mebibyte, longestMs: 30 * 60_000 }
@@ -27,7 +27,7 @@ const refusals = {
   400: 'No report of this side is awaited at this stage; the form or the file is not as described; or another upload came first',
   413: 'The file is larger than 256 MiB',
   415: 'The body is no multipart/form-data',
-  503: 'The platform is away for a moment, or too many uploads are running; try again after `Retry-After` seconds',
+  503: 'The platform is away for a moment, or other uploads have been running for too long; try again after `Retry-After` seconds',
 }
 
 export const bankUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (app, deps) => {
@@ -100,13 +100,14 @@ async function upload(
 ): Promise<FastifyReply> {
   const { caller, side } = asked
   const texts: Record<string, number> = side === 'merchant' ? { comment: schemas.mostCommentCharacters } : {}
-  const uploaded = await withFileForm(request, reply, { ...limits, texts }, openForm => {
+  const partnerId = caller.type === 'bank' ? caller.bankId : caller.merchantId
+  const rules = { ...limits, texts, turns: deps.turns, partnerId }
+  const uploaded = await withFileForm(request, reply, rules, openForm => {
     const open = async () => {
       const { fileName, bytes, texts } = await openForm()
       return { fileName, bytes, comment: () => texts.get('comment') || null }
     }
-    const partnerId = caller.type === 'bank' ? caller.bankId : caller.merchantId
-    return deps.turns(partnerId, () => uploadReport(deps, { ...asked, open }))
+    return uploadReport(deps, { ...asked, open })
   })
   return reply.code(201).send(uploadedView(uploaded))
 }

@@ -6,15 +6,13 @@ import { type CampaignRoutesDeps, onlyMerchants } from '../campaigns/callers.ts'
 import { CampaignPath, cashbackErrors, closed, NoQuery, secured, uuid } from '../campaigns/schemas.ts'
 import { merchantOf } from '../http/authenticate.ts'
 import { formType } from '../http/file-form.ts'
-import { withFileForm } from '../http/file-upload.ts'
+import { createUploadTurns, withFileForm } from '../http/file-upload.ts'
 import { takeUploads, uploadRoute } from '../http/upload-route.ts'
-import { createUploadTurns } from '../reconciliation/upload-turns.ts'
 import { mostIdCharacters } from './customer-lines.ts'
 import { formSegment, mostSegmentLines } from './operations.ts'
 import { segmentView } from './views.ts'
 
-/** In one process. */
-const uploads = { atOnce: 4, perPartner: 2 }
+const uploadsAtOnce = 4
 const mebibyte = 1024 * 1024
 const limits = { mostBytes: 256 * mebibyte, longestMs: 30 * 60_000, texts: {} }
 
@@ -57,7 +55,7 @@ const Segment = Type.Object(
 export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyMerchants(app as unknown as FastifyInstance, deps)
   takeUploads(app as unknown as FastifyInstance, formType)
-  const turns = createUploadTurns(uploads)
+  const turns = createUploadTurns(uploadsAtOnce)
 
   app.put(
     '/cashbacks/:cashbackId/segment',
@@ -84,15 +82,16 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
             404: 'There is no such campaign',
             413: 'The file is larger than 256 MiB',
             415: 'The body is no multipart/form-data',
-            503: 'The platform is away for a moment, or too many uploads are running; try again after `Retry-After` seconds',
+            503: 'The platform is away for a moment, or other uploads have been running for too long; try again after `Retry-After` seconds',
           }),
         },
       },
     },
     async (request, reply) => {
       const merchant = merchantOf(request)
-      const formed = await withFileForm(request as FastifyRequest, reply as FastifyReply, limits, open =>
-        turns(merchant.merchantId, () => formSegment(deps, { merchant, ...request.params, open })),
+      const rules = { ...limits, turns, partnerId: merchant.merchantId }
+      const formed = await withFileForm(request as FastifyRequest, reply as FastifyReply, rules, open =>
+        formSegment(deps, { merchant, ...request.params, open }),
       )
       return segmentView(formed)
     },
