@@ -483,6 +483,27 @@ describe('OPEN_RESERVATIONS holds over all processes', () => {
       }
     })
 
+  test('with room for one, the same POST many times: one is made, and the others find it', async () => {
+    const first = await startPlatform({ OPEN_RESERVATIONS: '5' })
+    try {
+      for (const code of ['eu-10gb', 'ua-5gb']) await first.addStock('kyivstar', code, 10)
+      const alpha = await openBank(first)
+      for (const index of range(4)) assertOrder(await alpha.reserve(`open-${index}`), { status: 'reserved' }, 201)
+      const codes = ['eu-10gb', 'ua-5gb']
+      for (const round of range(20)) {
+        const externalId = `same-${round}`
+        const answers = await Promise.all(
+          range(6).map(index => alpha.reserve({ tariffCode: codes[index % 2], externalId })),
+        )
+        const made = answers.find(({ status }) => status === 201)
+        assert.deepEqual(tally(answers), { 200: 2, 201: 1, 409: 3 })
+        await alpha.cancel(made?.body.orderId)
+      }
+    } finally {
+      await first.close()
+    }
+  })
+
   test('a limit of 1,000, at full speed over two processes that each were far from it', async () => {
     const first = await startPlatform({ OPEN_RESERVATIONS: '1000', DATABASE_POOL: '10' })
     const second = await first.sibling()

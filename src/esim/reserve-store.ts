@@ -100,7 +100,10 @@ async function findKnown(database: Queryable, reservations: Reservation[]): Prom
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The one order of a statement's rows: two statements that share orders then wait for each other, and never in a circle. */
+/**
+ * The one order of a statement's rows: two statements that share orders then wait for each other, and in a circle only where they
+ * share profiles crosswise as well, which the database ends and the statement survives (`Database`).
+ */
 export const compareReservations = (a: Reservation, b: Reservation): number =>
   (a.tariffId ?? 0) - (b.tariffId ?? 0) || compare(a.bankId, b.bankId) || compare(a.externalId, b.externalId)
 
@@ -143,18 +146,21 @@ export async function reserveWithinLimit(
     }
   }
   let waiting = given.reservations
-  if (limit - open < waiting.length) {
-    // Who only repeats needs no room.
+  // Who only repeats needs no room.
+  const answerRepeats = async () => {
     await run(
       waiting,
       waiting.map(reservation => ({ ...reservation, profileId: null })),
     )
     waiting = waiting.filter(reservation => results.get(reservation)?.outcome !== 'known')
   }
+  if (limit - open < waiting.length) await answerRepeats()
   for (let room = limit - open; waiting.length > 0 && room > 0; room = limit - open) {
     await run(waiting.slice(0, room))
     waiting = waiting.slice(room)
   }
+  // What they repeat may have been made just now.
+  if (waiting.length > 0) await answerRepeats()
   for (const reservation of waiting) results.set(reservation, { outcome: 'at-limit' })
   return { results: given.reservations.map(reservation => results.get(reservation) ?? { outcome: 'not-made' }), open }
 }

@@ -143,7 +143,7 @@ function createAttempts(deps: ReserveDeps): (attempt: Attempt) => Promise<Attemp
 
 /**
  * Gives the statement's rows one order, and hands the profiles out in that order too: two statements that want the same profiles
- * then wait for each other at most once, and never in a circle.
+ * then wait for each other at most once.
  */
 function arrange(attempts: readonly Attempt[]): Attempt[] {
   const sorted = attempts.toSorted((a, b) => store.compareReservations(a.reservation, b.reservation))
