@@ -144,6 +144,10 @@ const knownPaths: Record<string, string> = {
   '/sandbox/clock': 'DELETE, GET, HEAD, POST',
   '/health/live': 'GET, HEAD',
   '/health/ready': 'GET, HEAD',
+  '/cashbacks/for-bank': 'GET, HEAD',
+  '/cashbacks/for-merchant': 'GET, HEAD, POST',
+  // Also where a campaign's id may stand.
+  '/cashbacks/for-merchant/banks': 'GET, HEAD',
   '/esim/v1/operators': 'GET, HEAD',
   '/esim/v1/operators/x/tariffs': 'GET, HEAD',
   '/esim/v1/orders': 'POST',

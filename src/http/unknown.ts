@@ -7,18 +7,33 @@ import { errorBody, pathOf } from './errors.ts'
 export function answerUnknown(app: FastifyInstance, maxParamLength: number): void {
   const methods = new Set<HTTPMethods>()
   const routes = findMyWay({ ignoreTrailingSlash: false, maxParamLength })
-  const known = (method: HTTPMethods, path: string) => routes.find(method as HTTPMethod, path) !== null
+  /** The methods of each path without a parameter: what they lack is not for a route with a parameter at the same place. */
+  const literal = new Map<string, Set<HTTPMethods>>()
+  /** Routes with a parameter that would take such a path. */
+  const overlapping = new Set<string>()
 
-  app.addHook('onRoute', route => {
-    for (const method of [route.method].flat() as HTTPMethods[]) {
-      methods.add(method)
-      if (!routes.hasRoute(method as HTTPMethod, route.url)) routes.on(method as HTTPMethod, route.url, () => {})
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const each of [method].flat() as HTTPMethods[]) {
+      methods.add(each)
+      if (!routes.hasRoute(each as HTTPMethod, url)) routes.on(each as HTTPMethod, url, () => {}, { url })
+      if (!/[:*]/.test(url)) literal.set(url, (literal.get(url) ?? new Set()).add(each))
     }
   })
+  app.addHook('onReady', done => {
+    for (const [path, own] of literal)
+      for (const method of methods) {
+        const other = own.has(method) ? null : routes.find(method as HTTPMethod, path)
+        if (other) overlapping.add(other.store.url)
+      }
+    done()
+  })
 
+  const allowedAt = (path: string): HTTPMethods[] => {
+    const own = literal.get(path)
+    return [...(own ?? methods)].filter(method => own || routes.find(method as HTTPMethod, path) !== null).sort()
+  }
   const answer = (request: FastifyRequest, reply: FastifyReply) => {
-    const path = pathOf(request)
-    const allowed = [...methods].filter(method => known(method, path)).sort()
+    const allowed = allowedAt(pathOf(request))
     // A route that takes the method and still finds nothing serves files.
     if (allowed.length === 0 || allowed.includes(request.method as HTTPMethods))
       return reply.code(404).send(errorBody(request, 404, 'There is nothing at this path'))
@@ -30,7 +45,8 @@ export function answerUnknown(app: FastifyInstance, maxParamLength: number): voi
   app.setNotFoundHandler(answer)
   // At once, as the body of a request that nobody takes is of no interest.
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.is404) answer(request, reply)
+    const { url = '' } = request.routeOptions
+    if (request.is404 || (overlapping.has(url) && literal.has(pathOf(request)))) answer(request, reply)
     else done()
   })
 }
