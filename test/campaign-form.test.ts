@@ -432,6 +432,11 @@ describe('If-Match', () => {
     ['"77"', false],
     ['', false],
     ['"6", *', false],
+    [', "7" ,,', true],
+    ['"7"x', false],
+    ['x"7"', false],
+    ['"7" "8"', false],
+    ['"7', false],
   ]
   for (const [header, matched] of table)
     test(`${header}: ${matched ? 'goes on' : 'stale'}`, () => assert.equal(matches(header, '"7"'), matched))

@@ -24,5 +24,9 @@ export function matches(header: string | undefined, tag: string): boolean {
 
 const isAny = (header: string): boolean => header.trim() === '*'
 
-/** A comma may stand inside of a tag. */
-const tagsOf = (header: string): readonly string[] => header.match(/(?:W\/)?"[^"]*"/g) ?? []
+const oneTag = /(?:W\/)?"[^"]*"/g
+/** Tags with commas between; a comma may stand inside of a tag, too. */
+const listOfTags = /^[\s,]*(?:W\/)?"[^"]*"(?:\s*,[\s,]*(?:W\/)?"[^"]*")*[\s,]*$/
+
+/** None of a header that is no list of tags. */
+const tagsOf = (header: string): readonly string[] => (listOfTags.test(header) ? header.match(oneTag) : null) ?? []
