@@ -6,15 +6,19 @@ export type Clock = {
   now(): Date
   /** How far the clock is ahead of real time. */
   offsetMs(): number
-  setOffsetMs(offsetMs: number): void
+  /** @param asOfMs when its reading began (`performance.now()`): what was read before the present offset comes too late */
+  setOffsetMs(offsetMs: number, asOfMs?: number): void
 }
 
 export function createClock(): Clock {
   let offset = 0
+  let knownAsOfMs = Number.NEGATIVE_INFINITY
   return {
     now: () => new Date(Date.now() + offset),
     offsetMs: () => offset,
-    setOffsetMs(offsetMs) {
+    setOffsetMs(offsetMs, asOfMs = performance.now()) {
+      if (asOfMs < knownAsOfMs) return
+      knownAsOfMs = asOfMs
       offset = offsetMs
     },
   }

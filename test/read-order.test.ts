@@ -106,6 +106,30 @@ describe('200', () => {
     assert.deepEqual([tariff.operatorCode, tariff.code], ['kyivstar', 'younger'])
   })
 
+  test('a reading of the directory that others have overtaken changes nothing', async () => {
+    const { database } = platform.platform
+    const late = Promise.withResolvers<void>()
+    let isFirst = true
+    const catalogue = createCatalogue({
+      ...database,
+      async query<Row extends object>(...given: Parameters<typeof database.query>): Promise<Row[]> {
+        const rows = await database.query<Row>(...given)
+        if (isFirst) {
+          isFirst = false
+          await late.promise
+        }
+        return rows
+      },
+    })
+    const overtaken = catalogue.refresh()
+    await database.execute('update directory_version set version = version + 1')
+    await catalogue.refresh()
+    const version = catalogue.version()
+    late.resolve()
+    await overtaken
+    assert.equal(catalogue.version(), version)
+  })
+
   test('another credential of the bank, with another role, reads the same order', async () => {
     const { orderId } = await reserved()
     const viewer = await openBank(platform, await platform.bankToken('alpha', 'VIEWER'))

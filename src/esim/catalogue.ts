@@ -79,8 +79,10 @@ export function createCatalogue(database: Queryable): Catalogue {
 
   const refresh = async (): Promise<void> => {
     const [row] = await database.query<{ version: number }>('select version from directory_version')
-    if (!row || row.version === version) return
+    if (!row || row.version <= version) return
     const [readOperators, readBanks] = await Promise.all([selectOperators(database), selectBanks(database)])
+    // Another reading may have overtaken this one.
+    if (row.version <= version) return
     operators = readOperators
     byCode = new Map(readOperators.map(operator => [operator.code, operator]))
     for (const operator of readOperators)
@@ -99,6 +101,8 @@ export function createCatalogue(database: Queryable): Catalogue {
       return known
     },
     operatorFor(bankId, operatorCode) {
+      // A bank that is new here may know an operator that is new here, too.
+      termsOf(bankId)
       const operator = byCode.get(operatorCode)
       return operator && permits(bankId, operator) ? operator : undefined
     },
