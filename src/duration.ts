@@ -1,7 +1,13 @@
-/** ISO 8601 durations, as the sandbox clock and the overlap of a rotation take them: `PT15M`, `P30D`, `P1Y2M3DT4H5M6S`, `P2W`. */
+/**
+ * ISO 8601 durations, as the sandbox clock and the overlap of a rotation take them: `PT15M`, `P30D`, `P1Y2M3DT4H5M6S`, `P2W`,
+ * `PT0.5H`. Only the last part may have a fraction, to the millisecond, and not a year or a month, whose length is not fixed.
+ */
 
-const form =
-  /^P(?!$)(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d{1,3}))?S)?)?$/
+const fraction = '(?:[.,]\\d{1,9}(?=[A-Z]$))?'
+const form = new RegExp(
+  `^P(?!$)(?:(\\d+)Y)?(?:(\\d+)M)?(?:(\\d+${fraction})W)?(?:(\\d+${fraction})D)?` +
+    `(?:T(?=\\d)(?:(\\d+${fraction})H)?(?:(\\d+${fraction})M)?(?:(\\d+${fraction})S)?)?$`,
+)
 
 /**
  * The instant that lies a duration after another, by the calendar of UTC; a day of a month that is too short is its last day.
@@ -13,11 +19,10 @@ export function addDuration(from: Date, text: string): Date | null {
   if (!match) return null
   const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match
     .slice(1, 8)
-    .map(part => Number(part ?? 0))
-  const milliseconds = Number((match[8] ?? '').padEnd(3, '0'))
+    .map(part => Number((part ?? '0').replace(',', '.')))
   const date = addMonths(from, years * 12 + months)
-  const added = (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds
-  const result = new Date(date.getTime() + added * 1000 + milliseconds)
+  const addedSeconds = (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds
+  const result = new Date(date.getTime() + Math.round(addedSeconds * 1000))
   return Number.isNaN(result.getTime()) || result.getUTCFullYear() > 9999 ? null : result
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createClock } from '../src/clock.ts'
 import { type Answer, startPlatform, type TestPlatform } from './support/platform.ts'
 
 const path = '/sandbox/clock'
@@ -67,6 +68,9 @@ suite('200', () => {
     assert.ok(Date.parse((await read()).now) > Date.parse(now), 'it runs')
     const zoned = new Date(target + 5 * hour).toISOString().replace(/Z$/, '+02:00')
     assertNear((await move({ now: zoned })).body.now, target + 3 * hour, 'an instant written in another zone')
+    const day = new Date(target + 48 * hour).toISOString().slice(0, 10)
+    assertNear((await move({ now: day })).body.now, Date.parse(day), 'a date alone means midnight UTC')
+    assertNear((await move({ now: `${day}T01:00Z` })).body.now, Date.parse(day) + hour, 'no seconds')
   })
 
   test('DELETE returns it to real time', async () => {
@@ -129,13 +133,20 @@ suite('400', () => {
   })
 
   test('what is no duration', async () => {
-    const texts = ['', 'PT', 'P', '15', '15 minutes', 'PT-15M', '-PT15M', 'pt15m', 'P1DT', 'PT15M ', 'P1.5D', 'PTXM']
+    const texts = ['', 'PT', 'P', '15', '15 minutes', 'PT-15M', '-PT15M', 'pt15m', 'P1DT', 'PT15M ', 'P1.5M', 'PTXM']
     for (const advance of [...texts, 'P'.repeat(100), 15, null, true, ['PT1M'], { minutes: 15 }])
       await refused({ advance }, [/^advance must be/])
   })
 
   test('what is no instant', async () => {
-    const texts = ['', 'tomorrow', '2027-01-01', '2027-01-01T00:00:00', '2027-02-30T00:00:00Z', '2027-01-01T25:00:00Z']
+    const texts = [
+      '',
+      'tomorrow',
+      '2999-01-01 00:00:00Z',
+      '2027-01-01T00:00:00',
+      '2027-02-30T00:00:00Z',
+      '2027-01-01T25:00:00Z',
+    ]
     for (const now of [...texts, '+275760-09-13T00:00:00Z', 1893456000000, null, true, ['2999-01-01T00:00:00Z']])
       await refused({ now }, [/^now must be/])
   })
@@ -232,4 +243,13 @@ suite('live mode', () => {
       await live.close()
     }
   })
+})
+
+test('what was read of the shared clock before its present offset comes too late', () => {
+  const clock = createClock()
+  clock.setOffsetMs(900_000, 20)
+  clock.setOffsetMs(0, 10)
+  assert.equal(clock.offsetMs(), 900_000)
+  clock.setOffsetMs(0, 30)
+  assert.equal(clock.offsetMs(), 0)
 })

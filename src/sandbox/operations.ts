@@ -3,6 +3,7 @@
  * falls due on the way is carried out before the answer.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { instantForm, readInstant } from '../campaigns/instant.ts'
 import type { Clock } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
@@ -24,8 +25,9 @@ export function readClock(clock: Clock): ClockReading {
 
 /** Takes over the offset that all processes share. */
 export async function followSharedClock(database: Queryable, clock: Clock): Promise<void> {
+  const asOfMs = performance.now()
   const [row] = await database.query<{ offsetMs: number }>('select offset_ms as "offsetMs" from sandbox_clock')
-  if (row) clock.setOffsetMs(row.offsetMs)
+  if (row) clock.setOffsetMs(row.offsetMs, asOfMs)
 }
 
 /** What begins before it, a reservation or a campaign's wait, ends in a year of four digits. */
@@ -39,8 +41,13 @@ const endOfTime = Date.UTC(9900, 0, 1)
 export function moveClock(deps: SandboxDeps, given: { advance: string } | { now: string }): Promise<ClockReading> {
   return changeOffset(deps, currentMs => {
     const realMs = Date.now()
-    const target = 'advance' in given ? addDuration(new Date(realMs + currentMs), given.advance) : new Date(given.now)
-    if (target === null) throw new DomainError('invalid', ['advance must be an ISO 8601 duration, like PT15M'])
+    const target =
+      'advance' in given ? addDuration(new Date(realMs + currentMs), given.advance) : readInstant(given.now)
+    if (target === null) {
+      const must =
+        'advance' in given ? 'advance must be an ISO 8601 duration, like PT15M' : `now must be ${instantForm}`
+      throw new DomainError('invalid', [must])
+    }
     if (!(target.getTime() < endOfTime)) {
       const field = 'advance' in given ? 'advance' : 'now'
       throw new DomainError('invalid', [`${field} must be such that the clock stays before the year 9900`])

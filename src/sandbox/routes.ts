@@ -1,6 +1,7 @@
 /** `/sandbox/clock`: exists in sandbox mode only. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { instantForm } from '../campaigns/instant.ts'
 import { CashbackError } from '../http/errors.ts'
 import { errorAnswers } from '../http/openapi.ts'
 import { moveClock, readClock, resetClock, type SandboxDeps } from './operations.ts'
@@ -26,8 +27,10 @@ const Move = Type.Object(
     ),
     now: Type.Optional(
       Type.String({
-        format: 'date-time',
-        description: 'Where to move to, not before the present time of the clock',
+        maxLength: 64,
+        'x-must-be': instantForm,
+        description:
+          'Where to move to, not before the present time of the clock: ISO 8601, a date alone means midnight UTC',
         examples: ['2027-01-01T00:00:00Z'],
       }),
     ),
