@@ -168,7 +168,7 @@ export function readConfig(env: Environment): Config {
 
   const masterKeys = readMasterKeys(text('MASTER_KEY'), faults)
   const operatorKey = text('OPERATOR_KEY')
-  if (operatorKey !== null && operatorKey.length < shortestOperatorKey) faults.push(operatorKeyFault)
+  if (operatorKey !== null && !isOperatorKey(operatorKey)) faults.push(operatorKeyFault)
   if (!embedded && text('MASTER_KEY') === null)
     faults.push('MASTER_KEY is required with DATABASE_URL (make one: openssl rand -base64 32)')
   if (!embedded && operatorKey === null)
@@ -209,7 +209,9 @@ export function readConfig(env: Environment): Config {
 }
 
 const shortestOperatorKey = 32
-const operatorKeyFault = `OPERATOR_KEY must have at least ${shortestOperatorKey} characters`
+const operatorKeyFault = `OPERATOR_KEY must have at least ${shortestOperatorKey} characters, of those that a header can carry (ASCII)`
+/** It is sent in a header. */
+const isOperatorKey = (key: string): boolean => key.length >= shortestOperatorKey && /^[\x20-\x7e]+$/.test(key)
 
 /** Whether it is `address` or `name <address>` on one line; the address itself is read when mail is set up. */
 function isSender(text: string): boolean {
@@ -283,8 +285,7 @@ export function withKeys(config: Config): Config & { operatorKey: string } {
   }
   const faults: string[] = []
   const operatorKey = config.operatorKey ?? kept('operator.key', () => randomBytes(32).toString('hex'))
-  if (operatorKey.length < shortestOperatorKey)
-    faults.push(`${join(config.dataDir, 'operator.key')}: ${operatorKeyFault}`)
+  if (!isOperatorKey(operatorKey)) faults.push(`${join(config.dataDir, 'operator.key')}: ${operatorKeyFault}`)
   let { masterKeys } = config
   if (masterKeys.length === 0) {
     const keyFaults: string[] = []
@@ -303,7 +304,8 @@ export function withKeys(config: Config): Config & { operatorKey: string } {
  * database holds cannot be read without its key.
  */
 function keepFile(path: string, content: string): void {
-  mkdirSync(dirname(path), { recursive: true })
+  // Others may pass but not list: the embedded database's user has to, when we are root.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o711 })
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   writeFileSync(draft, content, { mode: 0o600, flag: 'wx', flush: true })
   try {

@@ -62,7 +62,7 @@ async function send(call: AdminCall): Promise<IncomingMessage> {
   if (!/^https?:$/.test(address.protocol)) throw new CommandError('PERKLINE_URL must start with http:// or https://')
   const shown = `${address.origin}${address.pathname.replace(/\/+$/, '')}`
   // Such a key can't even be sent, so it can't be the right one.
-  if (!/^[\x21-\x7e]+$/.test(operatorKey)) throw wrongKey(shown)
+  if (!/^[\x20-\x7e]+$/.test(operatorKey)) throw wrongKey(shown)
 
   const { request: open } = address.protocol === 'https:' ? await import('node:https') : await import('node:http')
   const body = call.json === undefined ? undefined : Buffer.from(JSON.stringify(call.json))
