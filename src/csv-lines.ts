@@ -40,7 +40,8 @@ export async function* readLines(source: AsyncIterable<unknown>): AsyncGenerator
   if (lines.length > 0) yield lines
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+// The mark at the beginning of the file was left out already; anywhere else it is a character like others.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * The text of a line that may hold more than ASCII.
