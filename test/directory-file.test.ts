@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Directory, readDirectory, terminalsFilesOf } from '../src/partners/directory-file.ts'
+import { readDirectoryAside } from '../src/partners/directory-reading.ts'
 
 const noFiles = new Map<string, string>()
 
@@ -428,4 +429,16 @@ merchants:
 `
   assert.deepEqual(terminalsFilesOf(yamlText), ['a.csv', 'lists/b.csv'])
   assert.deepEqual(terminalsFilesOf('merchants: ['), [])
+})
+
+test('a large file, read in a thread of its own, is read alike', async () => {
+  const merchants = Array.from(
+    { length: 1_500 },
+    (_, index) => `  - { code: m${index}, name: Merchant ${index}, terminalsFile: t.csv }\n`,
+  )
+  const files = new Map([['t.csv', `terminalId\n${'T'.repeat(100)}\n`]])
+  for (const yamlText of [`merchants:\n${merchants.join('')}`, `merchants:\n${merchants.join('')}nothing: 1\n`]) {
+    const text = `# ${'.'.repeat(128 * 1024)}\n${yamlText}`
+    assert.deepEqual(await readDirectoryAside(text, files), readDirectory(text, files))
+  }
 })

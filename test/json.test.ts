@@ -254,4 +254,5 @@ test('an object of more fields than any form has is refused, however many there 
   assert.equal(Object.keys(read(fields(1_000)) as object).length, 1_000)
   assert.throws(() => read(`{"a":${fields(1_001)}}`), { details: ['a must be an object of at most 1000 fields'] })
   assert.throws(() => read(fields(100_000)), { details: ['body must be an object of at most 1000 fields'] })
+  assert.equal(Object.keys(readJson(Buffer.from(fields(1_001)), 1_001) as object).length, 1_001)
 })

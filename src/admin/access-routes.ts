@@ -15,6 +15,8 @@ import { NoQuery, operation, operatorErrors } from './documents.ts'
 export type AccessAdminDeps = ApplyDeps & { catalogue: Catalogue; refusals: Refusals }
 
 const directoryBytes = 64 * 1024 * 1024
+/** As many as there may be merchants in a file. */
+const mostTerminalsFiles = 100_000
 const longestOverlapDays = 366
 
 /** @throws DomainError 'invalid' unless exactly one is named */
@@ -31,7 +33,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     '/directory',
     {
       bodyLimit: directoryBytes,
-      config: { longUpload: true },
+      config: { longUpload: true, mostNames: mostTerminalsFiles },
       schema: {
         ...operation(
           'Partners',

@@ -71,6 +71,8 @@ declare module 'fastify' {
     longUpload?: boolean
     /** How long the body may take to come, where it may be large. */
     bodyTimeoutMs?: number
+    /** How many fields an object of the body may have, where that is not the usual number. */
+    mostNames?: number
     /** What the body must be, for the message of a 415. */
     bodyType?: string
   }
@@ -194,8 +196,8 @@ const givenRequestId = (header: string | string[] | undefined): string | null =>
 
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) =>
-    readJson(body),
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
+    readJson(body, request.routeOptions.config.mostNames),
   )
 }
 

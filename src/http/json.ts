@@ -8,16 +8,17 @@ import { innerPath, shownName } from './field-name.ts'
 
 const deepest = 32
 /** No form has nearly as many fields; a body of nothing but names would keep everybody waiting. */
-const mostNames = 1_000
+const usualMostNames = 1_000
 /** More faults than anybody reads are not looked for. */
 const mostFaults = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
+ * @param mostNames how many fields an object may have
  * @returns the value; undefined for an empty body
  * @throws DomainError 'invalid'
  */
-export function readJson(bytes: Buffer): unknown {
+export function readJson(bytes: Buffer, mostNames = usualMostNames): unknown {
   if (bytes.length === 0) return undefined
   const text = decode(bytes)
   let value: unknown
@@ -26,7 +27,7 @@ export function readJson(bytes: Buffer): unknown {
   } catch {
     throw new DomainError('invalid', 'The body must be valid JSON')
   }
-  checkNames(text)
+  checkNames(text, mostNames)
   // Text that was valid UTF-8 can only become ill-formed through an escape.
   if (text.includes('\\u')) {
     const faults: string[] = []
@@ -47,7 +48,7 @@ function decode(bytes: Buffer): string {
 type Level = { names: Set<string> | null; path: string; index: number; name: string }
 
 /** Walks over text that JSON.parse has accepted, so that only strings and brackets need a look. */
-function checkNames(text: string): void {
+function checkNames(text: string, mostNames: number): void {
   const levels: Level[] = []
   let nameNext = false
   for (let at = 0; at < text.length; at++) {
@@ -57,7 +58,7 @@ function checkNames(text: string): void {
       const end = endOfString(text, at)
       if (nameNext && level?.names) {
         level.name = JSON.parse(text.slice(at, end + 1)) as string
-        checkName(level)
+        checkName(level, mostNames)
         nameNext = false
       }
       at = end
@@ -85,7 +86,7 @@ function endOfString(text: string, start: number): number {
 
 const pathWithin = ({ path, names, name, index }: Level): string => innerPath(path, names ? name : index)
 
-function checkName(level: Level): void {
+function checkName(level: Level, mostNames: number): void {
   const { names, name } = level
   const fault = (must: string) => new DomainError('invalid', [`${shownName(pathWithin(level))} must be ${must}`])
   if (!isText(name)) throw fault('well-formed text without NUL')

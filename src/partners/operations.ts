@@ -5,7 +5,8 @@ import { longTransaction } from '../db/long-transaction.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
 import { checkClaims } from './claims.ts'
-import { type Directory, readDirectory } from './directory-file.ts'
+import type { Directory } from './directory-file.ts'
+import { readDirectoryAside } from './directory-reading.ts'
 import type { Written } from './entry-writer.ts'
 import * as store from './store.ts'
 import { renewBankLists, writeTerminalLists } from './terminal-lists-store.ts'
@@ -30,7 +31,7 @@ export async function applyDirectory(
   deps: ApplyDeps,
   given: { directory: string; files: ReadonlyMap<string, string>; dryRun: boolean },
 ): Promise<Applied> {
-  const read = readDirectory(given.directory, given.files)
+  const read = await readDirectoryAside(given.directory, given.files)
   const apply = async (transaction: Queryable): Promise<Applied> => {
     await store.lockDirectory(transaction)
     const faults = [...('faults' in read ? read.faults : []), ...(await checkClaims(transaction, read))]

@@ -1,0 +1,22 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { readDirectory } from './directory-file.ts'
+
+/** Read in some tens of milliseconds, which is less than a thread takes to begin. */
+const fewCharacters = 128 * 1024
+
+/** As `readDirectory`, a large file in a thread of its own: reading 16 MiB of YAML would keep everybody waiting for seconds. */
+export async function readDirectoryAside(
+  yamlText: string,
+  files: ReadonlyMap<string, string>,
+): Promise<ReturnType<typeof readDirectory>> {
+  const characters = [...files.values()].reduce((sum, text) => sum + text.length, yamlText.length)
+  if (characters <= fewCharacters) return readDirectory(yamlText, files)
+  const worker = new Worker(new URL('./directory-worker.ts', import.meta.url), { workerData: { yamlText, files } })
+  try {
+    const [read] = await once(worker, 'message')
+    return read
+  } finally {
+    await worker.terminate()
+  }
+}
