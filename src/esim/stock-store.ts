@@ -84,7 +84,7 @@ export async function withdraw(
     `insert into orders (order_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until)
      select i.order_id, p.tariff_id, p.profile_id, 'withdrawn', 0, '', $3, $3
      from unnest($1::bytea[], $2::uuid[]) as i (iccid_hash, order_id) join profiles p using (iccid_hash)
-     order by p.profile_id
+     order by p.tariff_id, p.profile_id
      on conflict do nothing
      returning profile_id as "profileId"`,
     [given.iccidHashes, given.orderIds, given.now],
