@@ -136,7 +136,9 @@ export async function createPlatform(
   const { database, close: closeDatabase } = await openConfiguredDatabase(config, logger)
   const closers: (() => Promise<void>)[] = [closeDatabase]
   const close = async () => {
-    for (const closer of closers) await closer()
+    const faults: unknown[] = []
+    for (const closer of closers) await closer().catch(fault => faults.push(fault))
+    if (faults.length > 0) throw faults[0]
   }
 
   try {

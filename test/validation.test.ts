@@ -56,6 +56,10 @@ test('missing and unknown fields are named', () => {
   ])
 })
 
+test('a field without a name is called so', () => {
+  assert.deepEqual(faultsOf(Person, { name: 'A', '': 1 }), ['the field without a name must be omitted'])
+})
+
 test('all faults of a body are told at once, each once', () => {
   assert.deepEqual(faultsOf(Person, { name: '', age: 200, nick: 1 }).sort(), [
     'age must be at most 150',

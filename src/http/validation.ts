@@ -86,7 +86,8 @@ function faultMessage(error: ErrorObject): string | null {
   const inner = (name: string) => shownName(innerPath(path, name))
   const { params, keyword } = error
   if (keyword === 'required') return `${inner(params.missingProperty)} must be given`
-  if (keyword === 'additionalProperties') return `${inner(params.additionalProperty)} must be omitted`
+  if (keyword === 'additionalProperties')
+    return `${inner(params.additionalProperty) || 'the field without a name'} must be omitted`
   // These only repeat that one of their branches failed, which is told already.
   if (keyword === 'if' || keyword === 'anyOf' || keyword === 'oneOf') return null
   return `${shownName(path) || 'body'} must be ${requirement(error)}`
