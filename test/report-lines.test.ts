@@ -281,3 +281,11 @@ test('a million lines are taken, in bounded pieces, and one more is not', async 
     { details: ['file must have at most 1000000 lines below its header'] },
   )
 })
+
+test('a byte-order mark is left out at the beginning of the file, and a character like others elsewhere', async () => {
+  const { lines } = await read(`\ufeff${header}\n\ufeff${good}\n"\ufefftx-2",T-1,${at},200.00,10.00\n`)
+  assert.deepEqual(
+    lines.map(({ transactionId }) => transactionId),
+    ['\ufefftx-1', '\ufefftx-2'],
+  )
+})
