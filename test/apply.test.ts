@@ -182,6 +182,25 @@ test('what the file leaves out stays: entries, and the terminals of a merchant t
   assert.deepEqual({ terminals, banks }, { terminals: 4, banks: 2 })
 })
 
+test('an excerpt leaves the order of tariffs as it is, and appends new ones; a file that names all of them says their order', async () => {
+  const order = async () =>
+    (await database().query<{ code: string }>('select code from tariffs order by position, tariff_id')).map(
+      row => row.code,
+    )
+  const applyTariffs = (...codes: string[]) => {
+    const tariffs = codes.map(code => `{ code: ${code}, name: N, price: 1, currency: UAH, validityDays: 1 }`)
+    return apply(`esim: { operators: [{ code: star, nameUk: З, country: UA, tariffs: [${tariffs}] }] }`)
+  }
+  await applyTariffs('a', 'b', 'c')
+  for (const excerpt of [['c'], ['c', 'a'], ['b', 'c']])
+    assert.deepEqual(await applyTariffs(...excerpt), { created: 0, updated: 0, unchanged: excerpt.length + 1 })
+  assert.equal((await applyTariffs('e', 'b', 'd')).created, 2)
+  assert.deepEqual(await order(), ['a', 'b', 'c', 'e', 'd'])
+  assert.deepEqual(await applyTariffs('e', 'b', 'd'), { created: 0, updated: 0, unchanged: 4 })
+  await applyTariffs('e', 'd', 'c', 'b', 'a')
+  assert.deepEqual(await order(), ['e', 'd', 'c', 'b', 'a'])
+})
+
 test('an id is made once and kept; a given one is taken over', async () => {
   const id = '0b0f2ad0-63a2-4a5f-8f3c-0d5a8a0b7d11'
   await apply(`banks: [{ code: alpha, name: A }, { code: beta, name: B, id: ${id.toUpperCase()} }]`)

@@ -148,8 +148,15 @@ export async function writeTariffs(
   now: Date,
 ): Promise<Written[]> {
   const idOf = await idsByCode(transaction, mobileOperators.name, 'mobile_operator_id', entries)
-  const rows = entries.flatMap(operator =>
-    operator.tariffs.map((tariff, position) => ({
+  const present = await transaction.query<{ operatorId: string | number; code: string; position: number }>(
+    `select mobile_operator_id as "operatorId", code, position from tariffs where mobile_operator_id = any($1)`,
+    [entries.map(({ code }) => idOf(code))],
+  )
+  const presentOf = Map.groupBy(present, ({ operatorId }) => operatorId)
+  const rows = entries.flatMap(operator => {
+    const codes = operator.tariffs.map(({ code }) => code)
+    const positions = tariffPositions(codes, presentOf.get(idOf(operator.code)) ?? [])
+    return operator.tariffs.map((tariff, index) => ({
       uuid: tariff.id ?? randomUUID(),
       mobile_operator_id: idOf(operator.code),
       code: tariff.code,
@@ -165,10 +172,19 @@ export async function writeTariffs(
       sms_unlimited: tariff.smsUnlimited,
       validity_days: tariff.validityDays,
       on_sale: tariff.onSale,
-      position,
-    })),
-  )
+      position: positions[index],
+    }))
+  })
   return writeEntries(transaction, tariffs, rows, now)
+}
+
+/** The order of a file that names all tariffs that are there; to another one they stay in theirs, and new ones follow. */
+function tariffPositions(codes: readonly string[], present: readonly { code: string; position: number }[]): number[] {
+  const named = new Set(codes)
+  if (present.every(({ code }) => named.has(code))) return codes.map((_, index) => index)
+  const known = new Map(present.map(({ code, position }) => [code, position]))
+  let last = Math.max(...known.values())
+  return codes.map(code => known.get(code) ?? ++last)
 }
 
 export function writeBanks(transaction: Queryable, entries: Entries<'banks'>, now: Date): Promise<Written[]> {
