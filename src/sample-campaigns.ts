@@ -73,7 +73,7 @@ export async function makeSampleCampaigns(
   given: { now: Date; completeAfterMs: number },
 ): Promise<void> {
   if ((await database.query('select from campaigns limit 1')).length > 0)
-    await database.execute('truncate campaigns cascade')
+    await database.execute('truncate campaigns, report_lines, report_differences cascade')
   const instant = (day: number) => new Date(given.now.getTime() + day * dayMs)
   const stage: Stage = {
     cast: await castOf(database),

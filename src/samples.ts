@@ -38,6 +38,7 @@ async function load({ database, deps }: Platform, logger: Logger): Promise<Sampl
   const directory = readFileSync(new URL('directory.yaml', folder), 'utf8')
   const files = new Map(terminalsFilesOf(directory).map(path => [path, readFileSync(new URL(path, folder), 'utf8')]))
   const { admin } = deps
+  await database.execute('insert into sample_loading default values on conflict do nothing')
   await applyDirectory(admin, { directory, files, dryRun: false })
   await admin.catalogue.refresh()
 
@@ -57,19 +58,21 @@ async function load({ database, deps }: Platform, logger: Logger): Promise<Sampl
     now: deps.campaigns.clock.now(),
     completeAfterMs: deps.campaigns.completeAfterMs,
   })
-  const samples = await database.transaction(async transaction => ({
-    credentials: await issueSampleCredentials(transaction),
-    logins: await addSampleUsers(transaction),
-  }))
+  const samples = await database.transaction(async transaction => {
+    await transaction.execute('delete from sample_loading')
+    return { credentials: await issueSampleCredentials(transaction), logins: await addSampleUsers(transaction) }
+  })
   logger.info('the sample directory was loaded')
   return samples
 }
 
-/** Empty, or left by a first start that was cut off: access comes last, and all at once. */
+/** Nothing of anybody's is there, or only what a first start that was cut off has left: no one has had access to that yet. */
 async function isEmpty(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ empty: boolean }>(
-    `select not exists (select from credentials) and not exists (select from portal_users)
-        and not exists (select from banks where code not in ('alpha', 'beta')) as empty`,
+    `select exists (select from sample_loading) or not (
+       exists (select from banks) or exists (select from merchants) or exists (select from mobile_operators)
+       or exists (select from countries) or exists (select from payment_systems)
+       or exists (select from credentials) or exists (select from portal_users)) as empty`,
   )
   return row?.empty === true
 }

@@ -78,8 +78,9 @@ test('what a first start that was cut off has left of them is made anew', async 
   try {
     const { database } = cutOff.platform
     await loadSamples(cutOff.platform, createLogger('silent'))
-    // Access comes last.
+    // Access comes last, and with it the end of the loading.
     await database.execute('truncate credentials, portal_users cascade')
+    await database.execute('insert into sample_loading default values')
     await database.execute(`update campaigns set name = 'left over'`)
     assert.equal((await loadSamples(cutOff.platform, createLogger('silent')))?.credentials.length, 4)
     assert.equal(await countCampaigns(cutOff), await countCampaigns(platform))
@@ -87,6 +88,21 @@ test('what a first start that was cut off has left of them is made anew', async 
     await cutOff.close()
   }
 })
+
+for (const [what, directory] of [
+  ['that has codes of the samples', 'banks: [{ code: alpha, name: Mine }]'],
+  ['without a bank', 'countries: [{ code: UA, name: Mine, currency: { code: UAH, name: H, symbol: H } }]'],
+] as const)
+  test(`a directory of the operator’s own ${what} is left alone`, async () => {
+    const own = await startPlatform({}, { directory })
+    try {
+      assert.equal(await loadSamples(own.platform, createLogger('silent')), null)
+      const names = await own.platform.database.query('select name from banks union all select name from countries')
+      assert.deepEqual(names, [{ name: 'Mine' }])
+    } finally {
+      await own.close()
+    }
+  })
 
 async function countCampaigns({ platform: { database } }: TestPlatform): Promise<number> {
   const [row] = await database.query<{ count: number }>('select count(*)::int as count from campaigns')
