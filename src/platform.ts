@@ -18,7 +18,7 @@ import { listen } from './db/notifications.ts'
 import { DomainError } from './errors.ts'
 import { createAvailability } from './esim/availability.ts'
 import { createCatalogue } from './esim/catalogue.ts'
-import { createFileMailer, type Mailer } from './esim/mail.ts'
+import { createFileMailer, createNoMailer, type Mailer } from './esim/mail.ts'
 import { createOrders } from './esim/operations.ts'
 import { createSealing, loadIndexKey } from './esim/sealing.ts'
 import { createStock } from './esim/stock.ts'
@@ -46,6 +46,8 @@ export type Platform = {
 /** How often each process looks for changes that it was not told of. */
 const pollMs = 2_000
 const startAgainMs = 1_000
+/** Requests under way when it stops get this long to finish (operations.md, "Health and stop"). */
+const finishWithinMs = 30_000
 const mailTimeoutMs = 10_000
 const portalFolder = fileURLToPath(new URL('../portal/dist', import.meta.url))
 
@@ -83,20 +85,20 @@ async function keepEmbeddedDatabase(dataDir: string, logger: Logger) {
   const { startEmbeddedDatabase } = await import('./db/embedded.ts')
   let server = await startEmbeddedDatabase({ dataDir })
   const { connection } = server
+  const socketFolder = connection.host
   let isStopping = false
   let starting = Promise.resolve()
 
   const startAgain = async (reason: string): Promise<void> => {
     logger.error({ reason }, 'the embedded database is started again')
     for (let tried = 1; !isStopping; tried++) {
-      const again = await startEmbeddedDatabase({ dataDir }).catch((error: unknown) => {
+      const again = await startEmbeddedDatabase({ dataDir, socketFolder }).catch((error: unknown) => {
         // Once: it is the same every second, and the log may lie on the same disk.
         if (tried === 1) logger.error({ err: error }, 'the embedded database does not start; it is tried until it does')
         return null
       })
       if (again) {
         server = again
-        if (server.connection.host !== connection.host) throw new Error('The embedded database has moved')
         logger.info({ tried }, 'the embedded database runs again')
         return watch()
       }
@@ -239,7 +241,7 @@ export async function createPlatform(
     }
     const app = await createApp(deps)
     await app.ready()
-    closers.unshift(() => app.close())
+    closers.unshift(() => closeWithin(finishWithinMs, app))
     const drain = () => {
       draining = true
     }
@@ -248,6 +250,12 @@ export async function createPlatform(
     await close().catch(onFault)
     throw error
   }
+}
+
+/** What is still under way after that time is cut off. */
+async function closeWithin(ms: number, app: FastifyInstance): Promise<void> {
+  const late = setTimeout(() => app.server.closeAllConnections(), ms)
+  await app.close().finally(() => clearTimeout(late))
 }
 
 async function bringToVersion(database: Database, mayMigrate: boolean, logger: Logger): Promise<void> {
@@ -280,6 +288,7 @@ async function createMailer(config: Config, database: Database, logger: Logger):
       const codes = banks.map(({ code }) => code).join(', ')
       throw new ConfigError([`SMTP_URL and MAIL_FROM are required: these banks deliver by qr_email: ${codes}`])
     }
+    return createNoMailer(() => logger.error('an e-mail could not be sent: SMTP_URL and MAIL_FROM are required'))
   }
   return createFileMailer({ directory: join(config.dataDir, 'mail'), from })
 }

@@ -10,8 +10,8 @@ import { createLogger, terminalStream } from './log.ts'
 import { giveBackMemory } from './memory.ts'
 import { createPlatform, openConfiguredDatabase } from './platform.ts'
 
-/** Requests under way get this long to finish. */
-const finishWithinMs = 30_000
+/** Whoever still hangs then will not end by itself: requests have 30 s, then all else is closed. */
+const endWithinMs = 45_000
 /** In live mode: how long a load balancer may take to see that this process is not ready any more. */
 const noticeMs = 3_000
 
@@ -122,7 +122,7 @@ function onceSignalled(begin: (signal: string) => void): Promise<void> {
     const onSignal = (signal: NodeJS.Signals) => {
       if (stopping) process.exit(1)
       stopping = true
-      const late = setTimeout(() => process.exit(1), finishWithinMs + noticeMs)
+      const late = setTimeout(() => process.exit(1), noticeMs + endWithinMs)
       late.unref()
       begin(signal)
       resolve()

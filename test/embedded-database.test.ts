@@ -188,6 +188,10 @@ test('a socket path that is too long is replaced by a private folder, removed af
   await query(server, 'select')
   await server.stop()
   assert.ok(!existsSync(host))
+  const again = await startEmbeddedDatabase({ dataDir: long, socketFolder: host })
+  assert.equal(again.connection.host, host)
+  await query(again, 'select')
+  await again.stop()
 
   const killed = owner(long)
   const folder = (await killed.line()).split(' ')[1] ?? ''

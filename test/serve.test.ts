@@ -12,7 +12,9 @@ import process from 'node:process'
 import { after, before, suite, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { profileLines } from '../samples/make-profiles.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { testDirectory } from './support/platform.ts'
 import { openRaw, readRaw, requestText } from './support/raw-http.ts'
 
 const program = fileURLToPath(new URL('../bin/perkline', import.meta.url))
@@ -133,6 +135,24 @@ suite('perkline', { concurrency: 3 }, () => {
       assert.ok(performance.now() - signalledMs < 20_000, 'it does not wait for idle connections')
       assert.match(run.stdout(), /"msg":"stopped"/)
       assert.equal(run.stderr(), '')
+    })
+
+    test('a request that does not end is cut off after 30 s; all is closed, exit 0', async t => {
+      const run = await start(t, ['serve'], onServer())
+      await run.ready()
+      const socket = await openRaw(run.url)
+      const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'text/csv', 'content-length': '1000' }
+      socket.write(requestText('POST', '/admin/customers?bank=alpha', headers))
+      const line = setInterval(() => socket.write('x'), 500)
+      t.after(() => clearInterval(line))
+      socket.on('error', () => {})
+      await sleep(500)
+      const signalledMs = performance.now()
+      run.signal('SIGTERM')
+      await once(socket, 'close')
+      assert.ok(performance.now() - signalledMs > 29_000)
+      assert.equal(await run.ended, 0, run.stderr())
+      assert.match(run.stdout(), /"msg":"stopped"/)
     })
 
     test('connections that were kept alive do not hold it up', async t => {
@@ -316,6 +336,38 @@ suite('perkline', { concurrency: 3 }, () => {
       await sandbox.ended
       const message = await failure(t, ['serve'], { ...onServer(own.url), PERKLINE_MODE: 'live' })
       assert.match(message, /SMTP_URL.*beta/)
+    })
+
+    test('a bank that comes to deliver by e-mail where no mail server is set: failed, and nothing is kept', async t => {
+      const own = await createTestDatabase()
+      t.after(() => own.close())
+      const live = await start(t, ['serve'], { ...onServer(own.url), PERKLINE_MODE: 'live' })
+      await live.ready()
+      const call = async (path: string, token: string, body: unknown, type = 'application/json') => {
+        const answer = await fetch(live.url + path, {
+          method: 'POST',
+          headers: { ...(token && { authorization: `Bearer ${token}` }), 'content-type': type },
+          body: type === 'application/json' ? JSON.stringify(body) : String(body),
+        })
+        const text = await answer.text()
+        assert.ok(answer.ok, text)
+        return { headers: answer.headers, body: JSON.parse(text) }
+      }
+      await call('/admin/directory', operatorKey, { directory: testDirectory })
+      const stock = [...profileLines({ count: 1, seed: 9_901 })].join('')
+      await call('/admin/profiles?operator=kyivstar&tariff=eu-10gb', operatorKey, stock, 'text/csv')
+      const issued = await call('/admin/credentials', operatorKey, { bank: 'beta', role: 'ADMIN', label: 'l' })
+      const token = (await call('/getToken/auth', '', issued.body)).body.access_token
+      const order = { operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId: 'e-1' }
+      const { orderId } = (await call('/esim/v1/orders', token, order)).body
+      const address = { customerEmail: 'planted@customer.example' }
+      const { headers } = await call(`/esim/v1/orders/${orderId}/confirm`, token, address)
+      assert.equal(headers.get('x-email-delivery'), 'failed')
+      live.signal('SIGTERM')
+      assert.equal(await live.ended, 0)
+      assert.ok(!existsSync(join(live.folder, 'data', 'mail')))
+      assert.match(live.stdout(), /SMTP_URL and MAIL_FROM are required/)
+      assert.doesNotMatch(live.stdout(), /planted/)
     })
   })
 

@@ -68,6 +68,7 @@ const fixedSettings = {
  *
  * @param options.dataDir the data folder, made if missing
  * @param options.settings PostgreSQL settings beside or instead of ours
+ * @param options.socketFolder of the server that this one replaces (`connection.host`), so that it is found at the same place
  * @param options.runtimeDir folder with PostgreSQL's `bin`, `lib` and `share`; without: the npm package for this machine
  * @throws Error with one sentence for the person who starts us: the folder is in use, was made by another major version or
  *   belongs to another user; no programs for this machine; the server ended at once (with the last lines of its log)
@@ -76,8 +77,9 @@ export async function startEmbeddedDatabase(options: {
   dataDir: string
   settings?: Record<string, string>
   runtimeDir?: string
+  socketFolder?: string
 }): Promise<EmbeddedServer> {
-  const { settings = {}, runtimeDir } = options
+  const { settings = {}, runtimeDir, socketFolder } = options
   // Others may pass but not list: as root, the server's user needs to.
   await mkdir(resolve(options.dataDir), { recursive: true, mode: 0o711 }).catch((error: Error) => {
     throw new Error(`The data folder can't be made (${error.message}): set DATA_DIR to another one`)
@@ -93,7 +95,7 @@ export async function startEmbeddedDatabase(options: {
     await endOrphan(cluster)
     if (!owner) await makeCluster(runtime, dataDir, cluster)
     await checkVersion(runtime, cluster)
-    return await runServer(runtime, { dataDir, cluster, settings, release })
+    return await runServer(runtime, { dataDir, cluster, settings, socketFolder, release })
   } catch (error) {
     await release()
     throw error
@@ -142,10 +144,16 @@ async function checkVersion(runtime: Runtime, cluster: string): Promise<void> {
 
 async function runServer(
   runtime: Runtime,
-  place: { dataDir: string; cluster: string; settings: Record<string, string>; release: () => Promise<void> },
+  place: {
+    dataDir: string
+    cluster: string
+    settings: Record<string, string>
+    socketFolder: string | undefined
+    release: () => Promise<void>
+  },
 ): Promise<EmbeddedServer> {
   const { dataDir, cluster, release } = place
-  const socket = await makeSocketFolder(runtime.user, dataDir)
+  const socket = await makeSocketFolder(runtime.user, dataDir, place.socketFolder)
   const log = await openLog(dataDir)
   // A list, whose entries may be quoted.
   const unix_socket_directories = `"${socket.folder.replaceAll('"', '""')}"`
@@ -199,14 +207,16 @@ async function endServer(child: ChildProcess, gone: Promise<void>, cluster: stri
 }
 
 /** The socket's folder, closed to all but the server's user and root: whoever reaches the socket is let in. */
-async function makeSocketFolder(user: SystemUser | undefined, dataDir: string) {
+async function makeSocketFolder(user: SystemUser | undefined, dataDir: string, former: string | undefined) {
   const inside = join(dataDir, 'run')
   const temporary = Buffer.byteLength(`${inside}/.s.PGSQL.${port}`) > socketPathBytes
   if (!temporary) {
     await rm(inside, { recursive: true, force: true })
     await mkdir(inside, { mode: 0o700 })
   }
-  const folder = temporary ? await mkdtemp('/tmp/perkline-') : inside
+  // Not one that somebody else has made meanwhile.
+  if (temporary && former) await mkdir(former, { mode: 0o700 })
+  const folder = temporary ? (former ?? (await mkdtemp('/tmp/perkline-'))) : inside
   await giveTo(user, folder)
   return { folder, temporary }
 }

@@ -37,6 +37,17 @@ export function createFileMailer(options: { directory: string; from: string }): 
   }
 }
 
+/** Where no mail server is set in live mode: a bank may come to deliver by e-mail while the platform serves. Nothing is kept. */
+export function createNoMailer(onMessage: () => void): Mailer {
+  return {
+    async send() {
+      onMessage()
+      return 'failed'
+    },
+    async close() {},
+  }
+}
+
 /** Angle brackets are allowed in a quoted local part, but the SMTP client cannot carry them. */
 export function isDeliverable(address: string): boolean {
   return isEmailAddress(address) && !/[<>]/.test(address)
