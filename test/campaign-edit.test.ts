@@ -530,7 +530,7 @@ describe('412, If-Match', () => {
   test('faults of form and whose it is are told first', async () => {
     const id = await createCampaign(platform)
     const stale = { 'if-match': '"0"' }
-    assertRefused(await edit(id, { name: '' }, stale), 400)
+    for (const body of [{ name: '' }, { minAmount: 5, maxAmount: 1 }]) assertRefused(await edit(id, body, stale), 400)
     const voltshop = await openMerchant(platform, 'voltshop')
     assertRefused(await voltshop.call('PATCH', pathOf(id), { body: {}, headers: stale }), 403)
     assertRefused(await edit(randomUUID(), {}, stale), 404)
@@ -554,9 +554,13 @@ describe('403 and 404', () => {
       [grocer, ofBank],
       [grocer, randomUUID()],
     ] as const)
-      assertRefused(await partner.call('PATCH', pathOf(cashbackId), { body: { name: '' } }), 400, [
-        'name must be a text with at least one character that is not a space',
-      ])
+      for (const [body, fault] of [
+        [{ name: '' }, 'name must be a text with at least one character that is not a space'],
+        [{ minAmount: 5, maxAmount: 1 }, 'maxAmount must be at least minAmount'],
+        [{ dateFrom: '2990-01-02', dateTo: '2990-01-01' }, 'dateTo must be after dateFrom'],
+        [{ allProducts: true, sku: ['a'] }, 'allProducts must be false when sku or categoryId is given'],
+      ] as const)
+        assertRefused(await partner.call('PATCH', pathOf(cashbackId), { body }), 400, [fault])
   })
 
   test('merchants, and no viewer', async () => {

@@ -414,6 +414,7 @@ suite('perkline', { concurrency: 3 }, () => {
           const expected = served.includes(service) ? (service === 'auth' ? 405 : 401) : 404
           assert.equal(await status(run.url + path), expected, path)
         }
+        assert.equal(await status(`${run.url}/sandbox/clock`), 200)
       })
 
     test('a token of one service is good at another', async t => {

@@ -6,7 +6,7 @@ import { findDirectoryEntries, findTerms, updateTerms } from './campaign-store.t
 import { bankFaults, directoryFaults, refuseFaults } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
 import { lockCampaignByClock } from './due-moves.ts'
-import { crossFaults, type FieldName, type Fields, readFields } from './form.ts'
+import { contradictions, crossFaults, type FieldName, type Fields, readFields } from './form.ts'
 import { changedFields, lockedFaults, mergedFields } from './form-changes.ts'
 import * as lifecycle from './lifecycle.ts'
 import { type Guard, requireAuthor, requireExpected } from './merchant-operations.ts'
@@ -35,7 +35,8 @@ type Known = Offer & { participantsIds: string[]; terminals?: Terminal[] }
 export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
   return deps.database.transaction(async transaction => {
     const { fields, faults } = readFields(given.body)
-    const formFaults = [...given.schemaFaults, ...faults]
+    // A body that contradicts itself is wrong whichever campaign it is for.
+    const formFaults = [...given.schemaFaults, ...faults, ...contradictions(fields)]
     const campaign = await lockOwn(transaction, deps, given, formFaults)
     const now = deps.clock.now()
     if (formFaults.length === 0) requireExpected(campaign, given)

@@ -93,9 +93,14 @@ export function readNewFields(body: unknown): ReadFields {
 
 /** What is wrong between fields; a rule is looked at once all of its fields are known. */
 export function crossFaults(fields: Partial<Fields>, now: Date): string[] {
+  const { dateTo } = fields
+  return [...(dateTo && dateTo <= now ? ['dateTo must be in the future'] : []), ...contradictions(fields)]
+}
+
+/** Those that are wrong whatever the time is. */
+export function contradictions(fields: Partial<Fields>): string[] {
   const { dateFrom, dateTo, minAmount, maxAmount, allProducts, sku, categoryId, terminals, terminalsPlatform } = fields
   const faults: string[] = []
-  if (dateTo && dateTo <= now) faults.push('dateTo must be in the future')
   if (dateFrom && dateTo && dateTo <= dateFrom) faults.push('dateTo must be after dateFrom')
   // With 2 decimals below 10^10, numbers are as far apart as the amounts.
   if (minAmount !== undefined && maxAmount !== undefined && Number(maxAmount) < Number(minAmount))

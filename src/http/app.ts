@@ -148,6 +148,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
 
   const runs = (service: Service) => deps.services.includes(service)
   if (runs('auth') || runs('cashback') || runs('portal')) await app.register(cashbackApi, { ...deps, runs })
+  else if (deps.sandbox) await app.register(sandboxRoutes, deps.sandbox)
   if (runs('portal')) await app.register(portalFileRoutes, { folder: deps.portalFolder })
   if (runs('esim')) await app.register(esimRoutes, { ...deps.esim, prefix: '/esim/v1' })
   if (runs('admin')) await app.register(adminRoutes, { ...deps.admin, prefix: '/admin' })
