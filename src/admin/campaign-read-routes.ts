@@ -7,11 +7,10 @@ import { campaignNotFound } from '../campaigns/moves-store.ts'
 import { namePattern } from '../campaigns/name-pattern.ts'
 import { CampaignPath } from '../campaigns/schemas.ts'
 import { pageView, skipped } from '../portal/paging.ts'
+import { uuidForm } from '../uuid.ts'
 import { CampaignPage, CampaignsQuery, CampaignWithHistory } from './campaign-schemas.ts'
 import { type CampaignDetails, findCampaign, findCampaigns, type ListedCampaign } from './campaign-store.ts'
 import { NoQuery, operation, operatorErrors } from './documents.ts'
-
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database'>> = async (
   app,
@@ -33,7 +32,7 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDep
     },
     async request => {
       const { search, status, merchant, bank, ...page } = request.query
-      const isId = search !== undefined && uuid.test(search)
+      const isId = search !== undefined && uuidForm.test(search)
       const found = await findCampaigns(
         database,
         {

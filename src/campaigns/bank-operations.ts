@@ -1,6 +1,7 @@
 /** A bank decides whether it takes part in a campaign (cashback document, "Bank side"; behaviour.md, section 3). */
 import type { BankCaller } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
+import { uuidForm } from '../uuid.ts'
 import type { CampaignDeps } from './deps.ts'
 import { lockCampaignByClock } from './due-moves.ts'
 import * as lifecycle from './lifecycle.ts'
@@ -39,15 +40,13 @@ export async function reject(deps: CampaignDeps, asked: Asked & { comment: strin
   return { campaign, message: 'Participation in the campaign is rejected' }
 }
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 async function decide(
   deps: CampaignDeps,
   { bank, cashbackId }: Asked,
   ask: Decide,
   comment: string | null,
 ): Promise<LockedCampaign> {
-  if (!uuid.test(cashbackId)) throw campaignNotFound('invalid')
+  if (!uuidForm.test(cashbackId)) throw campaignNotFound('invalid')
   return deps.database.transaction(async transaction => {
     const { campaign, part } = await lockInvitation(transaction, deps, { cashbackId, bankId: bank.bankId })
     const now = deps.clock.now()

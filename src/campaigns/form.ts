@@ -4,6 +4,7 @@
  * lengths; here they are passed over, so that all faults of a body are told together and none twice.
  */
 import { picture } from '../partners/text-rules.ts'
+import { uuidForm } from '../uuid.ts'
 import { instantForm, readInstant } from './instant.ts'
 import type { Terminal, Terms } from './terms.ts'
 
@@ -166,19 +167,17 @@ function money(value: unknown, field: string, faults: string[]): string | undefi
   return amount
 }
 
-const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
-
 /** A UUID in lower case, as they are compared; undefined for anything else, which the schema tells. */
 export function readId(value: unknown): string | undefined {
   const id = typeof value === 'string' ? value.toLowerCase() : ''
-  return uuid.test(id) ? id : undefined
+  return uuidForm.test(id) ? id : undefined
 }
 
 function ids(value: unknown, field: string, faults: string[]): string[] | undefined {
   const read = texts(value)?.map(id => id.toLowerCase())
   if (!read || read.length > mostIds) return undefined
   if (new Set(read).size < read.length) faults.push(`${field} must be a list without repetitions`)
-  return read.every(id => uuid.test(id)) ? read : undefined
+  return read.every(id => uuidForm.test(id)) ? read : undefined
 }
 
 function readTerminals(value: unknown, field: string, faults: string[]): Terminal[] | undefined {

@@ -8,6 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import AjvFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
+import { uuidForm } from '../uuid.ts'
 import { boundKeywords } from './bounded-keywords.ts'
 import { innerPath, shownName } from './field-name.ts'
 
@@ -28,7 +29,7 @@ function createAjv(): Ajv2020 {
   })
   AjvFormats.default(ajv, ['date', 'uri'])
   // The usual definition also takes the prefix urn:uuid:, which the database does not.
-  ajv.addFormat('uuid', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i)
+  ajv.addFormat('uuid', uuidForm)
   // The usual definition also takes a leap second and a zone without minutes, which no Date can hold.
   ajv.addFormat('date-time', text => isDateTime.validate(text) && !Number.isNaN(Date.parse(text)))
   // 'x-must-be' completes "<field> must be ..." where a pattern or format would say too little.

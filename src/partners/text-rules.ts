@@ -1,3 +1,5 @@
+import { uuidForm } from '../uuid.ts'
+
 /** A rule for one text: `must` ends the sentence "<field> must ...". */
 export type TextRule = { must: string; holds(text: string): boolean }
 
@@ -24,7 +26,7 @@ export const urlIdent = pattern(
   /^[A-Za-z0-9._~-]{1,200}$/,
   'be 1 to 200 letters, digits, dots, underscores, tildes or hyphens',
 )
-export const uuid = pattern(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i, 'be a UUID')
+export const uuid = pattern(uuidForm, 'be a UUID')
 export const domain = pattern(
   /^(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*[\p{L}\p{N}\p{M}])?$/u,
   'be a domain name',
