@@ -1,7 +1,9 @@
-/** A field's name in a fault is the caller's own text: it is shown bounded, well-formed and without control characters. */
+import { shownText } from '../shown-text.ts'
+
 const longestShown = 200
 
-export const shownName = (name: string): string => name.slice(0, longestShown).toWellFormed().replace(/\p{C}/gu, '?')
+/** A field's name in a fault: the caller's own text, and of any length. */
+export const shownName = (name: string): string => shownText(name.slice(0, longestShown))
 
 /** Adds a name to a path; a path that is too long to be shown grows no further. */
 export const innerPath = (path: string, name: string | number): string =>

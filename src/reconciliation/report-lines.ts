@@ -2,8 +2,8 @@
 import { isDateAlone, readInstant } from '../campaigns/instant.ts'
 import { decodeLine, readLines, splitRecord } from '../csv-lines.ts'
 import { DomainError } from '../errors.ts'
-import { shownName } from '../http/field-name.ts'
 import { brokenRule, oneLine, type TextRule } from '../partners/text-rules.ts'
+import { shownText } from '../shown-text.ts'
 import type { Side } from './differences.ts'
 
 export const reportColumns = ['transactionId', 'terminalId', 'transactionAt', 'amount', 'cashbackAmount'] as const
@@ -134,4 +134,4 @@ function moneyFault(text: string): string | undefined {
 const longestShown = 100
 
 const shown = (value: string): string =>
-  `"${shownName(value.length > longestShown ? `${value.slice(0, longestShown)}…` : value)}"`
+  `"${shownText(value.length > longestShown ? `${value.slice(0, longestShown)}…` : value)}"`
