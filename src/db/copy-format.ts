@@ -1,4 +1,11 @@
-/** How PostgreSQL sends `copy ... to stdout (format binary)`: messages, in them a header and rows, in those fields behind their length. */
+/**
+ * PostgreSQL's binary copy format: a header, rows, in those fields behind their length, and a trailer. It is taken as it is, and sent
+ * (`copy ... to stdout (format binary)`) in messages.
+ */
+
+/** A signature of 11 bytes, flags, and the length of an extension that there is not. */
+export const copyHeader: Buffer = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
+export const copyTrailer: Buffer = Buffer.from([0xff, 0xff])
 
 export type CopyReader = {
   /**
@@ -12,8 +19,6 @@ export type CopyReader = {
 }
 
 const messageHeaderBytes = 5
-/** A signature of 11 bytes, flags, and the length of an extension that there is not. */
-const copyHeaderBytes = 19
 const endOfRows = -1
 /** What may come between rows and is of no interest: the copy's announcement, notices, settings and notifications. */
 const passedOver = new Set([...'HNSA'].map(letter => letter.charCodeAt(0)))
@@ -69,7 +74,7 @@ function createFrame(bytes: number) {
 }
 
 function createRows() {
-  const frame = createFrame(copyHeaderBytes)
+  const frame = createFrame(copyHeader.length)
   let next: 'header' | 'row' | 'field' = 'header'
   let bytesLeft = 0
   let fieldsLeft = 0

@@ -2,9 +2,6 @@
 
 export type ProfileRow = { iccidHash: Buffer; msisdn: string; sealed: Buffer }
 
-export const copyHeader: Buffer = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
-export const copyTrailer: Buffer = Buffer.from([0xff, 0xff])
-
 const columns = 3
 
 /** One buffer for all rows; `msisdn` must be ASCII. */
