@@ -3,9 +3,9 @@ import Type from 'typebox'
 import { count, money, offer, origin, participation, standing, text } from '../campaigns/campaign-schemas.ts'
 import { HistoryEntry } from '../campaigns/history-routes.ts'
 import { campaignStatuses, type ReportingStage, reportingStages } from '../campaigns/lifecycle.ts'
+import { pageOf, pagingParameters } from '../campaigns/paging.ts'
 import { instant, uuid } from '../campaigns/schemas.ts'
 import { nullable } from '../http/openapi.ts'
-import { pageOf, pagingParameters } from '../portal/paging.ts'
 import { closed } from './documents.ts'
 
 const code = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 64, description }))

@@ -1,9 +1,9 @@
 /** The directory as it is now, for those who change it. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { namePattern } from '../campaigns/name-pattern.ts'
+import { pageView, skipped } from '../campaigns/paging.ts'
 import * as entries from '../partners/entries-store.ts'
 import type { ApplyDeps } from '../partners/operations.ts'
-import { pageView, skipped } from '../portal/paging.ts'
 import { operation, operatorErrors } from './documents.ts'
 import { Partners, PartnersQuery } from './partner-schemas.ts'
 

@@ -1,10 +1,10 @@
 /** The directory as the operator sees it; entries have the shape of the directory file (operations.md, "The directory file"). */
 import Type from 'typebox'
 import { count, flag, text } from '../campaigns/campaign-schemas.ts'
+import { pageOf, pagingParameters } from '../campaigns/paging.ts'
 import { instant, uuid } from '../campaigns/schemas.ts'
 import { nullable } from '../http/openapi.ts'
 import { deliveryModes, mobileOperatorStatuses, partnerStatuses } from '../partners/directory-schema.ts'
-import { pageOf, pagingParameters } from '../portal/paging.ts'
 import { closed } from './documents.ts'
 
 const address = (description: string) => Type.String({ description })

@@ -3,6 +3,7 @@ import type { Details, InvitedBank } from './details-store.ts'
 import * as lifecycle from './lifecycle.ts'
 import type { MerchantPage } from './merchant-list.ts'
 import type { ListItem } from './merchant-list-store.ts'
+import { pageView } from './paging.ts'
 
 /**
  * The details as JSON text: what changes only with an edit, and the terminals, were written as such when they changed.
@@ -63,19 +64,8 @@ function statistics({ banks, terminalsCount, segmentCustomers }: Details) {
 }
 
 /** One page of the list with where it lies in the whole, as JSON text. */
-export function pageText({ items, page, pageSize, totalItems }: MerchantPage): string {
-  const totalPages = Math.ceil(totalItems / pageSize)
-  return JSON.stringify({
-    data: items.map(listedView),
-    pagination: {
-      page,
-      pageSize,
-      totalPages,
-      totalItems,
-      hasNextPage: page < totalPages,
-      hasPrevPage: page > 1 && totalItems > 0,
-    },
-  })
+export function pageText({ items, totalItems, ...page }: MerchantPage): string {
+  return JSON.stringify(pageView(items.map(listedView), page, totalItems))
 }
 
 function listedView(item: ListItem) {

@@ -2,11 +2,11 @@
 import Type from 'typebox'
 import { type BankStatus, bankStatuses, type CampaignStatus, campaignStatuses } from '../campaigns/lifecycle.ts'
 import { namePattern } from '../campaigns/name-pattern.ts'
+import { type Page, pagingParameters } from '../campaigns/paging.ts'
 import { periodParameters, readPeriodFilter } from '../campaigns/period-filter.ts'
 import { closed } from '../campaigns/schemas.ts'
 import { DomainError } from '../errors.ts'
 import { type BankCampaignSearch, type SortBy, sortBys } from './bank-campaign-store.ts'
-import { type Page, pagingParameters } from './paging.ts'
 
 const several = <Value extends string>(values: readonly Value[], description: string) =>
   Type.Optional(

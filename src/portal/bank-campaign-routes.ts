@@ -3,13 +3,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { type CampaignRoutesDeps, onlyBanks } from '../campaigns/callers.ts'
 import { campaignNotFound } from '../campaigns/moves-store.ts'
+import { pageView } from '../campaigns/paging.ts'
 import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
 import { bankOf } from '../http/authenticate.ts'
 import { BankCampaignsQuery, readBankCampaignSearch, withLists } from './bank-campaign-query.ts'
 import { BankCampaignDetails, BankCampaignPage } from './bank-campaign-schemas.ts'
 import { findBankCampaign, findBankCampaigns } from './bank-campaign-store.ts'
 import { bankCampaignText, bankCampaignView } from './bank-campaign-views.ts'
-import { pageView } from './paging.ts'
 
 const common = { tags: ['Portal'], security: secured }
 

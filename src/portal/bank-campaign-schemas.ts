@@ -1,9 +1,9 @@
 /** Campaigns as a bank's people see them. */
 import Type from 'typebox'
 import { count, flag, money, offer, origin, participation, standing, text } from '../campaigns/campaign-schemas.ts'
+import { pageOf } from '../campaigns/paging.ts'
 import { instant } from '../campaigns/schemas.ts'
 import { nullable } from '../http/openapi.ts'
-import { pageOf } from './paging.ts'
 
 const { status: bankStatus, ...reporting } = participation
 const { terminals: _terminals, ...terms } = offer

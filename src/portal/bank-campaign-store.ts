@@ -2,8 +2,8 @@
 import type { Country } from '../campaigns/details-store.ts'
 import type { BankStatus, CampaignState, CampaignStatus, ReportingStage } from '../campaigns/lifecycle.ts'
 import { campaignStatuses } from '../campaigns/lifecycle.ts'
+import { type Page, skipped } from '../campaigns/paging.ts'
 import type { Queryable, Statement } from '../db/database.ts'
-import { type Page, skipped } from './paging.ts'
 
 export const sortBys = ['createdAt', 'updatedAt', 'name', 'status', 'dateFrom', 'dateTo', 'percentage'] as const
 export type SortBy = (typeof sortBys)[number]

@@ -2,9 +2,9 @@
 import Type from 'typebox'
 import { count, Terminal, text } from '../campaigns/campaign-schemas.ts'
 import { instantForm } from '../campaigns/instant.ts'
+import { pageOf, pagingParameters } from '../campaigns/paging.ts'
 import { closed, instant, uuid } from '../campaigns/schemas.ts'
 import { nullable } from '../http/openapi.ts'
-import { pageOf, pagingParameters } from './paging.ts'
 
 export const TerminalsQuery = Type.Object(
   {

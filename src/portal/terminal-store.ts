@@ -1,7 +1,8 @@
 /** All SQL of a campaign's terminals as people look for them: some at a time, with when each was added. */
+
+import { type Page, skipped } from '../campaigns/paging.ts'
 import type { Terminal } from '../campaigns/terms.ts'
 import type { Queryable } from '../db/database.ts'
-import { type Page, skipped } from './paging.ts'
 
 /** `addedAt` in ISO 8601. */
 export type ShownTerminal = Terminal & { addedAt: string }

@@ -1,6 +1,6 @@
 /** Lists that are shown page by page, as the merchant's list of campaigns is (behaviour.md, section 3). */
 import Type, { type TSchema } from 'typebox'
-import { count, flag } from '../campaigns/campaign-schemas.ts'
+import { count, flag } from './campaign-schemas.ts'
 
 const mostOnAPage = 100
 
