@@ -3,8 +3,9 @@ import Type from 'typebox'
 import { count, flag, text } from '../campaigns/campaign-schemas.ts'
 import { pageOf, pagingParameters } from '../campaigns/paging.ts'
 import { instant, uuid } from '../campaigns/schemas.ts'
+import { deliveryModes } from '../esim/store.ts'
 import { nullable } from '../http/openapi.ts'
-import { deliveryModes, mobileOperatorStatuses, partnerStatuses } from '../partners/directory-schema.ts'
+import { mobileOperatorStatuses, partnerStatuses } from '../partners/directory-schema.ts'
 import { closed } from './documents.ts'
 
 const address = (description: string) => Type.String({ description })

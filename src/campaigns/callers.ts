@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
 import { DomainError } from '../errors.ts'
-import { type AuthenticateDeps, authenticate, bankOf, merchantOf } from '../http/authenticate.ts'
+import { type AuthenticateDeps, authenticate, bankOf, isRead, merchantOf } from '../http/authenticate.ts'
 import type { CampaignDeps } from './deps.ts'
 
 export type CampaignRoutesDeps = AuthenticateDeps & CampaignDeps
@@ -49,8 +49,6 @@ export function partnerOf(request: FastifyRequest): BankCaller | MerchantCaller 
     throw new DomainError('forbidden', 'This operation is for banks and merchants')
   return isRead(request) ? merchantOf(request) : editingMerchantOf(request)
 }
-
-const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'
 
 function refusal(check: () => unknown): Error | undefined {
   try {

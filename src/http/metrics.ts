@@ -2,15 +2,7 @@
 import { createServer, type Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-
-export type StockCount = {
-  operatorCode: string
-  tariffCode: string
-  free: number
-  reserved: number
-  sold: number
-  withdrawn: number
-}
+import type { StockCount } from '../esim/stock-store.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 

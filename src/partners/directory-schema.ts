@@ -1,4 +1,5 @@
 /** The rules of the directory file, key by key: what each takes, and what it is when it is left out (operations.md, "The directory file"). */
+import { deliveryModes } from '../esim/store.ts'
 import { maxTerminals, readTerminals, type Terminal, terminalRules } from './terminals-file.ts'
 import * as rules from './text-rules.ts'
 import { list, mapping, optional, type Place, type Reader, refine, refuse, required } from './yaml-form.ts'
@@ -18,7 +19,6 @@ export type Entry = {
 
 export const partnerStatuses = ['active', 'suspended'] as const
 export const mobileOperatorStatuses = ['active', 'suspended', 'withdrawn'] as const
-export const deliveryModes = ['local', 'qr_email'] as const
 
 const maxCount = 2_147_483_647
 const code = text(rules.code)

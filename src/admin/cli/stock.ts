@@ -1,18 +1,10 @@
+import type { StockCount } from '../../esim/stock-store.ts'
 import { callAdmin } from './connection.ts'
 import { type OutputOptions, print, table } from './output.ts'
 
-type TariffStock = {
-  operatorCode: string
-  tariffCode: string
-  free: number
-  reserved: number
-  sold: number
-  withdrawn: number
-}
-
 /** `perkline stock`: how many profiles each tariff has, by their state. */
 export async function showStock(options: OutputOptions): Promise<void> {
-  const stock = await callAdmin<TariffStock[]>({ method: 'GET', path: '/stock' })
+  const stock = await callAdmin<StockCount[]>({ method: 'GET', path: '/stock' })
   const rows = stock.map(tariff => [
     tariff.operatorCode,
     tariff.tariffCode,
