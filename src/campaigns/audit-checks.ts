@@ -1,5 +1,6 @@
 /** What must hold of all campaigns, their banks, history, reports and segments, each as a query that finds what breaks it. */
 import { type Check, listed } from '../db/check.ts'
+import { shownInstant } from '../db/instants.ts'
 import {
   bankReportingStatus,
   bankStatuses,
@@ -40,15 +41,13 @@ const ends = `
     select cashback_id, 'reporting', bank_id::text, reporting_stage from campaign_banks where reporting_stage is not null
   ) as present using (cashback_id, subject, bank)`
 
-const utc = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-
 /** SQL of the JSON text that tells a fact of the contract about the reporting stage, as the lifecycle knows it. */
 const ofStage = (tell: (stage: ReportingStage | null) => unknown): string =>
   `case reporting_stage ${reportingStages.map(stage => `when '${stage}' then '${JSON.stringify(tell(stage))}'`).join(' ')}
     else '${JSON.stringify(tell(null))}' end`
 
 /** What the database makes of the columns by itself (`migrations/0011_stored_states.sql`). */
-const standing = `',"status":"' || status || '","updatedAt":"' || ${utc('updated_at')} || '"'`
+const standing = `',"status":"' || status || '","updatedAt":"' || ${shownInstant('updated_at')} || '"'`
 const participation = `
   ',"banks":[{"id":"' || bank_id || '","status":"' || status || '","settlementConfirmed":' || ${ofStage(isSettled)}
     || ',"bankReportingStatus":' || ${ofStage(bankReportingStatus)}
@@ -160,12 +159,12 @@ export const campaignChecks: readonly Check[] = [
       cross join lateral (values
         ('cashbackId', j->>'cashbackId' = cashback_id::text), ('retailerId', j->>'retailerId' = merchant_id::text),
         ('createdByBankId', j->>'createdByBankId' is not distinct from created_by_bank_id::text),
-        ('name', j->>'name' = name), ('dateFrom', j->>'dateFrom' = ${utc('date_from')}), ('dateTo', j->>'dateTo' = ${utc('date_to')}),
+        ('name', j->>'name' = name), ('dateFrom', j->>'dateFrom' = ${shownInstant('date_from')}), ('dateTo', j->>'dateTo' = ${shownInstant('date_to')}),
         ('percentage', j->'percentage' = to_jsonb(percentage)), ('minAmount', j->'minAmount' = to_jsonb(min_amount)),
         ('maxAmount', j->'maxAmount' = to_jsonb(max_amount)),
         ('maxBudget', j->'maxBudget' = coalesce(to_jsonb(max_budget), 'null')),
         ('merchantCompensationPercentage', j->'merchantCompensationPercentage' = to_jsonb(merchant_compensation_percentage)),
-        ('createdAt', j->>'createdAt' = ${utc('created_at')})
+        ('createdAt', j->>'createdAt' = ${shownInstant('created_at')})
       ) as fields (shown, agrees)
       where agrees is not true and (j is not null or shown = 'cashbackId')
       union all

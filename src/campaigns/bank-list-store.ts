@@ -4,6 +4,7 @@
  */
 import { copyAsJson, type LongRead, type ReadLimits } from '../db/copy-out.ts'
 import { type Database, type Queryable, queryable, type Statement } from '../db/database.ts'
+import { shownInstant } from '../db/instants.ts'
 import { withLiterals } from '../db/literals.ts'
 import type { PeriodFilter } from './period-filter.ts'
 
@@ -23,7 +24,7 @@ export type BankList<Body> = { version: number; body: Body }
 /** The object goes on in the list of customers. */
 const segmentHead = `
   ',"segment":{"segmentId":"' || s.segment_id || '","cashbackId":"' || s.cashback_id
-    || '","customersCount":' || s.customers_count || ',"formedAt":"' || to_char(s.formed_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    || '","customersCount":' || s.customers_count || ',"formedAt":"' || ${shownInstant('s.formed_at')}
     || '","sourceFileName":' || to_json(s.source_file_name) || ',"customerIds":'`
 
 const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end`

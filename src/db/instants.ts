@@ -17,6 +17,9 @@ function milliseconds(text: string): number {
   return length > 0 ? digits(text, secondsEnd + 1, length) * 10 ** (3 - length) : 0
 }
 
+/** SQL of an instant as answers show it, in a session in UTC; stored texts have it from `instant_text` (`migrations/`). */
+export const shownInstant = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
 /**
  * @param text from a session in UTC, of the years 0001 to 9999: `2026-11-21 08:15:00+00` or `2026-11-21 08:15:00.123456+00`
  * @returns the instant, without what is finer than a millisecond

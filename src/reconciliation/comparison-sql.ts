@@ -1,4 +1,5 @@
 /** The statements that find differences: in what order they run is told in `comparison-store.ts`. Tables are of one transaction alone. */
+import { shownInstant } from '../db/instants.ts'
 import { type DifferenceKind, differenceKinds, type Side, type termKinds } from './differences.ts'
 
 export const lineColumns = 'line, transaction_id, terminal_id, transaction_at, amount, cashback_amount'
@@ -61,11 +62,9 @@ const placesOfALine = 16
 const placeOf = (side: Side, line: string, kind: DifferenceKind): string =>
   `${side === 'merchant' ? merchantBase : 0} + ${line}::bigint * ${placesOfALine} + ${differenceKinds.indexOf(kind)}`
 
-const instant = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-
 /** What is told of the terms of the campaign $2; once, as there may be millions of differences. */
 const told = `
-  select max_budget, ${instant('date_from')} || '/' || ${instant('date_to')} as period,
+  select max_budget, ${shownInstant('date_from')} || '/' || ${shownInstant('date_to')} as period,
     min_amount::numeric(12, 2) || '..' || max_amount::numeric(12, 2) as amounts, max_budget::numeric(12, 2)::text as budget
   from campaigns where cashback_id = $2`
 
@@ -74,7 +73,7 @@ const terms: Record<(typeof termKinds)[number], { broken: string; expected: stri
   'outside-period': {
     broken: 'b.outside_period',
     expected: 'c.period',
-    found: instant('b.transaction_at'),
+    found: shownInstant('b.transaction_at'),
   },
   'unknown-terminal': { broken: 'b.unknown_terminal', expected: 'null', found: 'b.terminal_id' },
   'amount-out-of-range': {
