@@ -5,8 +5,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../test/support/free-port.ts'
 import type { DatabaseServer } from './database.ts'
-import { freePort, runProgram, stopProcess, untilAnswered } from './processes.ts'
+import { runProgram, stopProcess, untilAnswered } from './processes.ts'
 import { operatorCode, tariffCode } from './world.ts'
 
 export type Peer = { port: number; token: string; stop(): Promise<void> }

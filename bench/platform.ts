@@ -2,7 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { freePort, stopProcess, untilAnswered } from './processes.ts'
+import { freePort } from '../test/support/free-port.ts'
+import { stopProcess, untilAnswered } from './processes.ts'
 
 export type PlatformProcess = { port: number; url: string; child: ChildProcess; stop(): Promise<void> }
 

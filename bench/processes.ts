@@ -1,17 +1,8 @@
 /** Processes that a run starts: ended with it, watched for their memory. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise(resolve => server.close(resolve))
-  return port
-}
 
 /** Ends a program in order; resolves when it has gone. */
 export async function stopProcess(child: ChildProcess): Promise<void> {

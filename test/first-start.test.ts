@@ -11,6 +11,7 @@ import process from 'node:process'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { freePort } from './support/free-port.ts'
 
 const program = fileURLToPath(new URL('../bin/perkline', import.meta.url))
 const root = await mkdtemp(join(tmpdir(), 'perkline-first-'))
@@ -45,13 +46,6 @@ function serve(settings: Record<string, string>, stdout: 'pipe' | number = 'pipe
   }
 }
 
-async function freePort(): Promise<string> {
-  const { server, port } = await listen()
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 async function listen() {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -84,7 +78,7 @@ test('a port that is taken: no samples are loaded, and their credentials are sho
 
 test('a signal while the samples are loaded: they become whole and are shown, then it ends with exit 0', async () => {
   const DATA_DIR = join(root, 'stopped')
-  const [PORT, METRICS_PORT] = [await freePort(), await freePort()]
+  const [PORT, METRICS_PORT] = [String(await freePort()), String(await freePort())]
   const run = serve({ DATA_DIR, PORT, METRICS_PORT })
   // The metrics are there just before the samples are loaded.
   await run.until(() => answers(`http://127.0.0.1:${METRICS_PORT}/metrics`))
@@ -96,7 +90,7 @@ test('a signal while the samples are loaded: they become whole and are shown, th
 })
 
 test('a reader of the output that goes away, and an output that takes nothing, stop neither start nor end', async t => {
-  const [DATA_DIR, PORT] = [join(root, 'unread'), await freePort()]
+  const [DATA_DIR, PORT] = [join(root, 'unread'), String(await freePort())]
   const isReady = () => answers(`http://127.0.0.1:${PORT}/health/ready`)
   const unread = serve({ DATA_DIR, PORT })
   unread.child.stdout?.destroy()

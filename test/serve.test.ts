@@ -14,6 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { profileLines } from '../samples/make-profiles.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { freePort } from './support/free-port.ts'
 import { testDirectory } from './support/platform.ts'
 import { openRaw, readRaw, requestText } from './support/raw-http.ts'
 
@@ -42,15 +43,6 @@ const onServer = (url = database.url): Record<string, string> => ({
   OPERATOR_KEY: operatorKey,
   PERKLINE_MODE: 'sandbox',
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Starts the program in a folder of its own, without the settings of whoever runs the tests. */
 async function start(t: TestContext, args: string[], settings: Record<string, string>) {

@@ -4,7 +4,6 @@
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -16,6 +15,7 @@ import { createLogger, type Logger } from '../../src/log.ts'
 import { applyDirectory } from '../../src/partners/operations.ts'
 import { createPlatform, type Platform } from '../../src/platform.ts'
 import { createTestDatabase } from './database.ts'
+import { freePort } from './free-port.ts'
 
 export type Answer = { status: number; headers: Headers; text: string; body: any }
 export type CallOptions = {
@@ -75,14 +75,6 @@ esim:
       tariffs:
         - { code: world, name: World, price: 25.5, currency: EUR, dataUnlimited: true, validityDays: 7 }
 `
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise(resolve => server.close(resolve))
-  return port
-}
 
 let nextSeed = 1
 

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { exchange } from './exchange.ts'
+import { freePort } from './free-port.ts'
 import type { CallOptions } from './platform.ts'
 
 const program = fileURLToPath(new URL('../../bin/perkline', import.meta.url))
@@ -129,12 +129,4 @@ async function ready(url: string, child: ChildProcess, output: () => string): Pr
     }
     await sleep(20)
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise(resolve => server.close(resolve))
-  return port
 }
