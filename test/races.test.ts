@@ -239,7 +239,7 @@ describe('one order', () => {
           later(() => bankOf(1).cancel(orderId)),
           later(() => bankOf(0).cancel(orderId)),
         )
-      if (mode !== 0) void jitter().then(() => expire(database(), platform.platform.deps.esim.clock.now(), 100))
+      if (mode !== 0) void jitter().then(() => expire(database(), platform.platform.deps.esim.clock.now()))
       const seen: string[] = []
       let settled = false
       const watching = (async () => {

@@ -106,8 +106,6 @@ function describeRejects(rejects: Rejects): string[] {
   return describeFaults(named, rejects.count, 'nothing was imported')
 }
 
-const expireAtOnce = 1_000
-
 /**
  * Takes free profiles out of sale for good; an ICCID that is given twice counts once.
  *
@@ -120,7 +118,7 @@ export async function withdrawProfiles(
   const { database } = deps
   const now = deps.clock.now()
   // A reservation that is over still holds its profile until it is marked.
-  while ((await expire(database, now, expireAtOnce)) === expireAtOnce);
+  while (await expire(database, now));
   const given = [...new Set(iccids)]
   const iccidHashes = given.map(iccid => deps.sealing.hashIccid(iccid))
   const withdrawn = await database.transaction(transaction =>

@@ -30,7 +30,6 @@ const stepSize = 1_000
 const quietMs = 1_000
 const returnedAtOnce = 500
 const overlapsUntilJump = 16
-const expireAtOnce = 500
 
 type Window = {
   free: Candidate[]
@@ -76,7 +75,7 @@ export function createStock(deps: { database: Queryable; clock: Clock; onFault(e
     if (window.free.length > 0) return
     for (;;) {
       const now = deps.clock.now()
-      while ((await expire(database, now, expireAtOnce)) === expireAtOnce);
+      while (await expire(database, now));
       await addReturned(tariffId, window)
       if (window.free.length > 0) return
       await addUnsold(tariffId, window)

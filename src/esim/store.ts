@@ -189,14 +189,16 @@ export async function cancel(database: Queryable, key: OrderKey, now: Date): Pro
   return cancelled === 1
 }
 
+const expiredAtOnce = 1_000
+
 /**
  * Marks reservations that are over and gives their profiles back; several processes at once share the work. Correctness does not
  * wait for it: readers compute the status, and whoever finds no free profile calls this first.
  *
- * @returns how many were marked, at most `limit`
+ * @returns whether there may be more: one call marks a bounded number
  */
-export function expire(database: Queryable, now: Date, limit: number): Promise<number> {
-  return database.execute(
+export async function expire(database: Queryable, now: Date): Promise<boolean> {
+  const marked = await database.execute(
     {
       name: 'esim.expire',
       text: `
@@ -211,8 +213,9 @@ export function expire(database: Queryable, now: Date, limit: number): Promise<n
         )
         select from expired`,
     },
-    [now, limit],
+    [now, expiredAtOnce],
   )
+  return marked === expiredAtOnce
 }
 
 /** Marks one reservation that is over and gives its profile back, unless another move came first. */
