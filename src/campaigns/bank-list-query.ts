@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { DomainError } from '../errors.ts'
 import type { ListFilters } from './bank-list-store.ts'
 import { type BankStatus, bankStatuses, type CampaignStatus } from './lifecycle.ts'
-import { namePattern } from './name-pattern.ts'
+import { nameParameter, namePattern } from './name-pattern.ts'
 import { activeOnParameter, periodParameters, readPeriodFilter } from './period-filter.ts'
 import { closed, uuid } from './schemas.ts'
 
@@ -15,18 +15,20 @@ const statusFilters: Record<string, { campaign: CampaignStatus; bank: BankStatus
   deleted: { campaign: 'deleted', bank: null },
 }
 
+export const skuParameter = {
+  sku: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+      maxItems: 100,
+      description: 'Campaigns that name any of these SKUs; repeated: `sku=a&sku=b` or `sku[]=a&sku[]=b`',
+      examples: [['4820000000017']],
+    }),
+  ),
+}
+
 export const ListQuery = Type.Object(
   {
-    name: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Part of the name, in any case', examples: ['осінь'] }),
-    ),
-    sku: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
-        maxItems: 100,
-        description: 'Campaigns that name any of these SKUs; repeated: `sku=a&sku=b` or `sku[]=a&sku[]=b`',
-        examples: [['4820000000017']],
-      }),
-    ),
+    ...nameParameter,
+    ...skuParameter,
     retailerId: Type.Optional(uuid('Campaigns of this merchant')),
     status: Type.Optional(
       Type.Enum(Object.keys(statusFilters), {

@@ -1,10 +1,10 @@
 /** The parameters of the merchant's list (cashback document, GET /cashbacks/for-merchant; behaviour.md, sections 3 and 8). */
 import Type from 'typebox'
 import { DomainError } from '../errors.ts'
-import { together } from './bank-list-query.ts'
+import { skuParameter, together } from './bank-list-query.ts'
 import { type CampaignStatus, campaignStatuses } from './lifecycle.ts'
 import { type ListRequest, type SortBy, sortBys } from './merchant-list-store.ts'
-import { namePattern } from './name-pattern.ts'
+import { nameParameter, namePattern } from './name-pattern.ts'
 import { periodParameters, readPeriodFilter } from './period-filter.ts'
 import { closed, CampaignStatus as Status } from './schemas.ts'
 
@@ -47,16 +47,8 @@ export const MerchantListQuery = Type.Object(
         examples: [usualOnAPage],
       }),
     ),
-    name: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Part of the name, in any case', examples: ['осінь'] }),
-    ),
-    sku: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
-        maxItems: 100,
-        description: 'Campaigns that name any of these SKUs; repeated: `sku=a&sku=b` or `sku[]=a&sku[]=b`',
-        examples: [['4820000000017']],
-      }),
-    ),
+    ...nameParameter,
+    ...skuParameter,
     status: Type.Optional({
       ...Status,
       description: 'Campaigns in this one status; the only way, with `generalStatus=closed`, to deleted ones',

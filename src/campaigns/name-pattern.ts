@@ -1,3 +1,12 @@
+import Type from 'typebox'
+
+/** Of the queries of lists. */
+export const nameParameter = {
+  name: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Part of the name, in any case', examples: ['осінь'] }),
+  ),
+}
+
 /**
  * Finds a part of a name in any case, in every alphabet: `ilike` and `lower` know only ASCII in a database whose locale is C, such as
  * the embedded one.

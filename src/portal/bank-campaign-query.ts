@@ -1,7 +1,7 @@
 /** What a bank's people ask of their list of campaigns. */
 import Type from 'typebox'
 import { type BankStatus, bankStatuses, type CampaignStatus, campaignStatuses } from '../campaigns/lifecycle.ts'
-import { namePattern } from '../campaigns/name-pattern.ts'
+import { nameParameter, namePattern } from '../campaigns/name-pattern.ts'
 import { type Page, pagingParameters } from '../campaigns/paging.ts'
 import { periodParameters, readPeriodFilter } from '../campaigns/period-filter.ts'
 import { closed } from '../campaigns/schemas.ts'
@@ -20,9 +20,7 @@ const several = <Value extends string>(values: readonly Value[], description: st
 export const BankCampaignsQuery = Type.Object(
   {
     ...pagingParameters,
-    name: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Part of the name, in any case', examples: ['осінь'] }),
-    ),
+    ...nameParameter,
     status: several(campaignStatuses, 'Campaigns in one of these statuses; left out, all but deleted ones'),
     bankStatus: several(bankStatuses, 'Campaigns in which this bank has one of these statuses'),
     createdByType: Type.Optional(Type.Enum(['bank', 'retailer'], { description: 'Who has created it' })),
