@@ -107,11 +107,11 @@ test('a session that is lost while it begins to listen is a fault that passes, a
     database: losing,
     pollMs: 60_000,
     onFault: error => faults.push(error),
-    handlers: { stock: async () => void changes++ },
+    handlers: { catalogue: async () => void changes++ },
   })
   try {
     await until('it listens on a new session', () => sessions === 2 && changes > 0)
-    await notify(database, 'stock')
+    await notify(database, 'catalogue')
     await until('it hears', () => changes > 1)
     assert.ok(faults.length > 0)
     for (const fault of faults) assert.ok(fault instanceof DomainError && fault.code === 'unavailable', String(fault))

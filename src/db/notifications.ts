@@ -5,7 +5,7 @@
 import type pg from 'pg'
 import { type Database, mapError, type Queryable } from './database.ts'
 
-export const topics = ['access', 'catalogue', 'clock', 'stock'] as const
+const topics = ['access', 'catalogue', 'clock'] as const
 export type Topic = (typeof topics)[number]
 
 const channel = 'perkline'

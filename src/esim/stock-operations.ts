@@ -9,7 +9,6 @@ import { describeFaults } from '../csv-lines.ts'
 import { copyHeader, copyTrailer } from '../db/copy-format.ts'
 import { type Database, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
-import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
 import { newOrderId } from './order-id.ts'
 import { resealIndexKey, type Sealing } from './sealing.ts'
@@ -49,7 +48,6 @@ export async function importProfiles(
     await pipeline(rows, client.query(copyFrom(stockStore.copyIntoStage)))
     const imported = await stockStore.takeStaged(transaction, { tariffId, importedAt: deps.clock.now() })
     if (imported >= analyzeFrom && !dryRun) await stockStore.analyzeProfiles(transaction)
-    await notify(transaction, 'stock')
     return { imported, duplicates: counts.staged - imported, rejected: rejects.count, rejects }
   }
   return longTransaction(deps.database, load, { keep: !dryRun })
