@@ -21,7 +21,7 @@ import { parseEnv } from 'node:util'
 
 export const services = ['auth', 'cashback', 'esim', 'portal', 'admin', 'worker'] as const
 export type Service = (typeof services)[number]
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 export type Config = {
   host: string

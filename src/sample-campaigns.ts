@@ -25,7 +25,7 @@ export type SampleCast = {
 }
 
 /** Reads who plays in the samples from the directory, which is applied before. */
-export async function castOf(database: Database): Promise<SampleCast> {
+async function castOf(database: Database): Promise<SampleCast> {
   const ids = await database.query<{ code: string; id: string }>(
     `select code, bank_id as id from banks where code in ('alpha', 'beta')
      union all select code, merchant_id from merchants where code in ('grocer', 'voltshop')`,

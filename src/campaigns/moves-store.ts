@@ -240,10 +240,10 @@ function isRearranged(before: LockedCampaign, { changes }: Decision, after: Lock
 }
 
 /** Makes the lists of all banks of these campaigns, and of these banks, new. The last statement of a transaction: it locks the lists. */
-export async function tellBanks(
+async function tellBanks(
   transaction: Queryable,
   cashbackIds: readonly string[],
-  bankIds: readonly string[] = [],
+  bankIds: readonly string[],
 ): Promise<void> {
   await transaction.execute(newsStatement, [cashbackIds, bankIds])
 }

@@ -311,8 +311,3 @@ export function mapError(error: unknown): never {
     })
   throw error
 }
-
-/** True when `error` is a violation of the named constraint or unique index. */
-export function violates(error: unknown, constraint: string): boolean {
-  return error instanceof pg.DatabaseError && error.constraint === constraint
-}

@@ -1,6 +1,6 @@
 /** Who is calling: the token of a request becomes a Caller, before anything else of the request is read. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { BankCaller, Caller, MerchantCaller, PlatformCaller } from '../access/caller.ts'
+import type { BankCaller, Caller, MerchantCaller } from '../access/caller.ts'
 import type { Refusals } from '../access/refusals.ts'
 import type { Tokens } from '../access/tokens.ts'
 import { DomainError } from '../errors.ts'
@@ -67,10 +67,4 @@ export function bankOf(request: FastifyRequest): BankCaller {
 export function merchantOf(request: FastifyRequest): MerchantCaller {
   if (request.caller?.type === 'retailer') return request.caller
   throw new DomainError('forbidden', 'This operation is for merchants')
-}
-
-/** @throws DomainError 'forbidden' unless the platform's staff call */
-export function platformOf(request: FastifyRequest): PlatformCaller {
-  if (request.caller?.type === 'platform') return request.caller
-  throw new DomainError('forbidden', 'This operation is for the platform’s operator')
 }

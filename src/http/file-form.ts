@@ -10,7 +10,7 @@ import { shownName } from './field-name.ts'
 import { isText } from './json.ts'
 
 export const formType = 'multipart/form-data'
-export const fileField = 'file'
+const fileField = 'file'
 const longestFileName = 200
 /** The parts of a form and the headers of a part; more are no form of ours. */
 const mostParts = 8

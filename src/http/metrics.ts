@@ -24,8 +24,7 @@ export function createMetrics(sources: {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 12],
     registers,
   })
-  const counter = <Label extends string>(name: string, help: string) =>
-    new Counter<'outcome'>({ name, help, labelNames: ['outcome'], registers }) as Counter<'outcome'> & { of?: Label }
+  const counter = (name: string, help: string) => new Counter({ name, help, labelNames: ['outcome'], registers })
   const reservations = counter('perkline_reservations_total', 'Requests to reserve, by outcome')
   const mails = counter('perkline_mail_total', 'E-mails of confirms, by outcome')
   const tokens = counter('perkline_token_requests_total', 'Requests for a token, by outcome')

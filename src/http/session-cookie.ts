@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { tokenLifetimeSeconds } from '../access/tokens.ts'
 
-export const sessionCookieName = 'perkline_session'
+const sessionCookieName = 'perkline_session'
 
 /** @returns the token of the request's cookie; null without one, and with two, of which one may be foreign */
 export function cookieToken(request: FastifyRequest): string | null {

@@ -39,7 +39,7 @@ const ListedCampaign = Type.Object({
 
 export const BankCampaignPage = pageOf(ListedCampaign, 'One page of the bank’s campaigns')
 
-export const SegmentSummary = Type.Object({
+const SegmentSummary = Type.Object({
   customersCount: count('Customers in it', 5000),
   formedAt: instant('When it was formed', '2026-11-22T10:00:00.000Z'),
   sourceFileName: text('The file that the merchant built it from', 'loyal-customers.csv'),

@@ -10,11 +10,11 @@ export const taskKinds = [
   'mark-paid',
   'acknowledge-compensation',
 ] as const
-export type TaskKind = (typeof taskKinds)[number]
+type TaskKind = (typeof taskKinds)[number]
 
 /** What becomes of it when nobody acts. */
 export const outcomes = ['participation-expires', 'campaign-expires', 'stays'] as const
-export type Outcome = (typeof outcomes)[number]
+type Outcome = (typeof outcomes)[number]
 
 /** Something that a bank or the merchant can do now, and that others wait for. */
 export type Task = {

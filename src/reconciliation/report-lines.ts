@@ -6,8 +6,8 @@ import { brokenRule, oneLine, type TextRule } from '../partners/text-rules.ts'
 import { shownText } from '../shown-text.ts'
 import type { Side } from './differences.ts'
 
-export const reportColumns = ['transactionId', 'terminalId', 'transactionAt', 'amount', 'cashbackAmount'] as const
-export type ReportColumn = (typeof reportColumns)[number]
+const reportColumns = ['transactionId', 'terminalId', 'transactionAt', 'amount', 'cashbackAmount'] as const
+type ReportColumn = (typeof reportColumns)[number]
 
 export const mostReportLines = 1_000_000
 

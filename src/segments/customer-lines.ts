@@ -4,7 +4,7 @@ import { decodeLine, readLines, splitRecord } from '../csv-lines.ts'
 import { DomainError } from '../errors.ts'
 import { brokenRule, type TextRule } from '../partners/text-rules.ts'
 
-export const customerColumn = 'customerId'
+const customerColumn = 'customerId'
 export const mostIdCharacters = 128
 const header = `line 1 must be the header ${customerColumn}`
 

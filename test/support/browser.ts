@@ -17,7 +17,7 @@ import { requireProgram } from './require-program.ts'
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 export const phone = { width: 390, height: 844 }
-export const desktop = { width: 1280, height: 900 }
+const desktop = { width: 1280, height: 900 }
 
 export type Visitor = {
   page: Page
