@@ -55,7 +55,7 @@ function checking(bench: Bench): Figure[] {
     const issued = callers.map(caller => tokens.issue(caller))
     for (const kind of ['first', 'again'] as const) {
       const start = performance.now()
-      for (const token of issued) if (tokens.verify(token) === null) throw new Error('A token of ours was refused')
+      for (const token of issued) if (tokens.read(token) === null) throw new Error('A token of ours was refused')
       // The first round only warms up.
       if (round > 0) perCheck[kind].push(((performance.now() - start) * 1000) / count)
     }

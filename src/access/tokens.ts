@@ -25,8 +25,6 @@ export type Tokens = {
   issue(caller: Caller): string
   /** What a valid token says, or null for anything else; revocation is looked at elsewhere. */
   read(token: string): ReadToken | null
-  /** The caller of a valid token, or null for anything else. */
-  verify(token: string): Caller | null
 }
 
 type Claims = {
@@ -117,7 +115,6 @@ export function createTokens(masterKeys: readonly Buffer[], nowMs: () => number 
     },
 
     read,
-    verify: token => read(token)?.caller ?? null,
   }
 }
 
