@@ -17,15 +17,13 @@ export type BankLists = {
   read(bankId: string, filters: ListFilters, left: AbortSignal): Promise<BankList<Buffer | LongRead>>
 }
 
-export type BankListLimits = { turns: TurnLimits; reading: ReadLimits }
-
 /** So few at a time because each takes memory and half a processor; no snapshot is held for longer than a vacuum can do without. */
-export const bankListLimits: BankListLimits = {
+const limits: { turns: TurnLimits; reading: ReadLimits } = {
   turns: { atOnce: 4, perPartner: 2, waiting: 100, waitMs: 60_000 },
   reading: { stallMs: 10_000, wholeMs: 90_000 },
 }
 
-export function createBankLists(database: Database, limits = bankListLimits): BankLists {
+export function createBankLists(database: Database): BankLists {
   const turns = createTurns(limits.turns, 'Other lists are still being read: try again in a moment')
   return {
     version: bankId => readVersion(database, bankId),
