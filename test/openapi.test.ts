@@ -3,24 +3,32 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { documents, lint, readDocuments, snapshotUrl } from './support/openapi.ts'
 import { startPlatform } from './support/platform.ts'
+import { requestText, sendRaw } from './support/raw-http.ts'
 
 test('the snapshots are what the platform serves (else: npm run openapi, and review the change)', async () => {
   const served = await readDocuments()
-  for (const { file } of documents) assert.equal(readFileSync(snapshotUrl(file), 'utf8'), served.get(file), file)
+  for (const { file } of documents) {
+    assert.equal(readFileSync(snapshotUrl(file), 'utf8'), served.get(file), file)
+    assert.equal(JSON.parse(served.get(file) ?? '').openapi, '3.1.0')
+  }
 })
 
-test('every operation has a summary, a description, and the errors that all share', () => {
+/** Every operation of the snapshots. */
+function* operations(): Generator<{ file: string; path: string; method: string; name: string; operation: any }> {
   for (const { file } of documents) {
-    const { openapi, paths } = JSON.parse(readFileSync(snapshotUrl(file), 'utf8'))
-    assert.equal(openapi, '3.1.0')
-    for (const [path, operations] of Object.entries<Record<string, any>>(paths))
-      for (const [method, operation] of Object.entries(operations)) {
-        const name = `${method} ${path}`
-        assert.ok(operation.operationId && operation.summary && operation.description, name)
-        assert.ok(operation.responses['500'] && operation.responses['503'], name)
-        if (file === 'esim-sales.json')
-          for (const code of ['401', '403', '429']) assert.ok(operation.responses[code], `${name} ${code}`)
-      }
+    const { paths } = JSON.parse(readFileSync(snapshotUrl(file), 'utf8'))
+    for (const [path, methods] of Object.entries<Record<string, any>>(paths))
+      for (const [method, operation] of Object.entries(methods))
+        yield { file, path, method: method.toUpperCase(), name: `${method} ${path}`, operation }
+  }
+}
+
+test('every operation has a summary, a description, and the errors that all share', () => {
+  for (const { file, name, operation } of operations()) {
+    assert.ok(operation.operationId && operation.summary && operation.description, name)
+    assert.ok(operation.responses['500'] && operation.responses['503'], name)
+    if (file === 'esim-sales.json')
+      for (const code of ['401', '403', '429']) assert.ok(operation.responses[code], `${name} ${code}`)
   }
 })
 
@@ -35,14 +43,48 @@ test('a body is required where the operation needs one, and only there', () => {
   ]
   const required = ['reserve', 'createCampaign', 'editCampaign', 'issueToken', 'logIn', 'uploadBankReport']
   const bodies = new Map<string, boolean>()
-  for (const { file } of documents)
-    for (const operations of Object.values<Record<string, any>>(
-      JSON.parse(readFileSync(snapshotUrl(file), 'utf8')).paths,
-    ))
-      for (const { operationId, requestBody } of Object.values(operations))
-        if (requestBody) bodies.set(operationId, requestBody.required ?? false)
+  for (const { operation } of operations())
+    if (operation.requestBody) bodies.set(operation.operationId, operation.requestBody.required ?? false)
   for (const operationId of optional) assert.equal(bodies.get(operationId), false, operationId)
   for (const operationId of required) assert.equal(bodies.get(operationId), true, operationId)
+})
+
+test('every operation that takes a body says what it answers to one that it does not take', () => {
+  for (const { name, operation } of operations())
+    if (operation.requestBody) {
+      // A file of stock or of customers may be of any length.
+      const codes = 'text/csv' in operation.requestBody.content ? ['400', '415'] : ['400', '413', '415']
+      for (const code of codes) assert.ok(operation.responses[code], `${name} ${code}`)
+    }
+})
+
+test('whatever body is sent, also where none is asked for, the answer is one that is documented', async () => {
+  const platform = await startPlatform()
+  try {
+    const tokens = [await platform.bankToken(), await platform.merchantToken(), platform.config.operatorKey]
+    const json = { 'content-type': 'application/json' }
+    const bodies: Record<string, [headers: Record<string, string>, body: string]> = {
+      400: [json, '{'],
+      413: [{ ...json, 'content-length': '1000000000' }, ''],
+      415: [{ 'content-type': 'text/plain' }, 'x'],
+    }
+    for (const { path, method, operation, name } of operations()) {
+      if (method === 'GET') continue
+      const address = path.replaceAll(/{.*?}/g, '3f0e8a52-6c1d-4b7e-9a40-5d2c8e1f7b63')
+      const answered = new Set<string>()
+      for (const token of tokens)
+        for (const [headers, body] of Object.values(bodies)) {
+          const all = { authorization: `Bearer ${token}`, ...headers }
+          const { status } = await sendRaw(platform.url, requestText(method, address, all, body))
+          assert.ok(operation.responses[status], `${name} answers ${status}`)
+          answered.add(String(status))
+        }
+      const takesFile = operation.requestBody && !('application/json' in operation.requestBody.content)
+      for (const code of takesFile ? ['415'] : Object.keys(bodies)) assert.ok(answered.has(code), `${name} ${code}`)
+    }
+  } finally {
+    await platform.close()
+  }
 })
 
 const alone = { 'perkline.json': 'cashback', 'esim-sales.json': 'esim', 'operator.json': 'admin' } as const

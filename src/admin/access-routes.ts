@@ -44,7 +44,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
         ),
         body: schemas.DirectoryBody,
         querystring: schemas.DirectoryQuery,
-        response: { 200: schemas.Applied, ...operatorErrors({ 413: 'The file is larger than 64 MiB' }) },
+        response: { 200: schemas.Applied, ...operatorErrors() },
       },
     },
     async request => {

@@ -34,7 +34,7 @@ const importSchema = {
       { imported: count('New customers', 1000), duplicates: count('Lines whose customer was there already') },
       { description: 'What was loaded' },
     ),
-    ...operatorErrors({ 404: 'There is no such bank', 415: 'The body is no text/csv' }),
+    ...operatorErrors({ 404: 'There is no such bank' }),
   },
 }
 

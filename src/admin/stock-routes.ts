@@ -121,7 +121,7 @@ const importSchema = {
   body: csvBody('The stock file'),
   response: {
     200: lines(schemas.ImportLine, 'Each line that was passed over, and at the end the result'),
-    ...operatorErrors({ 404: 'There is no such tariff', 415: 'The body is no text/csv' }),
+    ...operatorErrors({ 404: 'There is no such tariff' }),
   },
 }
 

@@ -6,7 +6,7 @@ import { createAsBank } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
 import { BankCreateBody, formLimitBytes, formTimeoutMs } from './form-schemas.ts'
 import { schemaFaults } from './schema-faults.ts'
-import { cashbackErrors, NoQuery, noJson, OperationResult, secured } from './schemas.ts'
+import { cashbackErrors, NoQuery, OperationResult, secured } from './schemas.ts'
 import { resultView } from './views.ts'
 
 export const bankCreateRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (app, deps) => {
@@ -35,8 +35,6 @@ export const bankCreateRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (
           ...cashbackErrors({
             400: 'The body is not as described, or the merchant is unknown, suspended or excludes the bank',
             403: 'A merchant calls, or the role is not ADMIN or EDITOR',
-            413: 'The body is larger than 16 MiB',
-            415: noJson,
           }),
         },
       },

@@ -14,7 +14,7 @@ import * as schemas from './bank-schemas.ts'
 import { retailerView } from './bank-views.ts'
 import { type CampaignRoutesDeps, onlyBanks } from './callers.ts'
 import { campaignNotFound } from './moves-store.ts'
-import { cashbackErrors, NoQuery, noJson, OperationResult, secured } from './schemas.ts'
+import { cashbackErrors, NoQuery, OperationResult, secured } from './schemas.ts'
 import { resultView } from './views.ts'
 
 const common = { tags: ['Banks'], security: secured }
@@ -43,7 +43,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         body: schemas.ConfirmBody,
         response: {
           201: { ...ref(OperationResult), description: 'The bank takes part' },
-          ...cashbackErrors({ 400: notDecidable, 413: 'The body is larger than 64 KiB', 415: noJson }),
+          ...cashbackErrors({ 400: notDecidable }),
         },
       },
     },
@@ -71,7 +71,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         body: schemas.RejectBody,
         response: {
           201: { ...ref(OperationResult), description: 'The bank does not take part' },
-          ...cashbackErrors({ 400: notDecidable, 413: 'The body is larger than 64 KiB', 415: noJson }),
+          ...cashbackErrors({ 400: notDecidable }),
         },
       },
     },

@@ -12,7 +12,7 @@ import { CreateBody, EditBody, formLimitBytes, formTimeoutMs } from './form-sche
 import * as operations from './merchant-operations.ts'
 import * as schemas from './merchant-schemas.ts'
 import { schemaFaults } from './schema-faults.ts'
-import { CampaignPath, cashbackErrors, NoQuery, noJson, OperationResult, secured } from './schemas.ts'
+import { CampaignPath, cashbackErrors, NoQuery, OperationResult, secured } from './schemas.ts'
 import { resultView } from './views.ts'
 
 const common = { tags: ['Merchants'], security: secured }
@@ -43,8 +43,6 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
           201: { ...ref(OperationResult), description: 'The campaign is created' },
           ...cashbackErrors({
             400: 'The body is not as described',
-            413: 'The body is larger than 16 MiB',
-            415: noJson,
           }),
         },
       },
@@ -84,8 +82,6 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
             400: 'The body is not as described, or a field may not be changed now',
             403: onlyAuthor,
             412: stale,
-            413: 'The body is larger than 16 MiB',
-            415: noJson,
           }),
         },
       },

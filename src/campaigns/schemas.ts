@@ -30,9 +30,6 @@ export const OperationResult = Type.Object(
 
 export const NoQuery = Type.Object({}, closed)
 
-/** Why a body is answered 415. */
-export const noJson = 'The body is of another media type than JSON'
-
 /** The campaign of a path whose id must be a UUID. */
 export const CampaignPath = Type.Object({ cashbackId: uuid('The campaign') })
 

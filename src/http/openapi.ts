@@ -4,9 +4,10 @@
  */
 import fastifySwagger from '@fastify/swagger'
 import fastifySwaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import Type from 'typebox'
+import { type Api, apiOf, CashbackError, EsimError, TokenError } from './errors.ts'
 
 export type Document = {
   title: string
@@ -38,6 +39,7 @@ const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="132" height="40" vi
 export async function document(app: FastifyInstance, given: Document): Promise<void> {
   for (const component of given.components) app.addSchema(component)
   const withOptionalBody = new Set<unknown>()
+  const { bodyLimit = 0 } = app.initialConfig
   await app.register(fastifySwagger, {
     openapi: {
       openapi: '3.1.0',
@@ -57,7 +59,8 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
     // Every body is documented as required by itself, also one that may be absent.
     transform: ({ schema, url, route }) => {
       if (route.config?.bodyOptional) withOptionalBody.add(schema.operationId)
-      return { schema, url }
+      const response = { ...bodyRefusals(route, bodyLimit), ...(schema.response as object | undefined) }
+      return { schema: { ...schema, response }, url }
     },
     transformObject: made => {
       if (!('openapiObject' in made)) return made.swaggerObject
@@ -99,3 +102,24 @@ export function errorAnswers(schema: TSchema, causes: Record<number, string>) {
     ]),
   )
 }
+
+const errorOf: Record<Api, TSchema> = { token: TokenError, cashback: CashbackError, esim: EsimError }
+
+/**
+ * The answers to a body that is not taken, also where none is asked for: it is looked at all the same, but for a GET. A file that is
+ * read as it comes has a limit of its own, or none.
+ *
+ * @param usualLimit bytes of a body where the route does not say
+ */
+function bodyRefusals({ url, method, bodyLimit, config }: RouteOptions, usualLimit: number) {
+  if (method === 'GET' || method === 'HEAD') return {}
+  const bodyType = config?.bodyType
+  return errorAnswers(errorOf[apiOf(url)], {
+    ...(bodyType === undefined && { 413: `The body is larger than ${sizeText(bodyLimit ?? usualLimit)}` }),
+    415: `The body is no ${bodyType ?? 'application/json'}, or has a Content-Encoding`,
+  })
+}
+
+const kibibyte = 1024
+const mebibyte = 1024 * kibibyte
+const sizeText = (bytes: number): string => (bytes < mebibyte ? `${bytes / kibibyte} KiB` : `${bytes / mebibyte} MiB`)

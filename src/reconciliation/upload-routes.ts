@@ -26,7 +26,6 @@ const rules =
 const refusals = {
   400: 'No report of this side is awaited at this stage; the form or the file is not as described; or another upload came first',
   413: 'The file is larger than 256 MiB',
-  415: 'The body is no multipart/form-data',
   503: 'The platform is away for a moment, or other uploads have been running for too long; try again after `Retry-After` seconds',
 }
 
