@@ -32,6 +32,19 @@ test('every operation has a summary, a description, and the errors that all shar
   }
 })
 
+test('every answer declares the headers that it carries whatever its operation', () => {
+  for (const { file, name, operation } of operations())
+    for (const [code, { headers }] of Object.entries<any>(operation.responses)) {
+      const isLater = code === '429' || code === '503'
+      const expected = [
+        'x-request-id',
+        ...(isLater ? ['Retry-After'] : []),
+        ...(file === 'esim-sales.json' ? ['RateLimit', 'RateLimit-Policy'] : []),
+      ]
+      for (const header of expected) assert.match(headers[header].$ref, /^#\/components\/headers\//, `${name} ${code}`)
+    }
+})
+
 test('a body is required where the operation needs one, and only there', () => {
   const optional = [
     'confirm',
@@ -59,7 +72,7 @@ test('every operation that takes a body says what it answers to one that it does
 })
 
 test('whatever body is sent, also where none is asked for, the answer is one that is documented', async () => {
-  const platform = await startPlatform()
+  const platform = await startPlatform({ RATE_LIMIT: '1000/1000' })
   try {
     const tokens = [await platform.bankToken(), await platform.merchantToken(), platform.config.operatorKey]
     const json = { 'content-type': 'application/json' }
@@ -75,8 +88,10 @@ test('whatever body is sent, also where none is asked for, the answer is one tha
       for (const token of tokens)
         for (const [headers, body] of Object.values(bodies)) {
           const all = { authorization: `Bearer ${token}`, ...headers }
-          const { status } = await sendRaw(platform.url, requestText(method, address, all, body))
+          const { status, headers: sent } = await sendRaw(platform.url, requestText(method, address, all, body))
           assert.ok(operation.responses[status], `${name} answers ${status}`)
+          for (const header of Object.keys(operation.responses[status].headers))
+            assert.ok(sent[header.toLowerCase()], `${name} answers ${status} without ${header}`)
           answered.add(String(status))
         }
       const takesFile = operation.requestBody && !('application/json' in operation.requestBody.content)

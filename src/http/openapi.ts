@@ -7,6 +7,7 @@ import fastifySwaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import Type from 'typebox'
+import { type Documented, declareHeaders } from './answer-headers.ts'
 import { type Api, apiOf, CashbackError, EsimError, TokenError } from './errors.ts'
 
 export type Document = {
@@ -67,6 +68,7 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
       for (const operations of Object.values(made.openapiObject.paths ?? {}))
         for (const { operationId, requestBody } of Object.values(operations as Record<string, Operation>))
           if (requestBody && withOptionalBody.has(operationId)) requestBody.required = false
+      declareHeaders(made.openapiObject as Documented)
       return made.openapiObject
     },
   })

@@ -1,0 +1,57 @@
+/** The headers that answers carry whatever their operation, as the documents declare them. */
+import { apiOf } from './errors.ts'
+
+type Answer = { headers?: Record<string, unknown> }
+export type Documented = {
+  paths: Record<string, Record<string, { responses: Record<string, Answer> }>>
+  components: { headers?: Record<string, unknown> }
+}
+
+/** By their names among the components of a document. */
+const components = {
+  RequestId: {
+    description:
+      'The id of this request, for questions about it: the caller’s own, where it is 1 to 128 of `A-Za-z0-9._-`',
+    required: true,
+    schema: { type: 'string', examples: ['0f9c6a52-8d1b-4c7e-9a40-5d2c8e1f7b63'] },
+  },
+  RetryAfter: {
+    description: 'Seconds to wait before trying again',
+    schema: { type: 'integer', examples: [2] },
+  },
+  RateLimit: {
+    description:
+      'What is left to the bank: `r` requests may follow at once, and in `t` seconds the full burst is there again. Absent where the ' +
+      'platform sets no limit.',
+    schema: { type: 'string', examples: ['"bank";r=199;t=1'] },
+  },
+  RateLimitPolicy: {
+    description:
+      'The limit of a bank: `q` requests at once, and as many again within `w` seconds. Absent where there is none.',
+    schema: { type: 'string', examples: ['"bank";q=200;w=2'] },
+  },
+} as const
+type Component = keyof typeof components
+
+const always = { 'x-request-id': 'RequestId' } as const
+const refusedForNow = { 'Retry-After': 'RetryAfter' } as const
+const limited = { RateLimit: 'RateLimit', 'RateLimit-Policy': 'RateLimitPolicy' } as const
+
+const headersOf = (path: string, code: string): Record<string, Component> => ({
+  ...always,
+  ...((code === '429' || code === '503') && refusedForNow),
+  ...(apiOf(path) === 'esim' && limited),
+})
+
+/** Adds them to every answer of a document, beside those that the answer declares itself. */
+export function declareHeaders({ paths, components: declared }: Documented): void {
+  const used = new Map<Component, object>()
+  for (const [path, operations] of Object.entries(paths))
+    for (const { responses } of Object.values(operations))
+      for (const [code, answer] of Object.entries(responses))
+        for (const [name, component] of Object.entries(headersOf(path, code))) {
+          used.set(component, components[component])
+          answer.headers = { ...answer.headers, [name]: { $ref: `#/components/headers/${component}` } }
+        }
+  declared.headers = Object.fromEntries(used)
+}
