@@ -37,24 +37,3 @@ export async function answer<Data>(call: Promise<{ data?: Data }>): Promise<NonN
   if (data === undefined || data === null) throw new ApiError(noAnswer, [], null)
   return data
 }
-
-/**
- * The same for operations that have no OpenAPI document. What comes back is as the caller says: name its type beside the page's
- * queries.
- */
-export async function request<Data>(
-  path: string,
-  { method = 'GET', body, signal }: { method?: string; body?: unknown; signal?: AbortSignal } = {},
-): Promise<Data> {
-  const response = await fetch(path, {
-    method,
-    credentials: 'same-origin',
-    ...(signal && { signal }),
-    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  }).catch((error: unknown) => {
-    if (signal?.aborted) throw error
-    throw new ApiError(noAnswer, [], null)
-  })
-  if (!response.ok) return refuse(response)
-  return (response.status === 204 ? undefined : await response.json()) as Data
-}

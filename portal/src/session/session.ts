@@ -1,6 +1,6 @@
 /** Who is logged in. The token itself is in a cookie that scripts cannot read; this is what the platform tells of it. */
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
-import { request } from '../api/client.ts'
+import { answer, api } from '../api/client.ts'
 import { isApiError } from '../api/errors.ts'
 
 export const accountTypes = ['retailer', 'bank', 'platform'] as const
@@ -52,7 +52,7 @@ export const sessionQuery = queryOptions({
   async queryFn({ signal }): Promise<Session | null> {
     if (localStorage.getItem(heardOfKey) === null) return null
     try {
-      return withAhead(await request(path, { signal }))
+      return withAhead(await answer(api.GET(path, { signal })))
     } catch (error) {
       if (isApiError(error, 401)) return null
       throw error
@@ -62,7 +62,7 @@ export const sessionQuery = queryOptions({
 
 /** @throws ApiError 401 when login and password do not fit, 429 after too many attempts */
 export async function logIn(queryClient: QueryClient, credentials: Credentials): Promise<Session> {
-  const session = withAhead(await request(path, { method: 'POST', body: credentials }))
+  const session = withAhead(await answer(api.POST(path, { body: credentials })))
   // Whatever was read before was another person's, or of another time.
   queryClient.clear()
   queryClient.setQueryData(sessionQuery.queryKey, session)
@@ -71,7 +71,7 @@ export async function logIn(queryClient: QueryClient, credentials: Credentials):
 }
 
 export async function logOut(queryClient: QueryClient): Promise<void> {
-  await request(path, { method: 'DELETE' })
+  await api.DELETE(path)
   forgetSession(queryClient)
 }
 
