@@ -182,6 +182,9 @@ export function readConfig(env: Environment): Config {
 
   const shownHost = host.includes(':') ? `[${host}]` : host
   const metricsPort = text('METRICS_PORT') === null ? null : whole('METRICS_PORT', 0, 0, 65535)
+  const metrics = metricsPort === null ? null : { host: text('METRICS_HOST') ?? '127.0.0.1', port: metricsPort }
+  if (metrics && isTaken(metrics, { host, port }))
+    faults.push('METRICS_PORT must be another than PORT, unless METRICS_HOST and HOST are two addresses')
   const config: Config = {
     host,
     port,
@@ -201,11 +204,20 @@ export function readConfig(env: Environment): Config {
     openReservations: whole('OPEN_RESERVATIONS', 10_000, 1, 1_000_000_000),
     completeAfterDays: whole('COMPLETE_AFTER_DAYS', 30, 0, 3650),
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
-    metrics: metricsPort === null ? null : { host: text('METRICS_HOST') ?? '127.0.0.1', port: metricsPort },
+    metrics,
     trustedProxies: readTrustedProxies(text('TRUSTED_PROXIES') ?? '', faults),
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return config
+}
+
+const everyAddress = ['0.0.0.0', '::']
+type Address = { host: string; port: number }
+
+/** Port 0 is whichever is free. */
+function isTaken(address: Address, other: Address): boolean {
+  const isSameHost = address.host === other.host || [address.host, other.host].some(host => everyAddress.includes(host))
+  return address.port !== 0 && address.port === other.port && isSameHost
 }
 
 const shortestOperatorKey = 32

@@ -230,6 +230,16 @@ test('whole numbers are digits within their limits', () => {
   assert.equal(readConfig({ PORT: ' 65535 ' }).port, 65535)
 })
 
+test('metrics are served at an address of their own', () => {
+  const fault = /^METRICS_PORT must be another than PORT/
+  refused({ METRICS_PORT: '8080' }, fault)
+  refused({ PORT: '9100', METRICS_PORT: '9100', METRICS_HOST: '0.0.0.0' }, fault)
+  refused({ HOST: '::', PORT: '9100', METRICS_PORT: '9100' }, fault)
+  refused({ HOST: '10.0.0.1', METRICS_HOST: '10.0.0.1', METRICS_PORT: '8080' }, fault)
+  assert.equal(readConfig({ HOST: '10.0.0.1', METRICS_PORT: '8080' }).metrics?.port, 8080)
+  assert.equal(readConfig({ PORT: '0', METRICS_PORT: '0' }).metrics?.port, 0)
+})
+
 test('a rate limit is two whole numbers from 1 on', () => {
   for (const value of ['100', '0/0', '0/5', '5/0', '-1/5', '1.5/5', '5/5/5', 'off', '/5', '5/'])
     refused({ RATE_LIMIT: value }, /^RATE_LIMIT must be/)
