@@ -15,7 +15,8 @@ import {
   told,
 } from './support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, ids, inDays, partnerAt } from './support/campaigns.ts'
-import { range } from './support/esim.ts'
+import { range, until } from './support/esim.ts'
+import { onTime } from './support/on-time.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 import { putSegment } from './support/segments.ts'
 
@@ -113,14 +114,15 @@ suite('the period', () => {
     assert.deepEqual(await clockSteps(id), [])
   })
 
-  test('has begun when the campaign is launched: active at most 2 s later, without anybody asking', async () => {
-    const id = await launchCampaign(platform, partners, { dateFrom: inDays(platform, -1) })
-    const launchedAt = performance.now()
-    while ((await statusOf(partners.grocer, id)) !== 'active') {
-      assert.ok(performance.now() - launchedAt < 2_000, 'at most 2 s later')
-      await sleep(50)
-    }
-  })
+  test('has begun when the campaign is launched: active at most 2 s later, without anybody asking', t =>
+    onTime(t, async () => {
+      const id = await launchCampaign(platform, partners, { dateFrom: inDays(platform, -1) })
+      const launchedAt = performance.now()
+      while ((await statusOf(partners.grocer, id)) !== 'active') {
+        assert.ok(performance.now() - launchedAt < 2_000, 'at most 2 s later')
+        await sleep(50)
+      }
+    }))
 
   test('after the return to real time what was done stays done', async () => {
     const id = await launchCampaign(platform, partners)
@@ -198,22 +200,22 @@ suite('several processes', () => {
     const [busy, other] = [await launchCampaign(platform, partners), await launchCampaign(platform, partners)]
     const { database } = platform.platform
     let answered = false
-    const held = Promise.withResolvers<void>()
+    const [locked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const holding = database.dedicated(async client => {
       await client.query('begin')
       await client.query('select from campaigns where cashback_id = $1 for update', [busy])
+      locked.resolve()
       await held.promise
       await client.query('commit')
     })
-    await sleep(100)
+    await locked.promise
     const moving = moveClock(platform, { advance: 'P11D' }).then(() => {
       answered = true
     })
-    const startedAt = performance.now()
-    while ((await statusOf(partners.grocer, other)) !== 'active') {
-      assert.ok(performance.now() - startedAt < 3_000, 'the jobs of both processes pass it over')
-      await sleep(50)
-    }
+    await until(
+      'the jobs of both processes pass it over',
+      async () => (await statusOf(partners.grocer, other)) === 'active',
+    )
     // Longer than whoever moves the clock waits for others to hear of it.
     await sleep(500)
     assert.equal(await statusOf(partners.grocer, busy), 'approved')
