@@ -15,6 +15,7 @@ import { importProfiles, rotateKeys, withdrawProfiles } from '../src/esim/stock-
 import { countStock, replaceSealed } from '../src/esim/stock-store.ts'
 import { applyDirectory } from '../src/partners/operations.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { until } from './support/esim.ts'
 
 let scratch: TestDatabase
 let sealing: Sealing
@@ -161,11 +162,9 @@ describe('import', () => {
   test('a database that goes away meanwhile leaves nothing, and the caller is told to come again', async () => {
     const source = async function* () {
       yield Buffer.from(header + lines.slice(0, 30).join(''))
-      await sleep(50)
-      const ended = await query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'copy staged%'`,
-      )
-      assert.equal(ended.length, 1)
+      const copying = `from pg_stat_activity where datname = current_database() and query like 'copy staged%'`
+      await until('the import copies', async () => (await query(`select ${copying}`)).length === 1)
+      assert.equal((await query(`select pg_terminate_backend(pid) ${copying}`)).length, 1)
       for (const line of lines.slice(30)) yield Buffer.from(line)
     }
     assert.equal((await refusalOf(load(Readable.from(source())))).code, 'unavailable')
