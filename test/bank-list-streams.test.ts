@@ -246,7 +246,7 @@ suite('readers of a list that fills every buffer on the way', () => {
       await sleep(wait)
       const start = performance.now()
       await leave(socket)
-      assert.ok(performance.now() - start < 1_000)
+      assert.ok(performance.now() - start < 5_000, 'long before it would be cut off')
     }
   })
 
