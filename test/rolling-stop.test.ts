@@ -4,9 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createTestDatabase } from './support/database.ts'
-import { bankAt, proveBooks, range } from './support/esim.ts'
+import { bankAt, proveBooks, range, until } from './support/esim.ts'
 import { freePort } from './support/free-port.ts'
 import { startHaproxy } from './support/haproxy.ts'
 import { callAt, sharedSettings, startProcess } from './support/process.ts'
@@ -14,6 +13,8 @@ import { requireProgram } from './support/require-program.ts'
 import { steadyLoad } from './support/steady-load.ts'
 import { openShop } from './support/world.ts'
 
+/** What a process that has sold has in its log. */
+const sold = /"route":"\/esim\/v1\/orders"/
 const stock = { profiles: 4_000, seed: 7_301 }
 
 test('two processes behind haproxy, each stopped and started again in turn: no request fails', async t => {
@@ -34,22 +35,23 @@ test('two processes behind haproxy, each stopped and started again in turn: no r
     const balancer = await startHaproxy(ports)
     try {
       await using load = steadyLoad(bankAt({ call: callAt(balancer.url) }, alpha))
-      await sleep(500)
+      const sells = (index: number) => sold.test(processes[index]?.output() ?? '')
+      await until('each has its share', () => range(2).every(sells))
       const logs: string[] = []
       for (const index of range(2)) {
         const before = load.answered()
         const process = processes[index] ?? assert.fail()
         assert.equal(await process.stop(), 0)
         logs.push(process.output())
+        await until('the other one serves meanwhile', () => load.answered() > before + 50)
         processes[index] = await start(index)
-        assert.ok(load.answered() > before + 50, 'the other one served meanwhile')
-        // Until the balancer's next look at it is certainly over, the other one must stay.
-        await sleep(1_200)
+        // Until the balancer has seen that it is back, the other one must stay.
+        await until('it has its share again', () => sells(index))
       }
       const { answered, faults } = await load.end()
       t.diagnostic(`${answered} requests answered`)
       assert.deepEqual(faults, [])
-      for (const log of logs) assert.match(log, /"route":"\/esim\/v1\/orders"/, 'each had its share')
+      for (const log of logs) assert.match(log, sold, 'each had its share')
       await proveBooks(database.database, new Date())
     } finally {
       await balancer.close()
