@@ -381,7 +381,10 @@ describe('stock that changes while it is sold', () => {
           skipInvalid: false,
         })
       const waiting = async (): Promise<number> => {
-        const { rows } = await client.query('select count(*)::int as count from pg_locks where not granted')
+        const { rows } = await client.query(
+          `select count(*)::int as count from pg_locks join pg_stat_activity using (pid)
+           where not granted and datname = current_database()`,
+        )
         return rows[0].count
       }
       const first = load(9_300, 3)

@@ -178,7 +178,11 @@ describe('import', () => {
     t.after(() => other.end())
     await other.query('select pg_advisory_lock(7365014)')
     const loading = load([header, ...lines])
-    const waiting = () => query(`select from pg_locks where locktype = 'advisory' and not granted`)
+    const waiting = () =>
+      query(
+        `select from pg_locks join pg_stat_activity using (pid)
+         where locktype = 'advisory' and not granted and datname = current_database()`,
+      )
     for (let look = 0; (await waiting()).length === 0; look++) {
       assert.ok(look < 1_000, 'it did not wait')
       await sleep(5)
