@@ -41,15 +41,16 @@ ${tokenLines(publicUrl, credentials)}
 ${esimLines}
 
 # 3. A campaign from its creation to its launch
-${campaignLines(dayFromNow(0), dayFromNow(2))}
+${campaignLines}
 
 # 4. Its period passes by the sandbox clock; then both sides reconcile and settle
-${settlementLines(dayFromNow(2))}
+${settlementLines}
 
 `
 }
 
-const dayFromNow = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+/** Dates are those of the paste, which may come days after the start: so many days from now, by GNU's `date` or BSD's. */
+const dayFunction = 'day() { at=$(($(date +%s) + $1 * 86400)); date -u -d @$at +%F 2>/dev/null || date -u -r $at +%F; }'
 
 function tokenLines(publicUrl: string, credentials: SampleCredential[]): string {
   const bodyOf = (name: string) => {
@@ -58,6 +59,7 @@ function tokenLines(publicUrl: string, credentials: SampleCredential[]): string 
   }
   return `URL=${publicUrl}; JSON='content-type: application/json'
 field() { sed "s/.*\\"$1\\":\\"\\([^\\"]*\\)\\".*/\\1/"; }
+${dayFunction}
 ALPHA=$(curl -s $URL/getToken/auth -H "$JSON" -d '${bodyOf('alpha')}' | field access_token)
 GROCER=$(curl -s $URL/getToken/auth -H "$JSON" -d '${bodyOf('grocer')}' | field access_token)
 bank() { curl -s -H "authorization: Bearer $ALPHA" "$@"; echo; }
@@ -71,19 +73,18 @@ bank $URL/esim/v1/orders/$ORDER
 bank -X POST $URL/esim/v1/orders/$ORDER/confirm
 bank $URL/esim/v1/orders/$ORDER/qr -o esim.png && echo "the QR code is in esim.png"`
 
-const campaignLines = (dateFrom: string, dateTo: string) => `merchant "$URL/cashbacks/for-merchant?pageSize=3"
+const campaignLines = `merchant "$URL/cashbacks/for-merchant?pageSize=3"
+END=$(day 2)
 BANK=$(merchant $URL/cashbacks/for-merchant/banks | sed 's/"},{.*//' | field id)
 CAMPAIGN=$(merchant $URL/cashbacks/for-merchant -H "$JSON" -d '{"participantsIds":["'$BANK'"],"name":"My first campaign",
-  "dateFrom":"${dateFrom}","dateTo":"${dateTo}","minAmount":0,"maxAmount":5000,"percentage":5,"countryCode":"UA",
+  "dateFrom":"'$(day 0)'","dateTo":"'$END'","minAmount":0,"maxAmount":5000,"percentage":5,"countryCode":"UA",
   "terminalsPlatform":true,"paymentSystemsId":["5b0c3c1e-0d0a-4c5e-8f56-2f6b1a1d0001"],"merchantCompensationPercentage":60}' | field id)
 bank "$URL/cashbacks/for-bank?bankApprovalStatus=pending&name=first"
 bank -X POST $URL/cashbacks/$CAMPAIGN/confirm
 merchant -X POST $URL/cashbacks/for-merchant/$CAMPAIGN/confirm`
 
-const settlementLines = (
-  end: string,
-) => `printf 'transactionId,terminalId,transactionAt,amount,cashbackAmount\\nTX-1,T-0001,'$(date -u +%FT%TZ)',1000.00,50.00\\n' > report.csv
-curl -s $URL/sandbox/clock -H "$JSON" -d '{"now":"${end}T00:00:00Z"}'; echo
+const settlementLines = `printf 'transactionId,terminalId,transactionAt,amount,cashbackAmount\\nTX-1,T-0001,'$(date -u +%FT%TZ)',1000.00,50.00\\n' > report.csv
+curl -s $URL/sandbox/clock -H "$JSON" -d '{"now":"'$END'T00:00:00Z"}'; echo
 bank $URL/portal/cashbacks/$CAMPAIGN/bank-report -F file=@report.csv
 merchant $URL/portal/cashbacks/$CAMPAIGN/reconciliation
 merchant -X POST $URL/portal/cashbacks/$CAMPAIGN/banks/$BANK/accept-report

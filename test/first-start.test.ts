@@ -1,9 +1,9 @@
-/** The first start of the embedded platform when something comes between (operations.md, "Two commands"). */
+/** The first start of the embedded platform (operations.md, "Two commands"): what it prints, and when something comes between. */
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from './support/free-port.ts'
+import { pathOf } from './support/require-program.ts'
 
 const program = fileURLToPath(new URL('../bin/perkline', import.meta.url))
 const root = await mkdtemp(join(tmpdir(), 'perkline-first-'))
@@ -59,6 +60,39 @@ const answers = (url: string): Promise<boolean> =>
   )
 
 const credentials = /^ {2}alpha +clientId pk_\S+ +secret \S+$/m
+
+/** `date` as BSD and macOS have it: `-d` takes no date there, and `-r` takes seconds. */
+const bsdDate = `#!/bin/sh
+case "$2" in
+  -d) exit 1 ;;
+  -r) ${pathOf(['date'])} -u -d "@$3" "$4" 2>/dev/null && exit ;;
+esac
+exec ${pathOf(['date'])} "$@"
+`
+
+test('the lines that it prints run as they stand, on whichever day, up to the end of a campaign', async () => {
+  const [DATA_DIR, PORT] = [join(root, 'pasted'), String(await freePort())]
+  const run = serve({ DATA_DIR, PORT })
+  const printed = () => /^# 1\. .*-X DELETE \S+; echo$/ms.exec(run.output())?.[0]
+  await run.until(() => printed() !== undefined)
+  const lines = printed() ?? ''
+  assert.doesNotMatch(lines, /"\d{4}-\d\d-\d\d/)
+
+  const [folder, programs] = [join(root, 'paste'), join(root, 'programs')]
+  await Promise.all([mkdir(folder), mkdir(programs)])
+  await writeFile(join(programs, 'date'), bsdDate, { mode: 0o755 })
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', lines], {
+    cwd: folder,
+    env: { PATH: `${programs}:${process.env.PATH}` },
+    encoding: 'utf8',
+  })
+  assert.equal(status, 0, stderr)
+  assert.doesNotMatch(stdout, /"statusCode":/)
+  assert.match(stdout, /"to":"completed"/)
+  assert.deepEqual((await readdir(folder)).sort(), ['esim.png', 'report.csv'])
+  run.child.kill('SIGTERM')
+  assert.equal(await run.ended, 0, run.output())
+})
 
 test('a port that is taken: no samples are loaded, and their credentials are shown by the start that follows', async () => {
   const DATA_DIR = join(root, 'taken')
