@@ -45,6 +45,12 @@ test('every answer declares the headers that it carries whatever its operation',
     }
 })
 
+test('the confirm of an order declares how its e-mail went', () => {
+  const { operation } = [...operations()].find(({ operation }) => operation.operationId === 'confirm') ?? {}
+  const { schema } = operation.responses['200'].headers['x-email-delivery']
+  assert.deepEqual(schema.enum, ['sent', 'already-sent', 'unknown', 'failed'])
+})
+
 test('a body is required where the operation needs one, and only there', () => {
   const optional = [
     'confirm',

@@ -12,7 +12,8 @@ import type { Order, OrderKey, SealedOrder } from './store.ts'
 import * as store from './store.ts'
 
 /** How the e-mail of a confirm went, as the header `x-email-delivery` tells it. */
-export type EmailDelivery = 'sent' | 'already-sent' | 'unknown' | 'failed'
+export const emailDeliveries = ['sent', 'already-sent', 'unknown', 'failed'] as const
+export type EmailDelivery = (typeof emailDeliveries)[number]
 
 export type EsimDeps = ReserveDeps & {
   sealing: Sealing

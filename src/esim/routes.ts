@@ -178,7 +178,11 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         querystring: schemas.NoQuery,
         body: schemas.ConfirmBody,
         response: {
-          200: { ...ref(schemas.Confirmation), description: 'The activation data' },
+          200: {
+            ...ref(schemas.Confirmation),
+            description: 'The activation data',
+            headers: { 'x-email-delivery': schemas.EmailDelivery },
+          },
           ...esimErrors({
             400: 'The body is not as described, or `customerEmail` is missing in `qr_email` mode',
             404: 'There is no such order of this bank',

@@ -3,6 +3,7 @@ import Type, { type TSchema } from 'typebox'
 import { EsimError } from '../http/errors.ts'
 import { errorAnswers, nullable } from '../http/openapi.ts'
 import { orderStatuses } from './lifecycle.ts'
+import { emailDeliveries } from './operations.ts'
 import { deliveryModes } from './store.ts'
 
 const closed = { additionalProperties: false }
@@ -96,6 +97,10 @@ export const Confirmation = Type.Object(
   },
   { $id: 'Confirmation', description: 'A confirmed order with its activation data' },
 )
+
+export const EmailDelivery = Type.Enum([...emailDeliveries], {
+  description: 'How the e-mail went; absent unless the bank’s delivery mode is `qr_email`',
+})
 
 export const QrBase64 = Type.Object(
   {
