@@ -120,6 +120,22 @@ test('a session that is lost while it begins to listen is a fault that passes, a
   }
 })
 
+test('options in the address hold beside ours, which are worth more', async () => {
+  const address = new URL(scratch.url)
+  address.searchParams.set('options', '-c timezone=Asia/Tokyo -c geqo=off')
+  address.searchParams.set('application_name', 'other')
+  const database = openDatabase({ connection: { connectionString: address.href }, poolSize: 2 })
+  try {
+    const [row] = await database.query(
+      `select current_setting('timezone') as timezone, current_setting('geqo') as geqo,
+         current_setting('application_name') as name, current_setting('plan_cache_mode') as plans`,
+    )
+    assert.deepEqual(row, { timezone: 'UTC', geqo: 'off', name: 'perkline', plans: 'force_custom_plan' })
+  } finally {
+    await database.close()
+  }
+})
+
 describe('a connection that breaks while nobody uses it', () => {
   /**
    * A way to the test database on which the server has its last word when a client leaves, as one that is being stopped; or, if

@@ -77,6 +77,21 @@ const plannedOnce =
   '-c enable_mergejoin=off -c enable_sort=off -c jit=off'
 
 /**
+ * To the driver what an address says is worth more than what it is told besides: options of whoever runs us come before ours
+ * instead, so that both hold, and ours where they differ.
+ */
+function withoutOptions(connection: Connection): { connection: Connection; ownOptions: string } {
+  if (!('connectionString' in connection) || !URL.canParse(connection.connectionString))
+    return { connection, ownOptions: '' }
+  const address = new URL(connection.connectionString)
+  const ownOptions = address.searchParams.get('options')
+  const isNamed = address.searchParams.has('application_name')
+  if (ownOptions === null && !isNamed) return { connection, ownOptions: '' }
+  for (const name of ['options', 'application_name']) address.searchParams.delete(name)
+  return { connection: { connectionString: address.href }, ownOptions: ownOptions ?? '' }
+}
+
+/**
  * Opens the database lazily: no connection is made before the first statement.
  *
  * @param options.connection where it is
@@ -88,14 +103,15 @@ export function openDatabase(options: {
   poolSize: number
   onLost?: (error: Error) => void
 }): Database {
+  const { connection, ownOptions } = withoutOptions(options.connection)
   const client = {
-    ...options.connection,
+    ...connection,
     types,
     application_name: 'perkline',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
-    options: plannedAnew,
+    options: `${ownOptions} ${plannedAnew}`,
   }
   let closing = false
   const { listen, lost, heardWithin, foundSilent, maySpeak } = createHearing()
@@ -113,7 +129,11 @@ export function openDatabase(options: {
     })
     return pool
   }
-  const busiest = makePool({ ...limited, max: Math.floor(options.poolSize / 2), options: plannedOnce })
+  const busiest = makePool({
+    ...limited,
+    max: Math.floor(options.poolSize / 2),
+    options: `${ownOptions} ${plannedOnce}`,
+  })
   const usual = makePool({ ...limited, max: Math.ceil(options.poolSize / 2) })
   const pools = [busiest, usual]
   const longReads = makePool({ max: mostLongReads, idleTimeoutMillis: 10_000, stream: lendingSocket })
