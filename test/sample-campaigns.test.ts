@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { campaignStatuses } from '../src/campaigns/lifecycle.ts'
+import { services } from '../src/config.ts'
 import { createLogger } from '../src/log.ts'
 import { loadSamples, type SampleCredential, type SampleLogin } from '../src/samples.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
+
+/** As in a first start, whose jobs begin once all samples are there: they would carry on what is being made. */
+const withoutJobs = services.filter(service => service !== 'worker')
 
 let platform: TestPlatform
 let credentials: SampleCredential[]
 let logins: SampleLogin[]
 before(async () => {
-  platform = await startPlatform({}, { directory: null })
+  platform = await startPlatform({}, { directory: null, only: withoutJobs })
   const samples = await loadSamples(platform.platform, createLogger('silent'))
   credentials = samples?.credentials ?? []
   logins = samples?.logins ?? []
@@ -59,7 +63,7 @@ test('samples are loaded once only', async () => {
 })
 
 test('two processes that start at once on an empty database load them once', async () => {
-  const first = await startPlatform({}, { directory: null })
+  const first = await startPlatform({}, { directory: null, only: withoutJobs })
   const second = await first.sibling()
   try {
     const loaded = await Promise.all(
@@ -74,7 +78,7 @@ test('two processes that start at once on an empty database load them once', asy
 })
 
 test('what a first start that was cut off has left of them is made anew', async () => {
-  const cutOff = await startPlatform({}, { directory: null })
+  const cutOff = await startPlatform({}, { directory: null, only: withoutJobs })
   try {
     const { database } = cutOff.platform
     await loadSamples(cutOff.platform, createLogger('silent'))
