@@ -57,16 +57,20 @@ function watched(watch: Watch, real = database): Database {
 }
 
 /** What another process has: its own stock and operations on the same database. */
-function anotherProcess(watch: Watch = (_, run) => run(), openReservations = 1_000_000): Orders {
+function anotherProcess(
+  watch: Watch = (_, run) => run(),
+  { openReservations = 1_000_000, at = platform }: { openReservations?: number; at?: TestPlatform } = {},
+): Orders {
   // Connections of its own, or one would wait for the other's.
-  const real = openDatabase({ connection: { connectionString: platform.databaseUrl }, poolSize: 4 })
+  const real = openDatabase({ connection: { connectionString: at.databaseUrl }, poolSize: 4 })
   opened.push(real)
   const own = watched(watch, real)
+  const { clock, catalogue } = at.platform.deps.esim
   return createOrders({
     database: own,
-    clock: clock(),
-    catalogue: platform.platform.deps.esim.catalogue,
-    stock: createStock({ database: own, clock: clock(), onFault }),
+    clock,
+    catalogue,
+    stock: createStock({ database: own, clock, onFault }),
     sealing: createSealing([randomBytes(32)], randomBytes(32)),
     mailer: { send: () => assert.fail('no mail'), close: async () => {} },
     openReservations,
@@ -231,26 +235,28 @@ test('a window that another process has sold out costs a few tries, not one for 
   assert.ok(tries <= 40, `${tries} tries`)
 })
 
-async function sessionCount(): Promise<number> {
-  const [row] = await database.query<{ count: number }>(
-    `select count(*)::int as count from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`,
-  )
-  return row?.count ?? 0
-}
-
 test('reservations of several banks in several processes wait for each other without deadlock', async () => {
-  await platform.addStock('kyivstar', 'eu-10gb', 2_000)
-  const banks = await database.query<{ id: string }>('select bank_id as id from banks order by bank_id')
-  const processes = [anotherProcess(), anotherProcess()]
-  const theirs = opened.splice(-2)
-  // From here on none of them takes the lock of a bank, and statements are slow enough that they really overlap.
-  for (const one of processes) for (const { id } of banks) await one.reserve({ ...request('first'), bankId: id })
-  await database.execute(`
-    create function slow_down() returns trigger language plpgsql as 'begin perform pg_sleep(0.001); return new; end'`)
-  await database.execute('create trigger slow_down before insert on orders for each row execute function slow_down()')
-  const ids = range(400)
-  const inSomeOrder = () => ids.toSorted(() => Math.random() - 0.5)
+  // A database of its own, whose deadlocks are no others'.
+  const own = await startPlatform({}, { only: ['auth', 'esim', 'admin'] })
+  const { database } = own.platform
+  const sessionCount = async (): Promise<number> => {
+    const [row] = await database.query<{ count: number }>(
+      `select count(*)::int as count from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`,
+    )
+    return row?.count ?? 0
+  }
   try {
+    await own.addStock('kyivstar', 'eu-10gb', 2_000)
+    const banks = await database.query<{ id: string }>('select bank_id as id from banks order by bank_id')
+    const processes = [anotherProcess(undefined, { at: own }), anotherProcess(undefined, { at: own })]
+    const theirs = opened.splice(-2)
+    // From here on none of them takes the lock of a bank, and statements are slow enough that they really overlap.
+    for (const one of processes) for (const { id } of banks) await one.reserve({ ...request('first'), bankId: id })
+    await database.execute(`
+      create function slow_down() returns trigger language plpgsql as 'begin perform pg_sleep(0.001); return new; end'`)
+    await database.execute('create trigger slow_down before insert on orders for each row execute function slow_down()')
+    const ids = range(400)
+    const inSomeOrder = () => ids.toSorted(() => Math.random() - 0.5)
     await Promise.all(
       processes.flatMap((one, index) =>
         inSomeOrder().map(id =>
@@ -258,24 +264,24 @@ test('reservations of several banks in several processes wait for each other wit
         ),
       ),
     )
+    // By the server's own count, which a session hands in at its end: callers would not notice one.
+    const left = (await sessionCount()) - theirs.reduce((sum, each) => sum + each.pool().total, 0)
+    await Promise.all(theirs.map(each => each.close()))
+    await until('their sessions have ended', async () => (await sessionCount()) <= left)
+    const [row] = await database.query<{ deadlocks: number }>(
+      'select deadlocks from pg_stat_database where datname = current_database()',
+    )
+    assert.equal(row?.deadlocks, 0)
+    assert.equal((await provenBooks(own)).reserved, 800 + banks.length)
   } finally {
-    await database.execute('drop trigger slow_down on orders')
+    await own.close()
   }
-  // By the server's own count, which a session hands in at its end: callers would not notice one.
-  const left = (await sessionCount()) - theirs.reduce((sum, own) => sum + own.pool().total, 0)
-  await Promise.all(theirs.map(own => own.close()))
-  await until('their sessions have ended', async () => (await sessionCount()) <= left)
-  const [row] = await database.query<{ deadlocks: number }>(
-    'select deadlocks from pg_stat_database where datname = current_database()',
-  )
-  assert.equal(row?.deadlocks, 0)
-  assert.equal((await provenBooks(platform)).reserved, 800 + banks.length)
 })
 
 test('a limit that is far away at first holds exactly in the end, over several processes', async () => {
   const limit = 4_600
   await platform.addStock('kyivstar', 'eu-10gb', limit + 300)
-  const processes = range(3).map(() => anotherProcess((_, run) => run(), limit))
+  const processes = range(3).map(() => anotherProcess(undefined, { openReservations: limit }))
   let made = 0
   await each(range(limit + 200), 300, async index => {
     try {
