@@ -3,6 +3,7 @@ import Type, { type TSchema } from 'typebox'
 import { nullable } from '../http/openapi.ts'
 import { count, flag, money, offer, origin, participation, standing, text } from './campaign-schemas.ts'
 import { editableFields } from './lifecycle.ts'
+import { Pagination } from './paging.ts'
 import { closed, instant, uuid } from './schemas.ts'
 
 export const GuardHeaders = Type.Object({
@@ -93,14 +94,7 @@ const ListedCampaign = Type.Object({
 export const CampaignPage = Type.Object(
   {
     data: Type.Array(ListedCampaign, { description: 'The campaigns of the page' }),
-    pagination: Type.Object({
-      page: Type.Integer({ description: 'This page, from 1', examples: [1] }),
-      pageSize: Type.Integer({ description: 'Campaigns on a full page', examples: [20] }),
-      totalPages: count('Pages of all that the filters find; 0 for none', 3),
-      totalItems: count('Campaigns that the filters find', 42),
-      hasNextPage: flag('There are campaigns after this page'),
-      hasPrevPage: flag('There are campaigns before this page'),
-    }),
+    pagination: Pagination,
   },
   { $id: 'CampaignPage', description: 'One page of a merchant’s campaigns' },
 )

@@ -11,7 +11,7 @@ export const pagingParameters = {
 
 export type Page = { page: number; pageSize: number }
 
-const Pagination = Type.Object({
+export const Pagination = Type.Object({
   page: Type.Integer({ description: 'This page, from 1', examples: [1] }),
   pageSize: Type.Integer({ description: 'Items on a full page', examples: [20] }),
   totalPages: count('Pages of all that the filters find; 0 for none', 3),
