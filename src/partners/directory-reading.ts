@@ -1,3 +1,4 @@
+/** How the platform reads a directory file that somebody has sent: without keeping others waiting, however large it is. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { readDirectory } from './directory-file.ts'
@@ -5,7 +6,7 @@ import { readDirectory } from './directory-file.ts'
 /** Read in some tens of milliseconds, which is less than a thread takes to begin. */
 const fewCharacters = 128 * 1024
 
-/** As `readDirectory`, a large file in a thread of its own: reading 16 MiB of YAML would keep everybody waiting for seconds. */
+/** As `readDirectory`; a large file is read in a thread of its own, as 16 MiB of YAML take seconds. */
 export async function readDirectoryAside(
   yamlText: string,
   files: ReadonlyMap<string, string>,

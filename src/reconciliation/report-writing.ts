@@ -23,12 +23,14 @@ export type ReportWriter = {
 
 /** @param client in a transaction */
 export function createReportWriter(client: pg.Client, reportId: string): ReportWriter {
-  const inTurn = createTurns()
+  const inSequence = createSequence()
   const copy = (statement: string, pieces: Buffer[]) =>
     pipeline(Readable.from(pieces), client.query(copyFrom(statement)))
   const chunkHead = createChunkHead(reportId)
-  const chunks = createBuffers(bytes => inTurn(() => copy(copyChunk, [chunkHead(bytes.length), bytes, copyTrailer])))
-  const rows = createBuffers(bytes => inTurn(() => copy(copyRows, [bytes])))
+  const chunks = createBuffers(bytes =>
+    inSequence(() => copy(copyChunk, [chunkHead(bytes.length), bytes, copyTrailer])),
+  )
+  const rows = createBuffers(bytes => inSequence(() => copy(copyRows, [bytes])))
   let size = 0
   return {
     async keep(bytes) {
@@ -42,13 +44,13 @@ export function createReportWriter(client: pg.Client, reportId: string): ReportW
       const text = takeText(lines, reportId)
       const bytes = Buffer.byteLength(text)
       if (bytes > rows.room()) await rows.write()
-      if (bytes > rows.room()) await inTurn(() => copy(copyRows, [Buffer.from(text)]))
+      if (bytes > rows.room()) await inSequence(() => copy(copyRows, [Buffer.from(text)]))
       else rows.append(text)
     },
     async finish() {
       await chunks.write()
       await rows.write()
-      await inTurn(async () => {})
+      await inSequence(async () => {})
       return size
     },
   }
@@ -58,7 +60,7 @@ const copyChunk = 'copy report_chunks (report_id, chunk, bytes) from stdin (form
 const copyRows = `copy report_lines (report_id, ${lineColumns}) from stdin`
 
 /** One write after the other, each begun when the one before is done; a write that fails is told with the next one. */
-function createTurns(): (write: () => Promise<void>) => Promise<void> {
+function createSequence(): (write: () => Promise<void>) => Promise<void> {
   let last = Promise.resolve()
   return async write => {
     await last
