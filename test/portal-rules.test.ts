@@ -18,6 +18,7 @@ import {
 import { stagesOf, todayOf, wayOfLife } from '../portal/src/campaigns/life.ts'
 import { createFormat } from '../portal/src/i18n/format.ts'
 import { firstLanguage } from '../portal/src/i18n/language.ts'
+import { createNames } from '../portal/src/i18n/names.ts'
 import { counted } from '../portal/src/i18n/texts.ts'
 import { addDays, daysOfPeriod, fromZoned, isTimeZone, periodOfDays, toZoned } from '../portal/src/i18n/time-zone.ts'
 import { checkText } from '../portal/src/operator/audit-texts.ts'
@@ -39,6 +40,23 @@ suite('words', () => {
       [[], 'en'],
     ]
     for (const [wanted, language] of cases) assert.equal(firstLanguage(wanted), language, wanted.join())
+  })
+
+  test('names of partners, countries and currencies are in the language of the page', () => {
+    const [en, uk] = [createNames('en'), createNames('uk')]
+    const cases: [string, string, string][] = [
+      [en.of({ name: 'Гросер', nameEn: 'Grocer' }), uk.of({ name: 'Гросер', nameEn: 'Grocer' }), 'Grocer Гросер'],
+      [en.of({ name: 'Alpha Bank' }), uk.of({ name: 'Alpha Bank', nameEn: null }), 'Alpha Bank Alpha Bank'],
+      [
+        en.of({ nameUk: 'Київстар', nameEn: '' }),
+        uk.of({ nameUk: 'Київстар', nameEn: 'Kyivstar' }),
+        'Київстар Київстар',
+      ],
+      [en.country('ua'), uk.country('UA'), 'Ukraine Україна'],
+      [en.country('QQ', 'Erewhon'), uk.country('not a code'), 'Erewhon not a code'],
+      [en.currency('PLN'), uk.currency('PLN'), 'Polish Zloty польський злотий'],
+    ]
+    for (const [english, ukrainian, expected] of cases) assert.equal(`${english} ${ukrainian}`, expected)
   })
 
   test('counts take the form of their language', () => {

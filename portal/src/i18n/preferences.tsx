@@ -2,6 +2,7 @@
 import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react'
 import { createFormat, type Format } from './format.ts'
 import { firstLanguage, isLanguage, type Language } from './language.ts'
+import { createNames, type Names } from './names.ts'
 import type { Dictionary, SameTexts } from './texts.ts'
 import { browserTimeZone, isTimeZone } from './time-zone.ts'
 
@@ -12,6 +13,7 @@ type Preferences = {
   language: Language
   timeZone: string
   format: Format
+  names: Names
   setLanguage(language: Language): void
   setTimeZone(timeZone: string): void
 }
@@ -48,6 +50,7 @@ export function PreferencesProvider({ children }: { children: ReactNode }) {
       language,
       timeZone,
       format: createFormat(language, timeZone),
+      names: createNames(language),
       setLanguage(chosen: Language) {
         localStorage.setItem(languageKey, chosen)
         setLanguage(chosen)
@@ -73,3 +76,6 @@ export const useTexts = <T,>(texts: Dictionary<T>): SameTexts<T> => texts[usePre
 
 /** How figures are written in the chosen language and time zone. */
 export const useFormat = (): Format => usePreferences().format
+
+/** Names of partners, countries and currencies in the chosen language. */
+export const useNames = (): Names => usePreferences().names

@@ -1,7 +1,7 @@
 import { Badge, Stack, Text, Title } from '@mantine/core'
 import { IconBan, IconCircleCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
@@ -40,9 +40,9 @@ export function TariffsPage() {
 
 function OperatorTariffs({ operator, query }: { operator: StockOperator; query: Query }) {
   const { stock: texts } = useTexts(esimTexts)
-  const { language } = usePreferences()
-  const name = language === 'uk' ? operator.nameUk : operator.nameEn
-  const country = useCountryName(operator.country)
+  const names = useNames()
+  const name = names.of(operator)
+  const country = operator.country === 'global' ? texts.global : names.country(operator.country)
   return (
     <Stack component="section" gap="sm" aria-label={name}>
       <div>
@@ -60,13 +60,6 @@ function OperatorTariffs({ operator, query }: { operator: StockOperator; query: 
       />
     </Stack>
   )
-}
-
-/** @param code of ISO 3166-1, or `global` */
-function useCountryName(code: string): string {
-  const { stock: texts } = useTexts(esimTexts)
-  const { locale } = useFormat()
-  return code === 'global' ? texts.global : (new Intl.DisplayNames(locale, { type: 'region' }).of(code) ?? code)
 }
 
 function useColumns(): Column<Tariff>[] {
