@@ -207,7 +207,7 @@ async function refuseReports({ page, errors }: Visitor, when: string): Promise<v
   const choose = page.locator('input[type=file]')
   const faulty = `${header}\nTX-1,T-0001,yesterday,200.00,10.00\nTX-2,T-0001,${when},-1,10.00\n`
   await choose.setInputFiles(file('faulty.csv', faulty))
-  await sees(page, 'The file was not taken. Mend this and send it again:')
+  await sees(page, 'The file was not accepted. Fix these lines and upload it again:')
   await sees(page, /^line 2: transactionAt/)
   await sees(page, /^line 3: amount/)
   assert.match(errors.splice(0).join(), /400/)

@@ -122,7 +122,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     await visitor.logIn(manager, at(id, '?tab=segment'))
     const choose = page.locator('input[type=file]')
     await choose.setInputFiles(file('wrong.csv', 'customer\nA-1\n'))
-    await sees(page, 'The file was not taken. Mend this and send it again:')
+    await sees(page, 'The file was not accepted. Fix these lines and upload it again:')
     assert.match(errors.splice(0).join(), /400/)
     await choose.setInputFiles(file('loyal.csv', 'customerId\nA-1\nA-2\nNOBODY\n'))
     await sees(page, 'The segment has 2 customers')

@@ -453,7 +453,7 @@ suite('campaigns and customers', { timeout: 120_000 }, () => {
     await assertAccessible(visitor)
     await page.getByRole('combobox', { name: 'Of the bank' }).selectOption('beta')
     await page.locator('input[type=file]').setInputFiles(csv('customer\nB-1\n'))
-    await sees(page, 'The file was not taken. Mend this and send it again:')
+    await sees(page, 'The file was not accepted. Fix these lines and upload it again:')
     assert.match(errors.splice(0).join(), /400/)
     await page.locator('input[type=file]').setInputFiles(csv('customerId\nB-1\nB-2\n'))
     await sees(page, '2 new customers, 0 were there already')

@@ -120,7 +120,14 @@ suite('figures', () => {
     assert.equal(en.money(0.1, 'EUR'), '€0.10')
     assert.equal(plain(uk.money(7)), '7,00')
     assert.equal(plain(uk.percent(5.5)), '5,5%')
-    assert.deepEqual([0, 999, 1000, 1_250_000].map(en.bytes).map(plain), ['0 byte', '999 byte', '1 kB', '1.3 MB'])
+    assert.deepEqual([0, 1, 198, 1000, 1_250_000].map(en.bytes).map(plain), [
+      '0 bytes',
+      '1 byte',
+      '198 bytes',
+      '1 kB',
+      '1.3 MB',
+    ])
+    assert.deepEqual([1, 3, 198].map(uk.bytes).map(plain), ['1 байт', '3 байти', '198 байтів'])
   })
 
   test('a period of whole days ends with its last day; another shows its times', () => {

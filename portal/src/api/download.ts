@@ -24,6 +24,11 @@ export function saveCsv(name: string, header: readonly string[], rows: readonly 
   save(new Blob([csvText([header, ...rows])], { type: 'text/csv;charset=utf-8' }), name)
 }
 
+/** Saves a text as a file, exactly as it is. */
+export function saveText(name: string, text: string): void {
+  save(new Blob([text], { type: 'text/csv;charset=utf-8' }), name)
+}
+
 function givenName(disposition: string | null): string | null {
   const [, encoded] = /filename\*=utf-8''([^;]+)/i.exec(disposition ?? '') ?? []
   if (encoded) return decodeURIComponent(encoded)

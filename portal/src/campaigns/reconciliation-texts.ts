@@ -43,6 +43,15 @@ export const reconciliationTexts = dictionary({
       'only-in-bank-report': 'Only in the bank’s report',
       'only-in-merchant-report': 'Only in the merchant’s report',
     },
+    columns: {
+      transactionId:
+        'Your id of the purchase, 1 to 128 characters. Both reports use the same id for the same purchase.',
+      terminalId: 'The terminal where the customer paid, as in the campaign.',
+      transactionAt: 'Date and time with a time zone, for example 2026-12-05T14:30:00+02:00.',
+      amount: 'The amount of the purchase, with a point before the decimals: 1250.00.',
+      cashbackAmount: 'The cashback paid to the customer: 62.50.',
+      optionalCashbackAmount: 'The cashback of the purchase: 62.50. You can leave this column out.',
+    },
     reports: 'Uploaded files',
     noReports: 'No report has been uploaded yet',
     file: 'File',
@@ -99,6 +108,15 @@ export const reconciliationTexts = dictionary({
       'amount-differs': 'Суми різняться',
       'only-in-bank-report': 'Лише у звіті банку',
       'only-in-merchant-report': 'Лише у звіті торговця',
+    },
+    columns: {
+      transactionId:
+        'Ідентифікатор покупки, від 1 до 128 символів. В обох звітах та сама покупка має той самий ідентифікатор.',
+      terminalId: 'Термінал, на якому розрахувався клієнт, як у кампанії.',
+      transactionAt: 'Дата й час із часовим поясом, наприклад 2026-12-05T14:30:00+02:00.',
+      amount: 'Сума покупки з крапкою перед копійками: 1250.00.',
+      cashbackAmount: 'Кешбек, виплачений клієнтові: 62.50.',
+      optionalCashbackAmount: 'Кешбек за покупку: 62.50. Цього стовпця може не бути.',
     },
     reports: 'Завантажені файли',
     noReports: 'Ще не завантажено жодного звіту',

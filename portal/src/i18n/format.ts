@@ -80,6 +80,8 @@ export function createFormat(language: Language, timeZone: string) {
       const options = {
         style: 'unit',
         unit: units[power] ?? 'byte',
+        // The short form of the language data is "198 byte".
+        unitDisplay: power === 0 ? 'long' : 'short',
         maximumFractionDigits: power === 0 ? 0 : 1,
       } as const
       return new Intl.NumberFormat(locale, options).format(size / 1000 ** power)

@@ -6,26 +6,29 @@ import { useState } from 'react'
 import { lineFaultText } from '../api/line-faults.ts'
 import { useFormat, usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
+import { FileGuide, type Guide } from './file-guide.tsx'
 import { uiTexts } from './texts.ts'
 import type { Upload } from './use-upload.ts'
 
 const accept = { csv: { 'text/csv': ['.csv'], 'text/plain': ['.csv', '.txt'], 'application/vnd.ms-excel': ['.csv'] } }
 
 /**
- * A place to drop a file or choose one; while it is sent it shows how far, with a way to cancel, and afterwards what the platform
- * found wrong, line by line.
+ * A place to drop or choose a file. While the file is sent it shows the progress and a way to cancel; afterwards, what is wrong
+ * with the file, line by line.
  *
- * @param props.upload of `useUpload`, which knows where the file goes
- * @param props.hint what the file must hold
+ * @param props.upload from `useUpload`, which knows where the file goes
+ * @param props.hint one sentence about what the file holds
+ * @param props.guide the columns of the file, each explained, and a template to download
  * @param props.mostBytes the largest file that the platform takes
  */
 export function FileUpload<Data>(props: {
   upload: Upload<Data>
   hint: string
   mostBytes: number
+  guide?: Guide
   isDisabled?: boolean
 }) {
-  const { upload, hint, mostBytes, isDisabled = false } = props
+  const { upload, hint, mostBytes, guide, isDisabled = false } = props
   const texts = useTexts(uiTexts)
   const format = useFormat()
   const [refusal, setRefusal] = useState<string | null>(null)
@@ -58,6 +61,7 @@ export function FileUpload<Data>(props: {
           </div>
         </Group>
       </Dropzone>
+      {guide && <FileGuide guide={guide} />}
       {refusal && <Alert color="red">{refusal}</Alert>}
       {upload.wasCancelled && <Alert color="gray">{texts.upload.cancelled}</Alert>}
       {upload.error !== null && <UploadFaults error={upload.error} />}

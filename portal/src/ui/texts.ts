@@ -45,7 +45,9 @@ export const uiTexts = dictionary({
       cancelled: 'The upload was cancelled. Nothing was changed.',
       tooLarge: (size: string) => `The file is larger than ${size}.`,
       wrongType: 'This kind of file does not fit here.',
-      faults: 'The file was not taken. Mend this and send it again:',
+      faults: 'The file was not accepted. Fix these lines and upload it again:',
+      template: 'Download a template',
+      columns: 'What goes into each column',
     },
     draft: {
       restored: (time: string) => `What you entered on ${time} was kept in this browser and is filled in again.`,
@@ -106,7 +108,9 @@ export const uiTexts = dictionary({
       cancelled: 'Надсилання скасовано. Нічого не змінено.',
       tooLarge: size => `Файл більший за ${size}.`,
       wrongType: 'Файл такого типу тут не підходить.',
-      faults: 'Файл не прийнято. Виправте це й надішліть знову:',
+      faults: 'Файл не прийнято. Виправте ці рядки й завантажте його знову:',
+      template: 'Завантажити шаблон',
+      columns: 'Що має бути в кожному стовпці',
     },
     draft: {
       restored: time => `Введене ${time} збереглося в цьому браузері й знову заповнене.`,

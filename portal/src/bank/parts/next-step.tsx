@@ -1,4 +1,5 @@
 import { Button, Card, Stack, Text, Title } from '@mantine/core'
+import { maxReportBytes, useReportGuide } from '../../campaigns/report-guide.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useNow } from '../../session/use-now.ts'
 import { useMayChange } from '../../session/use-session.ts'
@@ -10,8 +11,6 @@ import { bankCampaignTexts } from '../campaign-texts.ts'
 import { useCampaignChanged } from '../queries.ts'
 import type { BankCampaign } from '../types.ts'
 import { useAcknowledge } from '../use-moves.ts'
-
-const mostBytes = 256 * 1024 * 1024
 
 /** Whose turn it is in the reconciliation, and what the bank does when it is the bank's. */
 export function NextStep({ campaign }: { campaign: BankCampaign }) {
@@ -44,6 +43,7 @@ function ReportUpload({ cashbackId }: { cashbackId: string }) {
   const { room: texts } = useTexts(bankCampaignTexts)
   const notify = useNotify()
   const changed = useCampaignChanged()
+  const guide = useReportGuide('bank')
   const upload = useUpload<Taken>(`/portal/cashbacks/${cashbackId}/bank-report`, {
     onDone({ lines, differences }) {
       notify.done(texts.uploaded(lines, differences.total))
@@ -53,7 +53,7 @@ function ReportUpload({ cashbackId }: { cashbackId: string }) {
   return (
     <Stack gap="xs" mt="lg">
       <Title order={3}>{texts.upload}</Title>
-      <FileUpload upload={upload} hint={texts.uploadHint} mostBytes={mostBytes} />
+      <FileUpload upload={upload} hint={texts.uploadHint} guide={guide} mostBytes={maxReportBytes} />
     </Stack>
   )
 }

@@ -1,5 +1,6 @@
 import { Stack, Textarea } from '@mantine/core'
 import { useState } from 'react'
+import { maxReportBytes, useReportGuide } from '../../campaigns/report-guide.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useDraft } from '../../session/draft.ts'
 import { FileUpload } from '../../ui/file-upload.tsx'
@@ -8,13 +9,12 @@ import { useUpload } from '../../ui/use-upload.ts'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { useCampaignChanged } from '../queries.ts'
 
-const mostBytes = 256 * 1024 * 1024
-
 /** The merchant's own report with what it has to say to the bank; the comment stays in the browser until it is sent. */
 export function AnswerForm({ cashbackId, bankId }: { cashbackId: string; bankId: string }) {
   const { room: texts } = useTexts(campaignPageTexts)
   const notify = useNotify()
   const changed = useCampaignChanged()
+  const guide = useReportGuide('merchant')
   const draft = useDraft<string>(`answer/${cashbackId}/${bankId}`)
   const [comment, setComment] = useState(draft.restored?.values ?? '')
   const path = `/portal/cashbacks/${cashbackId}/banks/${bankId}/merchant-report`
@@ -43,7 +43,8 @@ export function AnswerForm({ cashbackId, bankId }: { cashbackId: string; bankId:
       <FileUpload
         upload={{ ...upload, send: file => upload.send(file, fields) }}
         hint={texts.answerHint}
-        mostBytes={mostBytes}
+        guide={guide}
+        mostBytes={maxReportBytes}
       />
     </Stack>
   )
