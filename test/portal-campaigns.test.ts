@@ -1,6 +1,7 @@
 /** Campaigns as people of banks look through them, and what both sides look up: terminals with what is new, the segment. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import { parse } from 'csv-parse/sync'
 import {
   assertRefused,
   campaignDirectory,
@@ -15,6 +16,7 @@ import {
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 import { openBrowser } from './support/portal.ts'
 import { endedCampaign, line, reportOf, uploadBank } from './support/reconciliation.ts'
+import { addCustomers, fileOf, putSegment } from './support/segments.ts'
 
 let platform: TestPlatform
 let grocer: Partner
@@ -300,6 +302,85 @@ suite('GET /portal/cashbacks/:cashbackId/segment', () => {
     assertRefused(await read(id, await openMerchant(platform, 'voltshop')), 403)
     const viewer = await openBrowser(platform, { merchant: 'grocer' }, 'viewer')
     assert.equal((await viewer.call('GET', `/portal/cashbacks/${id}/segment`)).status, 200)
+  })
+})
+
+suite('CSV files of a campaign', () => {
+  const download = (id: string, name: string, partner: Partner) =>
+    partner.call('GET', `/portal/cashbacks/${id}/${name}`)
+  const rowsOf = (text: string): string[][] => parse(text)
+
+  test('all terminals that match, in their order, with formulas disarmed', async () => {
+    const terminals = [
+      { terminal_id: 'B-2', terminal_name: 'Київ, "Центр"' },
+      { terminal_id: 'A-1', terminal_name: '=1+1', terminal_location: 'Lviv' },
+      ...Array.from({ length: 5_100 }, (_, index) => ({ terminal_id: `M-${index}` })),
+    ]
+    const id = await createCampaign(platform, { terminalsPlatform: false, terminals }, grocer)
+    const answer = await download(id, 'terminals.csv', alpha)
+    assert.equal(answer.status, 200, answer.text)
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/csv/)
+    assert.match(answer.headers.get('content-disposition') ?? '', /^attachment; filename="terminals-.*\.csv"/)
+    const [header, first, second, ...others] = rowsOf(answer.text)
+    assert.deepEqual(header, [
+      'terminal_id',
+      'terminal_name',
+      'terminal_location',
+      'merchant_id',
+      'merchant_name',
+      'addedAt',
+    ])
+    assert.deepEqual(first?.slice(0, 5), ['B-2', 'Київ, "Центр"', '', '', ''])
+    assert.deepEqual(second?.slice(0, 3), ['A-1', "'=1+1", 'Lviv'])
+    assert.equal(new Date(first?.[5] ?? '').toISOString(), first?.[5])
+    assert.deepEqual(
+      others.map(([terminalId]) => terminalId),
+      terminals.slice(2).map(({ terminal_id }) => terminal_id),
+    )
+    assert.equal(rowsOf((await download(id, 'terminals.csv?search=lviv', alpha)).text).length, 2)
+    assert.equal(rowsOf((await download(id, 'terminals.csv', grocer)).text).length, terminals.length + 1)
+  })
+
+  test('the terminals of the platform’s directory', async () => {
+    const id = await createCampaign(platform, {}, grocer)
+    const listed = (await alpha.call('GET', `/portal/cashbacks/${id}/terminals`)).body.data
+    const [, ...rows] = rowsOf((await download(id, 'terminals.csv', alpha)).text)
+    assert.deepEqual(
+      rows.map(([terminalId]) => terminalId),
+      listed.map((one: { terminal_id: string }) => one.terminal_id),
+    )
+  })
+
+  test('a bank’s own customers of the segment, and nobody else’s', async () => {
+    const strange = ['say "hi"', 'back\\slash', '😀 Ї', '=cmd', '007']
+    const many = Array.from({ length: 60_000 }, (_, index) => `customer-${index}`)
+    const quoted = ['"say ""hi"""', ...strange.slice(1), ...many]
+    await addCustomers(platform, 'alpha', quoted)
+    await addCustomers(platform, 'beta', ['of-beta'])
+    const id = await createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] }, grocer)
+    assertRefused(await download(id, 'segment.csv', alpha), 404, 'The campaign has no segment for this bank')
+    assert.equal((await putSegment(grocer, id, fileOf([...quoted, 'of-beta']))).status, 200)
+    const answer = await download(id, 'segment.csv', alpha)
+    assert.equal(answer.status, 200, answer.text)
+    assert.match(answer.headers.get('content-disposition') ?? '', /^attachment; filename="segment-.*\.csv"/)
+    assert.equal(answer.headers.get('cache-control'), 'no-store')
+    const shown = strange.map(customerId => (customerId === '=cmd' ? "'=cmd" : customerId))
+    assert.deepEqual(rowsOf(answer.text).flat(), ['customerId', ...shown, ...many])
+    assert.deepEqual(rowsOf((await download(id, 'segment.csv', beta)).text), [['customerId'], ['of-beta']])
+  })
+
+  test('for whom they are', async () => {
+    const id = await createCampaign(platform, {}, grocer)
+    const volt = await openMerchant(platform, 'voltshop')
+    assertRefused(await download(id, 'segment.csv', grocer), 403)
+    assertRefused(await download(id, 'terminals.csv', volt), 403)
+    for (const name of ['segment.csv', 'terminals.csv']) {
+      assertRefused(await download(id, name, beta), 404, 'The campaign was not found')
+      assertRefused(await download('xyz', name, alpha), 400)
+      assertRefused(await platform.call('GET', `/portal/cashbacks/${id}/${name}`), 401)
+    }
+    assertRefused(await download(id, 'terminals.csv?since=yesterday', alpha), 400, /^since must be/)
+    assertRefused(await download(id, 'segment.csv?x=1', alpha), 400)
   })
 })
 

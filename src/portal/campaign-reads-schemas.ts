@@ -6,27 +6,26 @@ import { pageOf, pagingParameters } from '../campaigns/paging.ts'
 import { closed, instant, uuid } from '../campaigns/schemas.ts'
 import { nullable } from '../http/openapi.ts'
 
-export const TerminalsQuery = Type.Object(
-  {
-    ...pagingParameters,
-    search: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description: 'Part of an identifier, a name or a location, in any case',
-        examples: ['Kyiv'],
-      }),
-    ),
-    since: Type.Optional(
-      Type.String({
-        maxLength: 40,
-        'x-must-be': instantForm,
-        description: 'Only terminals that were added at or after it; a date alone means midnight UTC',
-        examples: ['2026-11-21T00:00:00Z'],
-      }),
-    ),
-  },
-  closed,
-)
+const terminalFilters = {
+  search: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Part of an identifier, a name or a location, in any case',
+      examples: ['Kyiv'],
+    }),
+  ),
+  since: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      'x-must-be': instantForm,
+      description: 'Only terminals that were added at or after it; a date alone means midnight UTC',
+      examples: ['2026-11-21T00:00:00Z'],
+    }),
+  ),
+}
+
+export const TerminalsQuery = Type.Object({ ...pagingParameters, ...terminalFilters }, closed)
+export const TerminalsExportQuery = Type.Object(terminalFilters, closed)
 
 export const TerminalPage = pageOf(
   Type.Object({ ...Terminal.properties, addedAt: instant('When it was added to the list') }),

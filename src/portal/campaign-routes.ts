@@ -2,17 +2,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { type CampaignRoutesDeps, onlyPartners, partnerOf } from '../campaigns/callers.ts'
-import { instantForm, readInstant } from '../campaigns/instant.ts'
-import { namePattern } from '../campaigns/name-pattern.ts'
 import { pageView } from '../campaigns/paging.ts'
 import { requireParty } from '../campaigns/parties.ts'
 import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
-import { DomainError } from '../errors.ts'
 import { Segment, TerminalPage, TerminalsQuery } from './campaign-reads-schemas.ts'
 import { Home } from './home-schemas.ts'
 import { countByStatus, findOpenCampaigns, type Party } from './home-store.ts'
 import { countsView, taskViews } from './home-views.ts'
 import { findSegmentParts } from './segment-store.ts'
+import { terminalSearch } from './terminal-search.ts'
 import { findTerminals } from './terminal-store.ts'
 
 const common = { tags: ['Portal'], security: secured }
@@ -69,10 +67,8 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
     async request => {
       const { cashbackId } = request.params
       const { search, since, ...page } = request.query
-      const from = since === undefined ? null : readInstant(since)
-      if (since !== undefined && from === null) throw new DomainError('invalid', [`since must be ${instantForm}`])
+      const asked = terminalSearch({ search, since })
       await requireParty(database, { caller: partnerOf(request), cashbackId })
-      const asked = { pattern: search ? namePattern(search) : null, since: from }
       const { terminals, totalItems } = await findTerminals(database, cashbackId, asked, page)
       const views = terminals.map(terminal => ({ ...terminal, addedAt: new Date(terminal.addedAt).toISOString() }))
       return pageView(views, page, totalItems)

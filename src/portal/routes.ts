@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { keepPrivate } from '../http/private-answers.ts'
 import { portalBankCampaignRoutes } from './bank-campaign-routes.ts'
+import { portalCampaignFileRoutes } from './campaign-file-routes.ts'
 import { portalCampaignRoutes } from './campaign-routes.ts'
 import { directoryRoutes } from './directory-routes.ts'
 import { type PortalEsimDeps, portalEsimRoutes } from './esim-routes.ts'
@@ -17,5 +18,6 @@ export const portalRoutes: FastifyPluginAsyncTypebox<PortalRoutesDeps> = async (
   await app.register(directoryRoutes, { ...deps, prefix: '' })
   await app.register(portalBankCampaignRoutes, { ...deps, prefix: '' })
   await app.register(portalCampaignRoutes, { ...deps, prefix: '' })
+  await app.register(portalCampaignFileRoutes, { ...deps, prefix: '' })
   await app.register(portalEsimRoutes, { ...deps, prefix: '' })
 }

@@ -26,6 +26,20 @@ const ofDirectory = `
     row_number() over (order by t.terminal_id collate "C") as place, t.added_at
   from campaigns c join terminals t using (merchant_id) where c.cashback_id = $1`
 
+/** What `TerminalSearch` asks for: `$2` is the pattern, `$3` the instant. */
+const matches = `
+  ($2::text is null or concat_ws(E'\\n', terminal->>'terminal_id', terminal->>'terminal_name',
+     terminal->>'terminal_location', terminal->>'merchant_id', terminal->>'merchant_name') ~ $2)
+  and ($3::timestamptz is null or added_at >= $3)`
+
+async function isOfDirectory(database: Queryable, cashbackId: string): Promise<boolean> {
+  const [campaign] = await database.query<{ isOfDirectory: boolean }>(
+    'select terminals_platform as "isOfDirectory" from campaigns where cashback_id = $1',
+    [cashbackId],
+  )
+  return campaign?.isOfDirectory ?? false
+}
+
 /** One page of the terminals of a campaign that there is, in the order of its list. */
 export async function findTerminals(
   database: Queryable,
@@ -33,16 +47,10 @@ export async function findTerminals(
   search: TerminalSearch,
   page: Page,
 ): Promise<{ terminals: ShownTerminal[]; totalItems: number }> {
-  const [campaign] = await database.query<{ isOfDirectory: boolean }>(
-    'select terminals_platform as "isOfDirectory" from campaigns where cashback_id = $1',
-    [cashbackId],
-  )
+  const listed = (await isOfDirectory(database, cashbackId)) ? ofDirectory : own
   const [found] = await database.query<{ terminals: ShownTerminal[]; totalItems: number }>(
     `with found as materialized (
-       select terminal, place, added_at from (${campaign?.isOfDirectory ? ofDirectory : own}) listed
-       where ($2::text is null or concat_ws(E'\\n', terminal->>'terminal_id', terminal->>'terminal_name',
-           terminal->>'terminal_location', terminal->>'merchant_id', terminal->>'merchant_name') ~ $2)
-         and ($3::timestamptz is null or added_at >= $3)
+       select terminal, place, added_at from (${listed}) listed where ${matches}
      )
      select (select count(*)::int from found) as "totalItems", coalesce((
        select json_agg(p.terminal::jsonb || jsonb_build_object('addedAt', p.added_at) order by p.place)
@@ -51,4 +59,31 @@ export async function findTerminals(
     [cashbackId, search.pattern, search.since, page.pageSize, skipped(page)],
   )
   return found ?? { terminals: [], totalItems: 0 }
+}
+
+const terminalsAtOnce = 5_000
+
+/**
+ * Reads all terminals that match, a few thousand at a time, in the order of `findTerminals`. No connection is held between two reads.
+ */
+export async function* readTerminals(
+  database: Queryable,
+  cashbackId: string,
+  search: TerminalSearch,
+): AsyncGenerator<ShownTerminal[]> {
+  const fromDirectory = await isOfDirectory(database, cashbackId)
+  const listed = fromDirectory ? ofDirectory : own
+  // The directory may change between two reads, so we continue after the last identifier and not at a row number.
+  const key = fromDirectory ? `terminal->>'terminal_id'` : `lpad(place::text, 10, '0')`
+  for (let after: string | null = null; ; ) {
+    const rows: { terminal: Terminal; addedAt: string; key: string }[] = await database.query(
+      `select terminal, added_at::text as "addedAt", key
+       from (select terminal, added_at, (${key}) collate "C" as key from (${listed}) listed where ${matches}) matching
+       where $4::text is null or key > $4 order by key limit ${terminalsAtOnce}`,
+      [cashbackId, search.pattern, search.since, after],
+    )
+    if (rows.length > 0) yield rows.map(({ terminal, addedAt }) => ({ ...terminal, addedAt }))
+    if (rows.length < terminalsAtOnce) return
+    after = rows.at(-1)?.key ?? null
+  }
 }

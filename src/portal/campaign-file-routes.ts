@@ -1,0 +1,120 @@
+/** What people download of a campaign, below `/portal`: its terminals, and a bank's own customers in its segment. */
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { type CampaignRoutesDeps, onlyPartners, partnerOf } from '../campaigns/callers.ts'
+import { requireParty } from '../campaigns/parties.ts'
+import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
+import { csvCell } from '../csv-cell.ts'
+import { DomainError } from '../errors.ts'
+import { bankOf } from '../http/authenticate.ts'
+import { downloadHeaders } from '../http/download.ts'
+import { leaving } from '../http/leaving.ts'
+import { sendLong } from '../http/long-answer.ts'
+import { TerminalsExportQuery } from './campaign-reads-schemas.ts'
+import { createSegmentFiles } from './segment-csv.ts'
+import { findSegmentParts } from './segment-store.ts'
+import { terminalSearch } from './terminal-search.ts'
+import { readTerminals, type ShownTerminal } from './terminal-store.ts'
+
+const common = { tags: ['Portal'], security: secured }
+
+const csv = (description: string) => ({
+  description,
+  content: { 'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string', contentMediaType: 'text/csv' }) } },
+})
+const aboutFormulas = 'A text that a spreadsheet would take for a formula begins with an apostrophe.'
+
+export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  const { database } = deps
+  const segmentFiles = createSegmentFiles(database)
+  onlyPartners(app as unknown as FastifyInstance, deps)
+
+  app.get(
+    '/cashbacks/:cashbackId/terminals.csv',
+    {
+      schema: {
+        ...common,
+        operationId: 'downloadTerminals',
+        summary: 'The terminals of a campaign as CSV',
+        description:
+          'For the merchant of the campaign and its invited banks. Columns: `terminal_id`, `terminal_name`, `terminal_location`, ' +
+          `\`merchant_id\`, \`merchant_name\`, \`addedAt\`. Filters and order as in the list of terminals. ${aboutFormulas}`,
+        params: CampaignPath,
+        querystring: TerminalsExportQuery,
+        response: {
+          200: csv('Every terminal that matches'),
+          ...cashbackErrors({
+            400: 'The id is no UUID, or the query is not as described',
+            404: 'There is no such campaign, or the bank is not invited',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { cashbackId } = request.params
+      const search = terminalSearch(request.query)
+      await requireParty(database, { caller: partnerOf(request), cashbackId })
+      reply.headers(downloadHeaders(`terminals-${cashbackId}.csv`))
+      return reply.send(Readable.from(terminalLines(readTerminals(database, cashbackId, search))))
+    },
+  )
+
+  app.get(
+    '/cashbacks/:cashbackId/segment.csv',
+    {
+      onRequest: async request => {
+        bankOf(request)
+      },
+      schema: {
+        ...common,
+        operationId: 'downloadSegment',
+        summary: 'The bank’s own customers in a segment as CSV',
+        description:
+          'For banks. One column, `customerId`, in the order of the file that the segment was formed from. It is sent while it is read: ' +
+          `when the connection breaks, the file is not complete. ${aboutFormulas}`,
+        params: CampaignPath,
+        querystring: NoQuery,
+        response: {
+          200: csv('The bank’s customers'),
+          ...cashbackErrors({
+            400: 'The id is no UUID, or the query is not empty',
+            404: 'There is no such campaign, the bank is not invited, or it has no segment',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { cashbackId } = request.params
+      const caller = bankOf(request)
+      await requireParty(database, { caller, cashbackId })
+      const [part] = await findSegmentParts(database, cashbackId, caller.bankId)
+      if (!part?.formedAt) throw new DomainError('not-found', 'The campaign has no segment for this bank')
+      const writeTo = await segmentFiles.open({ cashbackId, bankId: caller.bankId }, leaving(reply))
+      reply.headers(downloadHeaders(`segment-${cashbackId}.csv`))
+      sendLong(request, reply, { encoding: 'identity', writeTo })
+      return reply
+    },
+  )
+}
+
+const columns = [
+  'terminal_id',
+  'terminal_name',
+  'terminal_location',
+  'merchant_id',
+  'merchant_name',
+  'addedAt',
+] as const satisfies readonly (keyof ShownTerminal)[]
+
+const lineOf = (cells: readonly (string | null)[]): string => `${cells.map(csvCell).join(',')}\r\n`
+
+async function* terminalLines(pages: AsyncIterable<ShownTerminal[]>): AsyncGenerator<string> {
+  yield lineOf(columns)
+  for await (const page of pages)
+    yield page
+      .map(terminal => ({ ...terminal, addedAt: new Date(terminal.addedAt).toISOString() }))
+      .map(terminal => lineOf(columns.map(column => terminal[column])))
+      .join('')
+}
