@@ -1,9 +1,10 @@
 /** `perkline audit` on the stock: green on sound books, and each check red on books that were broken on purpose. */
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
 import { audit } from '../src/admin/audit.ts'
 import { createClock } from '../src/clock.ts'
+import { createSealing } from '../src/esim/sealing.ts'
 import { applyDirectory } from '../src/partners/operations.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 
@@ -20,6 +21,8 @@ const fields = 'every order has what its status asks for'
 const externalIds = 'no externalId of a bank has two orders'
 const lost = 'no free profile is lost for sale'
 const returned = 'every profile that was given back is one of its tariff'
+const sealed = 'what is sealed belongs to its profile'
+const sealing = createSealing([randomBytes(32)], randomBytes(32))
 
 before(async () => {
   scratch = await createTestDatabase()
@@ -44,6 +47,7 @@ esim:
     await run(`alter table orders drop constraint ${name}`)
   await run('drop index orders_live_profile_key')
   await run('alter table profiles drop constraint profiles_tariff_id_fkey')
+  await run('alter table profiles drop constraint profiles_iccid_hash_key')
 })
 after(() => scratch.close())
 
@@ -52,8 +56,19 @@ const orderId = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
 /** Tariff a (1): profiles 1 to 9, of which 6 to 9 are free; tariff b (2): profile 10, free. */
 beforeEach(async () => {
   await run('truncate orders, profiles, returned_profiles, stock_positions restart identity cascade')
-  await run(`insert into profiles (tariff_id, iccid_hash, msisdn, sealed, imported_at)
-             select case when n = 10 then 2 else 1 end, int4send(n), '+1', '', now() from generate_series(1, 10) n`)
+  for (let profileId = 1; profileId <= 10; profileId++) {
+    const tariffId = profileId === 10 ? 2 : 1
+    const iccid = `89380010000000000${profileId}`
+    const iccidHash = sealing.hashIccid(iccid)
+    const secrets = sealing.seal(
+      { iccid, pin1: '0042', activationCode: 'LPA:1$smdp.example$A' },
+      { profileId, tariffId, iccidHash },
+    )
+    await scratch.database.execute(
+      `insert into profiles (tariff_id, iccid_hash, msisdn, sealed, imported_at) values ($1, $2, '+1', $3, now())`,
+      [tariffId, iccidHash, secrets],
+    )
+  }
   await run(`insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until,
                                  confirmed_at, cancelled_at, delivery_mode, mail)
     values ('${orderId(1)}', '${bank}', 'e1', 1, 1, 'confirmed', 1, 'UAH', '2026-11-21T11:00Z', '2026-11-21T11:15Z', '2026-11-21T11:05Z', null, 'local', null),
@@ -68,15 +83,15 @@ beforeEach(async () => {
 })
 
 test('sound books: all checks hold, and a reservation that is over counts as free, marked or not', async () => {
-  const { ok, checks } = await audit(scratch.database, now)
+  const { ok, checks } = await audit({ database: scratch.database, sealing }, now)
   assert.deepEqual(
     checks.filter(check => !check.ok),
     [],
   )
   assert.ok(ok)
   assert.deepEqual(
-    checks.slice(0, 8).map(({ name }) => name),
-    [books, live, references, states, fields, externalIds, lost, returned],
+    checks.slice(0, 9).map(({ name }) => name),
+    [books, sealed, live, references, states, fields, externalIds, lost, returned],
     'those of campaigns follow',
   )
   assert.equal(checks[0]?.detail, '10 profiles of 2 tariffs are 6 free, 1 reserved, 2 sold and 1 withdrawn')
@@ -126,7 +141,7 @@ const broken: [what: string, change: string, red: string[], detail: RegExp][] = 
   [
     'a profile that changed its tariff',
     'update profiles set tariff_id = 2 where profile_id = 2',
-    [books, references],
+    [books, sealed, references],
     /0002 is of another/,
   ],
   ['an unknown status', update(4, `status = 'lost'`), [states, fields], /^order 0.*4 has the status lost$/],
@@ -167,12 +182,24 @@ const broken: [what: string, change: string, red: string[], detail: RegExp][] = 
     [lost],
     /^profile 4 of star\/a is free, but no sale finds it$/,
   ],
-  ['a position past unsold profiles', 'update stock_positions set taken_up_to = 8', [lost], /profile 7 .*; profile 8 /],
+  [
+    'a position past unsold profiles',
+    'update stock_positions set taken_up_to = 8',
+    [lost],
+    /profile [78] .*; profile [78] /,
+  ],
   [
     'a profile noted for another tariff',
     'update returned_profiles set tariff_id = 2',
     [lost, returned],
     /belongs to another tariff$/,
+  ],
+  [
+    'the secrets of a profile moved to one of another tariff',
+    `update profiles p set iccid_hash = o.iccid_hash, sealed = o.sealed from profiles o
+     where p.profile_id = 10 and o.profile_id = 9`,
+    [sealed],
+    /^profile 10 does not open: it was changed, or moved from another row$/,
   ],
   [
     'a note of no profile',
@@ -184,7 +211,7 @@ const broken: [what: string, change: string, red: string[], detail: RegExp][] = 
 for (const [what, change, red, detail] of broken) {
   test(`red: ${what}`, async () => {
     assert.equal(await run(change), 1)
-    const result = await audit(scratch.database, now)
+    const result = await audit({ database: scratch.database, sealing }, now)
     const failed = result.checks.filter(({ ok }) => !ok)
     assert.equal(result.ok, false)
     assert.deepEqual(
@@ -200,7 +227,7 @@ for (const [what, change, red, detail] of broken) {
 
 test('ten faults of a check are named, the others counted', async () => {
   await run(`insert into returned_profiles select n, 1 from generate_series(100, 125) n`)
-  const check = (await audit(scratch.database, now)).checks.find(({ name }) => name === returned)
+  const check = (await audit({ database: scratch.database, sealing }, now)).checks.find(({ name }) => name === returned)
   assert.equal(check?.detail.split('; ').length, 11)
   assert.match(check?.detail ?? '', /; and 16 more$/)
 })

@@ -19,7 +19,7 @@ import { addCustomers, fileOf, putSegment } from './support/segments.ts'
 let platform: TestPlatform
 let partners: Partners
 const run = (text: string) => platform.platform.database.execute(text)
-const proven = () => audit(platform.platform.database, new Date())
+const proven = () => audit(platform.platform.deps.admin, new Date())
 
 /** What tests break, and what is put back after each. */
 const tables = ['campaigns', 'campaign_banks', 'campaign_history', 'campaign_segments', 'reports', 'customers']

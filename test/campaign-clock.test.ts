@@ -255,7 +255,7 @@ suite('several processes', () => {
       }
     }
     for (const [kind, outcomes] of Object.entries(seen)) assert.equal(outcomes.size, 2, `${kind}: ${[...outcomes]}`)
-    const { ok, checks } = await audit(platform.platform.database, new Date())
+    const { ok, checks } = await audit(platform.platform.deps.admin, new Date())
     assert.ok(ok, JSON.stringify(checks.filter(check => !check.ok)))
   })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createCipheriv, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { createSealing, loadIndexKey, resealIndexKey } from '../src/esim/sealing.ts'
 import { deriveKeys } from '../src/keys.ts'
@@ -10,20 +10,21 @@ const indexKey = randomBytes(32)
 const secrets = { iccid: '8938001000000000009', pin1: '0042', activationCode: 'LPA:1$smdp.operator.example$7F3A-0B1C' }
 const sealing = createSealing([master], indexKey)
 const iccidHash = sealing.hashIccid(secrets.iccid)
-const sealed = sealing.seal(secrets, iccidHash)
+const row = { profileId: 7, tariffId: 3, iccidHash }
+const sealed = sealing.seal(secrets, row)
 
 test('what was sealed opens to the same, and shows nothing of it before', () => {
-  assert.deepEqual(sealing.open(sealed, iccidHash), secrets)
+  assert.deepEqual(sealing.open(sealed, row), secrets)
   for (const text of Object.values(secrets)) assert.equal(sealed.indexOf(text), -1)
 })
 
 test('the same secrets are never sealed to the same bytes twice', () => {
-  const seen = new Set(Array.from({ length: 100 }, () => sealing.seal(secrets, iccidHash).toString('hex')))
+  const seen = new Set(Array.from({ length: 100 }, () => sealing.seal(secrets, row).toString('hex')))
   assert.equal(seen.size, 100)
 })
 
 test('the layout is key id, nonce, tag, ciphertext', () => {
-  assert.equal(sealed.toString('hex', 0, 4), deriveKeys([master], 'profiles')[0].id)
+  assert.equal(sealed.toString('hex', 0, 4), deriveKeys([master], 'bound-profiles')[0].id)
   const plain = `${secrets.iccid}\n${secrets.pin1}\n${secrets.activationCode}`
   assert.equal(sealed.length, 4 + 12 + 16 + plain.length)
 })
@@ -32,39 +33,58 @@ test('one altered bit, anywhere, and it does not open', () => {
   for (let at = 0; at < sealed.length; at++) {
     const altered = Buffer.from(sealed)
     altered[at] = (altered[at] ?? 0) ^ 1
-    assert.throws(() => sealing.open(altered, iccidHash), `byte ${at}`)
+    assert.throws(() => sealing.open(altered, row), `byte ${at}`)
   }
 })
 
 test('bytes that were cut short or extended do not open', () => {
   for (const length of [0, 3, 4, 16, 31, 32, sealed.length - 1])
-    assert.throws(() => sealing.open(sealed.subarray(0, length), iccidHash), `${length} bytes`)
-  assert.throws(() => sealing.open(Buffer.concat([sealed, Buffer.of(0)]), iccidHash))
+    assert.throws(() => sealing.open(sealed.subarray(0, length), row), `${length} bytes`)
+  assert.throws(() => sealing.open(Buffer.concat([sealed, Buffer.of(0)]), row))
 })
 
 test('a tag that was cut short is not taken for a short tag', () => {
   const shortTag = Buffer.concat([sealed.subarray(0, 20), sealed.subarray(32)])
-  assert.throws(() => sealing.open(shortTag, iccidHash))
+  assert.throws(() => sealing.open(shortTag, row))
 })
 
-test('what belongs to one profile does not open for another', () => {
-  assert.throws(() => sealing.open(sealed, sealing.hashIccid('8938001000000000017')))
+test('what belongs to one profile does not open for another, nor in another tariff', () => {
+  assert.throws(() => sealing.open(sealed, { ...row, iccidHash: sealing.hashIccid('8938001000000000017') }))
+  assert.throws(() => sealing.open(sealed, { ...row, profileId: 8 }))
+  assert.throws(() => sealing.open(sealed, { ...row, tariffId: 4 }))
 })
+
+test('what version 0.2 sealed, bound to the hash alone, opens, and is to be sealed anew', () => {
+  const old = sealedByVersion02([master])
+  assert.deepEqual(sealing.open(old, row), secrets)
+  assert.equal(sealing.isCurrent(old), false)
+  assert.throws(() => sealing.open(old, { ...row, iccidHash: sealing.hashIccid('8938001000000000017') }))
+})
+
+/** As version 0.2 did it: another key, and the ICCID hash alone as additional data. */
+function sealedByVersion02(masterKeys: Buffer[]): Buffer {
+  const { id, key } = deriveKeys(masterKeys, 'profiles')[0]
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(iccidHash)
+  const plain = `${secrets.iccid}\n${secrets.pin1}\n${secrets.activationCode}`
+  const encrypted = Buffer.concat([cipher.update(plain), cipher.final()])
+  return Buffer.concat([Buffer.from(id, 'hex'), nonce, cipher.getAuthTag(), encrypted])
+}
 
 test('another master key does not open it, and says what to do without showing anything', () => {
   const other = createSealing([randomBytes(32)], indexKey)
-  assert.throws(() => other.open(sealed, iccidHash), { name: 'SealingError', message: /MASTER_KEY/ })
+  assert.throws(() => other.open(sealed, row), { name: 'SealingError', message: /MASTER_KEY/ })
 })
 
 test('several master keys: the first seals, all of them open, and what is not of the first is told', () => {
   const newer = randomBytes(32)
   const rotating = createSealing([newer, master], indexKey)
-  assert.deepEqual(rotating.open(sealed, iccidHash), secrets)
+  assert.deepEqual(rotating.open(sealed, row), secrets)
   assert.deepEqual([sealing.isCurrent(sealed), rotating.isCurrent(sealed)], [true, false])
-  const fresh = rotating.seal(secrets, iccidHash)
+  const fresh = rotating.seal(secrets, row)
   assert.ok(rotating.isCurrent(fresh))
-  assert.deepEqual(createSealing([newer], indexKey).open(fresh, iccidHash), secrets)
-  assert.throws(() => sealing.open(fresh, iccidHash), { name: 'SealingError' })
+  assert.deepEqual(createSealing([newer], indexKey).open(fresh, row), secrets)
+  assert.throws(() => sealing.open(fresh, row), { name: 'SealingError' })
 })
 
 test('the hash of an ICCID needs the key of the index and not the master key', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { after, before, beforeEach, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { profileLines } from '../samples/make-profiles.ts'
@@ -12,7 +12,7 @@ import { newOrderId } from '../src/esim/order-id.ts'
 import { reserve } from '../src/esim/reserve-store.ts'
 import { createSealing, loadIndexKey, type Sealing, SealingError } from '../src/esim/sealing.ts'
 import { importProfiles, rotateKeys, withdrawProfiles } from '../src/esim/stock-operations.ts'
-import { countStock, replaceSealed } from '../src/esim/stock-store.ts'
+import { countStock, replaceSealed, type SealedProfile } from '../src/esim/stock-store.ts'
 import { applyDirectory } from '../src/partners/operations.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { until } from './support/esim.ts'
@@ -62,6 +62,7 @@ async function refusalOf(work: Promise<unknown>): Promise<DomainError> {
   return error
 }
 
+const sealedProfile = 'profile_id as "profileId", tariff_id as "tariffId", iccid_hash as "iccidHash", sealed'
 const stored = async () => (await query<{ count: number }>('select count(*) from profiles'))[0]?.count
 
 describe('import', () => {
@@ -69,10 +70,10 @@ describe('import', () => {
     const { rejects, ...counts } = await load([header, ...lines])
     assert.deepEqual(counts, { imported: 60, duplicates: 0, rejected: 0 })
     assert.deepEqual(rejects, [])
-    const rows = await query<{ iccid_hash: Buffer; sealed: Buffer; msisdn: string; row: string }>(
-      'select iccid_hash, sealed, msisdn, p::text as row from profiles p order by profile_id',
+    const rows = await query<SealedProfile & { msisdn: string; row: string }>(
+      `select ${sealedProfile}, msisdn, p::text as row from profiles p order by profile_id`,
     )
-    const opened = rows.map(row => ({ ...sealing.open(row.sealed, row.iccid_hash), msisdn: row.msisdn }))
+    const opened = rows.map(row => ({ ...sealing.open(row.sealed, row), msisdn: row.msisdn }))
     assert.deepEqual(
       opened.map(({ iccid, msisdn, pin1, activationCode }) => `${[iccid, msisdn, pin1, activationCode].join(',')}\n`),
       lines,
@@ -172,11 +173,12 @@ describe('import', () => {
     assert.equal((await load([header, ...lines])).imported, 60)
   })
 
-  test('no profile_id is drawn while another import is about to commit', async t => {
+  /** Loads all lines while `other` holds a lock that the import waits for, and lets go after `meanwhile`. */
+  async function loadAgainst(t: TestContext, lock: string, meanwhile: (other: pg.Client) => Promise<void>) {
     const other = new pg.Client({ connectionString: scratch.url })
     await other.connect()
     t.after(() => other.end())
-    await other.query('select pg_advisory_lock(7365014)')
+    await other.query(`select pg_advisory_lock(${lock})`)
     const loading = load([header, ...lines])
     const waiting = () =>
       query(
@@ -187,9 +189,26 @@ describe('import', () => {
       assert.ok(look < 1_000, 'it did not wait')
       await sleep(5)
     }
-    assert.deepEqual(await query('select is_called from profiles_profile_id_seq'), [{ is_called: false }])
-    await other.query('select pg_advisory_unlock(7365014)')
-    assert.equal((await loading).imported, 60)
+    await meanwhile(other)
+    await other.query(`select pg_advisory_unlock(${lock})`)
+    return loading
+  }
+
+  test('no profile_id is drawn while another import into the tariff is under way', async t => {
+    const { imported } = await loadAgainst(t, '7365013, 1', async () => {
+      assert.deepEqual(await query('select is_called from profiles_profile_id_seq'), [{ is_called: false }])
+    })
+    assert.equal(imported, 60)
+  })
+
+  test('an import that an older version overtook is refused whole: sales would not see its profiles', async t => {
+    const loading = loadAgainst(t, '7365014', async other => {
+      await other.query(
+        `insert into profiles (tariff_id, iccid_hash, msisdn, sealed, imported_at) values (1, 'x', '+1', '', now())`,
+      )
+    })
+    await assert.rejects(loading, { name: 'DomainError', code: 'conflict' })
+    assert.equal(await stored(), 1)
   })
 
   test('imports of the same profiles at once: each profile once, nobody fails', async () => {
@@ -298,15 +317,15 @@ describe('sealing anew', () => {
 
     const alone = keys.slice(0, 1)
     const later = createSealing(alone, await loadIndexKey(scratch.database, alone))
-    const rows = await query<{ iccid_hash: Buffer; sealed: Buffer }>(
-      'select iccid_hash, sealed from profiles order by profile_id',
-    )
+    const rows = await query<SealedProfile>(`select ${sealedProfile} from profiles order by profile_id`)
     assert.deepEqual(
-      rows.map(row => later.open(row.sealed, row.iccid_hash).iccid),
+      rows.map(row => later.open(row.sealed, row).iccid),
       iccids,
     )
-    assert.deepEqual(later.hashIccid(iccids[0] ?? ''), rows[0]?.iccid_hash)
-    assert.throws(() => sealing.open(rows[0]?.sealed ?? Buffer.of(), rows[0]?.iccid_hash ?? Buffer.of()), SealingError)
+    const [first] = rows
+    assert.ok(first)
+    assert.deepEqual(later.hashIccid(iccids[0] ?? ''), first.iccidHash)
+    assert.throws(() => sealing.open(first.sealed, first), SealingError)
     await assert.rejects(loadIndexKey(scratch.database, masterKeys), SealingError)
 
     assert.deepEqual(await rotateKeys(given), { resealed: 0 })
@@ -323,11 +342,9 @@ describe('sealing anew', () => {
     await load([header, ...lines])
     const keys = [randomBytes(32), ...masterKeys]
     const rotated = createSealing(keys, await loadIndexKey(scratch.database, keys))
-    const [row] = await query<{ profileId: number; iccidHash: Buffer; sealed: Buffer }>(
-      'select profile_id as "profileId", iccid_hash as "iccidHash", sealed from profiles limit 1',
-    )
+    const [row] = await query<SealedProfile>(`select ${sealedProfile} from profiles limit 1`)
     assert.ok(row)
-    const after = rotated.seal(rotated.open(row.sealed, row.iccidHash), row.iccidHash)
+    const after = rotated.seal(rotated.open(row.sealed, row), row)
     assert.equal(await replaceSealed(scratch.database, [{ profileId: row.profileId, before: row.sealed, after }]), 1)
     // What someone else has sealed anew meanwhile stays.
     assert.equal(

@@ -3,8 +3,9 @@ import { campaignCheckFunctions, campaignChecks } from '../campaigns/audit-check
 import { type CheckResult, runCheck } from '../db/check.ts'
 import { type Database, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
-import { checkBooks } from '../esim/audit.ts'
+import { checkBooks, checkSealedProfiles } from '../esim/audit.ts'
 import { auditChecks } from '../esim/audit-checks.ts'
+import type { Sealing } from '../esim/sealing.ts'
 
 export type AuditResult = { ok: boolean; checks: CheckResult[] }
 
@@ -13,13 +14,13 @@ export type AuditResult = { ok: boolean; checks: CheckResult[] }
  *
  * @returns each check with what was found, in plain words and without secrets
  */
-export function audit(database: Database, now: Date): Promise<AuditResult> {
+export function audit(deps: { database: Database; sealing: Sealing }, now: Date): Promise<AuditResult> {
   const begin = `begin; ${campaignCheckFunctions}; commit; begin isolation level repeatable read read only`
   return longTransaction(
-    database,
+    deps.database,
     async client => {
       const snapshot = queryable(client)
-      const checks = [await checkBooks(snapshot, now)]
+      const checks = [await checkBooks(snapshot, now), await checkSealedProfiles(snapshot, deps.sealing)]
       for (const check of [...auditChecks, ...campaignChecks]) checks.push(await runCheck(snapshot, check))
       return { ok: checks.every(({ ok }) => ok), checks }
     },

@@ -79,7 +79,7 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
         response: { 200: schemas.Audit, ...operatorErrors() },
       },
     },
-    async () => audit(database, clock.now()),
+    async () => audit(deps, clock.now()),
   )
 
   app.post(

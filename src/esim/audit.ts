@@ -1,8 +1,9 @@
-/** The books of the stock, counted twice. */
+/** The books of the stock, counted twice, and whether what is sealed still opens. */
 import { type CheckResult, checkResult } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import { countProfileByProfile, type StateCount } from './audit-checks.ts'
-import { countStock } from './stock-store.ts'
+import { type Sealing, SealingError } from './sealing.ts'
+import { countStock, type SealedProfile, sampleSealedProfiles } from './stock-store.ts'
 
 /** Two counts that share nothing: profile by profile, and order by order as `perkline stock` tells it. */
 export async function checkBooks(database: Queryable, now: Date): Promise<CheckResult> {
@@ -31,3 +32,27 @@ function faultsOfBooks({ profiles, ...counted }: StateCount, told: Omit<StateCou
 
 const nameOf = ({ operatorCode, tariffCode }: Pick<StateCount, 'operatorCode' | 'tariffCode'>) =>
   `${operatorCode}/${tariffCode}`
+
+/** A profile takes some microseconds to open. */
+const openedProfiles = 2_000
+
+/** Opens a random sample of the profiles: each must open in its own row and hold the ICCID that the row is found by (security.md, W7). */
+export async function checkSealedProfiles(database: Queryable, sealing: Sealing): Promise<CheckResult> {
+  const profiles = await sampleSealedProfiles(database, openedProfiles)
+  const errors = profiles.flatMap(profile => openingError(sealing, profile) ?? [])
+  const name = 'what is sealed belongs to its profile'
+  const holds = `${profiles.length} profiles picked at random open, each in its own row`
+  return checkResult({ name, holds }, errors, errors.length)
+}
+
+function openingError(sealing: Sealing, profile: SealedProfile): string | null {
+  try {
+    const { iccid } = sealing.open(profile.sealed, profile)
+    if (sealing.hashIccid(iccid).equals(profile.iccidHash)) return null
+    return `profile ${profile.profileId} holds another ICCID than the one it is found by`
+  } catch (error) {
+    if (error instanceof SealingError)
+      return `profile ${profile.profileId} was sealed with a key that MASTER_KEY does not hold`
+    return `profile ${profile.profileId} does not open: it was changed, or moved from another row`
+  }
+}

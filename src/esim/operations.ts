@@ -129,7 +129,7 @@ export function createOrders(deps: EsimDeps): Orders {
     async qr(key) {
       const order = existing(await store.findSealedOrder(database, key))
       requireConfirmed(order, clock.now())
-      return qrPng(deps.sealing.open(order.sealed, order.iccidHash).activationCode)
+      return qrPng(deps.sealing.open(order.sealed, order).activationCode)
     },
   }
 }
@@ -148,7 +148,7 @@ async function answerConfirmed(
 ): Promise<Confirmed> {
   const { confirmedAt, deliveryMode } = order
   if (confirmedAt === null || deliveryMode === null) throw new Error('A confirmed order lacks its confirmation')
-  const secrets = deps.sealing.open(order.sealed, order.iccidHash)
+  const secrets = deps.sealing.open(order.sealed, order)
   const confirmed = { order: { ...order, confirmedAt, deliveryMode }, secrets }
   if (deliveryMode === 'local') return { ...confirmed, emailDelivery: null }
   const emailDelivery = await deliver(deps, bankId, order, secrets.activationCode, customerEmail)

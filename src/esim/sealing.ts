@@ -2,8 +2,9 @@
  * Installation secrets at rest (behaviour.md, section 4): `iccid`, `pin1` and `activationCode` are kept only as AES-256-GCM
  * ciphertext under a key derived from the master key. The ICCID's keyed hash makes it findable without being readable.
  *
- * Layout: 4 bytes key id, 12 bytes nonce, 16 bytes tag, ciphertext. The hash is authenticated with it, so that a ciphertext moved to
- * another profile does not open.
+ * Layout: 4 bytes key id, 12 bytes nonce, 16 bytes tag, ciphertext. The additional data binds the ciphertext to its row (profile id,
+ * tariff and ICCID hash), so a ciphertext that was moved to another row does not open (security.md, W7). Version 0.2 bound only the
+ * hash: such rows have a key of another purpose, are still read, and `perkline keys rotate` seals them anew.
  */
 import {
   createCipheriv,
@@ -19,11 +20,15 @@ import { deriveKeys } from '../keys.ts'
 
 export type ProfileSecrets = { iccid: string; pin1: string; activationCode: string }
 
+/** The row that a ciphertext belongs to. */
+export type ProfileRow = { profileId: number; tariffId: number; iccidHash: Buffer }
+
 export type Sealing = {
-  seal(secrets: ProfileSecrets, iccidHash: Buffer): Buffer
-  open(sealed: Buffer, iccidHash: Buffer): ProfileSecrets
+  seal(secrets: ProfileSecrets, row: ProfileRow): Buffer
+  /** @throws when the ciphertext was changed or belongs to another row; SealingError when none of the keys fits */
+  open(sealed: Buffer, row: ProfileRow): ProfileSecrets
   hashIccid(iccid: string): Buffer
-  /** False when the ciphertext was made with another key than the first. */
+  /** False when the ciphertext was made with another key than the first, or by version 0.2. */
   isCurrent(sealed: Buffer): boolean
 }
 
@@ -34,18 +39,34 @@ export class SealingError extends Error {
 
 /** @param indexKey key of the ICCID's hash, see `loadIndexKey` */
 export function createSealing(masterKeys: readonly Buffer[], indexKey: Buffer): Sealing {
-  const keys = sealingKeys(masterKeys, 'profiles')
+  const keys = sealingKeys(masterKeys, 'bound-profiles')
+  const keysBoundToHash = sealingKeys(masterKeys, 'profiles')
   const hashKey = createSecretKey(indexKey)
+  const openAny = (sealed: Buffer, row: ProfileRow): Buffer =>
+    keysBoundToHash.some(({ id }) => id === keyIdOf(sealed))
+      ? openBytes(keysBoundToHash, sealed, row.iccidHash)
+      : openBytes(keys, sealed, associatedData(row))
   return {
-    seal: ({ iccid, pin1, activationCode }, iccidHash) =>
-      sealBytes(keys[0], Buffer.from(`${iccid}\n${pin1}\n${activationCode}`), iccidHash),
-    open(sealed, iccidHash) {
-      const [iccid = '', pin1 = '', activationCode = ''] = openBytes(keys, sealed, iccidHash).toString().split('\n')
+    seal: ({ iccid, pin1, activationCode }, row) =>
+      sealBytes(keys[0], Buffer.from(`${iccid}\n${pin1}\n${activationCode}`), associatedData(row)),
+    open(sealed, row) {
+      const [iccid = '', pin1 = '', activationCode = ''] = openAny(sealed, row).toString().split('\n')
       return { iccid, pin1, activationCode }
     },
     hashIccid: iccid => createHmac('sha256', hashKey).update(iccid).digest(),
-    isCurrent: sealed => sealed.toString('hex', 0, 4) === keys[0].id,
+    isCurrent: sealed => keyIdOf(sealed) === keys[0].id,
   }
+}
+
+const keyIdOf = (sealed: Buffer): string => sealed.toString('hex', 0, 4)
+
+/** 8 bytes profile id, 4 bytes tariff id, then the ICCID hash. */
+function associatedData({ profileId, tariffId, iccidHash }: ProfileRow): Buffer {
+  const data = Buffer.allocUnsafe(12 + iccidHash.length)
+  data.writeBigInt64BE(BigInt(profileId), 0)
+  data.writeInt32BE(tariffId, 8)
+  iccidHash.copy(data, 12)
+  return data
 }
 
 const indexKeyPurpose = 'iccid-index'
@@ -108,7 +129,7 @@ function sealBytes({ id, key }: SealingKey, plain: Buffer, associated: Buffer): 
 }
 
 function openBytes(keys: readonly SealingKey[], sealed: Buffer, associated: Buffer): Buffer {
-  const id = sealed.toString('hex', 0, 4)
+  const id = keyIdOf(sealed)
   const key = keys.find(candidate => candidate.id === id)
   if (!key)
     throw new SealingError('MASTER_KEY does not hold the key that the database was sealed with; add it after a comma')

@@ -1,18 +1,21 @@
-/** Rows of new profiles in PostgreSQL's binary copy format: the columns `iccid_hash`, `msisdn` and `sealed`. */
+/** Rows of new profiles in PostgreSQL's binary copy format: the columns `profile_id`, `iccid_hash`, `msisdn` and `sealed`. */
 
-export type ProfileRow = { iccidHash: Buffer; msisdn: string; sealed: Buffer }
+export type StagedProfile = { profileId: number; iccidHash: Buffer; msisdn: string; sealed: Buffer }
 
-const columns = 3
+const columns = 4
+const idBytes = 8
 
 /** One buffer for all rows; `msisdn` must be ASCII. */
-export function encodeRows(rows: readonly ProfileRow[]): Buffer {
+export function encodeRows(rows: readonly StagedProfile[]): Buffer {
   let size = 0
   for (const { iccidHash, msisdn, sealed } of rows)
-    size += 2 + columns * 4 + iccidHash.length + msisdn.length + sealed.length
+    size += 2 + columns * 4 + idBytes + iccidHash.length + msisdn.length + sealed.length
   const buffer = Buffer.allocUnsafe(size)
   let at = 0
-  for (const { iccidHash, msisdn, sealed } of rows) {
+  for (const { profileId, iccidHash, msisdn, sealed } of rows) {
     at = buffer.writeInt16BE(columns, at)
+    at = buffer.writeInt32BE(idBytes, at)
+    at = buffer.writeBigInt64BE(BigInt(profileId), at)
     at = buffer.writeInt32BE(iccidHash.length, at)
     at += iccidHash.copy(buffer, at)
     at = buffer.writeInt32BE(msisdn.length, at)

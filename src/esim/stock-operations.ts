@@ -12,7 +12,7 @@ import { longTransaction } from '../db/long-transaction.ts'
 import { DomainError } from '../errors.ts'
 import { newOrderId } from './order-id.ts'
 import { resealIndexKey, type Sealing } from './sealing.ts'
-import { encodeRows, type ProfileRow } from './stock-copy.ts'
+import { encodeRows, type StagedProfile } from './stock-copy.ts'
 import { readStockLines, type StockLine } from './stock-file.ts'
 import { createRejects, type Reject, type Rejects } from './stock-rejects.ts'
 import * as stockStore from './stock-store.ts'
@@ -32,7 +32,7 @@ const analyzeFrom = 1_000
  * @param given.skipInvalid true: faulty lines are passed over and given as `rejects`; false: one of them, and nothing is imported
  * @param given.dryRun true: all is checked and counted, and nothing stays
  * @throws DomainError 'invalid' for a file without its header or that breaks off; without `skipInvalid` for faulty lines: the first
- *   20 by line, then the count of all
+ *   20 by line, then the count of all; 'conflict' when a process of an older version imported into the tariff meanwhile
  */
 export async function importProfiles(
   deps: StockDeps,
@@ -43,10 +43,13 @@ export async function importProfiles(
   const counts = { staged: 0 }
   const load = async (client: pg.Client): Promise<Imported> => {
     const transaction = queryable(client)
+    await stockStore.lockTariffForImport(transaction, tariffId)
     await stockStore.createStage(transaction)
-    const rows = sealedRows({ sealing: deps.sealing, source, skipInvalid, rejects, counts })
+    const rows = sealedRows({ deps, tariffId, source, skipInvalid, rejects, counts })
     await pipeline(rows, client.query(copyFrom(stockStore.copyIntoStage)))
     const imported = await stockStore.takeStaged(transaction, { tariffId, importedAt: deps.clock.now() })
+    if (imported === null)
+      throw new DomainError('conflict', 'Another import into this tariff has ended meanwhile; import the file again')
     if (imported >= analyzeFrom && !dryRun) await stockStore.analyzeProfiles(transaction)
     return { imported, duplicates: counts.staged - imported, rejected: rejects.count, rejects }
   }
@@ -55,13 +58,14 @@ export async function importProfiles(
 
 /** The lines of a file as rows for the database; counts them and notes those that are refused. */
 async function* sealedRows(work: {
-  sealing: Sealing
+  deps: Pick<StockDeps, 'database' | 'sealing'>
+  tariffId: number
   source: Readable
   skipInvalid: boolean
   rejects: Rejects
   counts: { staged: number }
 }): AsyncGenerator<Buffer> {
-  const { sealing, skipInvalid, rejects, counts } = work
+  const { deps, tariffId, skipInvalid, rejects, counts } = work
   yield copyHeader
   for await (const results of linesOf(work.source)) {
     const lines: StockLine[] = []
@@ -74,7 +78,9 @@ async function* sealedRows(work: {
     // Once nothing will be imported, only the faults are still to be counted.
     if (!skipInvalid && rejects.count > 0) continue
     counts.staged += lines.length
-    if (lines.length > 0) yield encodeRows(lines.map(line => sealLine(sealing, line)))
+    if (lines.length === 0) continue
+    const ids = await stockStore.drawProfileIds(deps.database, lines.length)
+    yield encodeRows(ids.map((profileId, n) => sealLine(deps.sealing, { profileId, tariffId }, lines[n] as StockLine)))
   }
   if (!skipInvalid && rejects.count > 0) throw new DomainError('invalid', describeRejects(rejects))
   yield copyTrailer
@@ -90,9 +96,14 @@ async function* linesOf(source: Readable): ReturnType<typeof readStockLines> {
   }
 }
 
-function sealLine(sealing: Sealing, line: StockLine): ProfileRow {
+function sealLine(
+  sealing: Sealing,
+  { profileId, tariffId }: { profileId: number; tariffId: number },
+  line: StockLine,
+): StagedProfile {
   const iccidHash = sealing.hashIccid(line.iccid)
-  return { iccidHash, msisdn: line.msisdn, sealed: sealing.seal(line, iccidHash) }
+  const sealed = sealing.seal(line, { profileId, tariffId, iccidHash })
+  return { profileId, iccidHash, msisdn: line.msisdn, sealed }
 }
 
 function describeRejects(rejects: Rejects): string[] {
@@ -147,10 +158,10 @@ export async function rotateKeys(
     const profiles = await stockStore.findSealedProfiles(database, last, resealedAtOnce)
     const changes = profiles
       .filter(({ sealed }) => !sealing.isCurrent(sealed))
-      .map(({ profileId, iccidHash, sealed }) => ({
-        profileId,
-        before: sealed,
-        after: sealing.seal(sealing.open(sealed, iccidHash), iccidHash),
+      .map(profile => ({
+        profileId: profile.profileId,
+        before: profile.sealed,
+        after: sealing.seal(sealing.open(profile.sealed, profile), profile),
       }))
     if (changes.length > 0) resealed += await stockStore.replaceSealed(database, changes)
     done += profiles.length

@@ -1,5 +1,6 @@
 /** All SQL of the operator's side of the stock: loading, counting, taking out of sale, sealing anew. Selling is in `store.ts`. */
 import type { Queryable } from '../db/database.ts'
+import type { ProfileRow } from './sealing.ts'
 
 export type StockCount = {
   operatorCode: string
@@ -35,30 +36,57 @@ export function countStock(database: Queryable, now: Date): Promise<StockCount[]
 /** A place for new profiles that belongs to this transaction alone: it costs no write-ahead log, and goes with the transaction. */
 export async function createStage(transaction: Queryable): Promise<void> {
   await transaction.execute(
-    'create temporary table staged_profiles (iccid_hash bytea, msisdn text, sealed bytea) on commit drop',
+    'create temporary table staged_profiles (profile_id bigint, iccid_hash bytea, msisdn text, sealed bytea) on commit drop',
   )
 }
 
-export const copyIntoStage = 'copy staged_profiles (iccid_hash, msisdn, sealed) from stdin (format binary)'
+export const copyIntoStage = 'copy staged_profiles (profile_id, iccid_hash, msisdn, sealed) from stdin (format binary)'
 
+/** Advisory locks of imports: the first number of a pair with the tariff, and a number of its own for the last step. */
+const tariffLock = 7_365_013
 const importLock = 7_365_014
 
 /**
- * Takes the staged profiles into stock in the order of their staging; those that are in stock already are passed over.
+ * Waits for other imports into the same tariff, and keeps them out until the transaction ends: profile ids are drawn while a file is
+ * read, and sales rely on the ids of a tariff becoming visible in their order (`stock.ts`).
+ */
+export async function lockTariffForImport(transaction: Queryable, tariffId: number): Promise<void> {
+  await transaction.execute('select pg_advisory_xact_lock($1, $2)', [tariffLock, tariffId])
+}
+
+/** Draws ids for new profiles, ascending; ids of duplicates stay unused. */
+export async function drawProfileIds(database: Queryable, count: number): Promise<number[]> {
+  const rows = await database.query<{ id: number }>(
+    {
+      name: 'esim.draw-profile-ids',
+      text: `select nextval(pg_get_serial_sequence('profiles', 'profile_id')) as id from generate_series(1, $1)`,
+    },
+    [count],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Takes the staged profiles into stock; those that are in stock already are passed over.
  *
- * One import at a time does this, from before the first profile_id is drawn until its transaction ends: sales rely on the ids of a
- * tariff becoming visible in their order (`stock.ts`), and two imports with the same profiles would wait for each other in a circle.
+ * One import at a time does this: two imports with the same profiles would wait for each other in a circle.
  *
- * @returns how many were new
+ * @returns how many were new; null when a process of an older version has put later ids into the tariff meanwhile, and nothing was
+ *   taken
  */
 export async function takeStaged(
   transaction: Queryable,
   given: { tariffId: number; importedAt: Date },
-): Promise<number> {
+): Promise<number | null> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [importLock])
+  const overtaken = await transaction.query(
+    `select from profiles where tariff_id = $1 and profile_id > (select min(profile_id) from staged_profiles) limit 1`,
+    [given.tariffId],
+  )
+  if (overtaken.length > 0) return null
   return transaction.execute(
-    `insert into profiles (tariff_id, iccid_hash, msisdn, sealed, imported_at)
-     select $1, iccid_hash, msisdn, sealed, $2 from staged_profiles
+    `insert into profiles (profile_id, tariff_id, iccid_hash, msisdn, sealed, imported_at) overriding system value
+     select profile_id, $1, iccid_hash, msisdn, sealed, $2 from staged_profiles
      on conflict (iccid_hash) do nothing`,
     [given.tariffId, given.importedAt],
   )
@@ -96,7 +124,7 @@ export async function withdraw(
   return taken.length
 }
 
-export type SealedProfile = { profileId: number; iccidHash: Buffer; sealed: Buffer }
+export type SealedProfile = ProfileRow & { sealed: Buffer }
 
 export async function countProfiles(database: Queryable): Promise<number> {
   const [row] = await database.query<{ profiles: number }>('select count(*) as profiles from profiles')
@@ -108,10 +136,26 @@ export function findSealedProfiles(database: Queryable, after: number, limit: nu
   return database.query(
     {
       name: 'esim.find-sealed-profiles',
-      text: `select profile_id as "profileId", iccid_hash as "iccidHash", sealed from profiles
+      text: `select profile_id as "profileId", tariff_id as "tariffId", iccid_hash as "iccidHash", sealed from profiles
              where profile_id > $1 order by profile_id limit $2`,
     },
     [after, limit],
+  )
+}
+
+/** Profiles picked at random over the whole stock, about `size` of them; all where there are not more. */
+export function sampleSealedProfiles(database: Queryable, size: number): Promise<SealedProfile[]> {
+  return database.query(
+    `with bounds as (
+       select min(profile_id) as low, max(profile_id) as high from profiles
+     ), picked as (
+       select distinct case when high - low < $1 then low + n else low + floor(random() * (high - low + 1))::bigint end as profile_id
+       from bounds cross join generate_series(0, $1 - 1) as n
+     )
+     select p.profile_id as "profileId", p.tariff_id as "tariffId", p.iccid_hash as "iccidHash", p.sealed
+     from picked join profiles p using (profile_id)
+     order by p.profile_id`,
+    [size],
   )
 }
 

@@ -28,6 +28,7 @@ export type SealedOrder = Order & {
   mail: MailState | null
   sealed: Buffer
   iccidHash: Buffer
+  profileId: number
 }
 
 /** What an order is read from, as `o`; with `orderProfile`. As `OrderValues`, in this order. */
@@ -105,18 +106,20 @@ export async function areReserved(database: Queryable, orderIds: readonly string
   return reserved
 }
 
-const sealedColumns = `o.delivery_mode, o.mail, p.sealed, p.iccid_hash`
+const sealedColumns = `o.delivery_mode, o.mail, p.sealed, p.iccid_hash, o.profile_id`
 type SealedValues = [
   ...OrderValues,
   deliveryMode: DeliveryMode | null,
   mail: MailState | null,
   sealed: Buffer,
   iccidHash: Buffer,
+  profileId: number,
 ]
 
 /** The order of a row that begins with `orderColumns` and `sealedColumns`. */
 function sealedOrderOf(row: readonly [...SealedValues, ...unknown[]]): SealedOrder {
-  return { ...orderOf(row), deliveryMode: row[8], mail: row[9], sealed: row[10], iccidHash: row[11] }
+  const [deliveryMode, mail, sealed, iccidHash, profileId] = [row[8], row[9], row[10], row[11], row[12]]
+  return { ...orderOf(row), deliveryMode, mail, sealed, iccidHash, profileId }
 }
 
 const findSealedStatement: Statement = {
@@ -165,7 +168,7 @@ export async function confirm(
   // In one order: two statements that share orders then wait for each other, and never in a circle.
   const sorted = [...new Set(ids)].sort()
   const rows = await database.tuples<Row>(confirmStatement, [sorted, given.bankId, given.deliveryMode, given.now])
-  const results = new Map(rows.map(row => [row[0], { moved: row[12], order: sealedOrderOf(row) }]))
+  const results = new Map(rows.map(row => [row[0], { moved: row[13], order: sealedOrderOf(row) }]))
   return ids.map(orderId => results.get(orderId) ?? null)
 }
 
