@@ -13,22 +13,27 @@ export const createUploadTurns = (atOnce: number): Turns =>
     'Other uploads are still running: try again in a moment',
   )
 
-/** Lends `work`, when it is this partner's turn, what opens the form of a request. */
+/**
+ * Lends `work`, when it is this partner's turn, what opens the form of a request.
+ *
+ * @param work its `left` aborts when the client closes the connection before it has its answer
+ */
 export async function withFileForm<T>(
   request: FastifyRequest,
   reply: FastifyReply,
   { turns, partnerId, ...rules }: FileFormRules & { turns: Turns; partnerId: string },
-  work: (openForm: () => Promise<FileForm>) => Promise<T>,
+  work: (openForm: () => Promise<FileForm>, left: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { mostBytes, longestMs } = rules
   const read = async (source: Readable) => {
     let form: FileForm | undefined
-    const end = await turns.take(partnerId, leaving(reply))
+    const left = leaving(reply)
+    const end = await turns.take(partnerId, left)
     try {
       return await work(async () => {
         form = await readFileForm(source, request.headers, rules)
         return form
-      })
+      }, left)
     } catch (error) {
       await form?.close()
       throw error

@@ -46,7 +46,7 @@ export type Comparison = {
 }
 
 /**
- * Finds the differences of a report whose lines are there, in the place of those of its side's report before.
+ * Finds the differences of a report whose lines are in the database already.
  *
  * @param given.before the latest reports until now
  */
@@ -56,7 +56,6 @@ export async function compareReport(
 ): Promise<Comparison> {
   const { cashbackId, reportId, side, before } = given
   const otherReportId = before[otherSide(side)]
-  await forgetBefore(transaction, side, before)
   await transaction.execute(sql.createTerminals)
   await transaction.execute(sql.listTerminals, [cashbackId])
   await transaction.execute(sql.createChecked)
@@ -73,8 +72,8 @@ export async function compareReport(
   return { ...told, matched: otherReportId === null ? null : transactions - unlike, brokenTerms, unmatched }
 }
 
-/** What was found by the report of this side before, and in matching with it. */
-async function forgetBefore(transaction: Queryable, side: Side, before: Compared): Promise<void> {
+/** Deletes the lines and differences of this side's report until now, and how it differs from the other side's. */
+export async function forgetReport(transaction: Queryable, side: Side, before: Compared): Promise<void> {
   await transaction.execute('delete from report_differences where report_id = $1', [before[side]])
   await transaction.execute('delete from report_lines where report_id = $1', [before[side]])
   await transaction.execute(

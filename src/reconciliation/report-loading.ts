@@ -13,18 +13,19 @@ const namedFaults = 20
  * Reads a report to its end.
  *
  * @param client in a transaction
+ * @param report.isTrial true: only the lines are written, not the bytes of the file
  * @returns the size of the file
  * @throws DomainError 'invalid' for a file that is no report: the first 20 faults by line, column and value, then the count of all
  */
 export async function loadReport(
   client: pg.Client,
-  report: { reportId: string; side: Side; bytes: AsyncIterable<Buffer> },
+  report: { reportId: string; side: Side; bytes: AsyncIterable<Buffer>; isTrial?: boolean },
 ): Promise<{ sizeBytes: number }> {
   const writer = createReportWriter(client, report.reportId)
   const faults: string[] = []
   let faultsCount = 0
   // Once nothing will be kept, only the faults are still to be counted.
-  const kept = keeping(report.bytes, writer, () => faultsCount === 0)
+  const kept = keeping(report.bytes, writer, () => faultsCount === 0 && !report.isTrial)
   for await (const read of readReportLines(kept, report.side)) {
     faults.push(...read.faults.slice(0, namedFaults - faults.length))
     faultsCount += read.faults.length

@@ -96,6 +96,28 @@ export const Uploaded = Type.Object(
   { description: 'The report is kept, and it is the other side’s turn' },
 )
 
+export const UploadQuery = Type.Object(
+  {
+    dryRun: Type.Optional(
+      Type.Boolean({
+        description: 'true: the report is read and compared, the answer is 200, and nothing is kept',
+        examples: [true],
+      }),
+    ),
+  },
+  closed,
+)
+
+const nothing = (description: string) => Type.Unsafe<null>({ type: 'null', description })
+export const Tried = Type.Object(
+  {
+    ...Uploaded.properties,
+    reportId: nothing('A trial has no id'),
+    bankReportingStatus: nothing('The stage does not change'),
+  },
+  { description: 'A trial: what the report would lead to. Nothing is kept' },
+)
+
 const Report = Type.Object({
   reportId: uuid('The report', reportExample),
   side: Type.Enum([...sides], { description: 'Whose report it is' }),

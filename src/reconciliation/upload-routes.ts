@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type CampaignRoutesDeps, onlyBanks, onlyMerchants } from '../campaigns/callers.ts'
-import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
+import { CampaignPath, cashbackErrors, secured } from '../campaigns/schemas.ts'
 import { bankOf, merchantOf } from '../http/authenticate.ts'
 import { formType } from '../http/file-form.ts'
 import { withFileForm } from '../http/file-upload.ts'
@@ -11,8 +11,8 @@ import type { Turns } from '../turns.ts'
 import type { Side } from './differences.ts'
 import type { AskedPart } from './operations.ts'
 import * as schemas from './schemas.ts'
-import { uploadReport } from './uploads.ts'
-import { uploadedView } from './views.ts'
+import { tryReport, uploadReport } from './uploads.ts'
+import { triedView, uploadedView } from './views.ts'
 
 export type UploadRoutesDeps = CampaignRoutesDeps & { turns: Turns }
 
@@ -21,8 +21,10 @@ const limits = { mostBytes: 256 * mebibyte, longestMs: 30 * 60_000 }
 
 const common = { tags: ['Reconciliation'], security: secured, consumes: ['multipart/form-data'] }
 const rules =
-  'A report whose form is at fault is refused whole, and its first 20 faults are named by line, column and value. What is well-formed ' +
-  'but against the terms of the campaign is taken and shown as a difference.'
+  'A report with errors of form is refused whole; the first 20 are named by line, column and value. A line that is well-formed but ' +
+  'against the terms of the campaign is accepted and shown as a difference. With `dryRun=true` the report is only checked: the answer ' +
+  'is 200, nothing is kept and no turn passes. A client that closes the connection before it has its answer takes its report back, ' +
+  'unless the report was being written to disk at that moment; read the reconciliation to know.'
 const refusals = {
   400: 'No report of this side is awaited at this stage; the form or the file is not as described; or another upload came first',
   413: 'The file is larger than 256 MiB',
@@ -43,9 +45,10 @@ export const bankUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = asy
         summary: 'Upload the bank’s report',
         description: `The first report after the period, or an updated one after the merchant’s. It goes to the merchant. ${rules}`,
         params: CampaignPath,
-        querystring: NoQuery,
+        querystring: schemas.UploadQuery,
         body: schemas.BankReportForm,
         response: {
+          200: schemas.Tried,
           201: schemas.Uploaded,
           ...cashbackErrors({ ...refusals, 404: 'There is no such campaign, or the bank is not invited' }),
         },
@@ -54,7 +57,11 @@ export const bankUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = asy
     async (request, reply) => {
       const caller = bankOf(request)
       const asked = { caller, cashbackId: request.params.cashbackId, bankId: caller.bankId }
-      return upload(deps, request as FastifyRequest, reply as FastifyReply, { ...asked, side: 'bank' })
+      return upload(deps, request as FastifyRequest, reply as FastifyReply, {
+        ...asked,
+        ...request.query,
+        side: 'bank',
+      })
     },
   )
 }
@@ -75,9 +82,10 @@ export const merchantUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> =
           'The two are matched on `transactionId`, and the bank is asked for an updated report. The column `cashbackAmount` or its ' +
           `values may be left out. ${rules}`,
         params: schemas.PartPath,
-        querystring: NoQuery,
+        querystring: schemas.UploadQuery,
         body: schemas.MerchantReportForm,
         response: {
+          200: schemas.Tried,
           201: schemas.Uploaded,
           ...cashbackErrors({ ...refusals, 404: 'There is no such campaign, or the bank is not invited to it' }),
         },
@@ -86,7 +94,11 @@ export const merchantUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> =
     async (request, reply) => {
       const { cashbackId, bankId } = request.params
       const asked = { caller: merchantOf(request), cashbackId, bankId: bankId.toLowerCase() }
-      return upload(deps, request as FastifyRequest, reply as FastifyReply, { ...asked, side: 'merchant' })
+      return upload(deps, request as FastifyRequest, reply as FastifyReply, {
+        ...asked,
+        ...request.query,
+        side: 'merchant',
+      })
     },
   )
 }
@@ -95,18 +107,20 @@ async function upload(
   deps: UploadRoutesDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  asked: AskedPart & { side: Side },
+  { dryRun = false, ...asked }: AskedPart & { side: Side; dryRun?: boolean },
 ): Promise<FastifyReply> {
   const { caller, side } = asked
   const texts: Record<string, number> = side === 'merchant' ? { comment: schemas.mostCommentCharacters } : {}
   const partnerId = caller.type === 'bank' ? caller.bankId : caller.merchantId
   const rules = { ...limits, texts, turns: deps.turns, partnerId }
-  const uploaded = await withFileForm(request, reply, rules, openForm => {
+  return withFileForm(request, reply, rules, async (openForm, left) => {
     const open = async () => {
       const { fileName, bytes, texts } = await openForm()
       return { fileName, bytes, comment: () => texts.get('comment') || null }
     }
-    return uploadReport(deps, { ...asked, open })
+    const given = { ...asked, open, left }
+    return dryRun
+      ? reply.code(200).send(triedView(await tryReport(deps, given)))
+      : reply.code(201).send(uploadedView(await uploadReport(deps, given)))
   })
-  return reply.code(201).send(uploadedView(uploaded))
 }

@@ -3,13 +3,18 @@ import { bankReportingStatus, isSettled } from '../campaigns/lifecycle.ts'
 import { csvCell } from '../csv-cell.ts'
 import { countEveryKind, type Difference, totalOf } from './differences.ts'
 import type { BankReconciliation, ListedReport, Reconciliations } from './store.ts'
-import type { Uploaded } from './uploads.ts'
+import type { Tried, Uploaded } from './uploads.ts'
 
-export function uploadedView({ reportId, stage, comparison, counts }: Uploaded) {
+export function uploadedView({ reportId, stage, ...tried }: Uploaded) {
+  return { reportId, bankReportingStatus: bankReportingStatus(stage), ...summaryOf(tried) }
+}
+
+/** The same fields; nothing is kept, so there is no id and no stage. */
+export const triedView = (tried: Tried) => ({ reportId: null, bankReportingStatus: null, ...summaryOf(tried) })
+
+function summaryOf({ comparison, counts }: Tried) {
   const { lines, totalAmount, totalCashback } = comparison
   return {
-    reportId,
-    bankReportingStatus: bankReportingStatus(stage),
     lines,
     totalAmount: Number(totalAmount),
     totalCashback: Number(totalCashback),

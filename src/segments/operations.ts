@@ -5,7 +5,7 @@ import { lockCampaignByClock } from '../campaigns/due-moves.ts'
 import { segmentBanks } from '../campaigns/lifecycle.ts'
 import { requireOwn } from '../campaigns/merchant-operations.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../campaigns/moves-store.ts'
-import { type Queryable, queryable } from '../db/database.ts'
+import type { Queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { findNotTaken, replaceSegment, type SegmentPart, splitByBank } from './segment-store.ts'
 import { stageCustomers } from './staging.ts'
@@ -23,31 +23,35 @@ export type FormedSegment = { parts: SegmentPart[]; notTaken: { count: number; c
  * and again once the file is split: other moves of the campaign never wait for an upload.
  *
  * @param given.open begins to read what was sent: a fault of its form comes before everything else
+ * @param given.left aborts when the client closes the connection: the segment then stays as it was
  * @throws DomainError 'not-found'; 'forbidden' for another merchant's campaign; 'invalid' when its period has ended, it is closed, or
  *   the file is at fault
  */
 export async function formSegment(
   deps: CampaignDeps,
-  given: Asked & { open: () => Promise<SegmentFile> },
+  given: Asked & { open: () => Promise<SegmentFile>; left?: AbortSignal | undefined },
 ): Promise<FormedSegment> {
   const { database, clock } = deps
   const file = await given.open()
   await database.transaction(async transaction => segmentBanks(await lockOwn(transaction, deps, given), clock.now()))
-  return longTransaction(database, async client => {
-    const transaction = queryable(client)
-    await stageCustomers(client, file.bytes, mostSegmentLines)
-    await splitByBank(transaction)
+  return longTransaction(
+    database,
+    async (client, transaction) => {
+      await stageCustomers(client, file.bytes, mostSegmentLines)
+      await splitByBank(transaction)
 
-    const campaign = await lockOwn(transaction, deps, given)
-    const now = clock.now()
-    const bankIds = segmentBanks(campaign, now)
-    const segment = { cashbackId: campaign.cashbackId, bankIds, formedAt: now, sourceFileName: file.fileName }
-    const parts = await replaceSegment(transaction, segment)
-    const notTaken = await findNotTaken(transaction, bankIds)
-    const unmoved = { campaign, decision: { changes: [] } }
-    await writeDecisions(transaction, [unmoved], { actor: actorOf(given.merchant), now })
-    return { parts, notTaken }
-  })
+      const campaign = await lockOwn(transaction, deps, given)
+      const now = clock.now()
+      const bankIds = segmentBanks(campaign, now)
+      const segment = { cashbackId: campaign.cashbackId, bankIds, formedAt: now, sourceFileName: file.fileName }
+      const parts = await replaceSegment(transaction, segment)
+      const notTaken = await findNotTaken(transaction, bankIds)
+      const unmoved = { campaign, decision: { changes: [] } }
+      await writeDecisions(transaction, [unmoved], { actor: actorOf(given.merchant), now })
+      return { parts, notTaken }
+    },
+    { left: given.left },
+  )
 }
 
 async function lockOwn(

@@ -90,8 +90,8 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
     async (request, reply) => {
       const merchant = merchantOf(request)
       const rules = { ...limits, turns, partnerId: merchant.merchantId }
-      const formed = await withFileForm(request as FastifyRequest, reply as FastifyReply, rules, open =>
-        formSegment(deps, { merchant, ...request.params, open }),
+      const formed = await withFileForm(request as FastifyRequest, reply as FastifyReply, rules, (open, left) =>
+        formSegment(deps, { merchant, ...request.params, open, left }),
       )
       return segmentView(formed)
     },
