@@ -1,25 +1,48 @@
 /**
  * The one error that rules throw. Its code is from a closed list; `http/errors.ts` alone knows which status code and which
  * body it becomes, so an operation never has to know how it was called.
+ *
+ * The list is part of all APIs (partner-api.md, section 6): clients read these codes. A code never changes its meaning.
  */
 export const errorCodes = [
   'invalid',
+  'campaign-state',
+  'no-bank-approved',
   'unauthenticated',
+  'mfa-needed',
   'forbidden',
+  'address-not-allowed',
   'not-found',
+  'method-not-allowed',
   'conflict',
+  'request-in-progress',
+  'feed-restarted',
+  'limit-reached',
+  'external-id-mismatch',
+  'order-expired',
+  'order-cancelled',
+  'order-confirmed',
+  'order-not-confirmed',
+  'events-removed',
   'stale',
+  'too-large',
+  'wrong-type',
+  'key-reused',
   'too-many',
+  'too-many-reservations',
+  'internal',
   'unavailable',
+  'no-stock',
+  'off-sale',
 ] as const
 
 export type ErrorCode = (typeof errorCodes)[number]
 
 export class DomainError extends Error {
   readonly code: ErrorCode
-  /** One text for a fault of the whole request, or one entry per faulty field, each beginning with the field's name. */
+  /** One text for an error of the whole request, or one entry for each wrong field, beginning with the field's name. */
   readonly details: string | string[]
-  /** Seconds after which the caller may try again (`Retry-After`); set on `too-many` and `unavailable`. */
+  /** Seconds after which the caller may try again (`Retry-After`); set where waiting helps. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(

@@ -45,7 +45,19 @@ const lineValues = ({ text }: Answer) =>
     .split('\n')
     .map(line => JSON.parse(line))
 
-const error = (statusCode: number, name: string, message: unknown) => ({ statusCode, message, error: name })
+const error = (statusCode: number, name: string, message: unknown) => ({
+  statusCode,
+  message,
+  error: name,
+  code: codes[statusCode],
+})
+const codes: Record<number, string> = {
+  400: 'invalid',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not-found',
+  409: 'conflict',
+}
 const files: string[][] = Array.from({ length: 6 }, (_, seed) => [...profileLines({ count: 20, seed: 9100 + seed })])
 const csvOf = (index: number) => (files[index] ?? []).join('')
 const importPath = '/profiles?operator=kyivstar&tariff=eu-10gb'

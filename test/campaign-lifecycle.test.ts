@@ -378,7 +378,7 @@ suite('which banks get a part of a segment', () => {
       }
     })
     assert.deepEqual(open, ['awaitingBankApproval', 'awaitingMerchantApproval', 'approved', 'active'])
-    assert.throws(() => life.segmentBanks(campaign({ status: 'active' }), dateTo), { code: 'invalid' })
+    assert.throws(() => life.segmentBanks(campaign({ status: 'active' }), dateTo), { code: 'campaign-state' })
   })
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DomainError } from '../src/errors.ts'
+import { DomainError, type ErrorCode } from '../src/errors.ts'
 import {
   decide,
   isFinal,
@@ -20,11 +20,11 @@ const after = (ms: number) => new Date(reservedUntil.getTime() + ms)
 const order = (status: OrderStatus) => ({ status, reservedUntil })
 
 /** What the contract's table says of each status, in which the order is shown, and each trigger. */
-const expected: Record<OrderStatus, Record<Trigger, OrderStatus | 'repeat' | 'conflict'>> = {
+const expected: Record<OrderStatus, Record<Trigger, OrderStatus | 'repeat' | ErrorCode>> = {
   reserved: { confirm: 'confirmed', cancel: 'cancelled' },
-  confirmed: { confirm: 'repeat', cancel: 'conflict' },
-  cancelled: { confirm: 'conflict', cancel: 'repeat' },
-  expired: { confirm: 'conflict', cancel: 'conflict' },
+  confirmed: { confirm: 'repeat', cancel: 'order-confirmed' },
+  cancelled: { confirm: 'order-cancelled', cancel: 'repeat' },
+  expired: { confirm: 'order-expired', cancel: 'order-expired' },
 }
 
 function outcomeOf(status: OrderStatus, trigger: Trigger, now: Date): string {
@@ -72,9 +72,18 @@ test('a reservation alone does not stay as it is', () => {
 })
 
 test('a refusal tells the status that the caller sees', () => {
-  assert.throws(() => decide(order('reserved'), 'confirm', after(0)), /The order is expired/)
-  assert.throws(() => decide(order('confirmed'), 'cancel', after(0)), /The order is confirmed/)
-  assert.throws(() => decide(order('cancelled'), 'confirm', after(-1)), /The order is cancelled/)
+  assert.throws(() => decide(order('reserved'), 'confirm', after(0)), {
+    code: 'order-expired',
+    message: /The order is expired/,
+  })
+  assert.throws(() => decide(order('confirmed'), 'cancel', after(0)), {
+    code: 'order-confirmed',
+    message: /is confirmed/,
+  })
+  assert.throws(() => decide(order('cancelled'), 'confirm', after(-1)), {
+    code: 'order-cancelled',
+    message: /is cancelled/,
+  })
 })
 
 test('the QR code exists for a confirmed order only', () => {
@@ -85,5 +94,5 @@ test('the QR code exists for a confirmed order only', () => {
     ['cancelled', after(-1)],
     ['expired', after(1)],
   ] as const)
-    assert.throws(() => requireConfirmed(order(status), now), { name: 'DomainError', code: 'conflict' })
+    assert.throws(() => requireConfirmed(order(status), now), { name: 'DomainError', code: 'order-not-confirmed' })
 })

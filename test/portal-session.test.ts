@@ -29,7 +29,9 @@ const tokenIn = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1)
 
 function assertError(answer: Answer, statusCode: number): void {
   assert.equal(answer.status, statusCode, answer.text)
-  assert.deepEqual(Object.keys(answer.body).sort(), ['error', 'message', 'statusCode'])
+  const { code, ...fixed } = answer.body
+  assert.deepEqual(Object.keys(fixed).sort(), ['error', 'message', 'statusCode'])
+  assert.equal(typeof (code ?? answer.headers.get('perkline-error-code')), 'string')
 }
 
 suite('POST /portal/session', () => {
@@ -86,7 +88,9 @@ suite('POST /portal/session', () => {
       {},
     ]) {
       const [here, there] = [await logIn(body), await platform.call('POST', '/auth/login', { body })]
-      assert.deepEqual([here.status, here.body], [there.status, there.body])
+      const { code, ...contract } = here.body
+      assert.deepEqual([here.status, contract], [there.status, there.body])
+      assert.equal(code, there.headers.get('perkline-error-code'))
       assert.deepEqual(here.headers.getSetCookie(), [])
     }
   })

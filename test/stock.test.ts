@@ -90,7 +90,7 @@ async function sellOut(orders: Orders): Promise<number> {
       (error: unknown) => error,
     )
     if (error === null) continue
-    assert.ok(error instanceof DomainError && error.code === 'unavailable', String(error))
+    assert.ok(error instanceof DomainError && error.code === 'no-stock', String(error))
     return sold
   }
 }
@@ -288,7 +288,7 @@ test('a limit that is far away at first holds exactly in the end, over several p
       await processes[index % 3]?.reserve(request(`l${index}`))
       made++
     } catch (error) {
-      assert.ok(error instanceof DomainError && error.code === 'too-many', String(error))
+      assert.ok(error instanceof DomainError && error.code === 'too-many-reservations', String(error))
     }
   })
   assert.equal(made, limit)

@@ -1,6 +1,6 @@
 /** What all operations of the operator's interface share in their documentation. */
 import Type, { type TSchema } from 'typebox'
-import { CashbackError } from '../http/errors.ts'
+import { OperatorError } from '../http/errors.ts'
 import { errorAnswers } from '../http/openapi.ts'
 
 export const closed = { additionalProperties: false }
@@ -15,7 +15,7 @@ const common = {
 
 /** Error answers of an operation: those that all share, and its own with the cause in words. */
 export const operatorErrors = (causes: Record<number, string> = {}) =>
-  errorAnswers(CashbackError, { 400: 'The request is not as described', ...common, ...causes })
+  errorAnswers(OperatorError, { 400: 'The request is not as described', ...common, ...causes })
 
 const tagNames = ['Overview', 'Partners', 'Access', 'Stock', 'Orders', 'Campaigns', 'Customers', 'Upkeep'] as const
 

@@ -5,7 +5,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { OperationResult } from '../campaigns/schemas.ts'
-import { CashbackError } from '../http/errors.ts'
+import { OperatorError } from '../http/errors.ts'
 import { document } from '../http/openapi.ts'
 import { keepPrivate } from '../http/private-answers.ts'
 import { type AccessAdminDeps, accessAdminRoutes } from './access-routes.ts'
@@ -47,7 +47,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<AdminRoutesDeps> = async (ap
     tokenDescription:
       'The operator’s key, or the token of a platform user (`POST /auth/login` with `typeAccount=platform`): `admin` may do ' +
       'everything, `viewer` reads. The portal’s session cookie stands for the token.',
-    components: [CashbackError, OperationResult],
+    components: [OperatorError, OperationResult],
   })
   for (const routes of groups) await app.register(routes, { ...deps, prefix: '' })
 }

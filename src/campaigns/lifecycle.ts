@@ -3,7 +3,7 @@
  * only place that knows which move is possible. The caller locks the campaign, asks here, and writes all changes in one transaction;
  * the SQL that writes repeats the states that they start from.
  */
-import { DomainError } from '../errors.ts'
+import { DomainError, type ErrorCode } from '../errors.ts'
 
 /** In the order of life: lists that are sorted by status follow it. */
 export const campaignStatuses = [
@@ -171,8 +171,8 @@ const dayMs = 86_400_000
 /** Deleting needs at least this long before the start (cashback document, "Limits"). */
 export const deleteBeforeStartMs = 2 * dayMs
 
-const refuse = (text: string): never => {
-  throw new DomainError('invalid', text)
+const refuse = (text: string, code: ErrorCode = 'campaign-state'): never => {
+  throw new DomainError(code, text)
 }
 
 /** @throws Error when the table has no such move: a fault of this file */
@@ -219,7 +219,7 @@ export function create(banks: readonly string[]): Decision {
 
 const invited = (bankId: string): Change => ({ trigger: 'invite', subject: 'bank', bankId, from: null, to: 'pending' })
 
-/** The bank takes part. @throws DomainError 'invalid' */
+/** The bank takes part. @throws DomainError 'campaign-state' */
 export function confirm(campaign: CampaignState, bank: BankState, now: Date): Decision {
   const trigger = 'confirm'
   if (bank.status === 'approved') return { changes: [] }
@@ -229,7 +229,7 @@ export function confirm(campaign: CampaignState, bank: BankState, now: Date): De
   return { changes: [approved, ...afterLastDecision(campaign, bank, trigger, true)] }
 }
 
-/** The bank does not take part. @throws DomainError 'invalid' */
+/** The bank does not take part. @throws DomainError 'campaign-state' */
 export function reject(campaign: CampaignState, bank: BankState, now: Date): Decision {
   const trigger = 'reject'
   if (bank.status === 'declined') return { changes: [] }
@@ -254,18 +254,19 @@ function afterLastDecision(campaign: CampaignState, decided: BankState, trigger:
   return [change(campaign, trigger, 'awaitingMerchantApproval')]
 }
 
-/** The merchant launches its campaign; banks that have not decided are left out. @throws DomainError 'invalid' */
+/** The merchant launches its campaign; banks that have not decided are left out. @throws DomainError 'campaign-state' */
 export function launch(campaign: CampaignState, now: Date): Decision {
   const trigger = 'launch'
   if (campaign.createdByBankId !== null) refuse('A campaign that a bank created starts by that bank’s confirmation')
   if (!awaitsApproval(campaign)) refuse(`The campaign is ${campaign.status}: it cannot be launched`)
   if (isOver(campaign, now)) refuse('The campaign is over: its dateTo has passed')
-  if (withStatus(campaign, 'approved').length === 0) refuse('At least one bank must approve participation first')
+  if (withStatus(campaign, 'approved').length === 0)
+    refuse('At least one bank must approve participation first', 'no-bank-approved')
   const expired = withStatus(campaign, 'pending').map(bank => bankChange(bank, trigger, 'expired'))
   return { changes: [...expired, change(campaign, trigger, 'approved')] }
 }
 
-/** The author takes the campaign back. @throws DomainError 'invalid' */
+/** The author takes the campaign back. @throws DomainError 'campaign-state' */
 export function remove(campaign: CampaignState, now: Date): Decision {
   const trigger = 'delete'
   const { status, dateFrom } = campaign
@@ -281,7 +282,7 @@ export function remove(campaign: CampaignState, now: Date): Decision {
  * An edit names other banks than before.
  *
  * @param bankIds all that are to be invited from now on
- * @throws DomainError 'invalid' when the banks of the campaign cannot change any more, or one would go once a bank has approved
+ * @throws DomainError 'campaign-state' when the banks of the campaign cannot change any more, or one would go once a bank has approved
  */
 export function changeBanks(campaign: CampaignState, bankIds: readonly string[]): Decision {
   const added = bankIds.filter(id => !campaign.banks.some(({ bankId }) => bankId === id))
@@ -338,7 +339,7 @@ function end(campaign: CampaignState): Decision {
   return { changes: [...pending, ...changes] }
 }
 
-/** The wait after the compensation is over, or the operator ends it. @throws DomainError 'invalid' */
+/** The wait after the compensation is over, or the operator ends it. @throws DomainError 'campaign-state' */
 export function complete(campaign: CampaignState): Decision {
   const trigger = 'complete'
   if (campaign.status === 'completed') return { changes: [] }
@@ -347,7 +348,7 @@ export function complete(campaign: CampaignState): Decision {
   return { changes: [change(campaign, trigger, 'completed')] }
 }
 
-/** The bank uploads its report, the first or an updated one. @throws DomainError 'invalid' */
+/** The bank uploads its report, the first or an updated one. @throws DomainError 'campaign-state' */
 export function uploadBankReport(bank: BankState): Decision {
   const trigger = 'upload-bank-report'
   if (bank.stage !== 'awaitingBankReconciliation' && bank.stage !== 'awaitingUpdatedBankReconciliation')
@@ -355,7 +356,7 @@ export function uploadBankReport(bank: BankState): Decision {
   return { changes: [reportingChange(bank, trigger, 'awaitingMerchantReconciliationConfirmation')] }
 }
 
-/** The merchant answers the bank's report with its own. @throws DomainError 'invalid' */
+/** The merchant answers the bank's report with its own. @throws DomainError 'campaign-state' */
 export function uploadMerchantReport(bank: BankState): Decision {
   const trigger = 'upload-merchant-report'
   if (bank.stage !== 'awaitingMerchantReconciliationConfirmation')
@@ -363,7 +364,7 @@ export function uploadMerchantReport(bank: BankState): Decision {
   return { changes: [reportingChange(bank, trigger, 'awaitingUpdatedBankReconciliation')] }
 }
 
-/** The merchant agrees with the bank's report. @throws DomainError 'invalid' */
+/** The merchant agrees with the bank's report. @throws DomainError 'campaign-state' */
 export function acceptReport(bank: BankState): Decision {
   const trigger = 'accept-report'
   if (isAfter(bank, 'awaitingUpdatedBankReconciliation')) return { changes: [] }
@@ -372,7 +373,7 @@ export function acceptReport(bank: BankState): Decision {
   return { changes: [reportingChange(bank, trigger, 'awaitingCompensationConfirmation')] }
 }
 
-/** The merchant confirms settlement with the bank. @throws DomainError 'invalid' */
+/** The merchant confirms settlement with the bank. @throws DomainError 'campaign-state' */
 export function settle(campaign: CampaignState, bank: BankState): Decision {
   const trigger = 'settle'
   if (isAfter(bank, 'awaitingCompensationConfirmation')) return { changes: [] }
@@ -386,7 +387,7 @@ export function settle(campaign: CampaignState, bank: BankState): Decision {
   return { changes: [settled, ...(isLast ? [change(campaign, trigger, next)] : [])] }
 }
 
-/** The merchant has paid its share. @throws DomainError 'invalid' */
+/** The merchant has paid its share. @throws DomainError 'campaign-state' */
 export function pay(campaign: CampaignState): Decision {
   const trigger = 'pay'
   const { status, merchantPays } = campaign
@@ -396,7 +397,7 @@ export function pay(campaign: CampaignState): Decision {
   return { changes: [change(campaign, trigger, 'paymentConfirmed')] }
 }
 
-/** The bank has received the merchant's share. @throws DomainError 'invalid' */
+/** The bank has received the merchant's share. @throws DomainError 'campaign-state' */
 export function acknowledge(campaign: CampaignState, bank: BankState): Decision {
   const trigger = 'acknowledge'
   if (bank.stage === 'acknowledged') return { changes: [] }
@@ -419,7 +420,7 @@ const stageInWords = ({ stage }: BankState): string =>
 /**
  * Which banks get a part of a segment that is formed now: those that take part or may still.
  *
- * @throws DomainError 'invalid' once the period has ended or the campaign is closed
+ * @throws DomainError 'campaign-state' once the period has ended or the campaign is closed
  */
 export function segmentBanks(campaign: CampaignState, now: Date): string[] {
   const { status, banks } = campaign

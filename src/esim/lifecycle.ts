@@ -2,7 +2,7 @@
  * The life of an order (eSIM document, "States and transitions"): the only place that knows which move is possible. The guards are
  * repeated in the SQL that writes, so that a decision made on an old reading can never be carried out.
  */
-import { DomainError } from '../errors.ts'
+import { DomainError, type ErrorCode } from '../errors.ts'
 
 export const orderStatuses = ['reserved', 'confirmed', 'cancelled', 'expired'] as const
 export type OrderStatus = (typeof orderStatuses)[number]
@@ -40,7 +40,7 @@ export function reservationEnd(now: Date): Date {
  * Decides what a trigger does to an order that a bank asks about.
  *
  * @returns 'move' to a new status, or 'repeat' when it was done before
- * @throws DomainError 'conflict' when the order's status does not allow it
+ * @throws DomainError 'order-confirmed', 'order-cancelled' or 'order-expired' when the order's status does not allow it
  */
 export function decide(
   order: { status: OrderStatus; reservedUntil: Date },
@@ -51,7 +51,15 @@ export function decide(
   const move = moves.find(({ from, trigger: by }) => from === status && by === trigger)
   if (move) return { outcome: 'move', to: move.to }
   if (repeatable.some(repeat => repeat.trigger === trigger && repeat.status === status)) return { outcome: 'repeat' }
-  throw new DomainError('conflict', `The order is ${status}: ${refusals[trigger]}`)
+  throw new DomainError(codeOf[status], `The order is ${status}: ${refusals[trigger]}`)
+}
+
+/** Why an order of this status refuses what it is asked for. */
+const codeOf: Record<OrderStatus, ErrorCode> = {
+  reserved: 'conflict',
+  confirmed: 'order-confirmed',
+  cancelled: 'order-cancelled',
+  expired: 'order-expired',
 }
 
 const refusals: Record<Trigger, string> = {
@@ -59,9 +67,9 @@ const refusals: Record<Trigger, string> = {
   cancel: 'only a reserved order can be cancelled',
 }
 
-/** @throws DomainError 'conflict' before the order is confirmed */
+/** @throws DomainError 'order-not-confirmed' before the order is confirmed */
 export function requireConfirmed(order: { status: OrderStatus; reservedUntil: Date }, now: Date): void {
   const status = statusAt(order, now)
   if (status !== 'confirmed')
-    throw new DomainError('conflict', `The order is ${status}: the QR code exists once it is confirmed`)
+    throw new DomainError('order-not-confirmed', `The order is ${status}: the QR code exists once it is confirmed`)
 }

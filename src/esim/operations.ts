@@ -87,7 +87,7 @@ export function createOrders(deps: EsimDeps): Orders {
     /**
      * Confirms a paid order and opens its profile (POST /orders/{orderId}/confirm); repeated, it answers the same.
      *
-     * @throws DomainError 'invalid' for a wrong or missing e-mail address, 'not-found', 'conflict' when cancelled or expired
+     * @throws DomainError 'invalid' for a wrong or missing e-mail address, 'not-found', 'order-cancelled', 'order-expired'
      */
     async confirm({ orderId, bankId, customerEmail }) {
       const { deliveryMode } = catalogue.bank(bankId)
@@ -112,7 +112,7 @@ export function createOrders(deps: EsimDeps): Orders {
     /**
      * Gives the profile of an unpaid order back (POST /orders/{orderId}/cancel); repeated, it answers the same.
      *
-     * @throws DomainError 'not-found', 'conflict' when confirmed or expired
+     * @throws DomainError 'not-found', 'order-confirmed', 'order-expired'
      */
     async cancel(key) {
       for (;;) {
@@ -125,7 +125,7 @@ export function createOrders(deps: EsimDeps): Orders {
       }
     },
 
-    /** The activation code as a picture (GET /orders/{orderId}/qr). @throws DomainError 'not-found', 'conflict' */
+    /** The activation code as a picture (GET /orders/{orderId}/qr). @throws DomainError 'not-found', 'order-not-confirmed' */
     async qr(key) {
       const order = existing(await store.findSealedOrder(database, key))
       requireConfirmed(order, clock.now())

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts'
 import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../db/batching.ts'
 import type { Database } from '../db/database.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError, type ErrorCode } from '../errors.ts'
 import type { Catalogue, Tariff } from './catalogue.ts'
 import { reservationEnd } from './lifecycle.ts'
 import { createOpenReservations } from './open-reservations.ts'
@@ -37,8 +37,9 @@ type AttemptResult = { result: ReserveResult | Error; candidate: Candidate | nul
  * Reserves a profile of a tariff (POST /orders); an externalId that was used before gives its order as it is now.
  *
  * @param lapsed tells whether an order's reservation is over without being marked so, and marks it: then it has to be read again
- * @returns a function that throws DomainError 'not-found' for an unknown tariff, 'conflict' for another tariff's externalId,
- *   'unavailable' without a free profile, 'too-many' at the bank's limit of open reservations
+ * @returns a function that throws DomainError 'not-found' for an unknown tariff, 'external-id-mismatch' for another tariff's
+ *   externalId, 'no-stock' without a free profile, 'off-sale' for a tariff that is switched off, 'too-many-reservations' at the
+ *   bank's limit of open reservations
  */
 export function createReserve(
   deps: ReserveDeps,
@@ -66,13 +67,13 @@ export function createReserve(
         await lapsed.settle(result.order)
         continue
       }
-      if (!tariff) throw refuse('unknown-tariff', operator ? 'tariff' : 'operator')
+      if (!tariff) throw refuse('unknown-tariff', operator ? 'tariff' : 'operator', 'not-found')
       if (outcome === 'made' && candidate) {
         observe.reservation('reserved')
         return { order: madeOrder(reservation, tariff, candidate), repeated: false }
       }
-      if (outcome === 'at-limit') throw refuse('too-many', 'bank')
-      if (!candidate) throw refuse('no-stock', 'tariff')
+      if (outcome === 'at-limit') throw refuse('too-many', 'bank', 'too-many-reservations')
+      if (!candidate) throw refuse('no-stock', 'tariff', tariff.onSale ? 'no-stock' : 'off-sale')
       stock.overlapped(tariff.tariffId)
     }
   }
@@ -85,16 +86,20 @@ export function createReserve(
       return { order, repeated: true }
     }
     observe.reservation('mismatch')
-    throw new DomainError('conflict', 'externalId must be new: it was used with another operatorCode or tariffCode')
+    throw new DomainError(
+      'external-id-mismatch',
+      'externalId must be new: it was used with another operatorCode or tariffCode',
+    )
   }
 
-  function refuse(outcome: 'unknown-tariff' | 'no-stock' | 'too-many', what: string): DomainError {
+  function refuse(outcome: 'unknown-tariff' | 'no-stock' | 'too-many', what: string, code: ErrorCode): DomainError {
     observe.reservation(outcome)
-    if (outcome === 'unknown-tariff') return new DomainError('not-found', `There is no such ${what}`)
-    const later = { retryAfterSeconds: 60 }
-    return outcome === 'too-many'
-      ? new DomainError('too-many', 'Too many reservations are open; confirm or cancel some first', later)
-      : new DomainError('unavailable', 'The tariff has no free profile at the moment', later)
+    const messages = {
+      'unknown-tariff': `There is no such ${what}`,
+      'no-stock': 'The tariff has no free profile at the moment',
+      'too-many': 'Too many reservations are open; confirm or cancel some first',
+    }
+    return new DomainError(code, messages[outcome], outcome === 'unknown-tariff' ? {} : { retryAfterSeconds: 60 })
   }
 }
 

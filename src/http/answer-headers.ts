@@ -1,5 +1,6 @@
 /** The headers that answers carry whatever their operation, as the documents declare them. */
-import { apiOf } from './errors.ts'
+import { errorCodes } from '../errors.ts'
+import { apiOf, errorCodeHeader } from './errors.ts'
 
 type Answer = { headers?: Record<string, unknown> }
 export type Documented = {
@@ -14,6 +15,10 @@ const components = {
       'The id of this request, for questions about it: the caller’s own, where it is 1 to 128 of `A-Za-z0-9._-`',
     required: true,
     schema: { type: 'string', examples: ['0f9c6a52-8d1b-4c7e-9a40-5d2c8e1f7b63'] },
+  },
+  ErrorCode: {
+    description: 'The reason for programs. Its meaning never changes; new codes may be added',
+    schema: { type: 'string', enum: [...errorCodes], examples: ['invalid'] },
   },
   RetryAfter: {
     description: 'Seconds to wait before trying again',
@@ -35,10 +40,15 @@ type Component = keyof typeof components
 
 const always = { 'x-request-id': 'RequestId' } as const
 const refusedForNow = { 'Retry-After': 'RetryAfter' } as const
+const coded = { [errorCodeHeader]: 'ErrorCode' } as const
 const limited = { RateLimit: 'RateLimit', 'RateLimit-Policy': 'RateLimitPolicy' } as const
+
+/** The portal's and the operator's error bodies have the code in them. */
+const carriesCode = (path: string): boolean => !['portal', 'operator'].includes(apiOf(path))
 
 const headersOf = (path: string, code: string): Record<string, Component> => ({
   ...always,
+  ...(Number(code) >= 400 && carriesCode(path) && coded),
   ...((code === '429' || code === '503') && refusedForNow),
   ...(apiOf(path) === 'esim' && limited),
 })

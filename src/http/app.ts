@@ -27,7 +27,16 @@ import { reconciliationRoutes } from '../reconciliation/routes.ts'
 import type { SandboxDeps } from '../sandbox/operations.ts'
 import { sandboxRoutes } from '../sandbox/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
-import { answerError, apiOf, CashbackError, EncodedBodyError, errorBody, pathOf, TokenError } from './errors.ts'
+import {
+  answerError,
+  apiOf,
+  CashbackError,
+  EncodedBodyError,
+  PortalError,
+  pathOf,
+  sendError,
+  TokenError,
+} from './errors.ts'
 import { isText, readJson } from './json.ts'
 import { endLateBody, whenBodyIsLate } from './late-body.ts'
 import { type Metrics, measureRequests } from './metrics.ts'
@@ -175,7 +184,17 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
       ...(deps.sandbox ? [{ name: 'Sandbox', description: 'For trying things out; absent in live mode' }] : []),
     ],
     secured: true,
-    components: [CashbackError, TokenError, Token, OperationResult, Campaign, Retailer, Session, ...merchantComponents],
+    components: [
+      CashbackError,
+      PortalError,
+      TokenError,
+      Token,
+      OperationResult,
+      Campaign,
+      Retailer,
+      Session,
+      ...merchantComponents,
+    ],
   })
   if (deps.runs('auth')) await app.register(accessRoutes, deps.access)
   if (deps.runs('cashback')) {
@@ -220,10 +239,10 @@ function limitBodyTime(app: FastifyInstance): void {
     else
       whenBodyIsLate(request, bodyTimeoutMs, () => {
         if (!reply.sent)
-          reply
-            .header('connection', 'close')
-            .code(408)
-            .send(errorBody(request, 408, 'The body took too long'))
+          sendError(request, reply.header('connection', 'close'), {
+            statusCode: 408,
+            details: 'The body took too long',
+          })
         request.raw.socket.destroySoon()
       })
     done()

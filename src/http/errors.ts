@@ -5,20 +5,59 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { DomainError, type ErrorCode } from '../errors.ts'
+import { DomainError, type ErrorCode, errorCodes } from '../errors.ts'
 import { faultMessages } from './validation.ts'
 
-/** Does not compile when a code has no status. */
+/** The status of each code. Does not compile when a code has none. */
 const statusOf: Record<ErrorCode, number> = {
   invalid: 400,
+  'campaign-state': 400,
+  'no-bank-approved': 400,
   unauthenticated: 401,
+  'mfa-needed': 401,
   forbidden: 403,
+  'address-not-allowed': 403,
   'not-found': 404,
+  'method-not-allowed': 405,
   conflict: 409,
+  'request-in-progress': 409,
+  'feed-restarted': 409,
+  'limit-reached': 409,
+  'external-id-mismatch': 409,
+  'order-expired': 409,
+  'order-cancelled': 409,
+  'order-confirmed': 409,
+  'order-not-confirmed': 409,
+  'events-removed': 410,
   stale: 412,
+  'too-large': 413,
+  'wrong-type': 415,
+  'key-reused': 422,
   'too-many': 429,
+  'too-many-reservations': 429,
+  internal: 500,
   unavailable: 503,
+  'no-stock': 503,
+  'off-sale': 503,
 }
+
+/** The code of an error that only its status is known of. Other statuses carry no code. */
+const codeOfStatus: Record<number, ErrorCode> = {
+  400: 'invalid',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not-found',
+  405: 'method-not-allowed',
+  408: 'invalid',
+  413: 'too-large',
+  415: 'wrong-type',
+  429: 'too-many',
+  500: 'internal',
+  503: 'unavailable',
+}
+
+/** Tells programs why a request failed, where the contract fixes the error body. */
+export const errorCodeHeader = 'perkline-error-code'
 
 const message = Type.Union([Type.String(), Type.Array(Type.String())], {
   description:
@@ -31,8 +70,22 @@ export const CashbackError = Type.Object(
     message,
     error: Type.String({ description: 'The HTTP reason' }),
   },
-  { $id: 'Error', description: 'Any answer that is not a success' },
+  { $id: 'ApiError', description: 'Any answer that is not a success' },
 )
+
+const code = Type.Enum([...errorCodes], {
+  description: 'The reason for programs. Its meaning never changes; new codes may be added',
+})
+
+export const PortalError = Type.Object(
+  { ...CashbackError.properties, code },
+  { $id: 'PortalError', description: 'Any answer of the portal’s operations that is not a success' },
+)
+
+export const OperatorError = Type.Object(PortalError.properties, {
+  $id: 'ApiError',
+  description: 'Any answer that is not a success',
+})
 
 export const EsimError = Type.Object(
   {
@@ -43,7 +96,7 @@ export const EsimError = Type.Object(
     error: Type.String({ description: 'The HTTP reason' }),
     message,
   },
-  { $id: 'Error', description: 'Any answer that is not a success' },
+  { $id: 'ApiError', description: 'Any answer that is not a success' },
 )
 
 export const TokenError = Type.Object(
@@ -51,13 +104,21 @@ export const TokenError = Type.Object(
   { $id: 'TokenError', description: 'Why no token was issued' },
 )
 
-export type Api = 'token' | 'cashback' | 'esim'
+export type Api = 'token' | 'cashback' | 'esim' | 'portal' | 'operator'
+
+const prefixes: readonly [prefix: string, api: Api][] = [
+  ['/esim/v1', 'esim'],
+  ['/getToken', 'token'],
+  ['/portal', 'portal'],
+  ['/admin', 'operator'],
+]
 
 /** Which API's error body a path gets; also paths that no route knows. */
 export function apiOf(requested: string): Api {
   const path = requested.includes('%') ? decoded(requested) : requested
-  if (path === '/esim/v1' || path.startsWith('/esim/v1/')) return 'esim'
-  return path === '/getToken' || path.startsWith('/getToken/') ? 'token' : 'cashback'
+  const [, api = 'cashback'] =
+    prefixes.find(([prefix]) => path.startsWith(prefix) && '/'.includes(path.charAt(prefix.length))) ?? []
+  return api
 }
 
 function decoded(path: string): string {
@@ -75,22 +136,30 @@ export function pathOf(request: FastifyRequest): string {
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/]*/i, '')
 }
 
-export function errorBody(request: FastifyRequest, statusCode: number, details: string | string[]): object {
+export type Failure = { statusCode: number; details: string | string[]; code?: ErrorCode | undefined }
+
+/** Answers with an error in the body of the API that the path belongs to, with its code in the body or in a header. */
+export function sendError(request: FastifyRequest, reply: FastifyReply, failure: Failure): FastifyReply {
+  const { statusCode, details, code = codeOfStatus[statusCode] } = failure
   const error = STATUS_CODES[statusCode] ?? 'Error'
   const path = pathOf(request)
-  switch (apiOf(path)) {
-    case 'token':
-      return { text: Array.isArray(details) ? details.join('; ') : details }
-    case 'esim':
+  const api = apiOf(path)
+  const hasOwnBody = api === 'portal' || api === 'operator'
+  if (code !== undefined && !hasOwnBody) reply.header(errorCodeHeader, code)
+  return reply.code(statusCode).type('application/json; charset=utf-8').serializer(JSON.stringify).send(bodyOf())
+
+  function bodyOf(): object {
+    if (api === 'token') return { text: Array.isArray(details) ? details.join('; ') : details }
+    if (api === 'esim')
       return { statusCode, timestamp: new Date().toISOString(), path, method: request.method, error, message: details }
-    case 'cashback':
-      return { statusCode, message: details, error }
+    return { statusCode, message: details, error, ...(hasOwnBody && code !== undefined && { code }) }
   }
 }
 
 /** Answers every fault of a request, of the domain, of the form, of the protocol or of ours. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const { statusCode, details, retryAfterSeconds } = readError(error, request)
+  const { retryAfterSeconds, ...failure } = readError(error, request)
+  const { statusCode } = failure
   if (statusCode === 500) request.log.error({ err: error }, 'unexpected error')
   // A connection that is lost and a disk that is full look the same to the caller, and not to the operator.
   if (statusCode === 503 && (error as Error).cause !== undefined) request.log.warn({ err: error }, 'unavailable')
@@ -99,11 +168,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   // read for a while instead (`late-body.ts`).
   reply.removeHeader('connection')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-  reply
-    .code(statusCode)
-    .type('application/json; charset=utf-8')
-    .serializer(JSON.stringify)
-    .send(errorBody(request, statusCode, details))
+  sendError(request, reply, failure)
 }
 
 /** A body in a content coding (RFC 9110, 8.4): none is read here. */
@@ -111,11 +176,13 @@ export class EncodedBodyError extends Error {
   readonly statusCode = 415
 }
 
-type ReadError = { statusCode: number; details: string | string[]; retryAfterSeconds?: number | undefined }
+type ReadError = Failure & { retryAfterSeconds?: number | undefined }
 
 function readError(error: unknown, request: FastifyRequest): ReadError {
-  if (error instanceof DomainError)
-    return { statusCode: statusOf[error.code], details: error.details, retryAfterSeconds: error.retryAfterSeconds }
+  if (error instanceof DomainError) {
+    const { code, details, retryAfterSeconds } = error
+    return { statusCode: statusOf[code], code, details, retryAfterSeconds }
+  }
   const { validation, statusCode, code } = error as FastifyError
   if (validation) return { statusCode: 400, details: faultMessages(validation as never) }
   if (statusCode === 413) return { statusCode, details: 'The body is larger than this operation takes' }

@@ -8,7 +8,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import Type from 'typebox'
 import { type Documented, declareHeaders } from './answer-headers.ts'
-import { type Api, apiOf, CashbackError, EsimError, TokenError } from './errors.ts'
+import { type Api, apiOf, CashbackError, EsimError, OperatorError, PortalError, TokenError } from './errors.ts'
 
 export type Document = {
   title: string
@@ -105,7 +105,13 @@ export function errorAnswers(schema: TSchema, causes: Record<number, string>) {
   )
 }
 
-const errorOf: Record<Api, TSchema> = { token: TokenError, cashback: CashbackError, esim: EsimError }
+const errorOf: Record<Api, TSchema> = {
+  token: TokenError,
+  cashback: CashbackError,
+  esim: EsimError,
+  portal: PortalError,
+  operator: OperatorError,
+}
 
 /**
  * The answers to a body that is not taken, also where none is asked for: it is looked at all the same, but for a GET. A file that is

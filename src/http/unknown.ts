@@ -1,7 +1,7 @@
 /** Requests that no route takes: 404 for an unknown path, 405 with `Allow` for a known path with another method. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import findMyWay, { type HTTPMethod } from 'find-my-way'
-import { errorBody, pathOf } from './errors.ts'
+import { pathOf, sendError } from './errors.ts'
 
 /** To be called before any route is registered, of each of which it takes note, and after what holds for every answer. */
 export function answerUnknown(app: FastifyInstance, maxParamLength: number): void {
@@ -36,11 +36,10 @@ export function answerUnknown(app: FastifyInstance, maxParamLength: number): voi
     const allowed = allowedAt(pathOf(request))
     // A route that takes the method and still finds nothing serves files.
     if (allowed.length === 0 || allowed.includes(request.method as HTTPMethods))
-      return reply.code(404).send(errorBody(request, 404, 'There is nothing at this path'))
-    return reply
-      .code(405)
-      .header('allow', allowed.join(', '))
-      .send(errorBody(request, 405, `${request.method} is not possible here, only ${allowed.join(', ')}`))
+      return sendError(request, reply, { statusCode: 404, details: 'There is nothing at this path' })
+    reply.header('allow', allowed.join(', '))
+    const details = `${request.method} is not possible here, only ${allowed.join(', ')}`
+    return sendError(request, reply, { statusCode: 405, details })
   }
   app.setNotFoundHandler(answer)
   // At once, as the body of a request that nobody takes is of no interest.

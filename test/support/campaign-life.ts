@@ -86,7 +86,8 @@ export function outcomeOf(
       stage: a === undefined || a.stage === bankA(before).stage ? 'same' : String(a.stage),
     }
   } catch (error) {
-    if (error instanceof DomainError && error.code === 'invalid') return all('refused')
+    if (error instanceof DomainError && ['campaign-state', 'no-bank-approved'].includes(error.code))
+      return all('refused')
     throw error
   }
 }

@@ -1,6 +1,7 @@
 /** What the tests of campaigns share: a directory with known ids, partners' calls, and campaigns made as a merchant makes them. */
 import assert from 'node:assert/strict'
 import { addUser } from '../../src/access/operations.ts'
+import { errorCodes } from '../../src/errors.ts'
 import type { Answer, CallOptions, TestPlatform } from './platform.ts'
 
 /** The ids that `campaignDirectory` gives its entries. */
@@ -181,7 +182,7 @@ export function assertResult(answer: Answer, statusCode: number, expected: { id?
   for (const field of ['createdAt', 'updatedAt']) assert.match(answer.body[field], instant)
 }
 
-/** The error body of the cashback document, with exactly its fields. @param message the whole text, all entries in any order, or a pattern */
+/** The error body of the cashback document, with exactly its fields; the portal and the operator's API add `code`. @param message the whole text, all entries in any order, or a pattern */
 export function assertRefused(answer: Answer, statusCode: number, message?: string | readonly string[] | RegExp): void {
   const reasons: Record<number, string> = {
     400: 'Bad Request',
@@ -195,8 +196,12 @@ export function assertRefused(answer: Answer, statusCode: number, message?: stri
     503: 'Service Unavailable',
   }
   assert.equal(answer.status, statusCode, answer.text)
-  const { message: said, ...rest } = answer.body
+  const { message: said, code, ...rest } = answer.body
   assert.deepEqual(rest, { statusCode, error: reasons[statusCode] })
+  // In the body where the contract leaves room for it, else in a header; never in both.
+  const codes = [code, answer.headers.get('perkline-error-code')].filter(one => one !== undefined && one !== null)
+  assert.equal(codes.length, 1, answer.text)
+  assert.ok(errorCodes.includes(codes[0]), codes[0])
   const texts: unknown[] = Array.isArray(said) ? said : [said]
   assert.ok(texts.length > 0 && texts.every(text => typeof text === 'string' && text !== ''), JSON.stringify(said))
   if (message instanceof RegExp) assert.match(texts.join('\n'), message)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Queryable } from '../../src/db/database.ts'
+import { type ErrorCode, errorCodes } from '../../src/errors.ts'
 import type { Answer, CallOptions, TestPlatform } from './platform.ts'
 
 /** An answer that still knows what it answers. */
@@ -74,6 +75,7 @@ export function assertError(answer: EsimAnswer, statusCode: number, message?: st
   const { timestamp, message: said, ...rest } = answer.body
   assert.deepEqual(rest, { statusCode, path: answer.path, method: answer.method, error: reasons[statusCode] })
   assert.match(timestamp, instant)
+  assert.ok(errorCodes.includes(answer.headers.get('perkline-error-code') as ErrorCode))
   const texts: unknown[] = Array.isArray(said) ? said : [said]
   assert.ok(texts.length > 0 && texts.every(text => typeof text === 'string' && text !== ''), JSON.stringify(said))
   if (message instanceof RegExp) assert.match(texts.join('\n'), message)
