@@ -1,8 +1,9 @@
 /** The books of the stock, counted twice, and whether what is sealed still opens. */
 import { type CheckResult, checkResult } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
+import { SealingError } from '../sealing.ts'
 import { countProfileByProfile, type StateCount } from './audit-checks.ts'
-import { type Sealing, SealingError } from './sealing.ts'
+import type { Sealing } from './sealing.ts'
 import { countStock, type SealedProfile, sampleSealedProfiles } from './stock-store.ts'
 
 /** Two counts that share nothing: profile by profile, and order by order as `perkline stock` tells it. */
