@@ -380,7 +380,7 @@ suite('what may go wrong', { timeout: 60_000 }, () => {
     await sees(page, /^The merchant has deleted it\./)
     await page.route('**/portal/esim/stock', route => route.abort())
     await page.getByRole('link', { name: 'eSIM tariffs' }).click()
-    await sees(page, 'The platform cannot be reached. Check the connection.')
+    await sees(page, 'Perkline can’t be reached. Check your connection and try again.')
     await assertAccessible(visitor)
     await page.unroute('**/portal/esim/stock')
     await button(page, 'Try again').click()

@@ -257,7 +257,7 @@ suite('what may go wrong', { timeout: 90_000 }, () => {
     const list = /\/cashbacks\/for-merchant\?|\/cashbacks\/for-merchant$/
     await page.route(list, route => route.abort())
     await page.getByRole('link', { name: 'Campaigns', exact: true }).click()
-    await sees(page, 'The platform cannot be reached. Check the connection.')
+    await sees(page, 'Perkline can’t be reached. Check your connection and try again.')
     await assertAccessible(visitor)
     await page.unroute(list)
     await button(page, 'Try again').click()
@@ -277,7 +277,7 @@ suite('what may go wrong', { timeout: 90_000 }, () => {
     await fillLogin(page, manager)
     await titled(page, 'New campaign')
     assert.equal(await field(page, 'Name').inputValue(), 'Half written')
-    await button(page, 'Discard and begin anew').click()
+    await button(page, 'Discard changes').click()
     assert.equal(await field(page, 'Name').inputValue(), '')
     assert.match(errors.splice(0).join(), /401/)
   })

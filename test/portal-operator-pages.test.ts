@@ -341,7 +341,7 @@ suite('eSIM', { timeout: 120_000 }, () => {
     // The platform cannot be reached just then; afterwards somebody thinks better of it.
     await page.route(/admin\/profiles/, route => route.abort())
     await button(page, 'Load 3 profiles').click()
-    await sees(page, 'The platform cannot be reached')
+    await sees(page, 'Perkline can’t be reached')
     assert.match(errors.splice(0).join(), /ERR_FAILED/)
     await assertAccessible(visitor)
     await page.unroute(/admin\/profiles/)

@@ -1,7 +1,8 @@
 /** The routes that hold all others: the root, the login, and everything for which somebody must be logged in. */
 import type { QueryClient } from '@tanstack/react-query'
-import { createRootRouteWithContext, createRoute, lazyRouteComponent, notFound, redirect } from '@tanstack/react-router'
+import { createRootRouteWithContext, createRoute, notFound, redirect } from '@tanstack/react-router'
 import { type AccountType, areaOf, sessionQuery } from '../session/session.ts'
+import { lazyPage } from './lazy-page.ts'
 import { oneOf, searchParams, text } from './search.ts'
 import { placeAfterLogin, wayBack } from './way-back.ts'
 
@@ -18,7 +19,7 @@ export const loginRoute = createRoute({
     const session = await context.queryClient.ensureQueryData(sessionQuery)
     if (session) throw redirect({ href: placeAfterLogin(session.typeAccount, search.back), replace: true })
   },
-  component: lazyRouteComponent(() => import('./login-page.tsx'), 'LoginPage'),
+  component: lazyPage(() => import('./login-page.tsx'), 'LoginPage'),
 })
 
 export const signedInRoute = createRoute({
@@ -29,7 +30,7 @@ export const signedInRoute = createRoute({
     if (!session) throw redirect({ to: '/login', search: { back: wayBack(location.href) }, replace: true })
     return { session }
   },
-  component: lazyRouteComponent(() => import('./layout.tsx'), 'Layout'),
+  component: lazyPage(() => import('./layout.tsx'), 'Layout'),
 })
 
 export const homeRoute = createRoute({

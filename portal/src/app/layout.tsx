@@ -7,6 +7,7 @@ import { areaOf } from '../session/session.ts'
 import { useSession } from '../session/use-session.ts'
 import { LinkNav } from '../ui/links.tsx'
 import { AccountMenu } from './account-menu.tsx'
+import { ConnectionNotice } from './connection-notice.tsx'
 import { ColourSchemeSwitch, LanguageSwitch } from './header-switches.tsx'
 import classes from './layout.module.css'
 import { Logo } from './logo.tsx'
@@ -48,6 +49,8 @@ export function Layout() {
             />
             <Link
               to={areaOf[session.typeAccount]}
+              // The logo leads home and lies on every page: only there it is the page that one is on.
+              activeOptions={{ exact: true }}
               className={classes.home}
               aria-label={`Perkline: ${texts.pages.home}`}
             >
@@ -84,6 +87,7 @@ export function Layout() {
       </AppShell.Navbar>
       <AppShell.Main id={contentId} tabIndex={-1} className={classes.main ?? ''}>
         <div className={classes.page}>
+          <ConnectionNotice />
           <Outlet />
         </div>
       </AppShell.Main>

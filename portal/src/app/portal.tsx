@@ -1,29 +1,39 @@
 import { MantineProvider } from '@mantine/core'
 import { ModalsProvider } from '@mantine/modals'
 import { Notifications } from '@mantine/notifications'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { ApiError } from '../api/errors.ts'
 import { onSessionEnd } from '../api/session-end.ts'
 import { PreferencesProvider, useTexts } from '../i18n/preferences.tsx'
 import { forgetSession } from '../session/session.ts'
 import { uiTexts } from '../ui/texts.ts'
+import { isLost, learnFrom, watchConnection } from './connection.ts'
 import { createPortalRouter } from './router.ts'
 import { styleNonce } from './style-nonce.ts'
 import { colourSchemeManager, cssVariables, theme } from './theme.ts'
 import { wayBack } from './way-back.ts'
 
+const outcome = { onSuccess: () => learnFrom(), onError: (error: unknown) => learnFrom(error) }
+
+// Nothing waits for the connection (`networkMode: 'always'`): what is done without it fails at once and is never sent later.
 export const queryClient = new QueryClient({
+  queryCache: new QueryCache(outcome),
+  mutationCache: new MutationCache(outcome),
   defaultOptions: {
     queries: {
       staleTime: 15_000,
+      networkMode: 'always',
+      refetchOnReconnect: false,
       // What the platform refused it refuses again; what failed on the way is tried twice more.
       retry: (failures, error) =>
-        failures < 2 && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
+        failures < 2 && !isLost() && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
       throwOnError: false,
     },
+    mutations: { networkMode: 'always', retry: false },
   },
 })
+watchConnection(queryClient)
 export const router = createPortalRouter(queryClient)
 
 // A 401 anywhere: to the login, and afterwards back to where it happened.

@@ -62,10 +62,20 @@ export const appTexts = dictionary({
     timeZoneHint: 'Campaign days begin and end at midnight of this zone.',
     timeZoneTitle: 'Time zone of this browser',
     save: 'Save',
+    connection: {
+      lost: 'No connection',
+      lostText: (time: string) =>
+        `Perkline can’t be reached since ${time}. You see what was loaded before. Changes aren’t saved until the connection is back.`,
+      back: 'The connection is back. This page is up to date.',
+    },
     notFound: {
-      title: 'There is no such page',
-      text: 'The address may be mistyped, or what was here is gone.',
-      action: 'To the start page',
+      title: 'Page not found',
+      text: 'The address may be wrong, or the page has been removed.',
+      action: 'Go to home',
+    },
+    notLoaded: {
+      title: 'This page couldn’t be loaded',
+      text: 'Check your connection and try again.',
     },
   },
   uk: {
@@ -127,10 +137,20 @@ export const appTexts = dictionary({
     timeZoneHint: 'Дні кампаній починаються й закінчуються опівночі цього поясу.',
     timeZoneTitle: 'Часовий пояс у цьому браузері',
     save: 'Зберегти',
+    connection: {
+      lost: 'Немає з’єднання',
+      lostText: time =>
+        `Perkline недоступний з ${time}. Ви бачите раніше завантажені дані. Зміни не зберігаються, доки з’єднання не відновиться.`,
+      back: 'З’єднання відновлено. Дані на сторінці актуальні.',
+    },
     notFound: {
-      title: 'Такої сторінки немає',
-      text: 'Можливо, в адресі помилка, або те, що тут було, вже видалено.',
+      title: 'Сторінку не знайдено',
+      text: 'Можливо, в адресі помилка або сторінку видалено.',
       action: 'На головну',
+    },
+    notLoaded: {
+      title: 'Сторінка не завантажилася',
+      text: 'Перевірте з’єднання та спробуйте ще раз.',
     },
   },
 })

@@ -1,6 +1,7 @@
 /** The addresses of the bank's pages, what each reads from its address, and where its code is. */
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { onlyFor, signedInRoute } from '../app/base-routes.ts'
+import { lazyPage } from '../app/lazy-page.ts'
 import { keptTimeZone } from '../i18n/preferences.tsx'
 import { maySeeCampaigns } from '../session/rights.ts'
 import { campaignsQuery, homeQuery } from './queries.ts'
@@ -22,21 +23,21 @@ const bankRoute = createRoute({
 const home = createRoute({
   getParentRoute: () => bankRoute,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/home.tsx'), 'HomePage'),
+  component: lazyPage(() => import('./pages/home.tsx'), 'HomePage'),
 })
 
 /** Everything of campaigns; to those who may not see them it says so. */
 const campaigns = createRoute({
   getParentRoute: () => bankRoute,
   path: '/campaigns',
-  component: lazyRouteComponent(() => import('./pages/campaigns-area.tsx'), 'CampaignsArea'),
+  component: lazyPage(() => import('./pages/campaigns-area.tsx'), 'CampaignsArea'),
 })
 
 const campaignList = createRoute({
   getParentRoute: () => campaigns,
   path: '/',
   validateSearch: campaignsSearch,
-  component: lazyRouteComponent(() => import('./pages/campaigns.tsx'), 'CampaignsPage'),
+  component: lazyPage(() => import('./pages/campaigns.tsx'), 'CampaignsPage'),
   staticData: {
     ahead: {
       isFor: session => session.typeAccount === 'bank' && maySeeCampaigns(session),
@@ -52,41 +53,41 @@ const campaignList = createRoute({
 const newCampaign = createRoute({
   getParentRoute: () => campaigns,
   path: '/new',
-  component: lazyRouteComponent(() => import('./pages/new-campaign.tsx'), 'NewCampaignPage'),
+  component: lazyPage(() => import('./pages/new-campaign.tsx'), 'NewCampaignPage'),
 })
 
 const campaign = createRoute({
   getParentRoute: () => campaigns,
   path: '/$cashbackId',
   validateSearch: campaignSearch,
-  component: lazyRouteComponent(() => import('./pages/campaign.tsx'), 'CampaignPage'),
+  component: lazyPage(() => import('./pages/campaign.tsx'), 'CampaignPage'),
 })
 
 const reconciliation = createRoute({
   getParentRoute: () => campaigns,
   path: '/$cashbackId/reconciliation',
   validateSearch: reconciliationSearch,
-  component: lazyRouteComponent(() => import('./pages/reconciliation.tsx'), 'ReconciliationPage'),
+  component: lazyPage(() => import('./pages/reconciliation.tsx'), 'ReconciliationPage'),
 })
 
 const sales = createRoute({
   getParentRoute: () => bankRoute,
   path: '/esim/sales',
   validateSearch: salesSearch,
-  component: lazyRouteComponent(() => import('./pages/sales.tsx'), 'SalesPage'),
+  component: lazyPage(() => import('./pages/sales.tsx'), 'SalesPage'),
 })
 
 const orders = createRoute({
   getParentRoute: () => bankRoute,
   path: '/esim/orders',
   validateSearch: ordersSearch,
-  component: lazyRouteComponent(() => import('./pages/orders.tsx'), 'OrdersPage'),
+  component: lazyPage(() => import('./pages/orders.tsx'), 'OrdersPage'),
 })
 
 const tariffs = createRoute({
   getParentRoute: () => bankRoute,
   path: '/esim/tariffs',
-  component: lazyRouteComponent(() => import('./pages/tariffs.tsx'), 'TariffsPage'),
+  component: lazyPage(() => import('./pages/tariffs.tsx'), 'TariffsPage'),
 })
 
 export const bankRoutes = bankRoute.addChildren([

@@ -1,6 +1,7 @@
 /** The addresses of the merchant's pages, what each reads from its address, and where its code is. */
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { onlyFor, signedInRoute } from '../app/base-routes.ts'
+import { lazyPage } from '../app/lazy-page.ts'
 import { keptTimeZone } from '../i18n/preferences.tsx'
 import { campaignsQuery, homeQuery } from './queries.ts'
 import { type CampaignsSearch, campaignSearch, campaignsSearch, roomSearch } from './search.ts'
@@ -14,14 +15,14 @@ const merchantRoute = createRoute({
 const home = createRoute({
   getParentRoute: () => merchantRoute,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/home.tsx'), 'HomePage'),
+  component: lazyPage(() => import('./pages/home.tsx'), 'HomePage'),
 })
 
 const campaigns = createRoute({
   getParentRoute: () => merchantRoute,
   path: '/campaigns',
   validateSearch: campaignsSearch,
-  component: lazyRouteComponent(() => import('./pages/campaigns.tsx'), 'CampaignsPage'),
+  component: lazyPage(() => import('./pages/campaigns.tsx'), 'CampaignsPage'),
   staticData: {
     ahead: {
       isFor: ({ typeAccount }) => typeAccount === 'retailer',
@@ -37,27 +38,27 @@ const campaigns = createRoute({
 const newCampaign = createRoute({
   getParentRoute: () => merchantRoute,
   path: '/campaigns/new',
-  component: lazyRouteComponent(() => import('./pages/new-campaign.tsx'), 'NewCampaignPage'),
+  component: lazyPage(() => import('./pages/new-campaign.tsx'), 'NewCampaignPage'),
 })
 
 const campaign = createRoute({
   getParentRoute: () => merchantRoute,
   path: '/campaigns/$cashbackId',
   validateSearch: campaignSearch,
-  component: lazyRouteComponent(() => import('./pages/campaign.tsx'), 'CampaignPage'),
+  component: lazyPage(() => import('./pages/campaign.tsx'), 'CampaignPage'),
 })
 
 const editCampaign = createRoute({
   getParentRoute: () => merchantRoute,
   path: '/campaigns/$cashbackId/edit',
-  component: lazyRouteComponent(() => import('./pages/edit-campaign.tsx'), 'EditCampaignPage'),
+  component: lazyPage(() => import('./pages/edit-campaign.tsx'), 'EditCampaignPage'),
 })
 
 const room = createRoute({
   getParentRoute: () => merchantRoute,
   path: '/campaigns/$cashbackId/banks/$bankId',
   validateSearch: roomSearch,
-  component: lazyRouteComponent(() => import('./pages/room.tsx'), 'RoomPage'),
+  component: lazyPage(() => import('./pages/room.tsx'), 'RoomPage'),
 })
 
 export const merchantRoutes = merchantRoute.addChildren([home, campaigns, newCampaign, campaign, editCampaign, room])

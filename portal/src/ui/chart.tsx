@@ -3,9 +3,10 @@ import { Button, Card, Group, Skeleton, Table, Title } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
 import type { ChartPoint, ChartSeries, Drawing } from './chart-figures.ts'
+import { part } from './not-loaded.ts'
 import { uiTexts } from './texts.ts'
 
-const ChartDrawing = lazy(() => import('./chart-drawing.tsx'))
+const ChartDrawing = lazy(() => part(import('./chart-drawing.tsx')))
 
 /**
  * @param props.kind bars for counts and sums, lines for what goes on through time
