@@ -1,15 +1,16 @@
-/** A value as a cell of the CSV files that the platform hands out (RFC 4180). */
+/** One value of a CSV file that people download (RFC 4180). Server and portal write every such cell here. */
 
 /**
- * A text that a spreadsheet would carry out, as partners could put into ids of their own, begins with an apostrophe; a plain number
- * (also a phone number) stays as it is.
+ * Texts are quoted, and no piece of a text begins like a formula. A spreadsheet whose list separator is a semicolon or a tab cuts
+ * lines there, also inside of quotes that do not begin its cell, so each piece gets an apostrophe and not only the first.
  *
- * @param value null: an empty cell
+ * @param value null: an empty cell; a number or boolean stays as it is
  */
-export function csvCell(value: string | number | null): string {
-  if (value === null || typeof value === 'number') return String(value ?? '')
-  const text = isFormula(value) ? `'${value}` : value
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+export function csvCell(value: string | number | boolean | null): string {
+  if (value === null) return ''
+  if (typeof value !== 'string') return String(value)
+  return `"${value.replace(formula, "$1'$2").replaceAll('"', '""')}"`
 }
 
-const isFormula = (value: string): boolean => /^[=+\-@\t\r]/.test(value) && !/^[+-]?\d+(?:\.\d+)?$/.test(value)
+/** The beginning of a piece that a spreadsheet would calculate: `=`, `+`, `-`, `@` or their full-width forms, also behind quotes. */
+const formula = /(^|[;\t\r\n])("*[=+\-@\uff1d\uff0b\uff0d\uff20])/g

@@ -302,7 +302,7 @@ suite('tables', () => {
         ['+380', 'two\nlines'],
         [true, 'ї'],
       ]),
-      '\uFEFFid,name\r\n\'=1+1,"a ""b"", c"\r\n-5,\r\n\'+380,"two\nlines"\r\ntrue,ї\r\n',
+      '\uFEFF"id","name"\r\n"\'=1+1","a ""b"", c"\r\n-5,\r\n"\'+380","two\nlines"\r\ntrue,"ї"\r\n',
     )
   })
 })

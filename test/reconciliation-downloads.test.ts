@@ -81,6 +81,8 @@ suite('GET /portal/reports/:reportId/file', () => {
   })
 })
 
+const csvHeader = '"kind","transactionId","bankLine","merchantLine","expected","found"\r\n'
+
 suite('GET /portal/cashbacks/:id/banks/:bankId/differences.csv', () => {
   const csv = (id: string, partner = sides.grocer) =>
     partner.call('GET', `/portal/cashbacks/${id}/banks/${ids.alpha}/differences.csv`)
@@ -127,24 +129,45 @@ suite('GET /portal/cashbacks/:id/banks/:bankId/differences.csv', () => {
     const terminalId = '"a, ""b"" "'
     await uploadBank(alpha, campaign.id, reportOf(line(campaign, '" x,1"', { terminalId })))
     const { text } = await csv(campaign.id)
-    assert.equal(
-      text,
-      'kind,transactionId,bankLine,merchantLine,expected,found\r\n' + 'unknown-terminal," x,1",2,,,"a, ""b"" "\r\n',
-    )
+    assert.equal(text, `${csvHeader}"unknown-terminal"," x,1",2,,,"a, ""b"" "\r\n`)
   })
 
-  test('what a spreadsheet would carry out is text to it, and a number stays a number', async () => {
+  test('what a spreadsheet would calculate is text to it, in every piece of a cell', async () => {
     const { alpha } = sides
     const campaign = await endedCampaign(sides, [alpha])
-    const odd = ['=1+1', '+cmd|x', '-a', '@sum', '"=a,1"', '-5', '+380', '-1.5', '007']
+    const odd = [
+      '=1+1',
+      '+cmd|x',
+      '-a',
+      '@sum',
+      '"=a,1"',
+      '-5',
+      '+380',
+      '007',
+      "x;=cmd|'/C calc'!A0;y",
+      '＝1+1',
+      'a;＠b',
+    ]
     const report = reportOf(...odd.map(id => line(campaign, id, { terminalId: `=T` })))
     const uploaded = await uploadBank(alpha, campaign.id, report)
     assert.equal(uploaded.status, 201, uploaded.text)
     const { text } = await csv(campaign.id)
-    const shown = ["'=1+1", "'+cmd|x", "'-a", "'@sum", `"'=a,1"`, '-5', '+380', '-1.5', '007']
+    const shown = [
+      "'=1+1",
+      "'+cmd|x",
+      "'-a",
+      "'@sum",
+      "'=a,1",
+      "'-5",
+      "'+380",
+      '007',
+      "x;'=cmd|'/C calc'!A0;y",
+      "'＝1+1",
+      "a;'＠b",
+    ]
     assert.deepEqual(
       text.trimEnd().split('\r\n').slice(1),
-      shown.map((id, index) => `unknown-terminal,${id},${index + 2},,,'=T`),
+      shown.map((id, index) => `"unknown-terminal","${id}",${index + 2},,,"'=T"`),
     )
     const { reports, differences } = await reconciliationOf(alpha, campaign.id)
     assert.equal(differences.items[0].transactionId, '=1+1')
@@ -154,10 +177,9 @@ suite('GET /portal/cashbacks/:id/banks/:bankId/differences.csv', () => {
 
   test('without a report, and without a difference, there is the header alone', async () => {
     const campaign = await endedCampaign(sides, [sides.alpha])
-    const alone = 'kind,transactionId,bankLine,merchantLine,expected,found\r\n'
-    assert.equal((await csv(campaign.id)).text, alone)
+    assert.equal((await csv(campaign.id)).text, csvHeader)
     await uploadBank(sides.alpha, campaign.id, reportOf(line(campaign, 'a')))
-    assert.equal((await csv(campaign.id)).text, alone)
+    assert.equal((await csv(campaign.id)).text, csvHeader)
   })
 
   test('an upload meanwhile breaks the reading off: half a list is never taken for the whole', async () => {

@@ -53,8 +53,8 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         summary: 'All differences with a bank as CSV',
         description:
           'For the merchant of the campaign and for that bank. Columns: `kind`, `transactionId`, `bankLine`, `merchantLine`, `expected`, ' +
-          '`found`. A text that a spreadsheet would take for a formula begins with an apostrophe. An upload that comes in meanwhile breaks the download ' +
-          'off; then start it again.',
+          '`found`. Texts are quoted; each piece of a text that a spreadsheet would calculate as a formula begins with an apostrophe. An upload that ' +
+          'comes in meanwhile breaks the download off; then start it again.',
         params: schemas.PartPath,
         querystring: NoQuery,
         response: {

@@ -23,8 +23,8 @@ export type ReportLine = {
   cashbackAmount: string | null
 }
 
-/** Some lines in the order of the file, and what is wrong with others: `line 7: amount must be ..., not "12,5"`. */
-export type ReadReportLines = { lines: ReportLine[]; faults: string[] }
+/** Some lines in the order of the file, what is wrong with others (`line 7: amount must be ..., not "12,5"`), and how many lines both are. */
+export type ReadReportLines = { lines: ReportLine[]; faults: string[]; count: number }
 
 type Places = { columns: number; of: Record<ReportColumn, number> }
 
@@ -41,12 +41,13 @@ export async function* readReportLines(
   let places: Places | undefined
   let count = 0
   for await (const fileLines of readLines(source)) {
-    const read: ReadReportLines = { lines: [], faults: [] }
+    const read: ReadReportLines = { lines: [], faults: [], count: 0 }
     for (const { lineNumber, text } of fileLines) {
       if (places === undefined) places = readHeader(text, side)
       else if (text !== '') {
         if (++count > mostReportLines)
           throw new DomainError('invalid', [`file must have at most ${mostReportLines} lines below its header`])
+        read.count++
         const line = readLine(lineNumber, text, places, side)
         if (Array.isArray(line)) read.faults.push(...line.map(fault => `line ${lineNumber}: ${fault}`))
         else read.lines.push(line)

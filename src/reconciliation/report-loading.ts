@@ -3,6 +3,7 @@ import { setImmediate as othersTurn } from 'node:timers/promises'
 import type pg from 'pg'
 import { describeFaults } from '../csv-lines.ts'
 import { DomainError } from '../errors.ts'
+import { isCardNumber, isFileOfCards } from './card-numbers.ts'
 import type { Side } from './differences.ts'
 import { readReportLines } from './report-lines.ts'
 import { createReportWriter, type ReportWriter } from './report-writing.ts'
@@ -24,18 +25,27 @@ export async function loadReport(
   const writer = createReportWriter(client, report.reportId)
   const faults: string[] = []
   let faultsCount = 0
+  let lines = 0
+  let cards = 0
   // Once nothing will be kept, only the faults are still to be counted.
   const kept = keeping(report.bytes, writer, () => faultsCount === 0 && !report.isTrial)
   for await (const read of readReportLines(kept, report.side)) {
     faults.push(...read.faults.slice(0, namedFaults - faults.length))
     faultsCount += read.faults.length
+    lines += read.count
+    cards += read.lines.filter(({ transactionId }) => isCardNumber(transactionId)).length
     if (faultsCount === 0) await writer.add(read.lines)
     // After some lines other requests to this process have their turn.
     await othersTurn()
   }
+  // The message names none of them, and comes before errors that name values.
+  if (isFileOfCards(cards, lines)) throw new DomainError('invalid', [cardNumbersText])
   if (faultsCount > 0) throw new DomainError('invalid', describeFaults(faults, faultsCount))
   return { sizeBytes: await writer.finish() }
 }
+
+const cardNumbersText =
+  'transactionId must be an id of the transaction, not a card number: at least half of the lines have one; nothing was kept'
 
 async function* keeping(bytes: AsyncIterable<Buffer>, writer: ReportWriter, isKept: () => boolean) {
   for await (const piece of bytes) {

@@ -23,7 +23,8 @@ const file = Type.Unsafe<string>({
   description:
     'The report: CSV with a header, at most 256 MiB and 1,000,000 lines. Columns, in any order: `transactionId` and `terminalId` ' +
     '(one line of 1 to 128 characters each), `transactionAt` (ISO 8601 with a time zone), `amount` and `cashbackAmount` ' +
-    '(decimal numbers of 0 or more with at most 2 decimals and a point).',
+    '(decimal numbers of 0 or more with at most 2 decimals and a point). A file in which at least half of the lines have a card number as ' +
+    '`transactionId` is refused.',
 })
 export const BankReportForm = Type.Object({ file }, closed)
 export const MerchantReportForm = Type.Object(

@@ -49,12 +49,12 @@ function reportView(report: ListedReport) {
   }
 }
 
-export const differencesHeader = 'kind,transactionId,bankLine,merchantLine,expected,found\r\n'
+const differenceColumns = ['kind', 'transactionId', 'bankLine', 'merchantLine', 'expected', 'found'] as const
+
+const csvLine = (cells: readonly (string | number | null)[]): string => `${cells.map(csvCell).join(',')}\r\n`
+
+export const differencesHeader = csvLine(differenceColumns)
 
 /** Lines of a CSV file (RFC 4180). */
-export function differenceLines(differences: readonly Difference[]): string {
-  let lines = ''
-  for (const { kind, transactionId, bankLine, merchantLine, expected, found } of differences)
-    lines += `${kind},${csvCell(transactionId)},${csvCell(bankLine)},${csvCell(merchantLine)},${csvCell(expected)},${csvCell(found)}\r\n`
-  return lines
-}
+export const differenceLines = (differences: readonly Difference[]): string =>
+  differences.map(difference => csvLine(differenceColumns.map(column => difference[column]))).join('')

@@ -1,0 +1,33 @@
+/** Numbers of payment cards, which have no business in a report (security.md, "Transport, headers, files"). Pure. */
+
+/** Lengths by the first digits of the payment systems in use. */
+const ranges: readonly { first: RegExp; lengths: readonly number[] }[] = [
+  { first: /^4/, lengths: [13, 16, 19] }, // Visa
+  { first: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, lengths: [16] }, // Mastercard
+  { first: /^3[47]/, lengths: [15] }, // American Express
+  { first: /^(?:50|5[6-9]|6)/, lengths: [16, 17, 18, 19] }, // Maestro
+  { first: /^9804/, lengths: [16, 17, 18, 19] }, // PROSTIR
+]
+
+/** Whether a text is a card number: digits, also in groups, that fit a payment system and whose check digit is right. */
+export function isCardNumber(text: string): boolean {
+  if (text.length < 13 || text.length > 23 || !/^\d+(?:[ -]\d+)*$/.test(text)) return false
+  const digits = text.replace(/[ -]/g, '')
+  return (
+    ranges.some(({ first, lengths }) => lengths.includes(digits.length) && first.test(digits)) && passesLuhn(digits)
+  )
+}
+
+/** ISO/IEC 7812-1, annex B. */
+function passesLuhn(digits: string): boolean {
+  let sum = 0
+  for (let place = 0; place < digits.length; place++) {
+    const digit = Number(digits.at(-1 - place))
+    const doubled = digit * 2
+    sum += place % 2 === 0 ? digit : doubled > 9 ? doubled - 9 : doubled
+  }
+  return sum % 10 === 0
+}
+
+/** @returns whether a report with so many card numbers among its transaction ids is refused: from half of its lines on */
+export const isFileOfCards = (cards: number, lines: number): boolean => lines > 0 && cards * 2 >= lines
