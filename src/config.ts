@@ -1,27 +1,20 @@
 /**
  * The settings (operations.md, "Settings"): the only file that reads the environment. Every setting is read and checked at
- * start, and all faults are told at once, so that nobody mends them one restart at a time.
+ * start, and all faults are reported at once, so that nobody fixes them one restart at a time.
  */
-import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import process from 'node:process'
 import { parseEnv } from 'node:util'
+import { plaintextFaults } from './settings/encryption.ts'
+import { logLevels } from './settings/help.ts'
+import { keepMasterKey, keepOperatorKey, masterKeyFile, operatorKeyFile } from './settings/key-files.ts'
+import { isLoopback } from './settings/loopback.ts'
+import { isSecretGiven, readSecret, type SecretName, secretNames } from './settings/secret-files.ts'
 
 export const services = ['auth', 'cashback', 'esim', 'portal', 'admin', 'worker'] as const
 export type Service = (typeof services)[number]
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 export type Config = {
   host: string
@@ -46,58 +39,15 @@ export type Config = {
   openReservations: number
   completeAfterDays: number
   logLevel: (typeof logLevels)[number]
-  metrics: { host: string; port: number } | null
+  metrics: Address | null
+  /** Where the admin interface listens, and nowhere else; null: beside everything else. */
+  admin: Address | null
   trustedProxies: string[]
 }
 
-type Setting = { name: string; byDefault: string; meaning: string }
+type Address = { host: string; port: number }
 
-/** What `perkline help settings` prints, in this order. */
-export const settingsHelp: readonly Setting[] = [
-  { name: 'HOST', byDefault: '127.0.0.1', meaning: 'address to listen on' },
-  { name: 'PORT', byDefault: '8080', meaning: 'port to listen on' },
-  { name: 'PUBLIC_URL', byDefault: 'http://HOST:PORT', meaning: 'address that partners see, used in qrCodeUrl' },
-  {
-    name: 'DATABASE_URL',
-    byDefault: 'embedded',
-    meaning: 'PostgreSQL 15 or newer: postgres://user:password@host/name',
-  },
-  { name: 'DATABASE_POOL', byDefault: '10', meaning: 'database connections of one process' },
-  { name: 'DATA_DIR', byDefault: './data', meaning: 'folder of the embedded database, the keys and the sandbox mail' },
-  { name: 'PERKLINE_MODE', byDefault: 'sandbox if embedded, else live', meaning: 'sandbox or live' },
-  { name: 'SAMPLE_DATA', byDefault: '1 if embedded sandbox', meaning: '1: an empty database gets the samples; 0: not' },
-  { name: 'MIGRATE_ON_START', byDefault: '1', meaning: '0: only `perkline migrate` changes the schema' },
-  {
-    name: 'MASTER_KEY',
-    byDefault: 'made if embedded',
-    meaning: 'base64 of 32 bytes; several with commas: first used, others still read',
-  },
-  {
-    name: 'OPERATOR_KEY',
-    byDefault: 'made if embedded',
-    meaning: 'key of the admin interface, at least 32 characters',
-  },
-  {
-    name: 'SMTP_URL',
-    byDefault: 'none',
-    meaning: 'where QR e-mails go: smtp:// or smtps://; none: files in DATA_DIR/mail',
-  },
-  { name: 'MAIL_FROM', byDefault: 'none', meaning: 'sender of QR e-mails, required with SMTP_URL' },
-  { name: 'REDIS_URL', byDefault: 'none', meaning: 'rate limits shared by all processes: redis:// or rediss://' },
-  { name: 'RATE_LIMIT', byDefault: '100/200', meaning: 'eSIM requests a second / burst, per bank; 0: off' },
-  { name: 'OPEN_RESERVATIONS', byDefault: '10000', meaning: 'live reservations that one bank may hold' },
-  { name: 'COMPLETE_AFTER_DAYS', byDefault: '30', meaning: 'wait between compensationReceived and completed' },
-  { name: 'LOG_LEVEL', byDefault: 'info', meaning: logLevels.join(', ') },
-  { name: 'METRICS_PORT', byDefault: 'none', meaning: 'port of Prometheus /metrics' },
-  { name: 'METRICS_HOST', byDefault: '127.0.0.1', meaning: 'address of Prometheus /metrics' },
-  {
-    name: 'TRUSTED_PROXIES',
-    byDefault: 'none',
-    meaning: 'addresses or networks, with commas, whose X-Forwarded-For is believed',
-  },
-]
-
-/** Several faults of the settings, told in one message. */
+/** All faults of the settings, in one message. */
 export class ConfigError extends Error {
   constructor(faults: string[]) {
     super(
@@ -107,7 +57,10 @@ export class ConfigError extends Error {
   }
 }
 
-type Environment = Record<string, string | undefined>
+export type Environment = Record<string, string | undefined>
+
+/** What the process was started with. Commands that talk to a running platform read no `.env`: it may be of another project. */
+export const processEnvironment = (): Environment => process.env
 
 /** The process' environment, with what a `.env` file in the working folder adds to it (the environment wins). */
 export function environment(): Environment {
@@ -133,7 +86,10 @@ function readDotEnv(): string {
  */
 export function readConfig(env: Environment): Config {
   const faults: string[] = []
-  const text = (name: string): string | null => env[name]?.trim() || null
+  const given = givenText(env)
+  const secrets = new Map<string, string | null>(secretNames.map(name => [name, readSecret(name, given, faults)]))
+  const text = (name: string): string | null => (secrets.has(name) ? (secrets.get(name) ?? null) : given(name))
+  const isGiven = (name: SecretName): boolean => isSecretGiven(name, given)
 
   const whole = (name: string, byDefault: number, min: number, max: number): number => {
     const value = text(name)
@@ -161,7 +117,7 @@ export function readConfig(env: Environment): Config {
   const host = text('HOST') ?? '127.0.0.1'
   const port = whole('PORT', 8080, 0, 65535)
   const databaseUrl = url('DATABASE_URL', ['postgres:', 'postgresql:'])
-  const embedded = text('DATABASE_URL') === null
+  const embedded = !isGiven('DATABASE_URL')
   const mode = oneOf('PERKLINE_MODE', embedded ? 'sandbox' : 'live', ['sandbox', 'live'])
   const sampleData = oneOf('SAMPLE_DATA', embedded && mode === 'sandbox' ? '1' : '0', ['0', '1']) === '1'
   if (sampleData && mode === 'live') faults.push('SAMPLE_DATA must be 0 in live mode: samples have public secrets')
@@ -169,9 +125,9 @@ export function readConfig(env: Environment): Config {
   const masterKeys = readMasterKeys(text('MASTER_KEY'), faults)
   const operatorKey = text('OPERATOR_KEY')
   if (operatorKey !== null && !isOperatorKey(operatorKey)) faults.push(operatorKeyFault)
-  if (!embedded && text('MASTER_KEY') === null)
+  if (!embedded && !isGiven('MASTER_KEY'))
     faults.push('MASTER_KEY is required with DATABASE_URL (make one: openssl rand -base64 32)')
-  if (!embedded && operatorKey === null)
+  if (!embedded && !isGiven('OPERATOR_KEY'))
     faults.push('OPERATOR_KEY is required with DATABASE_URL (make one: openssl rand -hex 32)')
 
   const smtpUrl = url('SMTP_URL', ['smtp:', 'smtps:'])
@@ -181,10 +137,20 @@ export function readConfig(env: Environment): Config {
     faults.push('MAIL_FROM must be one address, with or without a name, like eSIM <no-reply@bank.example>')
 
   const shownHost = host.includes(':') ? `[${host}]` : host
-  const metricsPort = text('METRICS_PORT') === null ? null : whole('METRICS_PORT', 0, 0, 65535)
-  const metrics = metricsPort === null ? null : { host: text('METRICS_HOST') ?? '127.0.0.1', port: metricsPort }
+  const address = (name: 'METRICS' | 'ADMIN'): Address | null =>
+    text(`${name}_PORT`) === null
+      ? null
+      : { host: text(`${name}_HOST`) ?? '127.0.0.1', port: whole(`${name}_PORT`, 0, 0, 65535) }
+  const [metrics, admin] = [address('METRICS'), address('ADMIN')]
   if (metrics && isTaken(metrics, { host, port }))
     faults.push('METRICS_PORT must be another than PORT, unless METRICS_HOST and HOST are two addresses')
+  if (admin && isTaken(admin, { host, port }))
+    faults.push('ADMIN_PORT must be another than PORT, unless ADMIN_HOST and HOST are two addresses')
+  if (admin && metrics && isTaken(admin, metrics))
+    faults.push('ADMIN_PORT must be another than METRICS_PORT, unless ADMIN_HOST and METRICS_HOST are two addresses')
+  const redisUrl = url('REDIS_URL', ['redis:', 'rediss:'])
+  const allowPlaintext = oneOf('ALLOW_PLAINTEXT', '0', ['0', '1']) === '1'
+  if (mode === 'live' && !allowPlaintext) faults.push(...plaintextFaults({ databaseUrl, smtpUrl, redisUrl }))
   const config: Config = {
     host,
     port,
@@ -199,20 +165,25 @@ export function readConfig(env: Environment): Config {
     operatorKey,
     smtpUrl,
     mailFrom,
-    redisUrl: url('REDIS_URL', ['redis:', 'rediss:']),
+    redisUrl,
     rateLimit: readRateLimit(text('RATE_LIMIT') ?? '100/200', faults),
     openReservations: whole('OPEN_RESERVATIONS', 10_000, 1, 1_000_000_000),
     completeAfterDays: whole('COMPLETE_AFTER_DAYS', 30, 0, 3650),
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
     metrics,
+    admin,
     trustedProxies: readTrustedProxies(text('TRUSTED_PROXIES') ?? '', faults),
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return config
 }
 
+const givenText =
+  (env: Environment) =>
+  (name: string): string | null =>
+    env[name]?.trim() || null
+
 const everyAddress = ['0.0.0.0', '::']
-type Address = { host: string; port: number }
 
 /** Port 0 is whichever is free. */
 function isTaken(address: Address, other: Address): boolean {
@@ -280,73 +251,71 @@ function readRateLimit(value: string, faults: string[]): Config['rateLimit'] {
 }
 
 /**
- * Fills in the keys that the embedded platform makes for itself at its first start (`DATA_DIR/master.key` and
- * `DATA_DIR/operator.key`, mode 600) and keeps ever after.
+ * Fills in the keys that an embedded platform makes for itself at its first start, and keeps (`settings/key-files.ts`).
+ *
+ * @throws ConfigError when they can't be read or written, or are no keys
  */
 export function withKeys(config: Config): Config & { operatorKey: string } {
-  const kept = (file: string, make: () => string): string => {
-    const path = join(config.dataDir, file)
+  const kept = (keep: (dataDir: string) => string): string => {
     try {
-      if (!existsSync(path)) keepFile(path, `${make()}\n`)
-      return readFileSync(path, 'utf8').trim()
+      return keep(config.dataDir)
     } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === undefined) throw new ConfigError([(error as Error).message])
       throw new ConfigError([
         `DATA_DIR must be a folder that this user may read and write (${(error as Error).message})`,
       ])
     }
   }
   const faults: string[] = []
-  const operatorKey = config.operatorKey ?? kept('operator.key', () => randomBytes(32).toString('hex'))
-  if (!isOperatorKey(operatorKey)) faults.push(`${join(config.dataDir, 'operator.key')}: ${operatorKeyFault}`)
+  const operatorKey = config.operatorKey ?? kept(keepOperatorKey)
+  if (!isOperatorKey(operatorKey)) faults.push(`${operatorKeyFile(config.dataDir)}: ${operatorKeyFault}`)
   let { masterKeys } = config
   if (masterKeys.length === 0) {
     const keyFaults: string[] = []
-    masterKeys = readMasterKeys(
-      kept('master.key', () => randomBytes(32).toString('base64')),
-      keyFaults,
-    )
-    faults.push(...keyFaults.map(fault => `${join(config.dataDir, 'master.key')}: ${fault}`))
+    masterKeys = readMasterKeys(kept(keepMasterKey), keyFaults)
+    faults.push(...keyFaults.map(fault => `${masterKeyFile(config.dataDir)}: ${fault}`))
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return { ...config, operatorKey, masterKeys }
 }
 
 /**
- * Makes a file that is whole from the moment it is there, of whichever process was first, and outlives a cut of power: what the
- * database holds cannot be read without its key.
+ * What the commands that talk to a running platform need: its address and the operator's key.
+ *
+ * @throws ConfigError when there is no key, or it would travel unencrypted to another machine
  */
-function keepFile(path: string, content: string): void {
-  // Others may pass but not list: the embedded database's user has to, when we are root.
-  mkdirSync(dirname(path), { recursive: true, mode: 0o711 })
-  const draft = `${path}.${randomBytes(6).toString('hex')}`
-  writeFileSync(draft, content, { mode: 0o600, flag: 'wx', flush: true })
-  try {
-    linkSync(draft, path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    unlinkSync(draft)
-  }
-  const folder = openSync(dirname(path), 'r')
-  fsyncSync(folder)
-  closeSync(folder)
+export function readClientConfig(env: Environment): { url: string; operatorKey: string } {
+  const text = givenText(env)
+  const url = (text('PERKLINE_URL') ?? 'http://127.0.0.1:8080').replace(/\/+$/, '')
+  if (!URL.canParse(url)) throw new ConfigError([`PERKLINE_URL must be a URL, not ${JSON.stringify(url)}`])
+  const { protocol, hostname } = new URL(url)
+  if (protocol === 'http:' && !isLoopback(hostname) && text('ALLOW_PLAINTEXT') !== '1')
+    throw new ConfigError([
+      `PERKLINE_URL must start with https://, as it leads to another machine: the operator's key would travel unencrypted. ` +
+        'ALLOW_PLAINTEXT=1 allows it',
+    ])
+  return { url, operatorKey: readOperatorKey(env) }
 }
 
-/** What the commands that talk to a running platform need: its address and the operator's key. */
-export function readClientConfig(env: Environment): { url: string; operatorKey: string } {
-  const url = (env.PERKLINE_URL?.trim() || 'http://127.0.0.1:8080').replace(/\/+$/, '')
-  if (!URL.canParse(url)) throw new ConfigError([`PERKLINE_URL must be a URL, not ${JSON.stringify(url)}`])
-  const given = env.OPERATOR_KEY?.trim()
-  if (given) return { url, operatorKey: given }
-  const path = join(resolve(env.DATA_DIR?.trim() || './data'), 'operator.key')
+/** As the environment gives it, or as an embedded platform keeps it. */
+function readOperatorKey(env: Environment): string {
+  const text = givenText(env)
+  const faults: string[] = []
+  const given = readSecret('OPERATOR_KEY', text, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
+  if (given !== null) return given
+  const path = operatorKeyFile(resolve(text('DATA_DIR') ?? './data'))
   if (!existsSync(path))
-    throw new ConfigError([`OPERATOR_KEY is not set, and ${path} is not there: start the platform first, or set it`])
+    throw new ConfigError([
+      `There is no operator's key: neither OPERATOR_KEY nor OPERATOR_KEY_FILE is set, and ${path} does not exist. Set one of ` +
+        'them, or set DATA_DIR to the data folder of the platform (.env is read by serve and migrate only)',
+    ])
   try {
-    return { url, operatorKey: readFileSync(path, 'utf8').trim() }
+    return readFileSync(path, 'utf8').trim()
   } catch (error) {
     throw new ConfigError([
       `OPERATOR_KEY is not set, and this user can't read it from DATA_DIR (${(error as Error).message}): set it, or ` +
-        'call perkline as the user that runs the platform',
+        'run perkline as the user that runs the platform',
     ])
   }
 }

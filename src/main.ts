@@ -8,7 +8,7 @@ import type { OutputOptions } from './admin/cli/output.ts'
 import type { ImportOptions } from './admin/cli/profiles.ts'
 import { examples, filled, finish, run, sentence, showHelp, someOf, term } from './admin/cli/usage.ts'
 import type { UserOptions } from './admin/cli/users.ts'
-import { environment, services } from './config.ts'
+import { processEnvironment, services } from './config.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const asksForJson = process.argv.includes('--json')
@@ -231,16 +231,7 @@ function end(error: unknown): void {
     process.exitCode = error.exitCode === 0 ? 0 : 2
     return
   }
-  process.stderr.write(`${describeError(error, logLevel())}\n`, () =>
+  process.stderr.write(`${describeError(error, processEnvironment().LOG_LEVEL)}\n`, () =>
     process.exit(error instanceof CommandError ? error.exitCode : 1),
   )
-}
-
-/** Settings that can't be read are no reason to keep a fault to ourselves. */
-function logLevel(): string | undefined {
-  try {
-    return environment().LOG_LEVEL
-  } catch {
-    return undefined
-  }
 }

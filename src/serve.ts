@@ -9,6 +9,7 @@ import { serveMetrics } from './http/metrics.ts'
 import { createLogger, terminalStream } from './log.ts'
 import { giveBackMemory } from './memory.ts'
 import { createPlatform, openConfiguredDatabase } from './platform.ts'
+import { settingsAdvice } from './settings/advice.ts'
 
 /** Whoever still hangs then will not end by itself: requests have 30 s, then all else is closed. */
 const endWithinMs = 45_000
@@ -20,9 +21,11 @@ const noticeMs = 3_000
  * @throws ConfigError, SchemaError, SealingError, or an Error when it can't listen
  */
 export async function serve(only: string | undefined): Promise<void> {
-  const config = withKeys(readConfig(environment()))
+  const env = environment()
+  const config = withKeys(readConfig(env))
   const onTerminal = process.stdout.isTTY === true
   const logger = createLogger(config.logLevel, onTerminal ? await terminalStream() : undefined)
+  for (const advice of settingsAdvice(config, env)) logger.warn(advice)
   // What nobody caught ends the process, but through the log: an error printed as it is might carry values of rows.
   process.on('uncaughtException', error => {
     logger.fatal({ err: error }, 'a fault that nobody dealt with')

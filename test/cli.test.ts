@@ -19,7 +19,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { settingsHelp } from '../src/config.ts'
+import { settingsHelp } from '../src/settings/help.ts'
 import {
   type CommandResult,
   operatorKey,
@@ -182,7 +182,12 @@ describe('a platform that can’t be asked exits with 1', () => {
   test('faults of the settings', async () => {
     failed(await perkline(['stock'], { env: { PERKLINE_URL: 'nonsense' } }), 1, /PERKLINE_URL must be a URL/)
     failed(await perkline(['stock'], { env: { PERKLINE_URL: 'ftp://127.0.0.1' } }), 1, /must start with http/)
-    failed(await perkline(['stock'], { env: { OPERATOR_KEY: '' }, cwd: folder }), 1, /OPERATOR_KEY is not set/)
+    failed(
+      await perkline(['stock'], { env: { OPERATOR_KEY: '' }, cwd: folder }),
+      1,
+      /no operator's key: neither OPERATOR_KEY nor OPERATOR_KEY_FILE is set, and .*data\/operator\.key does not exist/,
+    )
+    failed(await perkline(['stock'], { env: { PERKLINE_URL: 'http://10.0.0.1' } }), 1, /must start with https:/)
   })
 
   test('an https address of a platform that speaks http', async () => {
@@ -192,28 +197,22 @@ describe('a platform that can’t be asked exits with 1', () => {
     await platform.close()
   })
 
-  test('the settings are read from .env and the key from DATA_DIR', async () => {
+  test('the key is read from DATA_DIR, and .env is not read', async () => {
     const cwd = join(folder, 'with-settings')
     await mkdir(join(cwd, 'kept'), { recursive: true })
     writeFileSync(join(cwd, 'kept', 'operator.key'), 'key-of-the-data-folder\n')
     const platform = await startScriptedPlatform(() => ({ json: [] }))
-    writeFileSync(join(cwd, '.env'), `DATA_DIR=./kept\nLOG_LEVEL=info\n`)
-    const { code } = await perkline(['stock'], { cwd, env: { OPERATOR_KEY: '', PERKLINE_URL: platform.url } })
+    writeFileSync(join(cwd, '.env'), `DATA_DIR=./kept\nPERKLINE_URL=${platform.url}\n`)
+    const without = await perkline(['stock'], { cwd, env: { OPERATOR_KEY: '', PERKLINE_URL: platform.url } })
+    const env = { OPERATOR_KEY: '', PERKLINE_URL: platform.url, DATA_DIR: './kept' }
+    const { code } = await perkline(['stock'], { cwd, env })
     await platform.close()
+    failed(without, 1, /no operator's key/)
     assert.equal(code, 0)
-    assert.equal(platform.seen[0]?.headers.authorization, 'Bearer key-of-the-data-folder')
-  })
-
-  test('.env may begin with a byte-order mark, as some editors write it', async () => {
-    const cwd = join(folder, 'with-a-mark')
-    await mkdir(join(cwd, 'kept'), { recursive: true })
-    writeFileSync(join(cwd, 'kept', 'operator.key'), 'key-of-the-data-folder\n')
-    const platform = await startScriptedPlatform(() => ({ json: [] }))
-    writeFileSync(join(cwd, '.env'), '\uFEFFDATA_DIR=./kept\r\nPERKLINE_URL=http://127.0.0.1:1\r\n')
-    const run = await perkline(['stock'], { cwd, env: { OPERATOR_KEY: '', PERKLINE_URL: platform.url } })
-    await platform.close()
-    assert.equal(run.code, 0, run.stderr)
-    assert.equal(platform.seen[0]?.headers.authorization, 'Bearer key-of-the-data-folder')
+    assert.deepEqual(
+      platform.seen.map(({ headers }) => headers.authorization),
+      ['Bearer key-of-the-data-folder'],
+    )
   })
 
   test('a folder called .env is no settings', async () => {

@@ -1,22 +1,27 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { ConfigError, readClientConfig, readConfig, settingsHelp, withKeys } from '../src/config.ts'
+import { ConfigError, readClientConfig, readConfig, withKeys } from '../src/config.ts'
+import { unknownSettings } from '../src/settings/advice.ts'
+import { settingsHelp } from '../src/settings/help.ts'
 
 const masterKey = Buffer.alloc(32, 7).toString('base64')
 const otherKey = Buffer.alloc(32, 8).toString('base64')
 const operatorKey = 'o'.repeat(32)
 const server = {
-  DATABASE_URL: 'postgres://perkline@db.example/perkline',
+  DATABASE_URL: 'postgres://perkline@db.example/perkline?sslmode=verify-full',
   MASTER_KEY: masterKey,
   OPERATOR_KEY: operatorKey,
 }
+
+/** What an embedded platform keeps below its data folder. */
+const keyFiles = ['keys/master.key', 'operator.key']
 
 /** The faults that a set of settings is refused with, one a line. */
 function faultsOf(env: Record<string, string>): string[] {
@@ -62,6 +67,7 @@ test('without any setting it is the embedded sandbox of the documentation', () =
     completeAfterDays: 30,
     logLevel: 'info',
     metrics: null,
+    admin: null,
     trustedProxies: [],
   })
 })
@@ -93,6 +99,8 @@ test('every setting is taken over', () => {
     LOG_LEVEL: 'debug',
     METRICS_PORT: '9100',
     METRICS_HOST: '0.0.0.0',
+    ADMIN_PORT: '9200',
+    ADMIN_HOST: '10.0.0.1',
     TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1,::1',
   })
   assert.deepEqual(config, {
@@ -115,6 +123,7 @@ test('every setting is taken over', () => {
     completeAfterDays: 0,
     logLevel: 'debug',
     metrics: { host: '0.0.0.0', port: 9100 },
+    admin: { host: '10.0.0.1', port: 9200 },
     trustedProxies: ['10.0.0.0/8', '127.0.0.1', '::1'],
   })
 })
@@ -150,10 +159,14 @@ test('all faults are told at once, each naming its setting', () => {
     COMPLETE_AFTER_DAYS: '-1',
     LOG_LEVEL: 'loud',
     METRICS_PORT: '65536',
+    ADMIN_PORT: 'x',
+    ALLOW_PLAINTEXT: 'yes',
     TRUSTED_PROXIES: 'the-proxy',
   })
   const named = faults.map(fault => fault.split(' ')[0]).sort()
   assert.deepEqual(named, [
+    'ADMIN_PORT',
+    'ALLOW_PLAINTEXT',
     'COMPLETE_AFTER_DAYS',
     'DATABASE_POOL',
     'DATABASE_URL',
@@ -176,7 +189,7 @@ test('all faults are told at once, each naming its setting', () => {
 })
 
 test('a database server needs both keys, and a mail server a sender', () => {
-  const faults = faultsOf({ DATABASE_URL: server.DATABASE_URL, SMTP_URL: 'smtp://mail.example' })
+  const faults = faultsOf({ DATABASE_URL: server.DATABASE_URL, SMTP_URL: 'smtps://mail.example' })
   assert.deepEqual(
     faults.map(fault => fault.split(' is required')[0]),
     ['MASTER_KEY', 'OPERATOR_KEY', 'MAIL_FROM'],
@@ -270,7 +283,8 @@ test('trusted proxies are addresses or networks', () => {
 test('the embedded platform makes its keys once, for its owner alone, and keeps them', async t => {
   const dataDir = join(await folder(t), 'data')
   const first = withKeys(readConfig({ DATA_DIR: dataDir }))
-  for (const file of ['master.key', 'operator.key']) assert.equal(statSync(join(dataDir, file)).mode & 0o777, 0o600)
+  for (const file of keyFiles) assert.equal(statSync(join(dataDir, file)).mode & 0o777, 0o600)
+  assert.equal(statSync(join(dataDir, 'keys')).mode & 0o777, 0o700)
   assert.equal(first.masterKeys[0]?.length, 32)
   assert.ok(first.operatorKey.length >= 32)
   assert.equal(readFileSync(join(dataDir, 'operator.key'), 'utf8').trim(), first.operatorKey)
@@ -295,20 +309,49 @@ test('of several processes at their first start all have the same keys, and no d
   const keys = await Promise.all(Array.from({ length: 4 }, keysOf))
   assert.equal(keys[0]?.length, 128)
   assert.equal(new Set(keys).size, 1)
-  assert.deepEqual(readdirSync(dataDir).sort(), ['master.key', 'operator.key'])
+  assert.deepEqual(readdirSync(dataDir, { recursive: true }).sort(), ['keys', ...keyFiles])
+})
+
+test('a master key that version 0.2 left beside the database is moved, also when an earlier move was cut off', async t => {
+  for (const isCutOff of [false, true]) {
+    const dataDir = await folder(t)
+    writeFileSync(join(dataDir, 'master.key'), `${masterKey}\n`, { mode: 0o600 })
+    if (isCutOff) {
+      mkdirSync(join(dataDir, 'keys'))
+      writeFileSync(join(dataDir, 'keys', 'master.key'), `${masterKey}\n`, { mode: 0o600 })
+    }
+    assert.deepEqual(withKeys(readConfig({ DATA_DIR: dataDir })).masterKeys, [Buffer.alloc(32, 7)])
+    assert.deepEqual(readdirSync(dataDir, { recursive: true }).sort(), ['keys', ...keyFiles])
+    assert.equal(statSync(join(dataDir, 'keys', 'master.key')).mode & 0o777, 0o600)
+  }
+})
+
+test('two different master keys in one data folder: neither is thrown away', async t => {
+  const dataDir = await folder(t)
+  mkdirSync(join(dataDir, 'keys'))
+  const [former, present] = [join(dataDir, 'master.key'), join(dataDir, 'keys', 'master.key')]
+  writeFileSync(former, masterKey)
+  writeFileSync(present, otherKey)
+  assert.throws(
+    () => withKeys(readConfig({ DATA_DIR: dataDir })),
+    (error: unknown) =>
+      error instanceof ConfigError && error.message.includes(`${former} and ${present} hold different`),
+  )
+  assert.deepEqual([readFileSync(former, 'utf8'), readFileSync(present, 'utf8')], [masterKey, otherKey])
 })
 
 test('keys that are given are used and not written down', async t => {
   const dataDir = await folder(t)
   const config = withKeys(readConfig({ DATA_DIR: dataDir, MASTER_KEY: masterKey, OPERATOR_KEY: operatorKey }))
   assert.deepEqual([config.operatorKey, config.masterKeys], [operatorKey, [Buffer.alloc(32, 7)]])
-  assert.ok(!existsSync(join(dataDir, 'master.key')) && !existsSync(join(dataDir, 'operator.key')))
+  assert.deepEqual(readdirSync(dataDir), [])
 })
 
 test('a key file that is empty or cut short is refused, naming the file', async t => {
-  for (const file of ['master.key', 'operator.key']) {
+  for (const file of keyFiles) {
     for (const content of ['', '\n', 'abc']) {
       const dataDir = await folder(t)
+      mkdirSync(join(dataDir, 'keys'))
       writeFileSync(join(dataDir, file), content)
       assert.throws(
         () => withKeys(readConfig({ DATA_DIR: dataDir })),
@@ -339,6 +382,143 @@ test('a command finds the platform and its key by the settings, or by the data f
     operatorKey,
   })
   assert.throws(() => readClientConfig({ PERKLINE_URL: 'p.example', OPERATOR_KEY: operatorKey }), /PERKLINE_URL/)
+})
+
+test('a command says where it looked for the operator’s key', async t => {
+  const dataDir = await folder(t)
+  assert.throws(
+    () => readClientConfig({ DATA_DIR: dataDir }),
+    (error: Error) =>
+      ['OPERATOR_KEY', 'OPERATOR_KEY_FILE', join(dataDir, 'operator.key')].every(place =>
+        error.message.includes(place),
+      ),
+  )
+  const file = join(dataDir, 'key')
+  writeFileSync(file, `${operatorKey}\n`)
+  assert.equal(readClientConfig({ OPERATOR_KEY_FILE: file }).operatorKey, operatorKey)
+})
+
+test('a command sends its key over http to this machine only', () => {
+  const client = (url: string, more = {}) => readClientConfig({ PERKLINE_URL: url, OPERATOR_KEY: operatorKey, ...more })
+  for (const url of ['http://p.example', 'http://10.0.0.1:8080', 'http://[fd00::1]:8080', 'http://127.0.0.1.p.example'])
+    assert.throws(() => client(url), /PERKLINE_URL must start with https:/, url)
+  for (const url of ['http://localhost:8080', 'http://127.0.0.2', 'http://[::1]:8080', 'https://p.example'])
+    assert.equal(client(url).url, url)
+  assert.equal(client('http://p.example', { ALLOW_PLAINTEXT: '1' }).url, 'http://p.example')
+})
+
+test('five settings may stand in files', async t => {
+  const path = await folder(t)
+  const values = {
+    DATABASE_URL: server.DATABASE_URL,
+    MASTER_KEY: `${masterKey},${otherKey}`,
+    OPERATOR_KEY: operatorKey,
+    SMTP_URL: 'smtps://user:word@mail.example',
+    REDIS_URL: 'rediss://redis.example',
+  }
+  const files = Object.entries(values).map(([name, value]) => {
+    writeFileSync(join(path, name), `${value}\n`, { mode: 0o600 })
+    return [`${name}_FILE`, join(path, name)]
+  })
+  const mail = { MAIL_FROM: 'esim@bank.example' }
+  assert.deepEqual(readConfig({ ...Object.fromEntries(files), ...mail }), readConfig({ ...values, ...mail }))
+  for (const [name = '', file = ''] of files) {
+    const plain = name.replace('_FILE', '') as keyof typeof values
+    const others = { ...values, ...mail, [plain]: '' }
+    refused({ ...values, ...mail, [name]: file }, new RegExp(`^${plain} and ${name} are both set`))
+    refused(
+      { ...others, [name]: join(path, 'absent') },
+      new RegExp(`^${name} must name a file that this user can read`),
+    )
+    writeFileSync(join(path, 'empty'), '\n')
+    refused({ ...others, [name]: join(path, 'empty') }, new RegExp(`^${name} names .*empty, which is empty$`))
+  }
+})
+
+test('live mode sends nothing unencrypted to another machine', () => {
+  const mail = { MAIL_FROM: 'esim@bank.example' }
+  const elsewhere: [string, string[], string[]][] = [
+    [
+      'DATABASE_URL',
+      [
+        'postgres://p@db.example/p',
+        'postgres://p@10.0.0.1/p?sslmode=disable',
+        'postgres://p@localhost/p?host=db.example',
+        'postgres://p@db.example/p?ssl=0',
+      ],
+      [
+        'postgres://p@db.example/p?sslmode=require',
+        'postgres://p@db.example/p?ssl=true',
+        'postgres://p@127.0.0.1/p',
+        'postgres://p@[::1]/p',
+        'postgres:///p',
+        'postgres://p@%2Fvar%2Frun%2Fpostgresql/p',
+        'postgres://p@localhost/p?host=%2Fvar%2Frun%2Fpostgresql',
+        'postgres://p@db.example/p?host=/var/run/postgresql',
+      ],
+    ],
+    [
+      'SMTP_URL',
+      ['smtp://mail.example', 'smtp://mail.example?requireTLS=false', 'smtp://mail.example?ignoreTLS=true'],
+      ['smtps://mail.example', 'smtp://mail.example?requireTLS=true', 'smtp://localhost:25', 'smtp://[::1]:25'],
+    ],
+    [
+      'REDIS_URL',
+      ['redis://redis.example', 'redis://:w@10.0.0.1:6379'],
+      ['rediss://redis.example', 'redis://127.0.0.1'],
+    ],
+  ]
+  for (const [name, plain, safe] of elsewhere) {
+    for (const url of plain) {
+      refused({ ...server, ...mail, [name]: url }, new RegExp(`^${name} must use TLS`))
+      assert.deepEqual(faultsOf({ ...server, ...mail, [name]: url, ALLOW_PLAINTEXT: '1' }), [])
+      assert.deepEqual(faultsOf({ ...server, ...mail, [name]: url, PERKLINE_MODE: 'sandbox' }), [])
+    }
+    for (const url of safe) assert.deepEqual(faultsOf({ ...server, ...mail, [name]: url }), [], url)
+  }
+})
+
+test('the admin interface has an address that nothing else has', () => {
+  refused({ ADMIN_PORT: '8080' }, /^ADMIN_PORT must be another than PORT/)
+  refused({ ADMIN_PORT: '9100', METRICS_PORT: '9100' }, /^ADMIN_PORT must be another than METRICS_PORT/)
+  assert.deepEqual(readConfig({ ADMIN_PORT: '9200' }).admin, { host: '127.0.0.1', port: 9200 })
+  assert.equal(readConfig({ HOST: '10.0.0.1', ADMIN_PORT: '8080' }).admin?.port, 8080)
+})
+
+test('names that are no settings but look like ours are told, with what may be meant', () => {
+  const meant: [name: string, setting: string][] = [
+    ['MASTERKEY', 'MASTER_KEY'],
+    ['MASTER_KEYS', 'MASTER_KEY'],
+    ['REDIS', 'REDIS_URL'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['PUBLIC_ULR', 'PUBLIC_URL'],
+    ['PERKLINE_PORTT', ''],
+    ['PERKLINE_PUBLIC_URL', 'PUBLIC_URL'],
+    ['database_url', 'DATABASE_URL'],
+    ['OPERATOR_KEYFILE', 'OPERATOR_KEY_FILE'],
+  ]
+  for (const [name, setting] of meant) {
+    const [told = ''] = unknownSettings([name])
+    assert.ok(told.startsWith(`${name} is not a setting`) && told.includes(setting && `did you mean ${setting}?`), told)
+  }
+  const others = [
+    'PATH',
+    'HOME',
+    'HOSTNAME',
+    'MAIL',
+    'SHELL',
+    'LANG',
+    'TERM',
+    'PWD',
+    'USER',
+    'LOGNAME',
+    'EDITOR',
+    'POST',
+  ]
+  const containers = ['REDIS_SERVICE_HOST', 'PERKLINE_SERVICE_HOST', 'PERKLINE_PORT', 'PERKLINE_PORT_8080_TCP']
+  const npm = ['npm_command', 'npm_package_name', 'NODE_ENV', 'INIT_CWD', 'DISPLAY', 'SSH_AUTH_SOCK', 'XDG_DATA_DIRS']
+  const own = [...settingsHelp.map(({ name }) => name), 'PERKLINE_URL']
+  assert.deepEqual(unknownSettings([...others, ...containers, ...npm, ...own]), [])
 })
 
 test('the help names every setting that is read', () => {

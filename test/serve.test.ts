@@ -202,7 +202,7 @@ suite('perkline', { concurrency: 3 }, () => {
       const first = await start(t, ['serve'], { SAMPLE_DATA: '0' })
       await first.ready()
       const data = join(first.folder, 'data')
-      assert.ok(existsSync(join(data, 'master.key')) && existsSync(join(data, 'operator.key')))
+      assert.ok(existsSync(join(data, 'keys', 'master.key')) && existsSync(join(data, 'operator.key')))
       assert.equal(await status(`${first.url}/sandbox/clock`), 200)
       const moved = await fetch(`${first.url}/sandbox/clock`, {
         method: 'POST',
@@ -438,12 +438,9 @@ suite('perkline', { concurrency: 3 }, () => {
       await run.ended
       const port = await freePort()
       const lines = { ...onServer(), PORT: port, LOG_LEVEL: 'fatal' }
-      writeFileSync(
-        join(run.folder, '.env'),
-        Object.entries(lines)
-          .map(([name, value]) => `${name}='${value}'\n`)
-          .join(''),
-      )
+      const text = Object.entries(lines).map(([name, value]) => `${name}='${value}'\n`)
+      // Some editors begin a file with a byte-order mark.
+      writeFileSync(join(run.folder, '.env'), `\uFEFF${text.join('')}MASTERKEY=x\n`)
       const env = { PATH: process.env.PATH ?? '', LOG_LEVEL: 'info' }
       const child = spawn(program, ['serve'], { env, cwd: run.folder, stdio: ['ignore', 'pipe', 'inherit'] })
       t.after(() => child.kill('SIGKILL'))
@@ -464,6 +461,7 @@ suite('perkline', { concurrency: 3 }, () => {
       // Its log may come later than its answers; once it is closed, all of it is here.
       assert.equal((await once(child, 'close'))[0], 0)
       assert.match(stdout, /"level":"info"/)
+      assert.match(stdout, /"level":"warn".*MASTERKEY is not a setting: did you mean MASTER_KEY\?/)
     })
 
     test('what it writes is JSON lines, of the level that was asked for', async t => {

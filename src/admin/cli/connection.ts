@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { urlToHttpOptions } from 'node:url'
-import { environment, readClientConfig } from '../../config.ts'
+import { processEnvironment, readClientConfig } from '../../config.ts'
 import { isUnknownPath, noAdmin, notPerkline, refused, tooSlow, unreachable, wrongKey } from './connection-faults.ts'
 import { CommandError } from './failure.ts'
 import { plain } from './output.ts'
@@ -57,7 +57,7 @@ export async function* streamAdmin<T extends object>(call: AdminCall): AsyncGene
 }
 
 async function send(call: AdminCall): Promise<IncomingMessage> {
-  const { url, operatorKey } = readClientConfig(environment())
+  const { url, operatorKey } = readClientConfig(processEnvironment())
   const address = new URL(url)
   if (!/^https?:$/.test(address.protocol)) throw new CommandError('PERKLINE_URL must start with http:// or https://')
   const shown = `${address.origin}${address.pathname.replace(/\/+$/, '')}`

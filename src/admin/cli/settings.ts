@@ -1,4 +1,4 @@
-import { settingsHelp } from '../../config.ts'
+import { settingsHelp } from '../../settings/help.ts'
 import { type OutputOptions, print, table } from './output.ts'
 
 /** `perkline help settings`: every environment variable with its default. */

@@ -1,0 +1,75 @@
+/** What a start says about settings that can be used, but are probably not what was meant. */
+import { settingsHelp } from './help.ts'
+import { isLoopback } from './loopback.ts'
+import { openFiles } from './secret-files.ts'
+
+type Environment = Record<string, string | undefined>
+type Config = { mode: 'sandbox' | 'live'; host: string; publicUrl: string; admin: object | null }
+
+/** @returns one sentence for each point, to be logged as a warning */
+export function settingsAdvice(config: Config, env: Environment): string[] {
+  return [
+    ...unknownSettings(Object.keys(env)),
+    ...openFileAdvice(env),
+    ...(config.mode === 'live' ? liveAdvice(config, env) : []),
+  ]
+}
+
+function openFileAdvice(env: Environment): string[] {
+  return openFiles(name => env[name]?.trim() || null).map(
+    name => `${name} names a file that every user of this machine can read: take that permission away (chmod o-r)`,
+  )
+}
+
+function liveAdvice(config: Config, env: Environment): string[] {
+  const advice: string[] = []
+  if (!env.PUBLIC_URL?.trim())
+    advice.push(`PUBLIC_URL is not set: partners are given addresses that begin with ${config.publicUrl}`)
+  if (config.admin === null)
+    advice.push('ADMIN_PORT is not set: /admin can be reached by everybody who can reach this address')
+  if (!isLoopback(config.host) && !config.publicUrl.startsWith('https:'))
+    advice.push(
+      'PUBLIC_URL is not https, and the platform listens beyond this machine: tokens and passwords may travel unencrypted',
+    )
+  return advice
+}
+
+const known = [...settingsHelp.map(({ name }) => name), 'PERKLINE_URL']
+/** What Kubernetes sets in every container beside a service of that name. */
+const ofKubernetes = /^PERKLINE_(?:SERVICE_|PORT(?:_|$))/
+/** A user's mailbox, in many shells. */
+const common = ['MAIL']
+
+/** @returns a sentence for each name that is no setting, but begins as ours do or is close to one of them */
+export function unknownSettings(names: readonly string[]): string[] {
+  return names.flatMap(name => {
+    if (known.includes(name) || common.includes(name) || ofKubernetes.test(name)) return []
+    const meant = known.find(setting => isClose(name.toUpperCase(), setting))
+    if (meant) return [`${name} is not a setting: did you mean ${meant}?`]
+    return name.startsWith('PERKLINE_') ? [`${name} is not a setting: see \`perkline help settings\``] : []
+  })
+}
+
+function isClose(name: string, setting: string): boolean {
+  const joined = (text: string) => text.replaceAll('_', '')
+  if (joined(name) === joined(setting) || name === `PERKLINE_${setting}`) return true
+  if (name.length < 5) return false
+  return setting.startsWith(`${name}_`) || editDistance(name, setting) <= (name.length < 8 ? 1 : 2)
+}
+
+/** How many letters have to be added, left out, replaced or swapped with their neighbour (optimal string alignment). */
+function editDistance(a: string, b: string): number {
+  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, column) => column)]
+  const at = (row: number[], column: number) => row[column] ?? 0
+  for (let row = 1; row <= a.length; row++) {
+    const next = [row]
+    for (let column = 1; column <= b.length; column++) {
+      const replaced = at(last, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1)
+      next[column] = Math.min(at(last, column) + 1, at(next, column - 1) + 1, replaced)
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1])
+        next[column] = Math.min(at(next, column), at(before, column - 2) + 1)
+    }
+    ;[before, last] = [last, next]
+  }
+  return at(last, b.length)
+}

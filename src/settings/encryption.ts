@@ -1,0 +1,36 @@
+/** Connections to other machines that would carry passwords and customers' data unencrypted (live mode refuses them). */
+import { isLoopback } from './loopback.ts'
+
+/** The addresses as the settings give them; each is a URL that can be parsed. */
+export type Connections = { databaseUrl: string | null; smtpUrl: string | null; redisUrl: string | null }
+
+/** @returns one fault for each connection to another machine without TLS */
+export function plaintextFaults({ databaseUrl, smtpUrl, redisUrl }: Connections): string[] {
+  const faults: string[] = []
+  const refuse = (name: string, how: string) =>
+    faults.push(`${name} must use TLS, as it leads to another machine: ${how}. ALLOW_PLAINTEXT=1 allows it without`)
+  if (databaseUrl !== null && !isSafeDatabase(new URL(databaseUrl)))
+    refuse('DATABASE_URL', 'add ?sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own')
+  if (smtpUrl !== null && !isSafeMailServer(new URL(smtpUrl)))
+    refuse('SMTP_URL', 'start it with smtps://, or add ?requireTLS=true')
+  if (redisUrl !== null && !isSafeRedis(new URL(redisUrl))) refuse('REDIS_URL', 'start it with rediss://')
+  return faults
+}
+
+/** As the driver reads it: without a host it is this machine, a host that begins with a slash is a socket's folder. */
+function isSafeDatabase(url: URL): boolean {
+  const option = (name: string) => url.searchParams.get(name) ?? ''
+  const host = option('host') || decodeURIComponent(url.hostname)
+  if (host === '' || host.startsWith('/') || isLoopback(host)) return true
+  if (option('sslmode') !== '') return option('sslmode') !== 'disable'
+  const isFile = ['sslcert', 'sslkey', 'sslrootcert'].some(name => option(name) !== '')
+  return isFile || ['true', '1', 'no-verify'].includes(option('ssl')) || option('sslnegotiation') === 'direct'
+}
+
+function isSafeMailServer(url: URL): boolean {
+  const isOn = (name: string) => url.searchParams.get(name) === 'true'
+  return url.protocol === 'smtps:' || isLoopback(url.hostname) || isOn('requireTLS') || isOn('secure')
+}
+
+const isSafeRedis = (url: URL): boolean =>
+  url.protocol === 'rediss:' || url.hostname === '' || isLoopback(decodeURIComponent(url.hostname))

@@ -1,0 +1,66 @@
+/** The settings with their defaults, as `perkline help settings` lists them; `.env.example` names the same ones. */
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+export type Setting = { name: string; byDefault: string; meaning: string }
+
+/** What `perkline help settings` prints, in this order. */
+export const settingsHelp: readonly Setting[] = [
+  { name: 'HOST', byDefault: '127.0.0.1', meaning: 'address to listen on' },
+  { name: 'PORT', byDefault: '8080', meaning: 'port to listen on' },
+  { name: 'PUBLIC_URL', byDefault: 'http://HOST:PORT', meaning: 'address that partners see, used in qrCodeUrl' },
+  {
+    name: 'DATABASE_URL',
+    byDefault: 'embedded',
+    meaning: 'PostgreSQL 15 or newer: postgres://user:password@host/name',
+  },
+  { name: 'DATABASE_URL_FILE', byDefault: 'none', meaning: 'file to read DATABASE_URL from' },
+  { name: 'DATABASE_POOL', byDefault: '10', meaning: 'database connections of one process' },
+  { name: 'DATA_DIR', byDefault: './data', meaning: 'folder of the embedded database, the keys and the sandbox mail' },
+  { name: 'PERKLINE_MODE', byDefault: 'sandbox if embedded, else live', meaning: 'sandbox or live' },
+  { name: 'SAMPLE_DATA', byDefault: '1 if embedded sandbox', meaning: '1: an empty database gets the samples; 0: not' },
+  { name: 'MIGRATE_ON_START', byDefault: '1', meaning: '0: only `perkline migrate` changes the schema' },
+  {
+    name: 'MASTER_KEY',
+    byDefault: 'made if embedded',
+    meaning: 'base64 of 32 bytes; several with commas: first used, others still read',
+  },
+  { name: 'MASTER_KEY_FILE', byDefault: 'none', meaning: 'file to read MASTER_KEY from' },
+  {
+    name: 'OPERATOR_KEY',
+    byDefault: 'made if embedded',
+    meaning: 'key of the admin interface, at least 32 characters',
+  },
+  { name: 'OPERATOR_KEY_FILE', byDefault: 'none', meaning: 'file to read OPERATOR_KEY from' },
+  {
+    name: 'SMTP_URL',
+    byDefault: 'none',
+    meaning: 'where QR e-mails go: smtp:// or smtps://; none: files in DATA_DIR/mail',
+  },
+  { name: 'SMTP_URL_FILE', byDefault: 'none', meaning: 'file to read SMTP_URL from' },
+  { name: 'MAIL_FROM', byDefault: 'none', meaning: 'sender of QR e-mails, required with SMTP_URL' },
+  { name: 'REDIS_URL', byDefault: 'none', meaning: 'rate limits shared by all processes: redis:// or rediss://' },
+  { name: 'REDIS_URL_FILE', byDefault: 'none', meaning: 'file to read REDIS_URL from' },
+  {
+    name: 'ALLOW_PLAINTEXT',
+    byDefault: '0',
+    meaning: '1: live mode takes a database, Redis and SMTP on other machines without TLS; commands may use http',
+  },
+  { name: 'RATE_LIMIT', byDefault: '100/200', meaning: 'eSIM requests a second / burst, per bank; 0: off' },
+  { name: 'OPEN_RESERVATIONS', byDefault: '10000', meaning: 'live reservations that one bank may hold' },
+  { name: 'COMPLETE_AFTER_DAYS', byDefault: '30', meaning: 'wait between compensationReceived and completed' },
+  { name: 'LOG_LEVEL', byDefault: 'info', meaning: logLevels.join(', ') },
+  { name: 'METRICS_PORT', byDefault: 'none', meaning: 'port of Prometheus /metrics' },
+  { name: 'METRICS_HOST', byDefault: '127.0.0.1', meaning: 'address of Prometheus /metrics' },
+  {
+    name: 'ADMIN_PORT',
+    byDefault: 'none',
+    meaning: 'port of /admin and the staff’s portal; /admin is then nowhere else',
+  },
+  { name: 'ADMIN_HOST', byDefault: '127.0.0.1', meaning: 'address of ADMIN_PORT' },
+  {
+    name: 'TRUSTED_PROXIES',
+    byDefault: 'none',
+    meaning: 'addresses or networks, with commas, whose X-Forwarded-For is believed',
+  },
+]

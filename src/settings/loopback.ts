@@ -1,0 +1,10 @@
+/** Which addresses never leave this machine. */
+import { isIPv4, isIPv6 } from 'node:net'
+
+/** @param host a name or an address, IPv6 with or without brackets, as a URL's `hostname` or a setting has it */
+export function isLoopback(host: string): boolean {
+  const plain = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  if (plain === 'localhost' || plain.endsWith('.localhost')) return true
+  if (isIPv4(plain)) return plain.startsWith('127.')
+  return isIPv6(plain) && (/^[0:]+:0*1$/.test(plain) || /^::ffff:(?:127\.|7f[\da-f]{2}:)/.test(plain))
+}

@@ -1,0 +1,42 @@
+/** Settings that may stand in a file, named by `NAME_FILE`, as container engines and systemd hand secrets over. */
+import { readFileSync, statSync } from 'node:fs'
+
+export const secretNames = ['DATABASE_URL', 'MASTER_KEY', 'OPERATOR_KEY', 'SMTP_URL', 'REDIS_URL'] as const
+export type SecretName = (typeof secretNames)[number]
+
+type Read = (name: string) => string | null
+
+/**
+ * The value of such a setting, from whichever form is given.
+ *
+ * @param read gives the text of a plain setting, null when it is not set
+ * @param faults gets what is wrong: both forms, a file that can't be read or is empty
+ * @returns null when neither form is given, or the file is at fault
+ */
+export function readSecret(name: SecretName, read: Read, faults: string[]): string | null {
+  const [value, path] = [read(name), read(`${name}_FILE`)]
+  if (path === null) return value
+  if (value !== null) {
+    faults.push(`${name} and ${name}_FILE are both set: keep one of them`)
+    return value
+  }
+  try {
+    const content = readFileSync(path, 'utf8').trim()
+    if (content === '') faults.push(`${name}_FILE names ${path}, which is empty`)
+    return content || null
+  } catch (error) {
+    faults.push(`${name}_FILE must name a file that this user can read (${(error as Error).message})`)
+    return null
+  }
+}
+
+/** Whether it is set in either form, right or wrong. */
+export const isSecretGiven = (name: SecretName, read: Read): boolean =>
+  read(name) !== null || read(`${name}_FILE`) !== null
+
+/** @returns the settings whose file every user of this machine can read */
+export function openFiles(read: Read): string[] {
+  const isOpen = (path: string | null) =>
+    path !== null && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o004) > 0
+  return secretNames.map(name => `${name}_FILE`).filter(name => isOpen(read(name)))
+}
