@@ -46,10 +46,10 @@ program.commandsGroup('Partners and access')
 program
   .command('apply')
   .description(
-    'Apply a directory of banks, merchants, mobile operators and tariffs; nothing is deleted by leaving it out',
+    'Apply a directory file: banks, merchants, mobile operators and tariffs. What the file leaves out stays as it is',
   )
   .argument('<FILE.yaml>', 'the directory', filled)
-  .option('--dry-run', 'only tell what would change')
+  .option('--dry-run', 'list what would change, and change nothing')
   .addHelpText('after', examples('apply directory.yaml --dry-run', 'apply directory.yaml'))
   .action(
     run<OutputOptions & { dryRun?: boolean }>(async (options, [path]) =>

@@ -23,11 +23,14 @@ beforeEach(async () => {
 })
 after(() => scratch.close())
 
-const apply = (directory: string, options: { files?: Record<string, string>; dryRun?: boolean } = {}) =>
-  applyDirectory(
+/** @returns the counts alone; what changes is tested in directory-changes.test.ts */
+async function apply(directory: string, options: { files?: Record<string, string>; dryRun?: boolean } = {}) {
+  const { created, updated, unchanged } = await applyDirectory(
     { database: database(), clock },
     { directory, files: new Map(Object.entries(options.files ?? {})), dryRun: options.dryRun ?? false },
   )
+  return { created, updated, unchanged }
+}
 
 async function faultsOf(directory: string, files: Record<string, string> = {}): Promise<string[]> {
   const error = await apply(directory, { files }).then(

@@ -50,7 +50,7 @@ test('apply: a dry run changes nothing, the first run creates, the second finds 
 
 test('apply: every fault is told with its path and line, a missing terminals file among them', async () => {
   const path = join(folder, 'faulty.yaml')
-  writeFileSync(path, 'banks:\n  - { code: alpha }\nmerchants:\n  - { code: m, name: M, terminalsFile: none.csv }\n')
+  writeFileSync(path, 'banks:\n  - { code: omega }\nmerchants:\n  - { code: m, name: M, terminalsFile: none.csv }\n')
   const { code, stderr } = await run(['apply', path])
   assert.equal(code, 1)
   assert.match(stderr, /^ {2}- banks\[0\]\.name \(line 2\)/m)

@@ -406,7 +406,31 @@ describe('what a command sends', () => {
 })
 
 describe('apply', () => {
-  const counts = { json: { created: 2, updated: 1, unchanged: 3 } }
+  const changes = [
+    { kind: 'bank', code: 'lumen', change: 'created', fields: { name: [null, 'Lumen'], segments: [null, true] } },
+    {
+      kind: 'merchant',
+      code: 'grocer',
+      change: 'updated',
+      fields: {
+        domain: [[], ['a.example', 'b.example']],
+        description: ['One\ntwo', ''],
+        terminals: { added: 2, removed: 0, changed: 1 },
+      },
+    },
+    { kind: 'tariff', code: 'star/t', change: 'updated', fields: { price: [399, 449.5] } },
+  ]
+  const counts = { json: { created: 2, updated: 1, unchanged: 3, changes } }
+  const listed = `bank lumen created
+  name: Lumen
+  segments: true
+merchant grocer updated
+  domain: (empty) -> a.example, b.example
+  description: One two -> (empty)
+  terminals: 2 added, 0 removed, 1 changed
+tariff star/t updated
+  price: 399 -> 449.5
+`
   const yaml = (terminalsFile: string) =>
     write('directory.yaml', `merchants:\n  - { code: grocer, name: Grocer, terminalsFile: ${terminalsFile} }\n`)
 
@@ -414,7 +438,7 @@ describe('apply', () => {
     write('shops.csv', '\ufeffterminalId\nT-1\n')
     const file = yaml('./shops.csv')
     const { stdout, seen } = await against(counts, ['apply', file])
-    assert.equal(stdout, '2 created, 1 updated, 3 unchanged\n')
+    assert.equal(stdout, `${listed}2 created, 1 updated, 3 unchanged\n`)
     assert.equal(seen[0]?.path, '/admin/directory?dryRun=false')
     assert.deepEqual(JSON.parse(seen[0]?.body.toString() ?? ''), {
       directory: readFileSync(file, 'utf8'),
@@ -424,8 +448,16 @@ describe('apply', () => {
 
   test('--dry-run says that nothing was changed', async () => {
     const { stdout, seen } = await against(counts, ['apply', yaml('shops.csv'), '--dry-run'])
-    assert.match(stdout, /^2 created, 1 updated, 3 unchanged\. .*nothing was changed/)
+    assert.match(stdout, /^2 created, 1 updated, 3 unchanged\. .*nothing was changed/m)
+    assert.ok(stdout.startsWith(listed))
     assert.equal(seen[0]?.path, '/admin/directory?dryRun=true')
+  })
+
+  test('--json prints the answer as it is; a long list says that it is cut', async () => {
+    const answer = { json: { ...counts.json, truncated: true } }
+    assert.deepEqual(JSON.parse((await against(answer, ['apply', yaml('shops.csv'), '--json'])).stdout), answer.json)
+    const { stdout } = await against(answer, ['apply', yaml('shops.csv')])
+    assert.match(stdout, /^Only the first changes are listed\.$/m)
   })
 
   test('a terminals file that is not there is left to the platform, which names its line', async () => {

@@ -16,99 +16,23 @@ function faultsOf(yamlText: string, files: ReadonlyMap<string, string> = noFiles
   return 'faults' in read ? read.faults : []
 }
 
-test('an entry with only its required keys gets the defaults of all others', () => {
-  assert.deepEqual(
-    directoryOf(`
-countries: [{ code: UA, name: Ukraine, currency: { code: UAH, name: Hryvnia } }]
-paymentSystems: [{ code: visa, name: Visa }]
-banks: [{ code: alpha, name: Alpha Bank }]
-merchants: [{ code: grocer, name: Гросер }]
-esim: { operators: [{ code: star, nameUk: Зоря, country: UA, tariffs: [{ code: t1, name: T, price: 5, currency: UAH, validityDays: 1 }] }] }
-`),
-    {
-      countries: [
-        {
-          id: undefined,
-          code: 'UA',
-          name: 'Ukraine',
-          currency: { code: 'UAH', name: 'Hryvnia', symbol: 'UAH', icon: '' },
-        },
-      ],
-      paymentSystems: [{ id: undefined, code: 'visa', name: 'Visa' }],
-      banks: [
-        {
-          id: undefined,
-          code: 'alpha',
-          name: 'Alpha Bank',
-          logoUrl: '',
-          apiVersion: '1.0',
-          status: 'active',
-          esim: { deliveryMode: 'local', operators: [] },
-        },
-      ],
-      merchants: [
-        {
-          id: undefined,
-          code: 'grocer',
-          name: 'Гросер',
-          nameEn: 'Гросер',
-          description: '',
-          logoUrl: '',
-          urlIdent: 'grocer',
-          domain: [],
-          merchantCategoryCode: [],
-          excludedBanks: [],
-          status: 'active',
-          cardPresentationId: null,
-          isReview: false,
-          isMask: false,
-          iosAppUrl: null,
-          androidAppUrl: null,
-          terminals: undefined,
-        },
-      ],
-      mobileOperators: [
-        {
-          id: undefined,
-          code: 'star',
-          nameUk: 'Зоря',
-          nameEn: 'Зоря',
-          logoUrl: null,
-          country: 'UA',
-          status: 'active',
-          tariffs: [
-            {
-              id: undefined,
-              code: 't1',
-              name: 'T',
-              description: '',
-              price: '5.00',
-              currency: 'UAH',
-              dataVolumeMb: 0,
-              dataUnlimited: false,
-              voiceMinutes: 0,
-              voiceUnlimited: false,
-              smsCount: 0,
-              smsUnlimited: false,
-              validityDays: 1,
-              onSale: true,
-            },
-          ],
-        },
-      ],
-    },
-  )
-})
-
-test('a list or an optional key that is null counts as left out', () => {
+test('what an entry leaves out is undefined, and null is what clears a field', () => {
   const { banks, merchants, mobileOperators } = directoryOf(`
 countries:
-banks: [{ code: a, name: A, esim: null, status: ~ }]
-merchants: [{ code: m, name: M, terminals: null, urlIdent: }]
+banks: [{ code: a }, { code: b, esim: null }, { code: c, esim: { operators: null, reservationShare: ~ }, logoUrl: ~ }]
+merchants: [{ code: m, terminals: null, urlIdent: , domain: [], cardPresentationId: ~ }]
 esim:
 `)
-  assert.deepEqual([banks[0]?.status, banks[0]?.esim.operators], ['active', []])
-  assert.deepEqual([merchants[0]?.urlIdent, merchants[0]?.terminals, mobileOperators], ['m', undefined, []])
+  const [a, b, c] = banks
+  assert.deepEqual([a?.name, a?.status, a?.logoUrl, a?.esim, a?.segments], Array(5).fill(undefined))
+  assert.deepEqual(b?.esim, { deliveryMode: 'local', operators: [], reservationShare: null })
+  assert.deepEqual([c?.esim, c?.logoUrl], [{ deliveryMode: undefined, operators: [], reservationShare: null }, ''])
+  const [m] = merchants
+  assert.deepEqual(
+    [m?.terminals, m?.urlIdent, m?.domain, m?.cardPresentationId, m?.name],
+    [[], '', [], null, undefined],
+  )
+  assert.deepEqual(mobileOperators, [])
 })
 
 test('every fault of a file is named, each with its path and line', () => {
@@ -140,10 +64,9 @@ esim:
     'countries[0].code (line 2): must be an ISO 3166-1 alpha-2 code in upper case',
     'countries[0].currency.sign (line 2): must be omitted; the keys here are code, name, symbol, icon',
     'paymentSystems (line 3): must be a list',
-    'banks[0].colour (line 7): must be omitted; the keys here are id, code, name, logoUrl, apiVersion, status, esim',
-    'banks[0].name (line 6): must be given',
+    'banks[0].colour (line 7): must be omitted; the keys here are id, code, name, logoUrl, apiVersion, status, esim, segments',
+    'banks[0].name (line 6): must not be null; leave the key out to keep the value',
     'banks[0].esim.deliveryMode (line 9): must be one of local, qr_email',
-    'banks[0].esim.operators (line 8): must be given',
     'banks[1].code (line 12): must be given once; line 10 gives it too',
     'merchants[0].merchantCategoryCode[0] (line 16): must be four digits',
     'esim.operators[0].tariffs[0].price (line 23): must be a number from 0 to 9999999999.99 with at most 2 decimals',
@@ -172,9 +95,11 @@ const values: [path: string, taken: string[], refused: string[]][] = [
     ['"data:text/html;base64,PHN2Zy8+"', '"data:image/png;base64,a"'],
   ],
   ['banks.apiVersion', ['1.0', '"2"'], [long(33)]],
-  ['banks.status', ['active', 'suspended'], ['withdrawn', 'Active', 'true']],
+  ['banks.status', ['active', 'suspended'], ['withdrawn', 'Active', 'true', '~']],
   ['banks.esim.deliveryMode', ['local', 'qr_email'], ['qr-email', '1']],
-  ['banks.esim.operators', ['all', '[]', '[a, b]'], ['none', '{}', '[a, a]', '[[a]]', '[all, "a b"]', '~']],
+  ['banks.esim.operators', ['all', '[]', '[a, b]'], ['none', '{}', '[a, a]', '[[a]]', '[all, "a b"]']],
+  ['banks.esim.reservationShare', ['1', '100', '~'], ['0', '101', '1.5', 'all']],
+  ['banks.segments', ['true', 'false'], ['~', '1']],
   ['merchants.nameEn', ['""', 'Grocer'], [long(201)]],
   ['merchants.description', ['""', '"a\\nb"', `"${'😀'.repeat(2000)}"`], [long(2001)]],
   ['merchants.urlIdent', ['a~b'], ['a/b', '""', long(201)]],
@@ -200,7 +125,7 @@ const values: [path: string, taken: string[], refused: string[]][] = [
   ['tariffs.currency', ['EUR'], ['eur', 'EURO', '978']],
   ['tariffs.dataVolumeMb', ['0', '2147483647'], ['-1', '1.5', '2147483648', '1e3', '0x10', '010', 'true']],
   ['tariffs.validityDays', ['1', '36500'], ['0', '36501']],
-  ['tariffs.onSale', ['false'], ['off']],
+  ['tariffs.onSale', ['false'], ['off', '~']],
 ]
 
 type Source = string | { [key: string]: Source }
@@ -246,7 +171,7 @@ test('money and texts are read from the characters of the file, not from a float
   })
   assert.deepEqual(prices, ['399.00', '0.10', '12.00', '9999999999.99'])
   assert.equal(directoryOf(fileWith('banks.apiVersion', '1.10')).banks[0]?.apiVersion, '1.10')
-  assert.equal(directoryOf(fileWith('merchants.code', '0042')).merchants[0]?.urlIdent, '0042')
+  assert.equal(directoryOf(fileWith('merchants.code', '0042')).merchants[0]?.code, '0042')
   assert.equal(directoryOf(fileWith('countries.code', 'NO')).countries[0]?.code, 'NO')
 })
 

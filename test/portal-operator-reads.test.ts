@@ -58,7 +58,7 @@ suite('GET /admin/partners', () => {
     const answer = await staff.call('POST', '/admin/directory', { body: { directory } })
     assert.equal(answer.status, 200, answer.text)
     // 2 countries, 2 payment systems, 4 banks, 2 merchants, 2 operators, 5 tariffs
-    assert.deepEqual(answer.body, { created: 0, updated: 0, unchanged: 17 })
+    assert.deepEqual(answer.body, { created: 0, updated: 0, unchanged: 17, changes: [] })
   })
 
   test('one entry changed and sent alone', async () => {
@@ -79,7 +79,7 @@ suite('GET /admin/partners', () => {
     const { banks, merchants } = await get('/partners?pageSize=1&page=2')
     const alphaBank = banks.find(({ entry }: any) => entry.code === 'alpha')
     assert.ok(alphaBank.credentials >= 1)
-    assert.deepEqual(alphaBank.entry.esim, { deliveryMode: 'local', operators: 'all' })
+    assert.deepEqual(alphaBank.entry.esim, { deliveryMode: 'local', operators: 'all', reservationShare: null })
     assert.deepEqual(
       merchants.data.map(({ entry }: any) => entry.code),
       ['voltshop'],

@@ -33,13 +33,18 @@ test('the sample directory has no fault and refers only to codes of its own', as
 test('the sample directory shows both delivery modes, and a merchant for each bank', async () => {
   const { banks, merchants } = (await sampleDirectory()).directory
   assert.deepEqual(
-    banks.map(bank => [bank.code, bank.esim.deliveryMode]),
+    banks.map(bank => [bank.code, bank.esim?.deliveryMode]),
     [
       ['alpha', 'local'],
       ['beta', 'qr_email'],
     ],
   )
-  for (const { code } of banks) assert.ok(merchants.some(merchant => !merchant.excludedBanks.includes(code)))
+  for (const { code } of banks) assert.ok(merchants.some(merchant => !merchant.excludedBanks?.includes(code)))
+})
+
+test('the sample directory shows the status of a bank, a merchant and a mobile operator', async () => {
+  const { banks, merchants, mobileOperators } = (await sampleDirectory()).directory
+  for (const list of [banks, merchants, mobileOperators]) assert.equal(list[0]?.status, 'active')
 })
 
 test('every sample stock file belongs to a tariff, all its lines are good, and no ICCID or number comes twice', async () => {

@@ -39,21 +39,24 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
           'Partners',
           'applyDirectory',
           'Bring the directory to what a file states',
-          'All or nothing, as often as one likes; every fault is told with its path and line. To change one entry, send it alone as ' +
-            '`GET /admin/partners` gives it.',
+          'All or nothing, as often as one likes; every fault is told with its path and line. What an entry leaves out keeps its ' +
+            'value; null or an empty list clears a field. The answer lists what changes, field by field.',
         ),
         body: schemas.DirectoryBody,
         querystring: schemas.DirectoryQuery,
-        response: { 200: schemas.Applied, ...operatorErrors() },
+        response: {
+          200: schemas.Applied,
+          ...operatorErrors({ 409: 'With `mode` `create`: the codes that exist; nothing was applied' }),
+        },
       },
     },
     async request => {
-      const { directory, files } = request.body
-      const given = { directory, files: new Map(Object.entries(files)), dryRun: request.query.dryRun }
-      const counts = await applyDirectory(deps, given)
+      const { directory, files, mode } = request.body
+      const { dryRun } = request.query
+      const applied = await applyDirectory(deps, { directory, files: new Map(Object.entries(files)), dryRun, mode })
       // Whoever applied it sees it in force with the next request; other processes are told at the same moment.
       await Promise.all([deps.catalogue.refresh(), deps.refusals.refresh()])
-      return counts
+      return applied as never
     },
   )
 

@@ -3,6 +3,8 @@ import Type from 'typebox'
 import { bankRoles } from '../access/caller.ts'
 import { instant } from '../campaigns/schemas.ts'
 import { nullable } from '../http/openapi.ts'
+import { applyModes } from '../partners/operations.ts'
+import { entryKinds } from '../partners/tables.ts'
 import { closed } from './documents.ts'
 
 const code = Type.String({ minLength: 1, maxLength: 64, description: 'Code of the partner', examples: ['alpha'] })
@@ -16,6 +18,10 @@ export const DirectoryBody = Type.Object(
       default: {},
       description: 'The texts of the `terminalsFile` entries, by their path as the file writes it',
     }),
+    mode: Type.Enum([...applyModes], {
+      default: 'apply',
+      description: 'apply: makes new entries and changes known ones; create: every code must be new, otherwise 409',
+    }),
   },
   closed,
 )
@@ -23,12 +29,33 @@ export const DirectoryQuery = Type.Object(
   { dryRun: Type.Boolean({ default: false, description: 'true: everything is checked and counted, nothing stays' }) },
   closed,
 )
-const changed = (description: string) => Type.Integer({ minimum: 0, description })
+const entries = (description: string) => Type.Integer({ minimum: 0, description })
+const pair = Type.Array(Type.Unknown(), {
+  minItems: 2,
+  maxItems: 2,
+  description: '[old, new]; old is null in a new entry',
+})
+const terminals = Type.Object(
+  { added: entries('New ones'), removed: entries('Removed ones'), changed: entries('Ones with another value') },
+  { description: 'Of `terminals` only the numbers' },
+)
 export const Applied = Type.Object(
   {
-    created: changed('New entries'),
-    updated: changed('Entries that have changed'),
-    unchanged: changed('Entries that were so already'),
+    created: entries('New entries'),
+    updated: entries('Entries that have changed'),
+    unchanged: entries('Entries that were so already'),
+    changes: Type.Array(
+      Type.Object({
+        kind: Type.Enum([...entryKinds], { description: 'What the entry is' }),
+        code: Type.String({ description: 'Its code; of a tariff `operator/tariff`', examples: ['alpha'] }),
+        change: Type.Enum(['created', 'updated'], { description: 'Whether it is new' }),
+        fields: Type.Record(Type.String(), Type.Union([pair, terminals]), {
+          description: 'Each field that differs, by its name; inside another one with a dot, as `esim.operators`',
+        }),
+      }),
+      { maxItems: 1000, description: 'What changes, entry by entry: the first 1,000' },
+    ),
+    truncated: Type.Optional(Type.Literal(true, { description: 'There are more changes than are listed' })),
   },
   { description: 'What the file has led to; a tariff is an entry of its own' },
 )

@@ -42,7 +42,16 @@ const Bank = Type.Object({
       anyOf: [{ const: 'all' }, { type: 'array', items: { type: 'string' } }],
       description: 'Mobile operators that it sells, by their codes; all: also those to come',
     }),
+    reservationShare: nullable(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100,
+        description: 'Per cent of a tariff’s unsold stock that it may hold reserved; null: the platform’s setting',
+        examples: [50],
+      }),
+    ),
   }),
+  segments: flag('Merchants may form segments of its customers', true),
 })
 
 const Merchant = Type.Object({

@@ -14,14 +14,31 @@ const kindNames: Record<Entry['kind'], string> = {
   tariff: 'tariff',
 }
 
-/** @returns every claim that does not hold, as a fault with path and line */
-export async function checkClaims(database: Queryable, claims: DirectoryClaims): Promise<string[]> {
+/**
+ * @returns `faults`: every claim that does not hold, with path and line; `existing`: for each entry whose code was applied before
+ *   what is told when it was meant to be new
+ */
+export async function checkClaims(
+  database: Queryable,
+  claims: DirectoryClaims,
+): Promise<{ faults: string[]; existing: string[] }> {
   const known = await findKnown(database, claims)
-  return [...missingReferences(claims, known), ...wrongIds(claims.entries, known)]
+  const knownKeys = new Set(known.map(keyOf))
+  const isKnown = (entry: Entry) => knownKeys.has(keyOf(entry))
+  const missing = claims.entries.filter(entry => !isKnown(entry)).flatMap(entry => entry.missing)
+  return {
+    faults: [...missing, ...missingReferences(claims, known), ...wrongIds(claims.entries, known)],
+    existing: claims.entries
+      .filter(entry => isKnown(entry) && !entry.isPlace)
+      .map(
+        ({ path, line, kind, code }) => `${path}.code (line ${line}): must be new; ${kindNames[kind]} ${code} exists`,
+      ),
+  }
 }
 
+const keyOf = ({ kind, code }: Pick<Reference | Entry, 'kind' | 'code'>) => `${kind} ${code}`
+
 function missingReferences({ references, entries }: DirectoryClaims, known: Known[]): string[] {
-  const keyOf = ({ kind, code }: Pick<Reference | Entry, 'kind' | 'code'>) => `${kind} ${code}`
   const existing = new Set([...entries, ...known].map(keyOf))
   return references
     .filter(reference => !existing.has(keyOf(reference)))
@@ -55,9 +72,8 @@ function listOf({ path }: Entry): string {
   return path.slice(0, path.lastIndexOf('['))
 }
 
-/** The entries applied before that have one of the codes or ids in question. */
+/** The entries applied before that have one of the codes or ids. */
 function findKnown(database: Queryable, { references, entries }: DirectoryClaims): Promise<Known[]> {
-  const withId = entries.filter(({ id }) => id !== undefined)
   const tables = [
     { kind: 'country', from: 'countries', code: 'code', id: 'country_id' },
     { kind: 'paymentSystem', from: 'payment_systems', code: 'code', id: 'payment_system_id' },
@@ -78,7 +94,7 @@ function findKnown(database: Queryable, { references, entries }: DirectoryClaims
       where ${code} = any($1) or ${id} = any($2::uuid[])`,
   )
   return database.query<Known>(parts.join(' union all '), [
-    [...new Set([...references, ...withId].map(({ code }) => code))],
-    withId.map(({ id }) => id),
+    [...new Set([...references, ...entries].map(({ code }) => code))],
+    entries.flatMap(({ id }) => id ?? []),
   ])
 }

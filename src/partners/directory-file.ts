@@ -2,7 +2,7 @@ import { LineCounter, parseDocument } from 'yaml'
 import { type DirectoryContext, directoryForm, type Entry, type Reference } from './directory-schema.ts'
 import type { Reading } from './yaml-form.ts'
 
-/** The directory as the file states it, every default filled in; the rules and defaults stand in directory-schema.ts. */
+/** The directory as the file states it; fields that it leaves out are undefined. The rules stand in directory-schema.ts. */
 export type Directory = ReturnType<ReturnType<typeof directoryForm>>
 
 /** What the file says that only the directory in the database can prove right: codes that must exist, ids that must not differ. */
@@ -59,7 +59,7 @@ function read(yamlText: string, fileText: DirectoryContext['fileText']): Directo
   )
   if (syntaxFaults.length > 0) return { ...claims, faults: [...new Set(syntaxFaults)] }
 
-  const reading: Reading = { faults: [], lineAt }
+  const reading: Reading = { faults: [], missing: [], lineAt }
   const directory = directoryForm({ ...claims, fileText })(document.contents, { path: '', line: 1, reading })
   if (reading.faults.length > 0) return { ...claims, faults: reading.faults }
   return { ...claims, directory }

@@ -1,8 +1,20 @@
-/** The rules of the directory file, key by key: what each takes, and what it is when it is left out (operations.md, "The directory file"). */
+/** The rules of the directory file, key by key (operations.md, "The directory file"). */
 import { deliveryModes } from '../esim/store.ts'
 import { maxTerminals, readTerminals, type Terminal, terminalRules } from './terminals-file.ts'
 import * as rules from './text-rules.ts'
-import { list, mapping, optional, type Place, type Reader, refine, refuse, required } from './yaml-form.ts'
+import {
+  clearable,
+  kept,
+  list,
+  mapping,
+  neededWhenNew,
+  optional,
+  type Place,
+  type Reader,
+  refine,
+  refuse,
+  required,
+} from './yaml-form.ts'
 import { allOr, money, oneOf, text, trueOrFalse, wholeNumber } from './yaml-values.ts'
 
 /** A code that the file names and that must exist, in the file or in what was applied before. */
@@ -15,6 +27,10 @@ export type Entry = {
   kind: 'country' | 'paymentSystem' | 'bank' | 'merchant' | 'mobileOperator' | 'tariff'
   code: string
   id: string | undefined
+  /** The faults that it has if its code is new: keys that it leaves out. */
+  missing: string[]
+  /** A mobile operator that is named for its tariffs only. */
+  isPlace: boolean
 }
 
 export const partnerStatuses = ['active', 'suspended'] as const
@@ -32,37 +48,35 @@ const id = optional(uuid, undefined)
 const country = mapping({
   id,
   code: required(text(rules.countryCode)),
-  name: required(name),
-  currency: required(
-    refine(
-      mapping({
-        code: required(text(rules.currencyCode)),
-        name: required(name),
-        symbol: optional(text(rules.oneLine(16)), null),
-        icon: optional(picture, ''),
-      }),
-      currency => ({ ...currency, symbol: currency.symbol ?? currency.code }),
-    ),
+  name: neededWhenNew(name),
+  currency: neededWhenNew(
+    mapping({
+      code: neededWhenNew(text(rules.currencyCode)),
+      name: neededWhenNew(name),
+      symbol: clearable(text(rules.orEmpty(rules.oneLine(16))), ''),
+      icon: clearable(picture, ''),
+    }),
   ),
 })
 
-const paymentSystem = mapping({ id, code: required(code), name: required(name) })
+const paymentSystem = mapping({ id, code: required(code), name: neededWhenNew(name) })
 
+const count = wholeNumber(0, maxCount)
 const tariff = mapping({
   id,
   code: required(code),
-  name: required(name),
-  description: optional(description, ''),
-  price: required(money),
-  currency: required(text(rules.currencyCode)),
-  dataVolumeMb: optional(wholeNumber(0, maxCount), 0),
-  dataUnlimited: optional(trueOrFalse, false),
-  voiceMinutes: optional(wholeNumber(0, maxCount), 0),
-  voiceUnlimited: optional(trueOrFalse, false),
-  smsCount: optional(wholeNumber(0, maxCount), 0),
-  smsUnlimited: optional(trueOrFalse, false),
-  validityDays: required(wholeNumber(1, 36_500)),
-  onSale: optional(trueOrFalse, true),
+  name: neededWhenNew(name),
+  description: clearable(description, ''),
+  price: neededWhenNew(money),
+  currency: neededWhenNew(text(rules.currencyCode)),
+  dataVolumeMb: clearable(count, 0),
+  dataUnlimited: kept(trueOrFalse),
+  voiceMinutes: clearable(count, 0),
+  voiceUnlimited: kept(trueOrFalse),
+  smsCount: clearable(count, 0),
+  smsUnlimited: kept(trueOrFalse),
+  validityDays: neededWhenNew(wholeNumber(1, 36_500)),
+  onSale: kept(trueOrFalse),
 })
 
 const terminal = mapping({
@@ -81,9 +95,8 @@ export type DirectoryContext = {
 }
 
 /**
- * Reads the whole directory file (operations.md, "The directory file"). Every key is either required or has the value
- * that stands behind its reader here when it is left out or null; that says nothing of entries left out whole, which
- * stay as they are.
+ * Reads the whole directory file (operations.md, "The directory file"). A field that an entry leaves out is undefined, and null
+ * clears one; what a new entry gets instead stands in `tables.ts`.
  */
 export function directoryForm(context: DirectoryContext) {
   const noted = <T extends { code: string }>(kind: Entry['kind'], read: Reader<T>) =>
@@ -108,22 +121,27 @@ export function directoryForm(context: DirectoryContext) {
   return refine(lists, ({ esim, ...others }) => ({ ...others, mobileOperators: esim?.operators }))
 }
 
-/** A bank without `esim` sells no eSIM. */
+/** A new bank without `esim` sells no eSIM, and null takes all sales away. */
 function bankForm({ references }: DirectoryContext) {
   return mapping({
     id,
     code: required(code),
-    name: required(name),
-    logoUrl: optional(picture, ''),
-    apiVersion: optional(text(rules.oneLine(32)), '1.0'),
-    status: optional(oneOf(...partnerStatuses), 'active'),
-    esim: optional(
+    name: neededWhenNew(name),
+    logoUrl: clearable(picture, ''),
+    apiVersion: kept(text(rules.oneLine(32))),
+    status: kept(oneOf(...partnerStatuses)),
+    esim: clearable(
       mapping({
-        deliveryMode: optional(oneOf(...deliveryModes), 'local'),
-        operators: required(allOr(list(reference('mobileOperator', references), { max: 10_000 }))),
+        deliveryMode: kept(oneOf(...deliveryModes)),
+        operators: {
+          ...neededWhenNew(allOr(list(reference('mobileOperator', references), { max: 10_000 }))),
+          whenNull: () => [],
+        },
+        reservationShare: clearable(wholeNumber(1, 100), null),
       }),
-      { deliveryMode: 'local', operators: [] },
+      { deliveryMode: 'local', operators: [], reservationShare: null },
     ),
+    segments: kept(trueOrFalse),
   })
 }
 
@@ -139,32 +157,27 @@ function merchantForm({ references, fileText }: DirectoryContext) {
     mapping({
       id,
       code: required(code),
-      name: required(name),
-      nameEn: optional(text(rules.orEmpty(rules.oneLine(200))), ''),
-      description: optional(description, ''),
-      logoUrl: optional(picture, ''),
-      urlIdent: optional(text(rules.urlIdent), null),
-      domain: optional(list(text(rules.domain), { max: 100 }), []),
-      merchantCategoryCode: optional(list(text(rules.merchantCategoryCode), { max: 100 }), []),
-      excludedBanks: optional(list(reference('bank', references), { max: 10_000 }), []),
-      status: optional(oneOf(...partnerStatuses), 'active'),
-      cardPresentationId: optional(uuid, null),
-      isReview: optional(trueOrFalse, false),
-      isMask: optional(trueOrFalse, false),
-      iosAppUrl: optional(webAddress, null),
-      androidAppUrl: optional(webAddress, null),
-      terminals: optional(list(terminal, { max: maxTerminals, unique: ['terminalId'] }), undefined),
-      terminalsFile: optional(terminalsFile, undefined),
+      name: neededWhenNew(name),
+      nameEn: clearable(text(rules.orEmpty(rules.oneLine(200))), ''),
+      description: clearable(description, ''),
+      logoUrl: clearable(picture, ''),
+      urlIdent: clearable(text(rules.urlIdent), ''),
+      domain: clearable(list(text(rules.domain), { max: 100 }), []),
+      merchantCategoryCode: clearable(list(text(rules.merchantCategoryCode), { max: 100 }), []),
+      excludedBanks: clearable(list(reference('bank', references), { max: 10_000 }), []),
+      status: kept(oneOf(...partnerStatuses)),
+      cardPresentationId: clearable(uuid, null),
+      isReview: kept(trueOrFalse),
+      isMask: kept(trueOrFalse),
+      iosAppUrl: clearable(webAddress, null),
+      androidAppUrl: clearable(webAddress, null),
+      terminals: clearable(list(terminal, { max: maxTerminals, unique: ['terminalId'] }), []),
+      terminalsFile: kept(terminalsFile),
     }),
     ({ terminalsFile, ...merchant }, place) => {
       if (merchant.terminals !== undefined && terminalsFile !== undefined)
         refuse(place, 'must have terminals or terminalsFile, not both')
-      return {
-        ...merchant,
-        nameEn: merchant.nameEn || merchant.name,
-        urlIdent: merchant.urlIdent ?? merchant.code,
-        terminals: merchant.terminals ?? terminalsFile,
-      }
+      return { ...merchant, terminals: merchant.terminals ?? terminalsFile }
     },
   )
 }
@@ -177,18 +190,17 @@ function mobileOperatorForm({ entries }: DirectoryContext) {
       mapping({
         id,
         code: required(code),
-        nameUk: required(name),
-        nameEn: optional(text(rules.orEmpty(rules.oneLine(200))), ''),
-        logoUrl: optional(picture, ''),
-        country: required(text(rules.countryOrGlobal)),
-        status: optional(oneOf(...mobileOperatorStatuses), 'active'),
+        nameUk: neededWhenNew(name),
+        nameEn: clearable(text(rules.orEmpty(rules.oneLine(200))), ''),
+        logoUrl: clearable(picture, ''),
+        country: neededWhenNew(text(rules.countryOrGlobal)),
+        status: kept(oneOf(...mobileOperatorStatuses)),
         tariffs: optional(list(noteEntry('tariff', tariff, tariffs), { max: 1000, unique: ['code', 'id'] }), []),
       }),
       operator => {
         if (operator.code !== undefined)
           entries.push(...tariffs.map(entry => ({ ...entry, code: tariffKey(operator.code, entry.code) })))
-        // An empty English name is one left out: partners never see it empty (eSIM document, "Operator").
-        return { ...operator, nameEn: operator.nameEn || operator.nameUk, logoUrl: operator.logoUrl || null }
+        return operator
       },
     )
     return read(node, place)
@@ -196,7 +208,7 @@ function mobileOperatorForm({ entries }: DirectoryContext) {
 }
 
 /** Codes of tariffs are unique within their mobile operator; no code has a slash. */
-function tariffKey(operatorCode: string, code: string): string {
+export function tariffKey(operatorCode: string, code: string): string {
   return `${operatorCode}/${code}`
 }
 
@@ -208,9 +220,23 @@ function reference(kind: Reference['kind'], references: Reference[]): Reader<str
 }
 
 function noteEntry<T extends { code: string }>(kind: Entry['kind'], read: Reader<T>, entries: Entry[]): Reader<T> {
-  return refine(read, (entry: T & { id?: string | undefined }, { path, line }) => {
+  return (node, place) => {
+    const { reading } = place
+    const outer = reading.missing
+    reading.missing = []
+    const entry = read(node, place) as (T & { id?: string | undefined }) | undefined
+    const { missing } = reading
+    reading.missing = outer
     // A faulty file comes here with its faulty values left out.
-    if (entry.code !== undefined) entries.push({ path, line, kind, code: entry.code, id: entry.id })
+    if (entry?.code === undefined) return entry as T
+    const { code, id } = entry
+    entries.push({ path: place.path, line: place.line, kind, code, id, missing, isPlace: isPlace(entry) })
     return entry
-  })
+  }
+}
+
+/** Whether an entry says nothing but where its tariffs belong. */
+function isPlace({ code, ...fields }: object & { code: string; tariffs?: readonly unknown[] }): boolean {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return given.length === 1 && fields.tariffs !== undefined && fields.tariffs.length > 0
 }

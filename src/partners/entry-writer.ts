@@ -1,22 +1,24 @@
 /**
- * How entries of the directory file get into their tables: each table is declared once, by its columns, and written by one
- * statement that touches only what differs. So an apply of the same file writes nothing.
+ * How entries of the directory file get into their tables. What the file leaves out is taken from the present entry, so the caller
+ * must hold the lock of the directory. Only what differs is written: an apply of the same file writes nothing.
  */
 import type { Queryable } from '../db/database.ts'
+import { type Changes, changedFields } from './changes.ts'
+import type { EntryTable, FieldValues, LinkTable } from './tables.ts'
 
-export type EntryTable = {
-  name: string
-  /** The columns that find the entry again; `code` is one of them. */
-  key: string[]
-  /** Made for a new entry and kept ever after. */
+/** An entry as the file states it. */
+export type GivenEntry = {
+  /** Values of the key's columns. */
+  key: { code: string } & Record<string, unknown>
+  /** How changes name it. */
+  shownCode: string
+  /** For the case that it is new. */
   id: string
-  /** Every column that the file decides, with its type. */
-  columns: Record<string, string>
-  /** It has `created_at` and `updated_at`. */
-  stamped?: boolean
+  /** Fields that the file leaves out are undefined. */
+  given: FieldValues
 }
 
-export type Written = { code: string; created: boolean }
+type Whole = GivenEntry & { before: FieldValues | null; after: FieldValues }
 
 /** Bounds what one statement holds, also in the worst case of a picture in each entry. */
 const entriesAtOnce = 500
@@ -24,63 +26,122 @@ const entriesAtOnce = 500
 /**
  * Makes the entries that are new and changes those that differ.
  *
- * @param rows by column name, with the id for the case that the entry is new
- * @returns the entries that were made or changed
+ * @param changes gets what was made and changed
  */
 export async function writeEntries(
   transaction: Queryable,
   table: EntryTable,
-  rows: readonly object[],
-  now: Date,
-): Promise<Written[]> {
-  const text = writeStatement(table)
-  const written: Written[] = []
-  for (let from = 0; from < rows.length; from += entriesAtOnce) {
-    const some = JSON.stringify(rows.slice(from, from + entriesAtOnce))
-    written.push(...(await transaction.query<Written>(text, table.stamped ? [some, now] : [some])))
+  entries: readonly GivenEntry[],
+  { changes, now }: { changes: Changes; now: Date },
+): Promise<void> {
+  for (let from = 0; from < entries.length; from += entriesAtOnce) {
+    const some = entries.slice(from, from + entriesAtOnce)
+    const present = await readPresent(transaction, table, some)
+    const changed: Whole[] = []
+    for (const [index, entry] of some.entries()) {
+      const before = present[index] ?? null
+      const after = mergedValues(table, entry, before)
+      const fields = changedFields(table, before, after)
+      if (before && Object.keys(fields).length === 0) continue
+      changed.push({ ...entry, before, after })
+      changes.add({ kind: table.kind, code: entry.shownCode, change: before ? 'updated' : 'created', fields })
+    }
+    if (changed.length > 0) await writeChanged(transaction, table, changed, now)
   }
-  return written
 }
 
-function writeStatement({ name, key, id, columns, stamped }: EntryTable): string {
-  const given = Object.entries({ [id]: 'uuid', ...columns })
-  const all = given.map(([column]) => column)
-  const changing = Object.keys(columns).filter(column => !key.includes(column))
-  const of = (alias: string, names: string[]) => names.map(column => `${alias}.${column}`).join(', ')
-  const same = key.map(column => `t.${column} = i.${column}`).join(' and ')
+/** What an entry is once the file is applied. */
+function mergedValues(table: EntryTable, { key, given }: GivenEntry, before: FieldValues | null): FieldValues {
+  const mergedValue = (name: string, initial: unknown) => {
+    if (given[name] !== undefined) return given[name]
+    return before ? before[name] : initial
+  }
+  const fields = Object.entries(table.fields)
+  const values = Object.fromEntries(fields.map(([name, { initial }]) => [name, mergedValue(name, initial)]))
+  return table.complete?.(values, key.code) ?? values
+}
+
+/** The present values of each entry; undefined for a new one. */
+async function readPresent(
+  transaction: Queryable,
+  { name, key, fields }: EntryTable,
+  entries: readonly GivenEntry[],
+): Promise<(FieldValues | undefined)[]> {
+  const values = Object.entries(fields).map(([field, { column, read }]) => `'${field}', ${read ?? `t.${column}`}`)
+  const rows = await transaction.query<{ place: number; values: FieldValues }>(
+    `select i.place::int, json_build_object(${values.join(', ')}) as values
+     from ${inputOf(key)} join ${name} t on ${sameKey(key)}`,
+    [JSON.stringify(entries.map(entry => entry.key))],
+  )
+  const present: (FieldValues | undefined)[] = entries.map(() => undefined)
+  for (const row of rows) present[row.place - 1] = row.values
+  return present
+}
+
+async function writeChanged(
+  transaction: Queryable,
+  table: EntryTable,
+  changed: readonly Whole[],
+  now: Date,
+): Promise<void> {
+  const columns = Object.entries(table.fields).filter(([, { column }]) => column !== undefined)
+  const rows = changed.map(({ key, id, after }) => ({
+    ...Object.fromEntries(
+      columns.map(([name, { column, toColumn }]) => [column, toColumn?.(after[name]) ?? after[name]]),
+    ),
+    ...key,
+    [table.id]: id,
+  }))
+  const text = writeStatement(table)
+  await transaction.execute(text, table.stamped ? [JSON.stringify(rows), now] : [JSON.stringify(rows)])
+  for (const [name, { link }] of Object.entries(table.fields)) {
+    if (link === undefined) continue
+    const links = changed.map(({ key, after }) => ({ code: key.code, targets: link.targetsOf(after[name]) }))
+    await writeLinks(transaction, link.table, links)
+  }
+}
+
+/** `$1` as rows `i` of these columns, numbered from 1 by `place`. */
+function inputOf(columns: Record<string, string>): string {
+  const typed = Object.entries(columns).map(pair => pair.join(' '))
+  return `rows from (json_to_recordset($1::json) as (${typed.join(', ')})) with ordinality as i (${[...Object.keys(columns), 'place'].join(', ')})`
+}
+
+function sameKey(key: Record<string, string>): string {
+  return Object.keys(key)
+    .map(column => `t.${column} = i.${column}`)
+    .join(' and ')
+}
+
+function writeStatement({ name, key, id, fields, stamped }: EntryTable): string {
+  const columns = Object.fromEntries(
+    Object.values(fields).flatMap(({ column, type }) => (column ? [[column, type]] : [])),
+  )
+  const all = { [id]: 'uuid', ...key, ...columns }
+  const of = (alias: string, names: Record<string, string>) =>
+    Object.keys(names)
+      .map(column => `${alias}.${column}`)
+      .join(', ')
   return `
     with input as (
-      select * from rows from (json_to_recordset($1::json) as (${given.map(pair => pair.join(' ')).join(', ')}))
-        with ordinality as i (${all.join(', ')}, place)
+      select * from ${inputOf(all)}
     ), updated as (
-      update ${name} t set (${changing.join(', ')}) = row(${of('i', changing)})${stamped ? ', updated_at = $2' : ''}
-      from input i where ${same} and (${of('t', changing)}) is distinct from (${of('i', changing)})
-      returning t.code
-    ), created as (
-      insert into ${name} (${all.join(', ')}${stamped ? ', created_at, updated_at' : ''})
-      select ${of('i', all)}${stamped ? ', $2, $2' : ''} from input i
-      where not exists (select from ${name} t where ${same}) order by i.place
-      returning code
+      update ${name} t set (${Object.keys(columns).join(', ')}) = row(${of('i', columns)})${stamped ? ', updated_at = $2' : ''}
+      from input i where ${sameKey(key)}
     )
-    select code, false as created from updated union all select code, true from created`
+    insert into ${name} (${Object.keys(all).join(', ')}${stamped ? ', created_at, updated_at' : ''})
+    select ${of('i', all)}${stamped ? ', $2, $2' : ''} from input i
+    where not exists (select from ${name} t where ${sameKey(key)}) order by i.place`
 }
 
-/** A table of pairs: which of the targets an owner has. */
-export type LinkTable = { name: string; owner: { table: string; id: string }; target: { table: string; id: string } }
-
-/**
- * Gives each owner exactly these targets.
- *
- * @param links codes; owners that are not among them keep theirs
- * @returns the codes of the owners whose targets have changed
- */
-export async function writeLinks(
+/** Gives each owner exactly these targets, all by their codes. */
+async function writeLinks(
   transaction: Queryable,
   { name, owner, target }: LinkTable,
   links: readonly { code: string; targets: readonly string[] }[],
-): Promise<string[]> {
+): Promise<void> {
   const pairs = links.flatMap(({ code, targets }) => targets.map(to => [code, to] as const))
-  const rows = await transaction.query<{ code: string }>(
+  await transaction.execute(
     `with owners as (
        select ${owner.id}, code from ${owner.table} where code = any($1::text[])
      ), input as (
@@ -91,13 +152,8 @@ export async function writeLinks(
        delete from ${name} l using owners o
        where l.${owner.id} = o.${owner.id}
          and not exists (select from input i where i.${owner.id} = l.${owner.id} and i.${target.id} = l.${target.id})
-       returning l.${owner.id}
-     ), added as (
-       insert into ${name} (${owner.id}, ${target.id}) select ${owner.id}, ${target.id} from input
-       on conflict do nothing returning ${owner.id}
      )
-     select code from owners where ${owner.id} in (select ${owner.id} from removed union all select ${owner.id} from added)`,
+     insert into ${name} (${owner.id}, ${target.id}) select ${owner.id}, ${target.id} from input on conflict do nothing`,
     [links.map(({ code }) => code), pairs.map(([code]) => code), pairs.map(([, to]) => to)],
   )
-  return rows.map(({ code }) => code)
 }

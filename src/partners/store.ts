@@ -1,181 +1,52 @@
-/** The tables of the directory: how each entry of the file is kept. */
+/** What the directory's tables are written from: each entry of the file with its key, and the fields that it states. */
 import { randomUUID } from 'node:crypto'
 import type { Queryable } from '../db/database.ts'
+import type { Changes } from './changes.ts'
 import type { Directory } from './directory-file.ts'
-import { type EntryTable, type LinkTable, type Written, writeEntries, writeLinks } from './entry-writer.ts'
+import { tariffKey } from './directory-schema.ts'
+import { type GivenEntry, writeEntries } from './entry-writer.ts'
+import { type EntryTable, type FieldValues, mobileOperators, tariffs } from './tables.ts'
 
-type Entries<Kind extends keyof Directory> = readonly NonNullable<Directory[Kind]>[number][]
+type MobileOperators = NonNullable<Directory['mobileOperators']>
+type Entry = { code: string; id: string | undefined }
+export type Writing = { changes: Changes; now: Date }
 
-const key = ['code']
-const countries: EntryTable = {
-  name: 'countries',
-  key,
-  id: 'country_id',
-  columns: {
-    code: 'text',
-    name: 'text',
-    currency_code: 'text',
-    currency_name: 'text',
-    currency_symbol: 'text',
-    currency_icon: 'text',
-  },
-}
-const paymentSystems: EntryTable = {
-  name: 'payment_systems',
-  key,
-  id: 'payment_system_id',
-  columns: { code: 'text', name: 'text' },
-}
-const banks: EntryTable = {
-  name: 'banks',
-  key,
-  id: 'bank_id',
-  columns: {
-    code: 'text',
-    name: 'text',
-    logo_url: 'text',
-    api_version: 'text',
-    status: 'text',
-    esim_delivery_mode: 'text',
-    esim_all_operators: 'boolean',
-  },
-}
-const merchants: EntryTable = {
-  name: 'merchants',
-  key,
-  id: 'merchant_id',
-  columns: {
-    code: 'text',
-    name: 'text',
-    name_en: 'text',
-    description: 'text',
-    logo_url: 'text',
-    url_ident: 'text',
-    domain: 'text[]',
-    merchant_category_code: 'text[]',
-    card_presentation_id: 'uuid',
-    is_review: 'boolean',
-    is_mask: 'boolean',
-    ios_app_url: 'text',
-    android_app_url: 'text',
-    status: 'text',
-  },
-  stamped: true,
-}
-const mobileOperators: EntryTable = {
-  name: 'mobile_operators',
-  key,
-  id: 'uuid',
-  columns: { code: 'text', name_uk: 'text', name_en: 'text', logo_url: 'text', country: 'text', status: 'text' },
-}
-const tariffs: EntryTable = {
-  name: 'tariffs',
-  key: ['mobile_operator_id', 'code'],
-  id: 'uuid',
-  columns: {
-    mobile_operator_id: 'int',
-    code: 'text',
-    name: 'text',
-    description: 'text',
-    price: 'numeric',
-    currency: 'text',
-    data_volume_mb: 'int',
-    data_unlimited: 'boolean',
-    voice_minutes: 'int',
-    voice_unlimited: 'boolean',
-    sms_count: 'int',
-    sms_unlimited: 'boolean',
-    validity_days: 'int',
-    on_sale: 'boolean',
-    position: 'int',
-  },
-}
-const bankOperators: LinkTable = {
-  name: 'bank_mobile_operators',
-  owner: { table: 'banks', id: 'bank_id' },
-  target: { table: 'mobile_operators', id: 'mobile_operator_id' },
-}
-const excludedBanks: LinkTable = {
-  name: 'merchant_excluded_banks',
-  owner: { table: 'merchants', id: 'merchant_id' },
-  target: { table: 'banks', id: 'bank_id' },
-}
-
-export function writeCountries(transaction: Queryable, entries: Entries<'countries'>, now: Date): Promise<Written[]> {
-  const rows = entries.map(({ id, code, name, currency }) => ({
-    country_id: id ?? randomUUID(),
-    code,
-    name,
-    currency_code: currency.code,
-    currency_name: currency.name,
-    currency_symbol: currency.symbol,
-    currency_icon: currency.icon,
-  }))
-  return writeEntries(transaction, countries, rows, now)
-}
-
-export function writePaymentSystems(
+/** Writes entries whose only key is their code. */
+export function writeByCode(
   transaction: Queryable,
-  entries: Entries<'paymentSystems'>,
-  now: Date,
-): Promise<Written[]> {
-  const rows = entries.map(({ id, code, name }) => ({ payment_system_id: id ?? randomUUID(), code, name }))
-  return writeEntries(transaction, paymentSystems, rows, now)
-}
-
-/** The mobile operators without their tariffs. */
-export function writeMobileOperators(
-  transaction: Queryable,
-  entries: Entries<'mobileOperators'>,
-  now: Date,
-): Promise<Written[]> {
-  const rows = entries.map(({ id, code, nameUk, nameEn, logoUrl, country, status }) => ({
-    uuid: id ?? randomUUID(),
-    code,
-    name_uk: nameUk,
-    name_en: nameEn,
-    logo_url: logoUrl,
-    country,
-    status,
-  }))
-  return writeEntries(transaction, mobileOperators, rows, now)
+  table: EntryTable,
+  entries: readonly Entry[],
+  writing: Writing,
+): Promise<void> {
+  const given = entries.map(entry => givenEntry(entry, { code: entry.code }, entry.code))
+  return writeEntries(transaction, table, given, writing)
 }
 
 /** The tariffs of these mobile operators, which must be written before. */
 export async function writeTariffs(
   transaction: Queryable,
-  entries: Entries<'mobileOperators'>,
-  now: Date,
-): Promise<Written[]> {
-  const idOf = await idsByCode(transaction, mobileOperators.name, 'mobile_operator_id', entries)
+  operators: MobileOperators,
+  writing: Writing,
+): Promise<void> {
+  const idOf = await idsByCode(transaction, mobileOperators.name, 'mobile_operator_id', operators)
   const present = await transaction.query<{ operatorId: string | number; code: string; position: number }>(
     `select mobile_operator_id as "operatorId", code, position from tariffs where mobile_operator_id = any($1)`,
-    [entries.map(({ code }) => idOf(code))],
+    [operators.map(({ code }) => idOf(code))],
   )
   const presentOf = Map.groupBy(present, ({ operatorId }) => operatorId)
-  const rows = entries.flatMap(operator => {
+  const given = operators.flatMap(operator => {
+    const operatorId = idOf(operator.code)
     const codes = operator.tariffs.map(({ code }) => code)
-    const positions = tariffPositions(codes, presentOf.get(idOf(operator.code)) ?? [])
-    return operator.tariffs.map((tariff, index) => ({
-      uuid: tariff.id ?? randomUUID(),
-      mobile_operator_id: idOf(operator.code),
-      code: tariff.code,
-      name: tariff.name,
-      description: tariff.description,
-      price: tariff.price,
-      currency: tariff.currency,
-      data_volume_mb: tariff.dataVolumeMb,
-      data_unlimited: tariff.dataUnlimited,
-      voice_minutes: tariff.voiceMinutes,
-      voice_unlimited: tariff.voiceUnlimited,
-      sms_count: tariff.smsCount,
-      sms_unlimited: tariff.smsUnlimited,
-      validity_days: tariff.validityDays,
-      on_sale: tariff.onSale,
-      position: positions[index],
-    }))
+    const positions = tariffPositions(codes, presentOf.get(operatorId) ?? [])
+    return operator.tariffs.map((tariff, index) =>
+      givenEntry(
+        { ...tariff, position: positions[index] },
+        { mobile_operator_id: operatorId, code: tariff.code },
+        tariffKey(operator.code, tariff.code),
+      ),
+    )
   })
-  return writeEntries(transaction, tariffs, rows, now)
+  await writeEntries(transaction, tariffs, given, writing)
 }
 
 /** The order of a file that names all tariffs that are there; to another one they stay in theirs, and new ones follow. */
@@ -187,52 +58,19 @@ function tariffPositions(codes: readonly string[], present: readonly { code: str
   return codes.map(code => known.get(code) ?? ++last)
 }
 
-export function writeBanks(transaction: Queryable, entries: Entries<'banks'>, now: Date): Promise<Written[]> {
-  const rows = entries.map(({ id, code, name, logoUrl, apiVersion, status, esim }) => ({
-    bank_id: id ?? randomUUID(),
-    code,
-    name,
-    logo_url: logoUrl,
-    api_version: apiVersion,
-    status,
-    esim_delivery_mode: esim.deliveryMode,
-    esim_all_operators: esim.operators === 'all',
-  }))
-  return writeEntries(transaction, banks, rows, now)
+function givenEntry({ code, id, ...fields }: Entry, key: GivenEntry['key'], shownCode: string): GivenEntry {
+  return { key, shownCode, id: id ?? randomUUID(), given: flattened(fields) }
 }
 
-/** Which mobile operators each bank may sell. @returns the codes of the banks that this changes */
-export function writeBankOperators(transaction: Queryable, entries: Entries<'banks'>): Promise<string[]> {
-  const links = entries.map(({ code, esim }) => ({ code, targets: esim.operators === 'all' ? [] : esim.operators }))
-  return writeLinks(transaction, bankOperators, links)
-}
-
-/** The merchants without their excluded banks and terminals. */
-export function writeMerchants(transaction: Queryable, entries: Entries<'merchants'>, now: Date): Promise<Written[]> {
-  const rows = entries.map(merchant => ({
-    merchant_id: merchant.id ?? randomUUID(),
-    code: merchant.code,
-    name: merchant.name,
-    name_en: merchant.nameEn,
-    description: merchant.description,
-    logo_url: merchant.logoUrl,
-    url_ident: merchant.urlIdent,
-    domain: merchant.domain,
-    merchant_category_code: merchant.merchantCategoryCode,
-    card_presentation_id: merchant.cardPresentationId,
-    is_review: merchant.isReview,
-    is_mask: merchant.isMask,
-    ios_app_url: merchant.iosAppUrl,
-    android_app_url: merchant.androidAppUrl,
-    status: merchant.status,
-  }))
-  return writeEntries(transaction, merchants, rows, now)
-}
-
-/** @returns the codes of the merchants that this changes */
-export function writeExcludedBanks(transaction: Queryable, entries: Entries<'merchants'>): Promise<string[]> {
-  const links = entries.map(({ code, excludedBanks }) => ({ code, targets: excludedBanks }))
-  return writeLinks(transaction, excludedBanks, links)
+/** `{ currency: { code } }` as `{ 'currency.code': code }`. */
+function flattened(fields: object, prefix = ''): FieldValues {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.entries(flattened(value, `${prefix}${name}.`))
+        : [[prefix + name, value]],
+    ),
+  )
 }
 
 /** @returns finds the id of each of these entries by its code */

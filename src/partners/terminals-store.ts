@@ -1,5 +1,6 @@
 /** The terminals of merchants: up to hundreds of thousands, so they are compared inside the database. */
 import type { Queryable } from '../db/database.ts'
+import type { TerminalsChange } from './changes.ts'
 import type { Terminal } from './terminals-file.ts'
 
 export type MerchantTerminals = { merchantId: string; terminals: readonly Terminal[] }
@@ -12,36 +13,49 @@ const valuesOf = (alias: string) => values.replaceAll(/\w+/g, column => `${alias
  * Gives each of the merchants exactly these terminals; other merchants keep theirs.
  *
  * @param now when those that are new are added
- * @returns the ids of the merchants that this changes
+ * @returns what this changes, by the id of the merchant
  */
 export async function replaceTerminals(
   transaction: Queryable,
   given: MerchantTerminals[],
   now: Date,
-): Promise<Set<string>> {
-  if (given.length === 0) return new Set()
+): Promise<Map<string, TerminalsChange>> {
+  const changed = new Map<string, TerminalsChange>()
+  if (given.length === 0) return changed
   await stage(transaction, given, now)
-  const changed = new Set<string>()
-  for (const change of changes) {
-    const rows = await transaction.query<{ merchantId: string }>(
-      `with changed as (${change} returning t.merchant_id) select distinct merchant_id as "merchantId" from changed`,
+  for (const [name, statement] of steps) {
+    const rows = await transaction.query<{ merchantId: string; count: number }>(
+      `with changed as (${statement} returning t.merchant_id)
+       select merchant_id as "merchantId", count(*)::int as count from changed group by merchant_id`,
       [given.map(({ merchantId }) => merchantId)],
     )
-    for (const { merchantId } of rows) changed.add(merchantId)
+    for (const { merchantId, count } of rows) {
+      const change = changed.get(merchantId) ?? { added: 0, removed: 0, changed: 0 }
+      changed.set(merchantId, { ...change, [name]: count })
+    }
   }
   return changed
 }
 
-const changes = [
-  `delete from terminals t
-   where t.merchant_id = any($1)
-     and not exists (select from applied_terminals a where a.merchant_id = t.merchant_id and a.terminal_id = t.terminal_id)`,
-  `update terminals t set (${values}) = row(${valuesOf('a')}) from applied_terminals a
-   where t.merchant_id = any($1) and a.merchant_id = t.merchant_id and a.terminal_id = t.terminal_id
-     and (${valuesOf('t')}) is distinct from (${valuesOf('a')})`,
-  `insert into terminals as t (merchant_id, terminal_id, ${values}, added_at)
-   select a.merchant_id, a.terminal_id, ${valuesOf('a')}, a.added_at from applied_terminals a
-   where a.merchant_id = any($1) on conflict do nothing`,
+const steps: [keyof TerminalsChange, string][] = [
+  [
+    'removed',
+    `delete from terminals t
+     where t.merchant_id = any($1) and not exists (
+       select from applied_terminals a where a.merchant_id = t.merchant_id and a.terminal_id = t.terminal_id)`,
+  ],
+  [
+    'changed',
+    `update terminals t set (${values}) = row(${valuesOf('a')}) from applied_terminals a
+     where t.merchant_id = any($1) and a.merchant_id = t.merchant_id and a.terminal_id = t.terminal_id
+       and (${valuesOf('t')}) is distinct from (${valuesOf('a')})`,
+  ],
+  [
+    'added',
+    `insert into terminals as t (merchant_id, terminal_id, ${values}, added_at)
+     select a.merchant_id, a.terminal_id, ${valuesOf('a')}, a.added_at from applied_terminals a
+     where a.merchant_id = any($1) on conflict do nothing`,
+  ],
 ]
 
 /** In pieces, so that requests to the same process are served in between. */

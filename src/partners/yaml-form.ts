@@ -1,7 +1,7 @@
 import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
 
-/** One reading of a YAML file, which gathers its faults. */
-export type Reading = { faults: string[]; lineAt(offset: number): number }
+/** One reading of a YAML file, which gathers its faults, and the keys that only a new entry must have. */
+export type Reading = { faults: string[]; missing: string[]; lineAt(offset: number): number }
 
 /** A place in the file, as faults name it. */
 export type Place = { path: string; line: number; reading: Reading }
@@ -9,25 +9,55 @@ export type Place = { path: string; line: number; reading: Reading }
 /** Reads one node. What breaks a rule goes to the reading's faults; what comes back then is nobody's to use. */
 export type Reader<T> = (node: unknown, place: Place) => T
 
-/** A key of a mapping: to be given, or with the value that it has when it is left out or null. */
-type Field<T> = { read: Reader<T>; leftOut?: { value: T } }
+/** A key of a mapping: how it is read, and what it is when it is left out or null. */
+type Field<T> = { read: Reader<T>; leftOut(place: Place): T; whenNull(place: Place): T }
 type Fields<F extends Record<string, Field<unknown>>> = { [K in keyof F]: F[K] extends Field<infer T> ? T : never }
 
 /** Notes a fault at a place. Gives a stand-in that nobody sees: a file with a fault hands out nothing. */
-export function refuse<T>({ path, line, reading }: Place, text: string): T {
-  reading.faults.push(path === '' ? `line ${line}: ${text}` : `${path} (line ${line}): ${text}`)
+export function refuse<T>(place: Place, text: string): T {
+  place.reading.faults.push(faultAt(place, text))
   return undefined as T
 }
 
+function faultAt({ path, line }: Place, text: string): string {
+  return path === '' ? `line ${line}: ${text}` : `${path} (line ${line}): ${text}`
+}
+
+const mustBeGiven = <T>(place: Place): T => refuse(place, 'must be given')
+const notNull = <T>(place: Place): T => refuse(place, 'must not be null; leave the key out to keep the value')
+
+/** Must be in every entry. */
 export function required<T>(read: Reader<T>): Field<T> {
-  return { read }
+  return { read, leftOut: mustBeGiven, whenNull: mustBeGiven }
 }
 
+/** Has this value when it is left out or null. */
 export function optional<T, const D>(read: Reader<T>, value: D): Field<D extends T ? T : T | D> {
-  return { read, leftOut: { value } } as Field<D extends T ? T : T | D>
+  return { read, leftOut: () => value, whenNull: () => value } as unknown as Field<D extends T ? T : T | D>
 }
 
-/** A mapping of exactly these keys. An unknown key, a key given twice and a required one left out are faults. */
+/** Undefined when it is left out, which a new entry may not do: that goes to the reading's `missing`. */
+export function neededWhenNew<T>(read: Reader<T>): Field<T | undefined> {
+  const leftOut = (place: Place) => {
+    place.reading.missing.push(faultAt(place, 'must be given'))
+    return undefined
+  }
+  return { read, leftOut, whenNull: notNull }
+}
+
+/** Undefined when it is left out. Null is a fault: this field is never empty. */
+export function kept<T>(read: Reader<T>): Field<T | undefined> {
+  return { read, leftOut: () => undefined, whenNull: notNull }
+}
+
+/** Undefined when it is left out; null clears it. @param empty what an empty one is */
+export function clearable<T, const E>(read: Reader<T>, empty: E): Field<(E extends T ? T : T | E) | undefined> {
+  return { read, leftOut: () => undefined, whenNull: () => empty } as unknown as Field<
+    (E extends T ? T : T | E) | undefined
+  >
+}
+
+/** A mapping of exactly these keys. An unknown key and a key given twice are faults. */
 export function mapping<F extends Record<string, Field<unknown>>>(fields: F): Reader<Fields<F>> {
   const names = Object.keys(fields).join(', ')
   return (node, place) => {
@@ -43,9 +73,8 @@ export function mapping<F extends Record<string, Field<unknown>>>(fields: F): Re
     }
     const read = Object.entries(fields).map(([name, field]) => {
       const found = given.get(name)
-      if (found !== undefined && !isNull(found.value)) return [name, readNode(field.read, found.value, found.place)]
-      if (field.leftOut !== undefined) return [name, field.leftOut.value]
-      return [name, refuse(found?.place ?? { ...place, path: pathOf(place, name) }, 'must be given')]
+      if (found === undefined) return [name, field.leftOut({ ...place, path: pathOf(place, name) })]
+      return [name, isNull(found.value) ? field.whenNull(found.place) : readNode(field.read, found.value, found.place)]
     })
     return Object.fromEntries(read)
   }

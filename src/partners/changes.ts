@@ -1,0 +1,86 @@
+/** What an apply changes, entry by entry and field by field (operations.md, "The directory file"). */
+import { type EntryKind, type EntryTable, entryKinds, type FieldValues } from './tables.ts'
+
+/** `[old, new]`; old is null in a new entry. */
+export type FieldChange = [old: unknown, new: unknown]
+export type TerminalsChange = { added: number; removed: number; changed: number }
+
+export type Change = {
+  kind: EntryKind
+  /** Of a tariff `operator/tariff`. */
+  code: string
+  change: 'created' | 'updated'
+  fields: Record<string, FieldChange | TerminalsChange>
+}
+
+export type Changes = {
+  /** Adds a change, or more fields to the change of the same entry. */
+  add(change: Change): void
+  count(kind?: EntryKind): { created: number; updated: number }
+  /** In the order of the file's lists, at most `maxShown`. */
+  shown(): { changes: Change[]; truncated?: true }
+}
+
+const maxShown = 1_000
+/** Only a picture's data can be longer. */
+const maxText = 2_048
+
+/** Gathers changes: it counts all of them and keeps as many as are shown. */
+export function createChanges(): Changes {
+  const states = new Map(entryKinds.map(kind => [kind, new Map<string, Change['change']>()]))
+  const keptOf = new Map(entryKinds.map(kind => [kind, new Map<string, Change>()]))
+  const count = (kind: EntryKind) => {
+    const all = [...(states.get(kind)?.values() ?? [])]
+    const created = all.filter(change => change === 'created').length
+    return { created, updated: all.length - created }
+  }
+  return {
+    add(change) {
+      const { kind, code, fields } = change
+      const state = states.get(kind)
+      const kept = keptOf.get(kind)
+      if (!state?.has(code)) state?.set(code, change.change)
+      const before = kept?.get(code)
+      if (before) Object.assign(before.fields, fields)
+      else if (kept && kept.size < maxShown) kept.set(code, { ...change, fields: { ...fields } })
+    },
+    count(kind) {
+      const counts = (kind ? [kind] : entryKinds).map(count)
+      const sum = (name: 'created' | 'updated') => counts.reduce((total, each) => total + each[name], 0)
+      return { created: sum('created'), updated: sum('updated') }
+    },
+    shown() {
+      const { created, updated } = this.count()
+      const changes = [...keptOf.values()].flatMap(kept => [...kept.values()]).slice(0, maxShown)
+      return created + updated > changes.length ? { changes, truncated: true } : { changes }
+    },
+  }
+}
+
+/**
+ * The fields in which two readings of an entry differ.
+ *
+ * @param before null for a new entry: its fields that are not empty are told
+ */
+export function changedFields(
+  table: EntryTable,
+  before: FieldValues | null,
+  after: FieldValues,
+): Record<string, FieldChange> {
+  const changed: Record<string, FieldChange> = {}
+  for (const [name, { toShown = value => value }] of Object.entries(table.fields)) {
+    const shown = toShown(after[name])
+    const old = before ? toShown(before[name]) : null
+    const isChanged = before ? JSON.stringify(old) !== JSON.stringify(shown) : !isEmpty(shown)
+    if (isChanged) changed[name] = [shortened(old), shortened(shown)]
+  }
+  return changed
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || (Array.isArray(value) && value.length === 0)
+}
+
+function shortened(value: unknown): unknown {
+  return typeof value === 'string' && value.length > maxText ? `${value.slice(0, 64)}…` : value
+}
