@@ -51,7 +51,7 @@ const Bank = Type.Object({
       }),
     ),
   }),
-  segments: flag('Merchants may form segments of its customers', true),
+  segments: flag('Merchants may form segments of its customers'),
 })
 
 const Merchant = Type.Object({

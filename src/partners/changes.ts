@@ -68,7 +68,7 @@ export function changedFields(
   after: FieldValues,
 ): Record<string, FieldChange> {
   const changed: Record<string, FieldChange> = {}
-  for (const [name, { toShown = value => value }] of Object.entries(table.fields)) {
+  for (const [name, { toShown = asItIs }] of Object.entries(table.fields)) {
     const shown = toShown(after[name])
     const old = before ? toShown(before[name]) : null
     const isChanged = before ? JSON.stringify(old) !== JSON.stringify(shown) : !isEmpty(shown)
@@ -76,6 +76,8 @@ export function changedFields(
   }
   return changed
 }
+
+const asItIs = (value: unknown): unknown => value
 
 function isEmpty(value: unknown): boolean {
   return value === null || value === '' || (Array.isArray(value) && value.length === 0)

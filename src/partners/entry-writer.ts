@@ -67,7 +67,7 @@ async function readPresent(
   { name, key, fields }: EntryTable,
   entries: readonly GivenEntry[],
 ): Promise<(FieldValues | undefined)[]> {
-  const values = Object.entries(fields).map(([field, { column, read }]) => `'${field}', ${read ?? `t.${column}`}`)
+  const values = Object.entries(fields).map(([field, { column, read }]) => `'${field}', ${read ?? `t.${column?.name}`}`)
   const rows = await transaction.query<{ place: number; values: FieldValues }>(
     `select i.place::int, json_build_object(${values.join(', ')}) as values
      from ${inputOf(key)} join ${name} t on ${sameKey(key)}`,
@@ -84,11 +84,12 @@ async function writeChanged(
   changed: readonly Whole[],
   now: Date,
 ): Promise<void> {
-  const columns = Object.entries(table.fields).filter(([, { column }]) => column !== undefined)
+  const columnsOf = (after: FieldValues) =>
+    Object.entries(table.fields).flatMap(([name, { column, toColumn = asItIs }]) =>
+      column ? [[column.name, toColumn(after[name])]] : [],
+    )
   const rows = changed.map(({ key, id, after }) => ({
-    ...Object.fromEntries(
-      columns.map(([name, { column, toColumn }]) => [column, toColumn?.(after[name]) ?? after[name]]),
-    ),
+    ...Object.fromEntries(columnsOf(after)),
     ...key,
     [table.id]: id,
   }))
@@ -100,6 +101,8 @@ async function writeChanged(
     await writeLinks(transaction, link.table, links)
   }
 }
+
+const asItIs = (value: unknown): unknown => value
 
 /** `$1` as rows `i` of these columns, numbered from 1 by `place`. */
 function inputOf(columns: Record<string, string>): string {
@@ -114,9 +117,8 @@ function sameKey(key: Record<string, string>): string {
 }
 
 function writeStatement({ name, key, id, fields, stamped }: EntryTable): string {
-  const columns = Object.fromEntries(
-    Object.values(fields).flatMap(({ column, type }) => (column ? [[column, type]] : [])),
-  )
+  const columns: Record<string, string> = {}
+  for (const { column } of Object.values(fields)) if (column) columns[column.name] = column.type
   const all = { [id]: 'uuid', ...key, ...columns }
   const of = (alias: string, names: Record<string, string>) =>
     Object.keys(names)

@@ -58,7 +58,11 @@ function tariffPositions(codes: readonly string[], present: readonly { code: str
   return codes.map(code => known.get(code) ?? ++last)
 }
 
-function givenEntry({ code, id, ...fields }: Entry, key: GivenEntry['key'], shownCode: string): GivenEntry {
+function givenEntry(
+  { code, id, ...fields }: Entry & Record<string, unknown>,
+  key: GivenEntry['key'],
+  shownCode: string,
+): GivenEntry {
   return { key, shownCode, id: id ?? randomUUID(), given: flattened(fields) }
 }
 

@@ -7,9 +7,8 @@ export type EntryKind = (typeof entryKinds)[number]
 export type FieldValues = Record<string, unknown>
 
 export type EntryField = {
-  /** The column that keeps it, with its type. Without one it is kept in a link table. */
-  column?: string
-  type?: string
+  /** The column that keeps it. Without one it is kept in a link table. */
+  column?: { name: string; type: string }
   /** Value for a new entry that leaves it out; undefined: the file must give it. */
   initial?: unknown
   /** SQL that reads the value; left out: the column. `t` is the table. */
@@ -40,7 +39,10 @@ export type LinkTable = { name: string; owner: { table: string; id: string }; ta
 
 const sortedCodes = (value: unknown): unknown => (Array.isArray(value) ? [...value].sort() : value)
 
-const field = (column: string, type: string, initial?: unknown): EntryField => ({ column, type, initial })
+const field = (column: string, type: string, initial?: unknown): EntryField => ({
+  column: { name: column, type },
+  initial,
+})
 const text = (column: string, initial?: string | null) => field(column, 'text', initial)
 const flag = (column: string, initial: boolean) => field(column, 'boolean', initial)
 const count = (column: string, initial?: number) => field(column, 'int', initial)

@@ -13,6 +13,8 @@ const characters = {
 
 const rules: Rule[] = [
   { form: /^given$/, en: () => 'Fill this in', uk: () => 'Заповніть це поле' },
+  { form: /^not be null/, en: () => 'Fill this in', uk: () => 'Заповніть це поле' },
+  { form: /^new; /, en: () => 'This code is taken', uk: () => 'Такий код уже є' },
   { form: /^omitted$/, en: () => 'This cannot be given here', uk: () => 'Тут цього вказувати не можна' },
   {
     form: /^shorter than or equal to (\d+) characters?/,

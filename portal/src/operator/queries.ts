@@ -26,6 +26,8 @@ export type OrderWithTimeline = Read<'/admin/orders/{orderId}'>
 export type Campaign = Read<'/admin/campaigns'>['data'][number]
 export type CampaignWithHistory = Read<'/admin/campaigns/{cashbackId}'>
 export type Audit = Read<'/admin/audit'>
+export type Applied = paths['/admin/directory']['post']['responses'][200]['content']['application/json']
+export type Change = Applied['changes'][number]
 
 const pageSize = 20
 
@@ -126,21 +128,27 @@ export function useOperatorChanged(): () => Promise<void> {
 }
 
 /** Where a fault of a single entry is, as the directory file tells it: `banks[0].name (line 1): must be ...`. */
-const placeOfFault = /^(?:banks|merchants|esim\.operators)\[0\](?:\.tariffs\[0\])?\.(\w+)\S* \(line 1\): must /
+const placeOfFault =
+  /^(?:banks|merchants|esim\.operators)\[0\](?:\.tariffs\[0\])?\.(?:esim\.)?(\w+)\S* \(line 1\): must /
+
+type EntryOptions = { mode?: 'apply' | 'create'; dryRun?: boolean; files?: Record<string, string> }
 
 /**
- * Brings one entry of the directory to what it shall be; what is left out stays (operations.md, "The directory file").
+ * Makes an entry of the directory, or changes the fields of it that are given; others keep their values (operations.md, "The
+ * directory file").
  *
+ * @param options.mode `create`: the code must be new
+ * @param options.dryRun nothing is changed; the answer lists what would be
  * @throws ApiError whose faults name the entry's fields
  */
-export async function applyEntry(entry: object): Promise<void> {
-  const params = { query: { dryRun: false } }
+export async function applyEntry(entry: object, options: EntryOptions = {}): Promise<Applied> {
+  const { mode = 'apply', dryRun = false, files = {} } = options
   // YAML takes JSON as it is.
-  const body = { directory: JSON.stringify(entry), files: {} }
+  const body = { directory: JSON.stringify(entry), files, mode }
   try {
-    await answer(api.POST('/admin/directory', { params, body }))
+    return await answer(api.POST('/admin/directory', { params: { query: { dryRun } }, body }))
   } catch (error) {
-    if (!isApiError(error, 400)) throw error
+    if (!isApiError(error, 400, 409)) throw error
     throw error.withMessages(error.messages.map(message => message.replace(placeOfFault, '$1 must ')))
   }
 }

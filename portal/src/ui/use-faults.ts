@@ -21,7 +21,7 @@ export function useFaults<Values, Field extends string>(
   const [rest, setRest] = useState<unknown>(null)
   const place = useCallback(
     (error: unknown) => {
-      if (!isApiError(error, 400)) return setRest(error)
+      if (!isApiError(error, 400, 409)) return setRest(error)
       const { byField, others } = faultsByField(error, fields, language)
       form.setErrors(byField)
       setRest(others.length > 0 || Object.keys(byField).length === 0 ? error.withMessages(others) : null)

@@ -41,6 +41,9 @@ export function MobileOperatorsPage() {
 const applyOperator = (operator: MobileOperator, ...tariffs: object[]) =>
   applyEntry({ esim: { operators: [{ ...operator, tariffs }] } })
 
+const addTariff = ({ code }: MobileOperator, tariff: object) =>
+  applyEntry({ esim: { operators: [{ code, tariffs: [tariff] }] } }, { mode: 'create' })
+
 function OneOperator({ operator }: { operator: MobileOperator }) {
   const { mobile: texts } = useTexts(operatorTexts)
   const mayChange = useMayChange()
@@ -66,7 +69,7 @@ function OneOperator({ operator }: { operator: MobileOperator }) {
   const add = () =>
     modals.open({
       title: texts.add,
-      children: <TariffForm onSave={tariff => applyOperator(operator, tariff)} />,
+      children: <TariffForm onSave={tariff => addTariff(operator, tariff)} />,
     })
   return (
     <section aria-label={operator.nameUk}>

@@ -40,7 +40,7 @@ export function BankForm({ entry }: { entry?: Bank['entry'] }) {
     esim: { operators: sellsAll ? 'all' : operators, deliveryMode },
   })
   const known = data?.mobileOperators.map(({ code, nameUk }) => ({ value: code, label: nameUk })) ?? []
-  const save = () => applyEntry({ banks: [toEntry(form.values)] })
+  const save = () => applyEntry({ banks: [toEntry(form.values)] }, { mode: entry ? 'apply' : 'create' })
   return (
     <EntryForm form={form} fields={bankFields} name={form.values.name} onSave={save}>
       {!entry && <CodeInput {...form.getInputProps('code')} />}
@@ -101,7 +101,7 @@ export function MerchantForm({ entry }: { entry?: Merchant['entry'] }) {
     domain: listOf(values.domain),
     merchantCategoryCode: listOf(values.merchantCategoryCode),
   })
-  const save = () => applyEntry({ merchants: [toEntry(form.values)] })
+  const save = () => applyEntry({ merchants: [toEntry(form.values)] }, { mode: entry ? 'apply' : 'create' })
   const banks = data?.banks.map(bank => ({ value: bank.entry.code, label: bank.entry.name })) ?? []
   return (
     <EntryForm form={form} fields={merchantFields} name={form.values.name} onSave={save}>
