@@ -191,7 +191,13 @@ program
   .description('Change the key that seals secrets')
   .command('rotate')
   .description('Seal everything anew with the first key of MASTER_KEY, while the platform serves')
-  .action(run(async options => (await import('./admin/cli/keys.ts')).rotateKeys(options)))
+  .option('--tokens', 'make a new key pair for access tokens instead; live tokens stay valid')
+  .action(
+    run<OutputOptions & { tokens?: true }>(async options => {
+      const { rotateKeys, rotateTokenKey } = await import('./admin/cli/keys.ts')
+      await (options.tokens ? rotateTokenKey(options) : rotateKeys(options))
+    }),
+  )
 
 program.commandsGroup('Help')
 program

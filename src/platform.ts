@@ -9,6 +9,8 @@ import type { FastifyInstance } from 'fastify'
 import { createLogins } from './access/logins.ts'
 import { createRefusals } from './access/refusals.ts'
 import { createLocalCounter, createThrottle } from './access/throttle.ts'
+import { createTokenKeys, ensureTokenKey } from './access/token-keys.ts'
+import { findTokenKeys } from './access/token-keys-store.ts'
 import { createTokens } from './access/tokens.ts'
 import { createClock } from './clock.ts'
 import { type Config, ConfigError, type Service, services } from './config.ts'
@@ -146,7 +148,14 @@ export async function createPlatform(
   try {
     await bringToVersion(database, config.migrateOnStart, logger)
     const clock = createClock()
-    const tokens = createTokens(config.masterKeys)
+    await ensureTokenKey(database, config.masterKeys, Date.now())
+    const mayIssue = running.includes('auth') || running.includes('portal')
+    const tokenKeys = createTokenKeys({
+      readKeys: () => findTokenKeys(database),
+      masterKeys: config.masterKeys,
+      mayIssue,
+    })
+    const tokens = createTokens(tokenKeys)
     const refusals = createRefusals(database)
     const catalogue = createCatalogue(database)
     const sealing = createSealing(config.masterKeys, await loadIndexKey(database, config.masterKeys))
@@ -162,7 +171,7 @@ export async function createPlatform(
       pollMs,
       onFault,
       handlers: {
-        access: () => refusals.refresh(),
+        access: async () => void (await Promise.all([refusals.refresh(), tokenKeys.refresh()])),
         catalogue: () => catalogue.refresh(),
         ...(config.mode === 'sandbox' && { clock: () => followSharedClock(database, clock) }),
       },

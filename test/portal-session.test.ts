@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { disableUser, endToken } from '../src/access/operations.ts'
-import { createTokens } from '../src/access/tokens.ts'
 import { type Answer, startPlatform, type TestPlatform } from './support/platform.ts'
 import { type Account, addAccount, browserWith, cookieOf, openBrowser } from './support/portal.ts'
+import { tokensOf } from './support/token-keys.ts'
 
 let platform: TestPlatform
 let sibling: TestPlatform
@@ -131,9 +131,10 @@ suite('GET /portal/session', () => {
 
   test('401 without a session, with an altered, a doubled and an expired one', async () => {
     const cookie = cookieOf(await logIn(merchant))
-    const { caller } = createTokens(platform.config.masterKeys).read(tokenIn(cookie)) ?? {}
+    const { caller } = (await tokensOf(platform)).read(tokenIn(cookie)) ?? {}
     assert.ok(caller)
-    const old = createTokens(platform.config.masterKeys, () => Date.now() - 7_201_000).issue(caller)
+    await platform.platform.database.execute(`update token_keys set signs_from = signs_from - interval '3 hours'`)
+    const old = (await tokensOf(platform, () => Date.now() - 7_201_000)).issue(caller)
     for (const wrong of ['', `${cookie}x`, `${cookie}; ${cookie}`, `other=1; x${cookie}`, `perkline_session=${old}`])
       assertError(await browserWith(platform, wrong).call('GET', '/portal/session'), 401)
     for (const right of [`other=1; ${cookie}`, `${cookie};other=1`, ` ${cookie} ; a=b=c`])

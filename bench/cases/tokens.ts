@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Caller } from '../../src/access/caller.ts'
 import { createTokens } from '../../src/access/tokens.ts'
+import { makeTokenKeys } from '../../test/support/token-keys.ts'
 import { type Bench, type Case, serve, using } from '../bench.ts'
 import { rateOf } from '../load.ts'
 import { clients } from '../pgbench.ts'
@@ -16,7 +17,7 @@ export const tokensCase: Case = {
   name: 'tokens',
   async run(bench) {
     await bench.server.create(database, (await bench.world()).template)
-    return [await issuing(bench), ...checking(bench)]
+    return [await issuing(bench), ...(await checking(bench))]
   },
 }
 
@@ -43,12 +44,12 @@ async function issuing(bench: Bench): Promise<Figure> {
 }
 
 /** In this process: a token seen for the first time, then seen again. */
-function checking(bench: Bench): Figure[] {
+async function checking(bench: Bench): Promise<Figure[]> {
   // Fewer than are remembered (`src/access/tokens.ts`).
   const count = 10_000
   const perCheck = { first: [] as number[], again: [] as number[] }
   for (let round = 0; round <= bench.rounds; round++) {
-    const tokens = createTokens([randomBytes(32)])
+    const tokens = createTokens(await makeTokenKeys([randomBytes(32)]))
     const callers = Array.from({ length: count }, (): Caller => {
       return { type: 'bank', bankId: randomUUID(), role: 'ADMIN', userType: 'gateway_user', subject: randomUUID() }
     })

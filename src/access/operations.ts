@@ -5,7 +5,15 @@ import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
 import type { BankRole } from './caller.ts'
 import { bankRoles, merchantRoles, platformRoles } from './caller.ts'
-import { hashPassword, hashSecret, makeClientId, makeSecret, passwordMatches, secretMatches } from './secrets.ts'
+import {
+  hashPassword,
+  hashSecret,
+  makeClientId,
+  makeSecret,
+  passwordMatches,
+  secretIdOf,
+  secretMatches,
+} from './secrets.ts'
 import type { PartnerReference } from './store.ts'
 import * as store from './store.ts'
 import type { Tokens } from './tokens.ts'
@@ -28,7 +36,8 @@ export async function issueGatewayToken(
   // Real time: the overlap is a matter of security, not of the sandbox's campaigns and reservations.
   const overlap = credential.previousValidUntil !== null && credential.previousValidUntil.getTime() > Date.now()
   if (!current && !(previous && overlap)) return null
-  return deps.tokens.issue({ ...credential.account, userType: 'gateway_user', subject: credential.clientId })
+  const caller = { ...credential.account, userType: 'gateway_user', subject: credential.clientId } as const
+  return deps.tokens.issue(caller, secretIdOf(hashSecret(given.secret)))
 }
 
 /**
@@ -82,6 +91,7 @@ export async function issueCredential(
 
 /**
  * Gives a credential a new secret; the one before works until the overlap ends, so that the partner can change over without a gap.
+ * Its tokens end with it. A secret that was still in an overlap of its own ends at once.
  *
  * @throws DomainError 'not-found' when there is no such live credential
  */
@@ -89,12 +99,24 @@ export async function rotateCredential(
   deps: { database: Database },
   given: { clientId: string; overlapMs: number },
 ): Promise<{ clientId: string; secret: string; previousValidUntil: Date }> {
+  const { clientId } = given
   const secret = makeSecret()
-  const previousValidUntil = new Date(Date.now() + given.overlapMs)
-  const change = { clientId: given.clientId, secretHash: hashSecret(secret), previousValidUntil }
-  if (!(await store.replaceSecret(deps.database, change)))
-    throw new DomainError('not-found', `No live credential has the clientId ${given.clientId}`)
-  return { clientId: given.clientId, secret, previousValidUntil }
+  const now = new Date()
+  const previousValidUntil = new Date(now.getTime() + given.overlapMs)
+  await deps.database.transaction(async transaction => {
+    const replaced = await store.replaceSecret(transaction, {
+      clientId,
+      secretHash: hashSecret(secret),
+      previousValidUntil,
+    })
+    if (!replaced) throw new DomainError('not-found', `No live credential has the clientId ${clientId}`)
+    const { secretHash, previousSecretHash } = replaced
+    if (previousSecretHash)
+      await store.endSecret(transaction, { clientId, secretId: secretIdOf(previousSecretHash), endsAt: now })
+    await store.endSecret(transaction, { clientId, secretId: secretIdOf(secretHash), endsAt: previousValidUntil })
+    await notify(transaction, 'access')
+  })
+  return { clientId, secret, previousValidUntil }
 }
 
 /** @throws DomainError 'not-found' when there is no such credential */

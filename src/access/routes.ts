@@ -5,7 +5,7 @@ import { CashbackError, TokenError } from '../http/errors.ts'
 import { errorAnswers, ref } from '../http/openapi.ts'
 import { accountTypes } from './caller.ts'
 import type { Logins } from './logins.ts'
-import { tokenLifetimeSeconds } from './tokens.ts'
+import { tokenLifetimeSeconds } from './token-keys.ts'
 
 export const Token = Type.Object(
   {

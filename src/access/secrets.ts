@@ -10,6 +10,10 @@ export const makeClientId = (): string => `pk_${randomBytes(12).toString('hex')}
 /** SHA-256 suffices: there are 2^256 secrets, so none can be guessed, fast or slow. */
 export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 
+/** Names a client secret without telling anything of it: what a token says of the secret that it was issued for. */
+export const secretIdOf = (secretHash: Buffer): string =>
+  createHash('sha256').update(secretHash).digest('base64url').slice(0, 16)
+
 /** In constant time; an unknown credential is compared all the same, with `null`. */
 export function secretMatches(secret: string, expected: Buffer | null): boolean {
   const equal = timingSafeEqual(hashSecret(secret), expected ?? Buffer.alloc(32))

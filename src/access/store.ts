@@ -77,17 +77,33 @@ export async function insertCredential(
   )
 }
 
-/** @returns false when there is no such credential or it is revoked */
+/** @returns the hashes of before; null when there is no such credential or it is revoked */
 export async function replaceSecret(
-  database: Queryable,
+  transaction: Queryable,
   change: { clientId: string; secretHash: Buffer; previousValidUntil: Date },
-): Promise<boolean> {
-  const changed = await database.execute(
-    `update credentials set previous_secret_hash = secret_hash, previous_valid_until = $3, secret_hash = $2
-     where client_id = $1 and revoked_at is null`,
+): Promise<{ secretHash: Buffer; previousSecretHash: Buffer | null } | null> {
+  const [before] = await transaction.query<{ secretHash: Buffer; previousSecretHash: Buffer | null }>(
+    `with before as (
+       select client_id, secret_hash, previous_secret_hash from credentials where client_id = $1 and revoked_at is null for update
+     )
+     update credentials c set previous_secret_hash = b.secret_hash, previous_valid_until = $3, secret_hash = $2
+     from before b where c.client_id = b.client_id
+     returning b.secret_hash as "secretHash", b.previous_secret_hash as "previousSecretHash"`,
     [change.clientId, change.secretHash, change.previousValidUntil],
   )
-  return changed === 1
+  return before ?? null
+}
+
+/** Writes down until when a client secret is valid: its tokens are refused from then on. The earlier end counts. */
+export async function endSecret(
+  transaction: Queryable,
+  secret: { clientId: string; secretId: string; endsAt: Date },
+): Promise<void> {
+  await transaction.execute(
+    `insert into ended_secrets (secret_id, client_id, ends_at) values ($1, $2, $3)
+     on conflict (secret_id) do update set ends_at = least(ended_secrets.ends_at, excluded.ends_at)`,
+    [secret.secretId, secret.clientId, secret.endsAt],
+  )
 }
 
 /** @returns false when there is no such credential; revoking again changes nothing */
@@ -227,17 +243,18 @@ export async function insertEndedToken(
 }
 
 /**
- * Everyone whose live tokens are to be refused: credentials revoked and users disabled since `since` (older ones have no live
- * token left), partners that are suspended now, and single tokens that were ended.
+ * Everyone whose live tokens are to be refused: credentials revoked, users disabled and client secrets ended since `since` (older ones
+ * have no live token left), partners that are suspended now, and single tokens that were ended.
  */
-export async function findRefused(database: Queryable, since: Date): Promise<string[]> {
+export async function findRefused(database: Queryable, { since, now }: { since: Date; now: Date }): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select client_id as id from credentials where revoked_at >= $1
      union all select user_id::text from portal_users where disabled_at >= $1
      union all select bank_id::text from banks where status = 'suspended'
      union all select merchant_id::text from merchants where status = 'suspended'
+     union all select secret_id from ended_secrets where ends_at >= $1 and ends_at <= $2
      union all select token_id from ended_tokens`,
-    [since],
+    [since, now],
   )
   return rows.map(({ id }) => id)
 }

@@ -1,28 +1,34 @@
 /**
- * Bearer tokens (cashback document, "Authentication"; behaviour.md, section 2): signed with HMAC-SHA256 under a key derived from
- * the master key, valid for 7200 s of real time, bound to one account, role and credential.
+ * Bearer tokens (cashback document, "Authentication"; behaviour.md, section 2): signed with EdDSA (`token-keys.ts`), valid for 7200 s
+ * of real time, bound to one account, role, credential and client secret.
  */
 import { randomBytes } from 'node:crypto'
-import { createSigner, createVerifier } from 'fast-jwt'
-import { deriveKeys } from '../keys.ts'
 import type { BankRole, Caller, MerchantRole, PlatformRole } from './caller.ts'
 import { bankRoles, merchantRoles, platformRoles, userTypes } from './caller.ts'
+import { audience, issuer, type TokenKeys, tokenLifetimeSeconds } from './token-keys.ts'
 
-export const tokenLifetimeSeconds = 7200
-
-const issuer = 'perkline'
-const audience = 'perkline-api'
 /** Verified tokens are remembered up to this number, so that a bank's next request costs a look into a map. */
 const rememberedTokens = 20_000
-/** Of HMAC-SHA256, in base64url. */
+/** Characters at the end of a token that tell it from others: half of the signature. */
 const signatureLength = 43
 
 /** What a valid token says; `id` names this one token among all that its account has. */
-export type ReadToken = { caller: Caller; id: string; expiresAt: Date }
+export type ReadToken = {
+  caller: Caller
+  id: string
+  /** The client secret that it was issued for; null for a person's token. */
+  secretId: string | null
+  expiresAt: Date
+}
 
 export type Tokens = {
-  /** A fresh token for this caller. */
-  issue(caller: Caller): string
+  /**
+   * A fresh token for this caller.
+   *
+   * @param secretId the client secret that was shown, so that the token ends with it
+   * @throws DomainError 'unavailable' while no key to sign with is known
+   */
+  issue(caller: Caller, secretId?: string): string
   /** What a valid token says, or null for anything else; revocation is looked at elsewhere. */
   read(token: string): ReadToken | null
 }
@@ -38,42 +44,30 @@ type Claims = {
   accountId: string | null
   role: string
   userType: string
+  /** The client secret, see `secretIdOf`. */
+  sec?: string
 }
 
 /**
- * @param masterKeys the first signs, all verify
+ * @param keys what signs and verifies
  * @param nowMs real time; an argument so that expiry can be tested
  */
-export function createTokens(masterKeys: readonly Buffer[], nowMs: () => number = Date.now): Tokens {
-  const keys = deriveKeys(masterKeys, 'tokens')
-  const sign = createSigner({ key: keys[0].key, algorithm: 'HS256', kid: keys[0].id })
-  const verifiers = new Map(
-    keys.map(({ id, key }) => [
-      id,
-      createVerifier({
-        key,
-        algorithms: ['HS256'],
-        allowedIss: issuer,
-        allowedAud: audience,
-        cache: false,
-        ignoreExpiration: true,
-      }),
-    ]),
-  )
+export function createTokens(keys: TokenKeys, nowMs: () => number = Date.now): Tokens {
   // By the signature: a tenth of the token, and its most telling part.
   const remembered = new Map<string, { token: string; known: ReadToken }>()
   let sequence = 0
   const instance = randomBytes(9).toString('base64url')
 
   const check = (token: string): ReadToken | null => {
-    const kid = keyIdOf(token)
-    const verifier = kid === null ? undefined : verifiers.get(kid)
-    if (!verifier) return null
+    const header = headerOf(token)
+    const verify = header && keys.verifier(header.algorithm, header.keyId, nowMs())
+    if (!verify) return null
     try {
-      const claims: Claims = verifier(token)
+      const claims = verify(token) as Claims
       if (!timesHold(claims, nowMs())) return null
       const caller = callerOf(claims)
-      return caller && { caller, id: String(claims.jti), expiresAt: new Date(claims.exp * 1000) }
+      const secretId = claims.sec === undefined ? null : String(claims.sec)
+      return caller && { caller, id: String(claims.jti), secretId, expiresAt: new Date(claims.exp * 1000) }
     } catch {
       // Whatever is wrong with it, it is no token of ours; the caller is told no more than that.
       return null
@@ -96,10 +90,10 @@ export function createTokens(masterKeys: readonly Buffer[], nowMs: () => number 
   }
 
   return {
-    issue(caller) {
+    issue(caller, secretId) {
       const iat = Math.floor(nowMs() / 1000)
       sequence += 1
-      return sign({
+      return keys.signer(nowMs())({
         iss: issuer,
         aud: audience,
         sub: caller.subject,
@@ -111,6 +105,7 @@ export function createTokens(masterKeys: readonly Buffer[], nowMs: () => number 
         accountId: accountId(caller),
         role: caller.role,
         userType: caller.userType,
+        ...(secretId !== undefined && { sec: secretId }),
       } satisfies Claims)
     },
 
@@ -123,8 +118,8 @@ const accountId = (caller: Caller): string | null => {
   return caller.type === 'retailer' ? caller.merchantId : null
 }
 
-/** The key id of a token in its one canonical spelling: padding, spare bits and other alphabets are refused before any cryptography. */
-function keyIdOf(token: string): string | null {
+/** Algorithm and key of a token in its one canonical spelling: padding, spare bits and other alphabets are refused before any cryptography. */
+function headerOf(token: string): { algorithm: string; keyId: string } | null {
   if (token.length > 2048) return null
   const parts = token.split('.')
   if (parts.length !== 3) return null
@@ -135,8 +130,8 @@ function keyIdOf(token: string): string | null {
     const header: unknown = JSON.parse(Buffer.from(parts[0] ?? '', 'base64url').toString())
     if (typeof header !== 'object' || header === null) return null
     const { alg, kid, typ, ...others } = header as Record<string, unknown>
-    const plain = alg === 'HS256' && typ === 'JWT' && Object.keys(others).length === 0
-    return plain && typeof kid === 'string' ? kid : null
+    const plain = typeof alg === 'string' && typ === 'JWT' && Object.keys(others).length === 0
+    return plain && typeof kid === 'string' ? { algorithm: alg, keyId: kid } : null
   } catch {
     return null
   }

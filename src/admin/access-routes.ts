@@ -123,6 +123,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       if (!(overlapMs <= longestOverlapDays * 86_400_000))
         throw new DomainError('invalid', ['overlap must be an ISO 8601 duration of at most a year, like PT24H'])
       const rotated = await access.rotateCredential(deps, { clientId: request.params.clientId, overlapMs })
+      await deps.refusals.refresh()
       const previousValidUntil = rotated.previousValidUntil.toISOString()
       return reply.send({ ...rotated, previousValidUntil })
     },

@@ -1,6 +1,7 @@
 /** The operator's side of the stock: imports, withdrawals, counts, the audit, and sealing anew. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { resealTokenKeys, rotateTokenKey } from '../access/token-keys.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
 import { type DeskTariff, readStockDesk } from '../esim/stock-desk.ts'
@@ -17,6 +18,7 @@ export type StockAdminDeps = StockDeps & { catalogue: Catalogue; masterKeys: rea
 export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps) => {
   const { database, clock } = deps
   await app.register(importRoute, deps)
+  await app.register(tokenKeysRoute, deps)
 
   app.post(
     '/profiles/withdraw',
@@ -97,9 +99,32 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
     },
     async (_, reply) =>
       sendProgress(reply as FastifyReply, async tell => {
+        await resealTokenKeys(database, deps.masterKeys)
         const result = await rotateKeys(deps, { onProgress: progress => tell({ progress }) })
         tell({ result })
       }) as never,
+  )
+}
+
+const tokenKeysRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, { database, masterKeys }) => {
+  app.post(
+    '/keys/rotate-tokens',
+    {
+      schema: {
+        ...operation(
+          'Upkeep',
+          'rotateTokenKey',
+          'Make a new key pair for access tokens',
+          'The new pair signs as soon as every process knows it. Tokens that were issued before stay valid until they expire.',
+        ),
+        response: { 200: schemas.TokenKey, ...operatorErrors() },
+      },
+    },
+    async () => {
+      // Real time, like all that protects.
+      const { keyId, signsFrom } = await rotateTokenKey({ database, masterKeys }, Date.now())
+      return { keyId, signsFrom: signsFrom.toISOString() }
+    },
   )
 }
 

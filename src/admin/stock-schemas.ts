@@ -104,6 +104,14 @@ export const Audit = Type.Object(
   { description: 'The proof of the books' },
 )
 
+export const TokenKey = Type.Object(
+  {
+    keyId: text('Names the new key pair: the `kid` of its tokens', '3f9a01bc'),
+    signsFrom: Type.String({ format: 'date-time', description: 'From when on it signs; live tokens go on' }),
+  },
+  { description: 'The new key pair' },
+)
+
 export const RotationLine = Type.Object(
   {
     progress: Type.Optional(Type.Object({ done: count('Profiles looked at'), total: count('Of so many') })),

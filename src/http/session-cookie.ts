@@ -1,6 +1,6 @@
 /** The cookie that carries the token of a person in the portal, out of the reach of scripts; systems send `Authorization` instead. */
 import type { FastifyRequest } from 'fastify'
-import { tokenLifetimeSeconds } from '../access/tokens.ts'
+import { tokenLifetimeSeconds } from '../access/token-keys.ts'
 
 const sessionCookieName = 'perkline_session'
 

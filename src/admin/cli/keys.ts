@@ -1,9 +1,17 @@
-import { streamAdmin } from './connection.ts'
+import { callAdmin, streamAdmin } from './connection.ts'
 import { CommandError } from './failure.ts'
 import { counted, type OutputOptions, print } from './output.ts'
 import { showProgress } from './progress.ts'
 
 type Step = { progress?: { done: number; total: number }; result?: { resealed: number } }
+
+/** `perkline keys rotate --tokens`: a new key pair for access tokens; live tokens go on. */
+export async function rotateTokenKey(options: OutputOptions): Promise<void> {
+  const result = await callAdmin<{ keyId: string; signsFrom: string }>({ method: 'POST', path: '/keys/rotate-tokens' })
+  print(options, result, [
+    `Key pair ${result.keyId} signs access tokens from ${result.signsFrom} on; live tokens stay valid`,
+  ])
+}
 
 /** `perkline keys rotate`: seals everything anew with the first of the master keys, while the platform serves. */
 export async function rotateKeys(options: OutputOptions): Promise<void> {

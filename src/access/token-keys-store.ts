@@ -1,0 +1,50 @@
+/** All SQL of the key pairs that sign tokens. */
+import type { Queryable } from '../db/database.ts'
+
+export type TokenKeyRow = { keyId: string; publicKey: Buffer; sealedPrivateKey: Buffer | null; signsFrom: Date }
+
+const tokenKeysLock = 7_365_016
+
+/** One change of the keys at a time, until the transaction ends. */
+export async function lockTokenKeys(transaction: Queryable): Promise<void> {
+  await transaction.execute('select pg_advisory_xact_lock($1)', [tokenKeysLock])
+}
+
+/** All keys, in the order in which they sign. */
+export function findTokenKeys(database: Queryable): Promise<TokenKeyRow[]> {
+  return database.query({
+    name: 'access.find-token-keys',
+    text: `select key_id as "keyId", public_key as "publicKey", sealed_private_key as "sealedPrivateKey",
+                  signs_from as "signsFrom"
+           from token_keys order by signs_from`,
+  })
+}
+
+export async function insertTokenKey(transaction: Queryable, key: TokenKeyRow, createdAt: Date): Promise<void> {
+  await transaction.execute(
+    `insert into token_keys (key_id, public_key, sealed_private_key, created_at, signs_from) values ($1, $2, $3, $4, $5)`,
+    [key.keyId, key.publicKey, key.sealedPrivateKey, createdAt, key.signsFrom],
+  )
+}
+
+export async function replacePrivateKey(transaction: Queryable, keyId: string, sealed: Buffer): Promise<void> {
+  await transaction.execute('update token_keys set sealed_private_key = $2 where key_id = $1', [keyId, sealed])
+}
+
+/** Private keys whose successor has signed since `supersededBefore` at the latest. */
+export async function forgetPrivateKeys(transaction: Queryable, supersededBefore: Date): Promise<void> {
+  await transaction.execute(
+    `update token_keys k set sealed_private_key = null
+     where sealed_private_key is not null
+       and exists (select from token_keys n where n.signs_from > k.signs_from and n.signs_from < $1)`,
+    [supersededBefore],
+  )
+}
+
+/** Whether anybody could have a token of this database. */
+export async function hasCredentials(database: Queryable): Promise<boolean> {
+  const [row] = await database.query<{ found: boolean }>(
+    'select exists (select from credentials) or exists (select from portal_users) as found',
+  )
+  return row?.found === true
+}

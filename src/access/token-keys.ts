@@ -1,0 +1,182 @@
+/**
+ * The Ed25519 key pairs that sign access tokens (security.md, W6). They are made in the database, the private keys sealed under the
+ * master key. Only processes that issue tokens open a private key; the others know the public keys.
+ *
+ * A new pair signs some time after it was made, when every process has read it. The pair before is accepted until its last token has
+ * expired. So a rotation, and the upgrade from version 0.2 with its HMAC tokens, fail no request.
+ */
+import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import { createSigner, createVerifier } from 'fast-jwt'
+import type { Database } from '../db/database.ts'
+import { notify } from '../db/notifications.ts'
+import { DomainError } from '../errors.ts'
+import { deriveKeys } from '../keys.ts'
+import { createSealer, type Sealer } from '../sealing.ts'
+import * as store from './token-keys-store.ts'
+
+export const tokenLifetimeSeconds = 7200
+export const issuer = 'perkline'
+export const audience = 'perkline-api'
+
+export type SignTokens = (claims: object) => string
+/** @throws when the signature, issuer or audience does not fit */
+export type VerifyToken = (token: string) => object
+
+export type TokenKeys = {
+  /** @throws DomainError 'unavailable' while this process knows no key to sign with */
+  signer(nowMs: number): SignTokens
+  /** What verifies tokens of this algorithm and key; null when none is accepted at this time. */
+  verifier(algorithm: string, keyId: string, nowMs: number): VerifyToken | null
+  /** Reads the keys anew. */
+  refresh(): Promise<void>
+}
+
+type KnownKey = { keyId: string; signsFromMs: number; sign: SignTokens | null; verify: VerifyToken }
+
+/** Every process looks for new keys every 2 s; this also covers clocks that differ a little. */
+const newKeySignsAfterMs = 10_000
+/** Long enough to replace every process of version 0.2, which does not know these tokens. */
+const firstKeySignsAfterMs = 15 * 60_000
+const acceptedForMs = (tokenLifetimeSeconds + 60) * 1000
+const purpose = 'token-keys'
+
+/**
+ * @param options.readKeys all keys, in the order in which they sign
+ * @param options.mayIssue whether this process issues tokens: only then it opens private keys
+ */
+export function createTokenKeys(options: {
+  readKeys: () => Promise<store.TokenKeyRow[]>
+  masterKeys: readonly Buffer[]
+  mayIssue: boolean
+}): TokenKeys {
+  const { readKeys, masterKeys, mayIssue } = options
+  const sealer = createSealer(masterKeys, purpose)
+  const version02 = keysOfVersion02(masterKeys)
+  let known: KnownKey[] = []
+
+  const refresh = async (): Promise<void> => {
+    const rows = await readKeys()
+    const before = new Map(known.map(key => [key.keyId, key]))
+    known = rows.map(row => before.get(row.keyId) ?? openKey(row, mayIssue ? sealer : null))
+  }
+
+  /** A key is accepted until the last token that it signed has expired. */
+  const acceptedUntilMs = (index: number): number => {
+    const next = known[index + 1]
+    return next === undefined ? Number.POSITIVE_INFINITY : next.signsFromMs + acceptedForMs
+  }
+
+  return {
+    refresh,
+
+    signer(nowMs) {
+      const key = known.findLast(({ signsFromMs }) => signsFromMs <= nowMs)
+      if (key?.sign) return key.sign
+      if (mayIssue && !key && known.length > 0) return version02.sign
+      throw new DomainError('unavailable', 'Tokens cannot be issued at the moment; try again', { retryAfterSeconds: 2 })
+    },
+
+    verifier(algorithm, keyId, nowMs) {
+      if (algorithm === 'HS256') {
+        const first = known[0]
+        const accepted = first !== undefined && nowMs < first.signsFromMs + acceptedForMs
+        return (accepted && version02.verifiers.get(keyId)) || null
+      }
+      const index = algorithm === 'EdDSA' ? known.findIndex(key => key.keyId === keyId) : -1
+      return known[index] && nowMs < acceptedUntilMs(index) ? known[index].verify : null
+    },
+  }
+}
+
+/**
+ * Makes the first key pair unless there is one. In a database that has users of version 0.2 it signs later, see above.
+ *
+ * @param nowMs real time
+ */
+export async function ensureTokenKey(database: Database, masterKeys: readonly Buffer[], nowMs: number): Promise<void> {
+  if ((await store.findTokenKeys(database)).length > 0) return
+  await database.transaction(async transaction => {
+    await store.lockTokenKeys(transaction)
+    if ((await store.findTokenKeys(transaction)).length > 0) return
+    const inUse = await store.hasCredentials(transaction)
+    const signsFromMs = nowMs + (inUse ? firstKeySignsAfterMs : 0)
+    await store.insertTokenKey(transaction, makeTokenKey(masterKeys, new Date(signsFromMs)), new Date(nowMs))
+  })
+}
+
+/**
+ * Makes a new key pair that takes over in some seconds; live tokens go on. Private keys that sign no more are forgotten.
+ *
+ * @param nowMs real time
+ * @returns the new key's id, and from when on it signs
+ */
+export function rotateTokenKey(
+  deps: { database: Database; masterKeys: readonly Buffer[] },
+  nowMs: number,
+): Promise<{ keyId: string; signsFrom: Date }> {
+  return deps.database.transaction(async transaction => {
+    await store.lockTokenKeys(transaction)
+    await store.forgetPrivateKeys(transaction, new Date(nowMs - acceptedForMs))
+    const latest = (await store.findTokenKeys(transaction)).at(-1)
+    // Never before the key that it follows, not even in the same instant.
+    const signsFromMs = Math.max(nowMs + newKeySignsAfterMs, (latest?.signsFrom.getTime() ?? 0) + 1)
+    const key = makeTokenKey(deps.masterKeys, new Date(signsFromMs))
+    await store.insertTokenKey(transaction, key, new Date(nowMs))
+    await notify(transaction, 'access')
+    return { keyId: key.keyId, signsFrom: key.signsFrom }
+  })
+}
+
+/** Seals the private keys anew under the first master key, so that the others can be taken away. */
+export async function resealTokenKeys(database: Database, masterKeys: readonly Buffer[]): Promise<void> {
+  const sealer = createSealer(masterKeys, purpose)
+  await database.transaction(async transaction => {
+    await store.lockTokenKeys(transaction)
+    for (const { keyId, sealedPrivateKey } of await store.findTokenKeys(transaction)) {
+      if (sealedPrivateKey === null || sealer.isCurrent(sealedPrivateKey)) continue
+      const plain = sealer.open(sealedPrivateKey, Buffer.from(keyId))
+      await store.replacePrivateKey(transaction, keyId, sealer.seal(plain, Buffer.from(keyId)))
+    }
+  })
+}
+
+/** A new key pair, the private key sealed under the first master key. */
+export function makeTokenKey(
+  masterKeys: readonly Buffer[],
+  signsFrom: Date,
+): store.TokenKeyRow & { sealedPrivateKey: Buffer } {
+  const pair = generateKeyPairSync('ed25519')
+  const publicKey = pair.publicKey.export({ type: 'spki', format: 'der' })
+  const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'der' })
+  const keyId = createHash('sha256').update(publicKey).digest('hex').slice(0, 8)
+  const sealedPrivateKey = createSealer(masterKeys, purpose).seal(privateKey, Buffer.from(keyId))
+  return { keyId, publicKey, sealedPrivateKey, signsFrom }
+}
+
+/** @param sealer null: the private key stays closed */
+function openKey(
+  { keyId, publicKey, sealedPrivateKey, signsFrom }: store.TokenKeyRow,
+  sealer: Sealer | null,
+): KnownKey {
+  const verify = createVerifier({ ...checks, key: pem('PUBLIC KEY', publicKey), algorithms: ['EdDSA'] })
+  const known = { keyId, signsFromMs: signsFrom.getTime(), verify }
+  if (sealer === null || sealedPrivateKey === null) return { ...known, sign: null }
+  const der = sealer.open(sealedPrivateKey, Buffer.from(keyId))
+  const key = createPrivateKey({ key: der, type: 'pkcs8', format: 'der' }).export({ type: 'pkcs8', format: 'pem' })
+  return { ...known, sign: createSigner({ key, algorithm: 'EdDSA', kid: keyId }) }
+}
+
+const checks = { allowedIss: issuer, allowedAud: audience, cache: false, ignoreExpiration: true } as const
+
+const pem = (label: string, der: Buffer): string =>
+  `-----BEGIN ${label}-----\n${der.toString('base64')}\n-----END ${label}-----\n`
+
+/** Version 0.2 signed with HMAC under a key derived from the master key. */
+function keysOfVersion02(masterKeys: readonly Buffer[]): { sign: SignTokens; verifiers: Map<string, VerifyToken> } {
+  const keys = deriveKeys(masterKeys, 'tokens')
+  const verifier = (key: Buffer) => createVerifier({ ...checks, key, algorithms: ['HS256'] })
+  return {
+    sign: createSigner({ key: keys[0].key, algorithm: 'HS256', kid: keys[0].id }),
+    verifiers: new Map(keys.map(({ id, key }) => [id, verifier(key)])),
+  }
+}
