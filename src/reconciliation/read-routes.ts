@@ -4,10 +4,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { type CampaignRoutesDeps, onlyPartners, partnerOf } from '../campaigns/callers.ts'
+import { pageView } from '../campaigns/paging.ts'
 import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
 import { downloadHeaders } from '../http/download.ts'
 import type { Difference } from './differences.ts'
-import { openDifferences, openFile, readReconciliation } from './reads.ts'
+import { openDifferences, openFile, readReconciliation, searchDifferences } from './reads.ts'
 import * as schemas from './schemas.ts'
 import { differenceLines, differencesHeader, reconciliationView } from './views.ts'
 
@@ -69,6 +70,36 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
       const pages = await openDifferences(deps, { caller: partnerOf(request), cashbackId, bankId })
       reply.headers(downloadHeaders(`differences-${cashbackId}-${bankId}.csv`))
       return reply.send(Readable.from(csvOf(pages)))
+    },
+  )
+
+  app.get(
+    '/cashbacks/:cashbackId/banks/:bankId/differences',
+    {
+      schema: {
+        ...common,
+        operationId: 'findDifferences',
+        summary: 'Differences with a bank, page by page',
+        description:
+          'For the merchant of the campaign and for that bank. Of one kind, or of transactions whose id has a part in any case; in the ' +
+          'order of the bank’s report, then of the merchant’s. `totalItems` without `search` is the number of the reconciliation.',
+        params: schemas.PartPath,
+        querystring: schemas.DifferencesQuery,
+        response: {
+          200: schemas.DifferencePage,
+          ...cashbackErrors({
+            400: 'An id is no UUID, or the query is not as described',
+            404: 'There is no such campaign, or the bank is not invited to it',
+          }),
+        },
+      },
+    },
+    async request => {
+      const { cashbackId } = request.params
+      const { kind, search, ...page } = request.query
+      const asked = { caller: partnerOf(request), cashbackId, bankId: request.params.bankId.toLowerCase() }
+      const { items, totalItems } = await searchDifferences(deps, asked, { kind, search }, page)
+      return pageView(items, page, totalItems)
     },
   )
 

@@ -2,8 +2,11 @@
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { requireOwn } from '../campaigns/merchant-operations.ts'
 import { campaignNotFound } from '../campaigns/moves-store.ts'
+import type { Page } from '../campaigns/paging.ts'
 import { bankNotInvited, requireParty } from '../campaigns/parties.ts'
+import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
+import { type DifferenceSearch, type FoundDifferences, findDifferences } from './difference-search.ts'
 import { findFile, readDifferences, readFile, type StoredFile } from './file-store.ts'
 import type { AskedPart, Partner } from './operations.ts'
 import { listReconciliations, type Reconciliations } from './store.ts'
@@ -30,10 +33,26 @@ export async function openDifferences(
   { database }: Deps,
   asked: AskedPart,
 ): Promise<ReturnType<typeof readDifferences>> {
-  const { caller, cashbackId, bankId } = asked
+  await requirePart(database, asked)
+  const { cashbackId, bankId } = asked
+  return readDifferences(database, { cashbackId, bankId })
+}
+
+/** One page of the differences that are searched for. @throws DomainError 'not-found', 'forbidden' */
+export async function searchDifferences(
+  { database }: Deps,
+  asked: AskedPart,
+  search: DifferenceSearch,
+  page: Page,
+): Promise<FoundDifferences> {
+  await requirePart(database, asked)
+  return findDifferences(database, asked, search, page)
+}
+
+async function requirePart(database: Queryable, asked: AskedPart): Promise<void> {
+  const { caller, bankId } = asked
   if (caller.type === 'bank' && caller.bankId !== bankId) throw bankNotInvited()
   await requireParty(database, asked)
-  return readDifferences(database, { cashbackId, bankId })
 }
 
 /** A report's file, with its bytes in pieces. @throws DomainError 'not-found', also for another bank's report; 'forbidden' */

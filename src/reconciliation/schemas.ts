@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { accountTypes } from '../access/caller.ts'
 import { count, money, participation, text } from '../campaigns/campaign-schemas.ts'
+import { pageOf, pagingParameters } from '../campaigns/paging.ts'
 import { CampaignStatus, closed, instant, uuid } from '../campaigns/schemas.ts'
 import { nullable } from '../http/openapi.ts'
 import { type DifferenceKind, differenceKinds, sides } from './differences.ts'
@@ -82,6 +83,18 @@ const Item = Type.Object({
   expected: nullable(text('What the terms, or the merchant’s report, say; null: nothing', '12.35')),
   found: nullable(text('What stands in the line; null: the bank’s report has none', '12.34')),
 })
+
+export const DifferencesQuery = Type.Object(
+  {
+    kind: Type.Optional(Type.Enum([...differenceKinds], { description: 'Of this kind', examples: ['wrong-cashback'] })),
+    search: Type.Optional(
+      Type.String({ maxLength: 128, description: 'Part of the transaction’s id, in any case', examples: ['tx-2026'] }),
+    ),
+    ...pagingParameters,
+  },
+  closed,
+)
+export const DifferencePage = pageOf(Item, 'One page of the differences')
 
 export const Uploaded = Type.Object(
   {
