@@ -165,8 +165,14 @@ const broken: [string, string, string[], RegExp][] = [
   [
     'a history that begins in the middle',
     `delete from campaign_history where trigger = 'create' and cashback_id = ${called('Edited')}`,
-    [present],
-    /campaign is awaitingBankApproval, by its history nothing/,
+    [gaps],
+    /moves a campaign from awaitingBankApproval, which was nothing/,
+  ],
+  [
+    'a history that has something else for an edit',
+    `update campaign_history set trigger = 'launch' where trigger = 'edit' and cashback_id = ${called('Edited')}`,
+    [moves],
+    /moves a campaign from awaitingBankApproval by launch to awaitingBankApproval/,
   ],
   [
     'a history of more than has happened',

@@ -13,6 +13,7 @@ import {
   partnerAt,
 } from './support/campaigns.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
+import { addCustomers, customers, fileOf, putSegment } from './support/segments.ts'
 
 let platform: TestPlatform
 let grocer: Partner
@@ -62,16 +63,17 @@ suite('200', () => {
       `reporting ${ids.alpha} end  awaitingBankReconciliation`,
       'campaign  end active awaitingCompensationConfirmation',
     ])
-    const merchant = { type: 'retailer', id: ids.grocer, login: clientIdOf(grocer) }
-    const rejecting = { type: 'bank', id: ids.beta, login: clientIdOf(beta) }
-    const clock = { type: 'clock', id: null, login: null }
+    const merchant = { type: 'retailer', id: ids.grocer, login: clientIdOf(grocer), name: 'Гросер', role: 'gateway' }
+    // Of the other side nobody's login is told.
+    const rejecting = { type: 'bank', id: ids.beta, login: null, name: 'Бета Банк', role: 'ADMIN' }
+    const clock = { type: 'clock', id: null, login: null, name: null, role: null }
     assert.deepEqual(
       answer.body.map((entry: { actor: object }) => entry.actor),
       [
         merchant,
         merchant,
         merchant,
-        { type: 'bank', id: ids.alpha, login: clientIdOf(alpha) },
+        { type: 'bank', id: ids.alpha, login: null, name: 'Alpha Bank', role: 'ADMIN' },
         rejecting,
         rejecting,
         merchant,
@@ -95,6 +97,7 @@ suite('200', () => {
       'actor',
       'at',
       'bankId',
+      'changes',
       'comment',
       'from',
       'subject',
@@ -117,11 +120,15 @@ suite('200', () => {
       `reporting ${ids.alpha} end  awaitingBankReconciliation`,
       'campaign  end active awaitingCompensationConfirmation',
     ])
-    assert.deepEqual(answer.body[3].actor, { type: 'bank', id: null, login: null })
-    for (const secret of [ids.beta, clientIdOf(beta), 'season']) assert.ok(!answer.text.includes(secret), secret)
+    assert.deepEqual(answer.body[3].actor, { type: 'bank', id: null, login: null, name: null, role: null })
+    const merchant = { type: 'retailer', id: ids.grocer, login: null, name: 'Гросер', role: 'gateway' }
+    assert.deepEqual(answer.body[0].actor, merchant)
+    for (const secret of [ids.beta, 'Бета', clientIdOf(beta), clientIdOf(grocer), 'season'])
+      assert.ok(!answer.text.includes(secret), secret)
     const own = await historyOf(beta, id)
     assert.equal(own.body[2].comment, 'Not this season')
-    assert.deepEqual(own.body[2].actor, { type: 'bank', id: ids.beta, login: clientIdOf(beta) })
+    const ownActor = { type: 'bank', id: ids.beta, login: clientIdOf(beta), name: 'Бета Банк', role: 'ADMIN' }
+    assert.deepEqual(own.body[2].actor, ownActor)
     assert.ok(!own.text.includes(ids.alpha))
   })
 
@@ -139,7 +146,8 @@ suite('200', () => {
     const id = await createCampaign(platform, {}, await logIn('petro@grocer'))
     const answer = await historyOf(await logIn('olena@grocer'), id)
     assert.equal(answer.status, 200, 'a viewer may read')
-    assert.deepEqual(answer.body[0].actor, { type: 'retailer', id: ids.grocer, login: 'petro@grocer' })
+    const petro = { type: 'retailer', id: ids.grocer, login: 'petro@grocer', name: 'Гросер', role: 'editor' }
+    assert.deepEqual(answer.body[0].actor, petro)
   })
 
   test('a repeated decision leaves one entry', async () => {
@@ -147,6 +155,119 @@ suite('200', () => {
     await Promise.all(Array.from({ length: 5 }, () => alpha.call('POST', `/cashbacks/${id}/confirm`)))
     const { body } = await historyOf(grocer, id)
     assert.equal(steps(body).filter(step => step.includes(' confirm pending ')).length, 1)
+  })
+})
+
+suite('edits and segments', () => {
+  type Told = Entry & { changes: Record<string, unknown> | null }
+  const told = async (partner: Partner, id: string): Promise<[string, Told['changes']][]> => {
+    const { body } = await historyOf(partner, id)
+    return (body as Told[]).filter(({ changes }) => changes !== null).map(({ trigger, changes }) => [trigger, changes])
+  }
+  const edit = async (id: string, body: object) => {
+    const answer = await grocer.call('PATCH', `/cashbacks/for-merchant/${id}`, { body })
+    assert.equal(answer.status, 200, answer.text)
+  }
+
+  test('an edit is told to both sides with old and new values', async () => {
+    const id = await createCampaign(platform, {}, grocer)
+    const { body: before } = await grocer.call('GET', `/cashbacks/for-merchant/${id}`)
+    await edit(id, {
+      percentage: 20,
+      merchantCompensationPercentage: 10,
+      maxBudget: 1000.5,
+      sku: ['S-1'],
+      allProducts: false,
+    })
+    await edit(id, { description: 'Changed', bannerBig: 'https://grocer.example/big.png' })
+    await edit(id, { terminalsPlatform: false, terminals: [{ terminal_id: 'T-1' }, { terminal_id: 'T-2' }] })
+    await edit(id, { dateTo: '2031-01-01' })
+    await edit(id, { percentage: 20 })
+    const expected = [
+      [
+        'edit',
+        {
+          percentage: [5, 20],
+          merchantCompensationPercentage: [60, 10],
+          maxBudget: [null, 1000.5],
+          sku: [[], ['S-1']],
+          allProducts: [true, false],
+        },
+      ],
+      ['edit', { description: null, bannerBig: null }],
+      ['edit', { terminals: [0, 2], terminalsPlatform: [true, false] }],
+      ['edit', { dateTo: [before.dateTo, '2031-01-01T00:00:00.000Z'] }],
+    ]
+    for (const partner of [grocer, alpha])
+      assert.deepEqual(await told(partner, id), expected, 'the last edit changed nothing')
+    const { body } = await historyOf(alpha, id)
+    const entry = body.find(({ trigger }: Entry) => trigger === 'edit')
+    assert.deepEqual(
+      [entry.subject, entry.bankId, entry.from, entry.to, entry.actor.login],
+      ['campaign', null, 'awaitingBankApproval', 'awaitingBankApproval', null],
+    )
+  })
+
+  test('which banks are invited is told to the merchant alone', async () => {
+    const id = await createCampaign(platform, {}, grocer)
+    await edit(id, { participantsIds: [ids.alpha, ids.beta] })
+    await edit(id, { participantsIds: [ids.alpha, ids.beta, ids.gamma], name: 'Інша' })
+    const names = ['Осінь', 'Інша']
+    assert.deepEqual(await told(grocer, id), [
+      ['edit', { participantsIds: [[ids.alpha], [ids.alpha, ids.beta]] }],
+      [
+        'edit',
+        {
+          participantsIds: [
+            [ids.alpha, ids.beta],
+            [ids.alpha, ids.beta, ids.gamma],
+          ],
+          name: names,
+        },
+      ],
+    ])
+    assert.deepEqual(await told(alpha, id), [['edit', { name: names }]])
+  })
+
+  test('a long list is told by its length', async () => {
+    const id = await createCampaign(platform, {}, grocer)
+    await edit(id, { sku: Array.from({ length: 101 }, (_, index) => `S-${index}`), allProducts: false })
+    const [[, changes] = []] = await told(alpha, id)
+    assert.deepEqual(changes, { sku: [0, 101], allProducts: [true, false] })
+  })
+
+  test('a segment is told to its bank exactly, and to the merchant rounded', async () => {
+    await addCustomers(platform, 'alpha', customers('A', 47))
+    await addCustomers(platform, 'beta', ['B-1'])
+    const id = await createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] }, grocer)
+    const form = async (count: number) => {
+      const answer = await putSegment(grocer, id, fileOf([...customers('A', count), 'B-1']))
+      assert.equal(answer.status, 200, answer.text)
+    }
+    await form(19)
+    await form(47)
+    await form(20)
+    const merchantSees = [
+      [null, 0],
+      [null, 0],
+      [0, 40],
+      [0, 0],
+      [40, 20],
+      [0, 0],
+    ]
+    assert.deepEqual(
+      await told(grocer, id),
+      merchantSees.map(customersCount => ['segment', { customersCount }]),
+    )
+    const alphaSees = [
+      [null, 19],
+      [19, 47],
+      [47, 20],
+    ]
+    assert.deepEqual(
+      await told(alpha, id),
+      alphaSees.map(customersCount => ['segment', { customersCount }]),
+    )
   })
 })
 

@@ -303,7 +303,10 @@ suite('campaigns', () => {
     assert.deepEqual([answer.status, answer.body.status], [200, 'completed'])
     const { history } = await get(`/campaigns/${id}`)
     const { body: session } = await staff.call('GET', '/portal/session')
-    assert.deepEqual(history.at(-1).actor, { type: 'platform', id: null, login: session.login })
+    const staffMember = { type: 'platform', id: null, login: session.login, name: null, role: 'admin' }
+    assert.deepEqual(history.at(-1).actor, staffMember)
+    const [ofPartners] = (await grocer.call('GET', `/portal/cashbacks/${id}/history`)).body.slice(-1)
+    assert.deepEqual([ofPartners.trigger, ofPartners.actor.login], ['complete', null])
   })
 })
 

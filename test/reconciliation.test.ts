@@ -117,7 +117,6 @@ test('report, answer, updated report, acceptance, settlement, payment, receipt',
   assert.equal(updated.status, 201, updated.text)
   const shown = await reconciliationOf(alpha, id)
   assert.deepEqual([shown.matched, shown.differences.total, shown.expectedCompensation], [2, 0, 15.02])
-  const by = (partner: Partner, type: string, id: string) => ({ type, id, login: clientIdOf(partner) })
   const stable = shown.reports.map(({ uploadedAt, ...report }: { uploadedAt: string }) => {
     assert.match(uploadedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     return report
@@ -146,15 +145,21 @@ test('report, answer, updated report, acceptance, settlement, payment, receipt',
   const sizes: number[] = stable.map(({ sizeBytes }: { sizeBytes: number }) => sizeBytes)
   assert.equal(sizes[1], Buffer.byteLength(own))
   assert.deepEqual(stable, [
-    { reportId, ...bank1, sizeBytes: sizes[0], uploadedBy: by(alpha, 'bank', ids.alpha) },
+    { reportId, ...bank1, sizeBytes: sizes[0], uploadedBy: clientIdOf(alpha) },
     {
       reportId: answered.body.reportId,
       ...merchant1,
       sizeBytes: sizes[1],
-      uploadedBy: by(grocer, 'retailer', ids.grocer),
+      uploadedBy: 'Гросер',
     },
-    { reportId: updated.body.reportId, ...bank2, sizeBytes: sizes[2], uploadedBy: by(alpha, 'bank', ids.alpha) },
+    { reportId: updated.body.reportId, ...bank2, sizeBytes: sizes[2], uploadedBy: clientIdOf(alpha) },
   ])
+  const toMerchant = await reconciliationOf(grocer, id)
+  assert.deepEqual(
+    toMerchant.reports.map(({ uploadedBy }: { uploadedBy: string }) => uploadedBy),
+    ['Alpha Bank', clientIdOf(grocer), 'Alpha Bank'],
+    'logins are told to their own side only',
+  )
   assert.deepEqual((await shownPart(sides, id)).has, [true, true, 1])
 
   assertResult(await move(grocer, part(id, 'accept-report')), 200, { id, status: 'awaitingCompensationConfirmation' })

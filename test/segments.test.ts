@@ -160,7 +160,7 @@ suite('200', () => {
     assert.deepEqual((await segmentOf(gamma, id))?.customerIds, ['G-1'])
   })
 
-  test('the campaign has a new version and the banks a new list, but no new history', async () => {
+  test('the campaign has a new version and the banks a new list; the history tells each bank’s count', async () => {
     const id = await newCampaign()
     const details = () => grocer.call('GET', `/cashbacks/for-merchant/${id}`)
     const history = () => grocer.call('GET', `/portal/cashbacks/${id}/history`)
@@ -171,7 +171,14 @@ suite('200', () => {
     const after = [await details(), await history(), await tags()] as const
     assert.notEqual(after[0].headers.get('etag'), before[0].headers.get('etag'))
     assert.ok(after[0].body.updatedAt > before[0].body.updatedAt)
-    assert.deepEqual(after[1].body, before[1].body)
+    const added = (entries: { body: { bankId: string; changes: unknown }[] }, known: number) =>
+      entries.body.slice(known).map(({ bankId, changes }) => [bankId, changes])
+    assert.deepEqual(added(after[1], before[1].body.length), [
+      [ids.alpha, { customersCount: [null, 0] }],
+      [ids.beta, { customersCount: [null, 0] }],
+    ])
+    const toAlpha = await alpha.call('GET', `/portal/cashbacks/${id}/history`)
+    assert.deepEqual(added(toAlpha, 2), [[ids.alpha, { customersCount: [null, 1] }]], 'exact, and its own only')
     for (const [index, tag] of after[2].entries()) assert.notEqual(tag, before[2][index])
   })
 

@@ -67,7 +67,7 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDep
       const { cashbackId } = request.params
       const campaign = await findCampaign(database, cashbackId)
       if (!campaign) throw campaignNotFound('not-found')
-      const history = await listHistory(database, cashbackId, null)
+      const history = await listHistory(database, cashbackId, { type: 'platform' })
       const text = detailsText(campaign, history.map(historyView))
       return reply.type('application/json; charset=utf-8').send(text as never)
     },

@@ -4,20 +4,22 @@ import type { Queryable } from '../db/database.ts'
 import { uuidForm } from '../uuid.ts'
 import type { CampaignDeps } from './deps.ts'
 import { lockCampaignByClock } from './due-moves.ts'
+import { type Guard, requireSeen } from './expected-version.ts'
 import * as lifecycle from './lifecycle.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from './moves-store.ts'
 
 /** The campaign as it is after the call, and what was done, in words. */
 export type Decided = { campaign: LockedCampaign; message: string }
 
-type Asked = { bank: BankCaller; cashbackId: string }
+type Asked = { bank: BankCaller; cashbackId: string } & Guard
 type Decide = (campaign: LockedCampaign, bank: lifecycle.BankState, now: Date) => lifecycle.Decision
 
 /**
  * The bank takes part. Repeated, it changes nothing and gives the same answer.
  *
  * @param asked.cashbackId as the caller wrote it: what is no UUID names no campaign
- * @throws DomainError 'invalid' when there is no such campaign, the bank is not invited, or it is too late
+ * @throws DomainError 'invalid' when there is no such campaign, the bank is not invited, or it is too late; 'stale' when the terms or
+ *   the bank's part are not those that it has seen
  */
 export async function confirm(deps: CampaignDeps, asked: Asked): Promise<Decided> {
   const campaign = await decide(deps, asked, lifecycle.confirm, null)
@@ -33,7 +35,8 @@ export async function confirm(deps: CampaignDeps, asked: Asked): Promise<Decided
  *
  * @param asked.cashbackId as the caller wrote it: what is no UUID names no campaign
  * @param asked.comment why; it goes to the history
- * @throws DomainError 'invalid' when there is no such campaign, the bank is not invited, or it is too late
+ * @throws DomainError 'invalid' when there is no such campaign, the bank is not invited, or it is too late; 'stale' when the terms or
+ *   the bank's part are not those that it has seen
  */
 export async function reject(deps: CampaignDeps, asked: Asked & { comment: string | null }): Promise<Decided> {
   const campaign = await decide(deps, asked, lifecycle.reject, asked.comment)
@@ -42,7 +45,7 @@ export async function reject(deps: CampaignDeps, asked: Asked & { comment: strin
 
 async function decide(
   deps: CampaignDeps,
-  { bank, cashbackId }: Asked,
+  { bank, cashbackId, ...guard }: Asked,
   ask: Decide,
   comment: string | null,
 ): Promise<LockedCampaign> {
@@ -52,6 +55,7 @@ async function decide(
     const now = deps.clock.now()
     const decision = ask(campaign, part, now)
     if (decision.changes.length === 0) return campaign
+    await requireSeen(transaction, campaign, bank.bankId, guard)
     const [after] = await writeDecisions(transaction, [{ campaign, decision }], { actor: actorOf(bank), now, comment })
     return after ?? campaign
   })

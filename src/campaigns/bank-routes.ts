@@ -13,6 +13,7 @@ import { listRetailers, readRetailer } from './bank-retailers-store.ts'
 import * as schemas from './bank-schemas.ts'
 import { retailerView } from './bank-views.ts'
 import { type CampaignRoutesDeps, onlyBanks } from './callers.ts'
+import { BankGuardHeaders, guardOf, stale } from './guard-schemas.ts'
 import { campaignNotFound } from './moves-store.ts'
 import { cashbackErrors, NoQuery, OperationResult, secured } from './schemas.ts'
 import { resultView } from './views.ts'
@@ -38,17 +39,18 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         description:
           'Possible while the bank is `pending` and the campaign awaits approval. A campaign that the bank created itself is ' +
           'approved at once; else it goes to the merchant when every invited bank has decided. Repeated, it gives the same answer.',
+        headers: BankGuardHeaders,
         params: schemas.DecisionPath,
         querystring: NoQuery,
         body: schemas.ConfirmBody,
         response: {
           201: { ...ref(OperationResult), description: 'The bank takes part' },
-          ...cashbackErrors({ 400: notDecidable }),
+          ...cashbackErrors({ 400: notDecidable, 412: stale }),
         },
       },
     },
     async (request, reply) => {
-      const decided = await confirm(deps, { bank: bankOf(request), ...request.params })
+      const decided = await confirm(deps, { bank: bankOf(request), ...request.params, ...guardOf(request) })
       return reply.code(201).send(decidedView(decided))
     },
   )
@@ -66,18 +68,20 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
           'Possible while the bank is `pending` and the campaign awaits approval. A campaign that the bank created itself ' +
           'becomes `declined`; one of a merchant may stay as it is, and the bank’s own status tells. Repeated, it gives the ' +
           'same answer.',
+        headers: BankGuardHeaders,
         params: schemas.DecisionPath,
         querystring: NoQuery,
         body: schemas.RejectBody,
         response: {
           201: { ...ref(OperationResult), description: 'The bank does not take part' },
-          ...cashbackErrors({ 400: notDecidable }),
+          ...cashbackErrors({ 400: notDecidable, 412: stale }),
         },
       },
     },
     async (request, reply) => {
       const comment = request.body.comment ?? null
-      const decided = await reject(deps, { bank: bankOf(request), ...request.params, comment })
+      const asked = { bank: bankOf(request), ...request.params, ...guardOf(request) }
+      const decided = await reject(deps, { ...asked, comment })
       return reply.code(201).send(decidedView(decided))
     },
   )

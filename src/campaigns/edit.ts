@@ -6,10 +6,11 @@ import { findDirectoryEntries, findTerms, updateTerms } from './campaign-store.t
 import { bankFaults, directoryFaults, refuseFaults } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
 import { lockCampaignByClock } from './due-moves.ts'
+import { type Guard, requireExpected } from './expected-version.ts'
 import { contradictions, crossFaults, type FieldName, type Fields, readFields } from './form.ts'
-import { changedFields, lockedFaults, mergedFields } from './form-changes.ts'
+import { changedFields, lockedFaults, mergedFields, shownChanges } from './form-changes.ts'
 import * as lifecycle from './lifecycle.ts'
-import { type Guard, requireAuthor, requireExpected } from './merchant-operations.ts'
+import { requireAuthor } from './merchant-operations.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from './moves-store.ts'
 import { noteAddedTerminals } from './terminal-additions-store.ts'
 import type { Offer, Terminal } from './terms.ts'
@@ -137,5 +138,7 @@ async function write(
     await noteAddedTerminals(transaction, { cashbackId: campaign.cashbackId, terminalIds, now })
   }
   const decision = lifecycle.changeBanks(campaign, participantsIds)
-  await writeDecisions(transaction, [{ campaign, decision }], { actor: actorOf(given.merchant), now })
+  const changes = shownChanges(before, after, changed)
+  const notes = [{ trigger: 'edit', subject: 'campaign', bankId: null, changes } as const]
+  await writeDecisions(transaction, [{ campaign, decision, notes }], { actor: actorOf(given.merchant), now })
 }

@@ -32,6 +32,38 @@ function canonical(value: unknown): string | undefined {
   return JSON.stringify(Array.isArray(value) ? [...elements(value)].sort() : value)
 }
 
+/** Of these only the fact of a change is told: their values are long and for looking at. */
+const untold: readonly FieldName[] = ['description', 'bannerSmall', 'bannerBig']
+/** Kept as decimal texts, and told as numbers. */
+const decimals: readonly FieldName[] = [
+  'minAmount',
+  'maxAmount',
+  'maxBudget',
+  'percentage',
+  'merchantCompensationPercentage',
+]
+
+/** A longer list is told by the number of its elements, as terminals always are: histories are read whole. */
+const mostTold = 100
+
+/** What an edit has changed, as the history tells it: values as in the form; long lists by their length. */
+export function shownChanges(
+  present: Partial<Fields>,
+  merged: Partial<Fields>,
+  changed: readonly FieldName[],
+): Record<string, readonly [unknown, unknown] | null> {
+  const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0)
+  const longest = (name: FieldName) => Math.max(lengthOf(present[name]), lengthOf(merged[name]))
+  const shown = (name: FieldName, fields: Partial<Fields>): unknown => {
+    const value = fields[name] ?? null
+    if (name === 'terminals' || longest(name) > mostTold) return lengthOf(value)
+    return decimals.includes(name) && value !== null ? Number(value) : value
+  }
+  const told = (name: FieldName) =>
+    untold.includes(name) ? null : ([shown(name, present), shown(name, merged)] as const)
+  return Object.fromEntries(changed.map(name => [name, told(name)]))
+}
+
 const elements = (list: readonly unknown[]): Set<string> => new Set(list.map(element => JSON.stringify(element)))
 
 /** What of the changes the state of the campaign does not permit; each in the form `<field> must be ...`. */

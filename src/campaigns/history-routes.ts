@@ -15,6 +15,17 @@ const state = (description: string) =>
     Type.String({ description: `${description}; for \`bankId\` its status or its reporting stage`, examples: states }),
   )
 
+/** What an edit or a segment changed. */
+const changes = Type.Unsafe<Record<string, readonly [unknown, unknown] | null> | null>({
+  type: ['object', 'null'],
+  description:
+    'Old and new value of each field that an edit changed; a list with more than 100 elements, and always `terminals`, is told by ' +
+    'its length. null for `description` and the banners: they have changed. Of a segment it is `customersCount`, whose old value is ' +
+    'null for the first one. null where nothing but the state changed.',
+  additionalProperties: { type: ['array', 'null'], items: {}, minItems: 2, maxItems: 2 },
+  examples: [{ percentage: [5, 20], description: null }],
+})
+
 export const HistoryEntry = Type.Object({
   at: instant('When, by the platform’s clock'),
   actor: Type.Object(
@@ -25,18 +36,28 @@ export const HistoryEntry = Type.Object({
       id: nullable(uuid('The bank or the merchant; null for others, and to a bank for other banks')),
       login: nullable(
         Type.String({
-          description: 'The portal user’s login, or the clientId of a system; null where `id` is',
+          description:
+            'The portal user’s login, or the clientId of a system; null for the other side and for the clock',
           examples: ['olena'],
         }),
+      ),
+      name: nullable(
+        Type.String({ description: 'Name of the bank or the merchant; null where `id` is', examples: ['Alpha Bank'] }),
+      ),
+      role: nullable(
+        Type.String({ description: 'The role with which the actor called; null for the clock', examples: ['ADMIN'] }),
       ),
     },
     { description: 'Who' },
   ),
-  subject: Type.Enum([...subjects], { description: 'What has moved: the campaign, a bank’s part, or its reporting' }),
+  subject: Type.Enum([...subjects], { description: 'What it is about: the campaign, a bank’s part, or its reporting' }),
   bankId: nullable(uuid('Whose part or reporting; null for the campaign')),
-  trigger: Type.Enum([...triggers], { description: 'What has caused it' }),
+  trigger: Type.Enum([...triggers, 'edit', 'segment'], {
+    description: 'What has caused it. `edit` and `segment` change fields, and leave the state as it is',
+  }),
   from: state('Where it was; null: it began'),
   to: state('Where it went; null: it ended'),
+  changes,
   comment: nullable(Type.String({ description: 'What the actor had to say', examples: ['Not this season'] })),
 })
 
@@ -51,7 +72,7 @@ export const historyRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'databa
         summary: 'Who did what, when, from which state to which',
         description:
           'In the order in which it happened. The merchant sees everything; a bank that is invited sees the campaign’s own steps ' +
-          'and those of its part, not other banks’.',
+          'and those of its part, not other banks’, and no edits of `participantsIds`.',
         params: CampaignPath,
         querystring: NoQuery,
         response: {

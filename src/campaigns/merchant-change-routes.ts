@@ -1,14 +1,14 @@
 /** What a merchant changes: it creates, edits, deletes and launches. Registered where every caller is a merchant already. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { merchantOf } from '../http/authenticate.ts'
-import { matches } from '../http/etag.ts'
 import { ref } from '../http/openapi.ts'
 import { bodyOptional } from '../http/optional-body.ts'
 import { createAsMerchant } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
-import { detailsAnswer, detailsTag, notOwn, sendDetails } from './details-answer.ts'
+import { detailsAnswer, notOwn, sendDetails } from './details-answer.ts'
 import { edit } from './edit.ts'
 import { CreateBody, EditBody, formLimitBytes, formTimeoutMs } from './form-schemas.ts'
+import { GuardHeaders, guardOf, stale } from './guard-schemas.ts'
 import * as operations from './merchant-operations.ts'
 import * as schemas from './merchant-schemas.ts'
 import { schemaFaults } from './schema-faults.ts'
@@ -16,12 +16,7 @@ import { CampaignPath, cashbackErrors, NoQuery, OperationResult, secured } from 
 import { resultView } from './views.ts'
 
 const common = { tags: ['Merchants'], security: secured }
-const stale = 'The campaign has changed since it was read (`If-Match`)'
 const onlyAuthor = 'A bank calls, the role does not permit changes, or the merchant is not the author of the campaign'
-
-const guardOf = ({ headers }: { headers: { 'if-match'?: string } }): operations.Guard => ({
-  isExpected: version => matches(headers['if-match'], detailsTag(version)),
-})
 
 export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (app, deps) => {
   app.post(
@@ -71,7 +66,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
           'field may be sent with the value that it has. All faults are told at once, and with a fault nothing is changed. ' +
           'A bank that is added to a campaign that awaits the merchant makes it await the banks again. `creatorId`, ' +
           '`createdByType` and `retailerId` are ignored.',
-        headers: schemas.GuardHeaders,
+        headers: GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
         body: EditBody,
@@ -105,7 +100,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
         description:
           'Possible for the author before the campaign is active, until exactly 48 hours before `dateFrom`. The campaign stays ' +
           'readable with the status `deleted`. Repeated, it gives the same answer.',
-        headers: schemas.GuardHeaders,
+        headers: GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
         body: schemas.NoBody,
@@ -141,7 +136,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
         description:
           'Possible once at least one bank has approved: when every bank has decided, or early; then banks that have not decided ' +
           'are `expired`. A campaign that a bank created starts by that bank’s confirmation instead.',
-        headers: schemas.GuardHeaders,
+        headers: GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
         body: schemas.NoBody,

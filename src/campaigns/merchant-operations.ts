@@ -5,12 +5,11 @@ import { DomainError } from '../errors.ts'
 import type { CampaignDeps } from './deps.ts'
 import { type Details, findDetails } from './details-store.ts'
 import { lockCampaignByClock } from './due-moves.ts'
+import { type Guard, requireExpected } from './expected-version.ts'
 import * as lifecycle from './lifecycle.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from './moves-store.ts'
 
 type Asked = { merchant: MerchantCaller; cashbackId: string }
-/** Whether the caller means this version of the campaign; left out: whichever there is. */
-export type Guard = { isExpected?(version: number): boolean }
 /** The campaign as it is after the call, and what was done, in words. */
 export type Done = { campaign: LockedCampaign; message: string }
 
@@ -24,12 +23,6 @@ export function requireAuthor(campaign: LockedCampaign, merchant: MerchantCaller
   requireOwn(campaign, merchant)
   if (campaign.createdByBankId !== null)
     throw new DomainError('forbidden', 'The campaign was created by a bank: only its author may do this')
-}
-
-/** @throws DomainError 'stale' when the campaign has another version than the caller has read */
-export function requireExpected({ version }: LockedCampaign, { isExpected }: Guard): void {
-  if (isExpected?.(version) === false)
-    throw new DomainError('stale', 'The campaign has changed since it was read: read it again')
 }
 
 /** Everything of one campaign. @throws DomainError 'not-found', 'forbidden' */

@@ -6,16 +6,6 @@ import { editableFields } from './lifecycle.ts'
 import { Pagination } from './paging.ts'
 import { closed, instant, uuid } from './schemas.ts'
 
-export const GuardHeaders = Type.Object({
-  'if-match': Type.Optional(
-    Type.String({
-      maxLength: 4096,
-      description: 'The `ETag` of the details that this was decided by: it is refused when they have changed since',
-      examples: ['"7"'],
-    }),
-  ),
-})
-
 export const NoBody = Type.Object({}, closed)
 
 export const ConnectedBank = Type.Object(

@@ -7,17 +7,24 @@ import type { Queryable, Statement } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import type { BankState, CampaignState, Change, Decision } from './lifecycle.ts'
 
-/** Who made a change; `subject` is the portal user's id or the credential's clientId. */
-export type Actor = { type: Caller['type'] | 'clock'; id: string | null; subject: string | null }
+/** Who made a change; `subject` is the portal user's id or the credential's clientId, `role` the one at that time. */
+export type Actor = { type: Caller['type'] | 'clock'; id: string | null; subject: string | null; role: string | null }
 
-export const clockActor: Actor = { type: 'clock', id: null, subject: null }
-export const operatorActor: Actor = { type: 'platform', id: null, subject: null }
+export const clockActor: Actor = { type: 'clock', id: null, subject: null, role: null }
+export const operatorActor: Actor = { type: 'platform', id: null, subject: null, role: null }
 
 export function actorOf(caller: Caller): Actor {
-  const { type, subject } = caller
-  if (type === 'bank') return { type, id: caller.bankId, subject }
-  return { type, id: type === 'retailer' ? caller.merchantId : null, subject }
+  const { type, subject, role } = caller
+  if (type === 'bank') return { type, id: caller.bankId, subject, role }
+  return { type, id: type === 'retailer' ? caller.merchantId : null, subject, role }
 }
+
+/** What an edit or a segment changed: old and new value of each field, or null where only the fact is told. */
+export type FieldChanges = Record<string, readonly [old: unknown, present: unknown] | null>
+/** A change of fields that moves no state. It is an entry of the history like a move. */
+export type Note =
+  | { trigger: 'edit'; subject: 'campaign'; bankId: null; changes: FieldChanges }
+  | { trigger: 'segment'; subject: 'bank'; bankId: string; changes: FieldChanges }
 
 /** A campaign that is locked until the transaction ends, with what its life depends on. */
 export type LockedCampaign = CampaignState & {
@@ -129,20 +136,22 @@ const writeStatement: Statement = {
   name: 'campaigns.write-moves',
   text: `
     with moved as (
-      select * from unnest($1::uuid[], $2::text[], $3::text[]) as moved (cashback_id, from_status, to_status)
+      select * from unnest($1::uuid[], $2::text[], $3::text[], $17::boolean[])
+        as moved (cashback_id, from_status, to_status, has_new_terms)
     ), steps as (
-      select * from unnest($4::uuid[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[]) with ordinality
-        as steps (cashback_id, subject, bank_id, trigger, from_state, to_state, n)
+      select * from unnest($4::uuid[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], $18::jsonb[]) with ordinality
+        as steps (cashback_id, subject, bank_id, trigger, from_state, to_state, changes, n)
     ), campaigns_moved as (
       update campaigns c
       set status = m.to_status, version = c.version + 1, updated_at = $10,
+          terms_version = case when m.has_new_terms then c.version + 1 else c.terms_version end,
           compensation_received_at = case when m.to_status = 'compensationReceived' and m.from_status <> m.to_status
             then $10 else c.compensation_received_at end
       from moved m where c.cashback_id = m.cashback_id and c.status = m.from_status
-      returning c.cashback_id
+      returning c.cashback_id, c.version
     ), banks_invited as (
-      insert into campaign_banks (cashback_id, bank_id, status, created_at)
-      select s.cashback_id, s.bank_id, s.to_state, c.created_at
+      insert into campaign_banks (cashback_id, bank_id, status, created_at, version)
+      select s.cashback_id, s.bank_id, s.to_state, c.created_at, c.version + 1
       from steps s join campaigns c using (cashback_id) where s.subject = 'bank' and s.from_state is null
       returning cashback_id
     ), banks_removed as (
@@ -151,21 +160,23 @@ const writeStatement: Statement = {
         and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.status = s.from_state
       returning b.cashback_id
     ), banks_moved as (
-      update campaign_banks b set status = s.to_state
-      from steps s
+      update campaign_banks b set status = s.to_state, version = c.version
+      from steps s join campaigns_moved c using (cashback_id)
       where s.subject = 'bank' and s.from_state is not null and s.to_state is not null
         and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.status = s.from_state
       returning b.cashback_id
     ), stages_moved as (
-      update campaign_banks b set reporting_stage = s.to_state
-      from steps s
+      update campaign_banks b set reporting_stage = s.to_state, version = c.version
+      from steps s join campaigns_moved c using (cashback_id)
       where s.subject = 'reporting'
         and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.reporting_stage is not distinct from s.from_state
       returning b.cashback_id
     ), told as (
       insert into campaign_history
-        (cashback_id, at, actor_type, actor_id, actor_subject, subject, bank_id, trigger, from_state, to_state, comment)
-      select cashback_id, $10, $11, $12, $13, subject, bank_id, trigger, from_state, to_state, $14 from steps order by n
+        (cashback_id, version, at, actor_type, actor_id, actor_subject, actor_role, subject, bank_id, trigger, from_state, to_state,
+          changes, comment)
+      select cashback_id, c.version, $10, $11, $12, $13, $19, subject, bank_id, trigger, from_state, to_state, changes, $14
+      from steps join campaigns_moved c using (cashback_id) order by n
     ), merchants_told as (
       insert into merchant_lists (merchant_id, arranged, touched)
       select merchant_id, bool_or(rearranged)::int, 1
@@ -188,7 +199,8 @@ const newsStatement: Statement = {
     on conflict (bank_id) do update set version = bank_lists.version + 1`,
 }
 
-export type Decided = { campaign: LockedCampaign; decision: Decision }
+/** `notes` come before the moves of the decision. */
+export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: readonly Note[] }
 
 /**
  * Writes decisions about campaigns that this transaction has locked. A campaign whose decision changes no state gets a new version
@@ -201,9 +213,7 @@ export async function writeDecisions(
   decided: readonly Decided[],
   given: { actor: Actor; now: Date; comment?: string | null },
 ): Promise<LockedCampaign[]> {
-  const steps = decided.flatMap(({ campaign, decision }) =>
-    decision.changes.map(step => ({ ...step, cashbackId: campaign.cashbackId })),
-  )
+  const steps = decided.flatMap(stepsOf)
   const after = decided.map(({ campaign, decision }) => applied(campaign, decision.changes, given.now))
   const [row] = await transaction.query<{ campaigns: number; banks: number }>(writeStatement, [
     decided.map(({ campaign }) => campaign.cashbackId),
@@ -222,6 +232,9 @@ export async function writeDecisions(
     given.comment ?? null,
     decided.map(({ campaign }) => campaign.merchantId),
     decided.map(({ campaign, decision }, index) => isRearranged(campaign, decision, after[index])),
+    decided.map(({ notes = [] }) => notes.some(hasNewTerms)),
+    steps.map(({ changes }) => changes && JSON.stringify(changes)),
+    given.actor.role,
   ])
   const bankSteps = steps.filter(({ subject }) => subject !== 'campaign')
   if (row?.campaigns !== decided.length || row.banks !== bankSteps.length)
@@ -233,6 +246,27 @@ export async function writeDecisions(
   )
   return after
 }
+
+type Entry = Pick<Change, 'subject' | 'bankId' | 'from' | 'to'> & {
+  cashbackId: string
+  trigger: Change['trigger'] | Note['trigger']
+  changes: FieldChanges | null
+}
+
+/** The entries of the history, in their order. */
+function stepsOf({ campaign, decision, notes = [] }: Decided): Entry[] {
+  const { cashbackId } = campaign
+  const stateOf = ({ bankId }: Note) =>
+    bankId === null ? campaign.status : (campaign.banks.find(bank => bank.bankId === bankId)?.status ?? null)
+  return [
+    ...notes.map(note => ({ ...note, cashbackId, from: stateOf(note), to: stateOf(note) })),
+    ...decision.changes.map(step => ({ ...step, cashbackId, changes: null })),
+  ]
+}
+
+/** Which banks are invited is told to the merchant alone. */
+const hasNewTerms = ({ trigger, changes }: Note): boolean =>
+  trigger === 'edit' && Object.keys(changes).some(field => field !== 'participantsIds')
 
 /** A merchant's list is arranged by the status and the terms: a decision changes it when the campaign is new or has another status. */
 function isRearranged(before: LockedCampaign, { changes }: Decision, after: LockedCampaign | undefined): boolean {

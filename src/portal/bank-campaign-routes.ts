@@ -2,6 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { type CampaignRoutesDeps, onlyBanks } from '../campaigns/callers.ts'
+import { versionTag } from '../campaigns/expected-version.ts'
+import { etagHeader } from '../campaigns/guard-schemas.ts'
 import { campaignNotFound } from '../campaigns/moves-store.ts'
 import { pageView } from '../campaigns/paging.ts'
 import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
@@ -52,7 +54,7 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
         params: CampaignPath,
         querystring: NoQuery,
         response: {
-          200: BankCampaignDetails,
+          200: { ...BankCampaignDetails, headers: { etag: etagHeader } },
           ...cashbackErrors({
             400: 'The id is no UUID, or the query is not empty',
             404: 'There is no such campaign, or the bank is not invited',
@@ -65,7 +67,10 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       const details = await findBankCampaign(database, request.params.cashbackId, bankId)
       if (!details) throw campaignNotFound('not-found')
       const text = bankCampaignText(details, bankId, clock.now())
-      return reply.type('application/json; charset=utf-8').send(text as never)
+      return reply
+        .header('etag', versionTag(details.version))
+        .type('application/json; charset=utf-8')
+        .send(text as never)
     },
   )
 }

@@ -103,6 +103,8 @@ export async function findBankCampaigns(
 /** A campaign as one of its banks sees it, but for terminals and customers, of which there may be many. */
 export type BankCampaignDetails = Omit<CampaignState, 'banks'> &
   OwnPart & {
+    /** Of the whole campaign. */
+    version: number
     updatedAt: Date
     retailerName: string
     country: Country
@@ -118,7 +120,7 @@ const detailsStatement: Statement = {
   text: `
     select c.cashback_id as "cashbackId", c.merchant_id as "merchantId", c.created_by_bank_id as "createdByBankId", c.status,
       c.date_from as "dateFrom", c.date_to as "dateTo", c.merchant_compensation_percentage > 0 as "merchantPays",
-      c.updated_at as "updatedAt", m.name as "retailerName", c.card,
+      c.version, c.updated_at as "updatedAt", m.name as "retailerName", c.card,
       json_build_object('id', k.country_id, 'name', k.name, 'code', k.code, 'currency', json_build_object(
         'code', k.currency_code, 'name', k.currency_name, 'symbol', k.currency_symbol, 'icon', k.currency_icon)) as country,
       case when c.terminals_platform then coalesce(l.terminals_count, 0) else c.terminals_count end as "terminalsCount",

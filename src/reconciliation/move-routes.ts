@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { type CampaignRoutesDeps, onlyBanks, onlyMerchants } from '../campaigns/callers.ts'
+import { BankGuardHeaders, GuardHeaders, guardOf, stale } from '../campaigns/guard-schemas.ts'
 import { CampaignPath, cashbackErrors, NoQuery, OperationResult, secured } from '../campaigns/schemas.ts'
 import { resultView } from '../campaigns/views.ts'
 import { bankOf, merchantOf } from '../http/authenticate.ts'
@@ -27,12 +28,17 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
         operationId: 'acceptReport',
         summary: 'Accept the bank’s report',
         description: `Reconciliation with this bank is then complete, whatever differences are left. ${repeated}`,
+        headers: GuardHeaders,
         params: schemas.PartPath,
         querystring: NoQuery,
         body: schemas.NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'The report is accepted' },
-          ...cashbackErrors({ 400: wrongStage('the merchant’s answer to a report is not awaited'), 404: noCampaign }),
+          ...cashbackErrors({
+            400: wrongStage('the merchant’s answer to a report is not awaited'),
+            404: noCampaign,
+            412: stale,
+          }),
         },
       },
     },
@@ -50,12 +56,17 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
         description:
           'Possible once reconciliation with this bank is complete. With the last bank the campaign awaits the payment of the ' +
           `compensation, or is \`completed\` when the merchant bears 0 %. ${repeated}`,
+        headers: GuardHeaders,
         params: schemas.PartPath,
         querystring: NoQuery,
         body: schemas.NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'Settlement is confirmed' },
-          ...cashbackErrors({ 400: wrongStage('reconciliation with this bank is not complete'), 404: noCampaign }),
+          ...cashbackErrors({
+            400: wrongStage('reconciliation with this bank is not complete'),
+            404: noCampaign,
+            412: stale,
+          }),
         },
       },
     },
@@ -71,16 +82,18 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
         operationId: 'confirmPayment',
         summary: 'Mark the compensation as paid',
         description: `Possible once settlement with every bank is confirmed. ${repeated}`,
+        headers: GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
         body: schemas.NoBody,
         response: {
           200: { ...ref(OperationResult), description: 'The compensation is marked as paid' },
-          ...cashbackErrors({ 400: wrongStage('no payment is awaited'), 404: 'There is no such campaign' }),
+          ...cashbackErrors({ 400: wrongStage('no payment is awaited'), 404: 'There is no such campaign', 412: stale }),
         },
       },
     },
-    async request => resultOf(await operations.pay(deps, { caller: merchantOf(request), ...request.params })),
+    async request =>
+      resultOf(await operations.pay(deps, { caller: merchantOf(request), ...request.params, ...guardOf(request) })),
   )
 }
 
@@ -98,6 +111,7 @@ export const bankMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
         description:
           'Possible once the merchant has marked it as paid. With the last bank the campaign is `compensationReceived`, and ' +
           `\`completed\` some time later. ${repeated}`,
+        headers: BankGuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
         body: schemas.NoBody,
@@ -106,15 +120,20 @@ export const bankMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
           ...cashbackErrors({
             400: wrongStage('nothing was paid to the bank yet'),
             404: 'There is no such campaign, or the bank is not invited',
+            412: stale,
           }),
         },
       },
     },
-    async request => resultOf(await operations.acknowledge(deps, { caller: bankOf(request), ...request.params })),
+    async request =>
+      resultOf(await operations.acknowledge(deps, { caller: bankOf(request), ...request.params, ...guardOf(request) })),
   )
 }
 
-const partOf = ({ params }: { params: { cashbackId: string; bankId: string } }) => ({
+type PartRequest = Parameters<typeof guardOf>[0] & { params: { cashbackId: string; bankId: string } }
+
+const partOf = ({ params, headers }: PartRequest) => ({
+  ...guardOf({ headers }),
   cashbackId: params.cashbackId,
   bankId: params.bankId.toLowerCase(),
 })

@@ -2,6 +2,7 @@
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { lockCampaignByClock } from '../campaigns/due-moves.ts'
+import { type Guard, requireExpected, requireSeen } from '../campaigns/expected-version.ts'
 import * as lifecycle from '../campaigns/lifecycle.ts'
 import { requireOwn } from '../campaigns/merchant-operations.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../campaigns/moves-store.ts'
@@ -11,11 +12,11 @@ import type { Queryable } from '../db/database.ts'
 export type Partner = BankCaller | MerchantCaller
 /** A bank's part in a campaign, and who asks for it. */
 export type AskedPart = { caller: Partner; cashbackId: string; bankId: string }
-type AsMerchant = { caller: MerchantCaller; cashbackId: string; bankId: string }
+type AsMerchant = { caller: MerchantCaller; cashbackId: string; bankId: string } & Guard
 /** The campaign as it is after the call, and what was done, in words. */
 export type Done = { campaign: LockedCampaign; message: string }
 
-/** The merchant agrees with the bank's report. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid' */
+/** The merchant agrees with the bank's report. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid', 'stale' */
 export function acceptReport(deps: CampaignDeps, asked: AsMerchant): Promise<Done> {
   return movePart(
     deps,
@@ -25,41 +26,37 @@ export function acceptReport(deps: CampaignDeps, asked: AsMerchant): Promise<Don
   )
 }
 
-/** The merchant confirms settlement with the bank. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid' */
+/** The merchant confirms settlement with the bank. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid', 'stale' */
 export function settle(deps: CampaignDeps, asked: AsMerchant): Promise<Done> {
   return movePart(deps, asked, lifecycle.settle, 'Settlement with the bank is confirmed')
 }
 
-/** The bank has received the merchant's share. Repeated, it changes nothing. @throws DomainError 'not-found', 'invalid' */
-export function acknowledge(deps: CampaignDeps, asked: { caller: BankCaller; cashbackId: string }): Promise<Done> {
+/** The bank has received the merchant's share. Repeated, it changes nothing. @throws DomainError 'not-found', 'invalid', 'stale' */
+export function acknowledge(
+  deps: CampaignDeps,
+  asked: { caller: BankCaller; cashbackId: string } & Guard,
+): Promise<Done> {
   const part = { ...asked, bankId: asked.caller.bankId }
   return movePart(deps, part, lifecycle.acknowledge, 'The bank has received the compensation')
 }
 
-/** The merchant has paid its share to every bank. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid' */
-export function pay(deps: CampaignDeps, asked: { caller: MerchantCaller; cashbackId: string }): Promise<Done> {
+/** The merchant has paid its share to every bank. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid', 'stale' */
+export function pay(deps: CampaignDeps, asked: { caller: MerchantCaller; cashbackId: string } & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {
     const campaign = await lockExisting(transaction, deps, asked)
-    return write(
-      deps,
-      transaction,
-      campaign,
-      asked.caller,
-      lifecycle.pay(campaign),
-      'The compensation is marked as paid',
-    )
+    return write(deps, transaction, campaign, asked, lifecycle.pay(campaign), 'The compensation is marked as paid')
   })
 }
 
 function movePart(
   deps: CampaignDeps,
-  asked: AskedPart,
+  asked: AskedPart & Guard,
   decide: (campaign: LockedCampaign, bank: lifecycle.BankState) => lifecycle.Decision,
   message: string,
 ): Promise<Done> {
   return deps.database.transaction(async transaction => {
     const { campaign, bank } = await lockPart(transaction, deps, asked)
-    return write(deps, transaction, campaign, asked.caller, decide(campaign, bank), message)
+    return write(deps, transaction, campaign, asked, decide(campaign, bank), message)
   })
 }
 
@@ -67,11 +64,13 @@ async function write(
   { clock }: CampaignDeps,
   transaction: Queryable,
   campaign: LockedCampaign,
-  caller: Partner,
+  { caller, ...guard }: { caller: Partner } & Guard,
   decision: lifecycle.Decision,
   message: string,
 ): Promise<Done> {
   if (decision.changes.length === 0) return { campaign, message }
+  if (caller.type === 'bank') await requireSeen(transaction, campaign, caller.bankId, guard)
+  else requireExpected(campaign, guard)
   const given = { actor: actorOf(caller), now: clock.now() }
   const [after] = await writeDecisions(transaction, [{ campaign, decision }], given)
   return { campaign: after ?? campaign, message }

@@ -4,6 +4,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { type CampaignRoutesDeps, onlyPartners, partnerOf } from '../campaigns/callers.ts'
+import { versionTag } from '../campaigns/expected-version.ts'
+import { etagHeader } from '../campaigns/guard-schemas.ts'
 import { pageView } from '../campaigns/paging.ts'
 import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
 import { downloadHeaders } from '../http/download.ts'
@@ -36,13 +38,16 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         params: CampaignPath,
         querystring: NoQuery,
         response: {
-          200: schemas.Reconciliation,
+          200: { ...schemas.Reconciliation, headers: { etag: etagHeader } },
           ...cashbackErrors({ 400: badPath, 404: 'There is no such campaign, or the bank is not invited' }),
         },
       },
     },
-    async request =>
-      reconciliationView(await readReconciliation(deps, { caller: partnerOf(request), ...request.params })),
+    async (request, reply) => {
+      const read = await readReconciliation(deps, { caller: partnerOf(request), ...request.params })
+      reply.header('etag', versionTag(read.version))
+      return reconciliationView(read)
+    },
   )
 
   app.get(

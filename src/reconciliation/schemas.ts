@@ -1,6 +1,5 @@
 /** The shapes of reconciliation (behaviour.md, section 8): from these come validation, types, answers and the OpenAPI document. */
 import Type from 'typebox'
-import { accountTypes } from '../access/caller.ts'
 import { count, money, participation, text } from '../campaigns/campaign-schemas.ts'
 import { pageOf, pagingParameters } from '../campaigns/paging.ts'
 import { CampaignStatus, closed, instant, uuid } from '../campaigns/schemas.ts'
@@ -142,14 +141,7 @@ const Report = Type.Object({
   totalAmount: money('Sum of `amount`', 561_230.5),
   totalCashback: money('Sum of `cashbackAmount`', 28_061.53),
   uploadedAt: instant('When it was uploaded', '2027-01-04T09:12:44.000Z'),
-  uploadedBy: Type.Object(
-    {
-      type: Type.Enum([...accountTypes], { description: 'A bank or the merchant' }),
-      id: uuid('Which one'),
-      login: text('The portal user’s login, or the clientId of a system', 'olena'),
-    },
-    { description: 'Who uploaded it' },
-  ),
+  uploadedBy: text('Who uploaded it: a login or clientId of the caller’s own side, or the other side’s name', 'olena'),
   comment: nullable(text('What the merchant had to say', 'Two receipts of 3 December are not ours')),
 })
 

@@ -1,5 +1,4 @@
 /** Reports and what they have led to: how they are written at the end of an upload, and read. */
-import type { AccountType } from '../access/caller.ts'
 import type { CampaignStatus, ReportingStage } from '../campaigns/lifecycle.ts'
 import type { Actor } from '../campaigns/moves-store.ts'
 import type { Queryable, Statement } from '../db/database.ts'
@@ -101,7 +100,8 @@ export type ListedReport = {
   totalCashback: string
   /** ISO 8601. */
   uploadedAt: string
-  uploadedBy: { type: AccountType; id: string; login: string }
+  /** A login or clientId to the own side, the partner's name to the other. */
+  uploadedBy: string
   comment: string | null
 }
 
@@ -118,22 +118,30 @@ export type BankReconciliation = {
 }
 
 /** What a statement about a whole campaign gives. */
-export type Reconciliations = { cashbackId: string; status: CampaignStatus; banks: BankReconciliation[] }
+export type Reconciliations = {
+  cashbackId: string
+  status: CampaignStatus
+  version: number
+  banks: BankReconciliation[]
+}
 
 /** One statement, so that all of it belongs to the same moment. */
 const banksStatement: Statement = {
   name: 'reports.reconciliation',
   text: `
-    select c.status, b.bank_id as id, b.name, i.reporting_stage as stage, i.expected_compensation::text as "expectedCompensation",
+    select c.status, c.version, b.bank_id as id, b.name, i.reporting_stage as stage, i.expected_compensation::text as "expectedCompensation",
       r.matched, json_build_array(rb.broken_terms, rm.broken_terms, r.unmatched) as counts,
       (
         select coalesce(json_agg(json_build_object(
           'reportId', p.report_id, 'side', p.side, 'version', p.version, 'fileName', p.file_name, 'sizeBytes', p.size_bytes,
           'lines', p.lines, 'totalAmount', p.total_amount::text, 'totalCashback', p.total_cashback::text,
           'uploadedAt', p.uploaded_at, 'comment', p.comment,
-          'uploadedBy', json_build_object('type', p.actor_type, 'id', p.actor_id, 'login', coalesce(u.login, p.actor_subject)))
+          'uploadedBy', case
+            when (p.actor_type = 'bank') = ($2::uuid is not null) then coalesce(u.login, p.actor_subject)
+            when p.actor_type = 'bank' then b.name else m.name end)
           order by p.uploaded_at, p.version, p.side), '[]')
-        from reports p left join portal_users u on u.user_id::text = p.actor_subject
+        from reports p left join portal_users u on u.user_id = case
+          when p.actor_subject ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then p.actor_subject::uuid end
         where p.cashback_id = i.cashback_id and p.bank_id = i.bank_id
       ) as reports,
       (
@@ -147,7 +155,7 @@ const banksStatement: Statement = {
           order by place limit $3
         ) d
       ) as items
-    from campaigns c join campaign_banks i using (cashback_id) join banks b using (bank_id)
+    from campaigns c join merchants m using (merchant_id) join campaign_banks i using (cashback_id) join banks b using (bank_id)
     left join reconciliations r using (cashback_id, bank_id)
     left join reports rb on rb.report_id = r.bank_report_id left join reports rm on rm.report_id = r.merchant_report_id
     where i.cashback_id = $1 and ($2::uuid is null or i.bank_id = $2)
@@ -166,8 +174,10 @@ export async function listReconciliations(
   given: { cashbackId: string; bankId: string | null; mostItems: number },
 ): Promise<Reconciliations | null> {
   const { cashbackId, bankId, mostItems } = given
-  type Row = BankReconciliation & { status: CampaignStatus }
+  type Row = BankReconciliation & Pick<Reconciliations, 'status' | 'version'>
   const rows = await database.query<Row>(banksStatement, [cashbackId, bankId, mostItems])
   const [first] = rows
-  return first ? { cashbackId, status: first.status, banks: rows.map(({ status, ...bank }) => bank) } : null
+  if (!first) return null
+  const { status, version } = first
+  return { cashbackId, status, version, banks: rows.map(({ status, version, ...bank }) => bank) }
 }

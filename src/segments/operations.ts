@@ -2,17 +2,18 @@
 import type { MerchantCaller } from '../access/caller.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { lockCampaignByClock } from '../campaigns/due-moves.ts'
+import { type Guard, requireExpected } from '../campaigns/expected-version.ts'
 import { segmentBanks } from '../campaigns/lifecycle.ts'
 import { requireOwn } from '../campaigns/merchant-operations.ts'
-import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../campaigns/moves-store.ts'
+import { actorOf, campaignNotFound, type LockedCampaign, type Note, writeDecisions } from '../campaigns/moves-store.ts'
 import type { Queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
-import { findNotTaken, replaceSegment, type SegmentPart, splitByBank } from './segment-store.ts'
+import { findNotTaken, insertSegment, removeSegment, type SegmentPart, splitByBank } from './segment-store.ts'
 import { stageCustomers } from './staging.ts'
 
 export const mostSegmentLines = 1_000_000
 
-type Asked = { merchant: MerchantCaller; cashbackId: string }
+type Asked = { merchant: MerchantCaller; cashbackId: string } & Guard
 /** What was sent; `bytes` ends once all of it was read and is right. */
 type SegmentFile = { fileName: string; bytes: AsyncIterable<Buffer> }
 /** `parts` are those of the banks that take part; `notTaken` is whom the file names besides. */
@@ -25,7 +26,7 @@ export type FormedSegment = { parts: SegmentPart[]; notTaken: { count: number; c
  * @param given.open begins to read what was sent: a fault of its form comes before everything else
  * @param given.left aborts when the client closes the connection: the segment then stays as it was
  * @throws DomainError 'not-found'; 'forbidden' for another merchant's campaign; 'invalid' when its period has ended, it is closed, or
- *   the file is at fault
+ *   the file is at fault; 'stale'
  */
 export async function formSegment(
   deps: CampaignDeps,
@@ -33,7 +34,9 @@ export async function formSegment(
 ): Promise<FormedSegment> {
   const { database, clock } = deps
   const file = await given.open()
-  await database.transaction(async transaction => segmentBanks(await lockOwn(transaction, deps, given), clock.now()))
+  await database.transaction(async transaction =>
+    requireOpen(await lockOwn(transaction, deps, given), clock.now(), given),
+  )
   return longTransaction(
     database,
     async (client, transaction) => {
@@ -42,16 +45,31 @@ export async function formSegment(
 
       const campaign = await lockOwn(transaction, deps, given)
       const now = clock.now()
-      const bankIds = segmentBanks(campaign, now)
+      const bankIds = requireOpen(campaign, now, given)
       const segment = { cashbackId: campaign.cashbackId, bankIds, formedAt: now, sourceFileName: file.fileName }
-      const parts = await replaceSegment(transaction, segment)
+      const before = await removeSegment(transaction, campaign.cashbackId)
+      const parts = await insertSegment(transaction, segment)
       const notTaken = await findNotTaken(transaction, bankIds)
-      const unmoved = { campaign, decision: { changes: [] } }
+      const notes = parts.map(part => noteOf(part, before))
+      const unmoved = { campaign, decision: { changes: [] }, notes }
       await writeDecisions(transaction, [unmoved], { actor: actorOf(given.merchant), now })
       return { parts, notTaken }
     },
     { left: given.left },
   )
+}
+
+/** @returns the banks that get a part */
+function requireOpen(campaign: LockedCampaign, now: Date, guard: Guard): string[] {
+  const bankIds = segmentBanks(campaign, now)
+  requireExpected(campaign, guard)
+  return bankIds
+}
+
+/** What the history tells of a bank's part; null: there was none before. */
+function noteOf({ bankId, customersCount }: SegmentPart, before: readonly SegmentPart[]): Note {
+  const old = before.find(part => part.bankId === bankId)?.customersCount ?? null
+  return { trigger: 'segment', subject: 'bank', bankId, changes: { customersCount: [old, customersCount] } }
 }
 
 async function lockOwn(

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { type CampaignRoutesDeps, onlyMerchants } from '../campaigns/callers.ts'
+import { GuardHeaders, guardOf, stale } from '../campaigns/guard-schemas.ts'
 import { CampaignPath, cashbackErrors, closed, NoQuery, secured, uuid } from '../campaigns/schemas.ts'
 import { merchantOf } from '../http/authenticate.ts'
 import { formType } from '../http/file-form.ts'
@@ -72,6 +73,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
           'customers and sees no others. A customer who is named twice counts once. The new segment replaces the one before whole; ' +
           'a file with a faulty line is refused, its first 20 faults named by line. Possible until the period ends. A bank that is ' +
           'invited later has no segment until it is formed anew.',
+        headers: GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
         body: SegmentForm,
@@ -80,6 +82,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
           ...cashbackErrors({
             400: 'The form or the file is not as described, the period has ended, or the campaign is closed',
             404: 'There is no such campaign',
+            412: stale,
             413: 'The file is larger than 256 MiB',
             415: 'The body is no multipart/form-data',
             503: 'The platform is away for a moment, or other uploads have been running for too long; try again after `Retry-After` seconds',
@@ -91,7 +94,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
       const merchant = merchantOf(request)
       const rules = { ...limits, turns, partnerId: merchant.merchantId }
       const formed = await withFileForm(request as FastifyRequest, reply as FastifyReply, rules, (open, left) =>
-        formSegment(deps, { merchant, ...request.params, open, left }),
+        formSegment(deps, { merchant, ...request.params, ...guardOf(request), open, left }),
       )
       return segmentView(formed)
     },

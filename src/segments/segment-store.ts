@@ -27,13 +27,21 @@ export async function splitByBank(transaction: Queryable): Promise<void> {
 
 export type SegmentPart = { bankId: string; customersCount: number }
 
-/** Puts the split file in the place of the campaign's segment: a part for each of these banks, also an empty one. */
-export async function replaceSegment(
+/** @returns what the banks had */
+export function removeSegment(transaction: Queryable, cashbackId: string): Promise<SegmentPart[]> {
+  return transaction.query(
+    `delete from campaign_segments where cashback_id = $1
+     returning bank_id as "bankId", customers_count as "customersCount"`,
+    [cashbackId],
+  )
+}
+
+/** Makes the split file the campaign's segment: a part for each of these banks, also an empty one. */
+export async function insertSegment(
   transaction: Queryable,
   given: { cashbackId: string; bankIds: readonly string[]; formedAt: Date; sourceFileName: string },
 ): Promise<SegmentPart[]> {
   const { cashbackId, bankIds, formedAt, sourceFileName } = given
-  await transaction.execute('delete from campaign_segments where cashback_id = $1', [cashbackId])
   return transaction.query(
     `insert into campaign_segments
        (cashback_id, bank_id, segment_id, customers_count, customer_ids, formed_at, source_file_name)

@@ -95,7 +95,8 @@ export async function copyCampaigns(database: Database, cashbackId: string, coun
          jsonb_populate_record(b, jsonb_build_object('cashback_id', id)) as copy where b.cashback_id = $1`,
       given,
     )
-    const columns = 'at, actor_type, actor_id, actor_subject, subject, bank_id, trigger, from_state, to_state, comment'
+    const columns =
+      'version, at, actor_type, actor_id, actor_subject, actor_role, subject, bank_id, trigger, from_state, to_state, changes, comment'
     await transaction.execute(
       `insert into campaign_history (cashback_id, ${columns})
        select id, ${columns} from campaign_history, unnest($2::uuid[]) as id where cashback_id = $1 order by history_id`,

@@ -28,7 +28,7 @@ export function ReportsList({ bank, query, currency }: { bank: ReconciledBank; q
         <>
           <DateTime at={uploadedAt} />
           <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            {uploadedBy.login}
+            {uploadedBy}
           </Text>
         </>
       ),

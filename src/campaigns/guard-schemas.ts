@@ -1,0 +1,35 @@
+/** How requests carry the version that they were decided by: the header `If-Match` (RFC 9110, 13.1.1). */
+import Type from 'typebox'
+import { isKnown, matches } from '../http/etag.ts'
+import type { Guard } from './expected-version.ts'
+
+const ifMatch = (description: string, example: string) =>
+  Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 4096, description, examples: [example] })) })
+
+export const GuardHeaders = ifMatch(
+  'The `ETag` of the details that this was decided by: it is refused when they have changed since',
+  '"7"',
+)
+
+/** Of a bank's operations. */
+export const BankGuardHeaders = ifMatch(
+  'What the bank has seen: the `ETag` of `GET /portal/cashbacks/{cashbackId}`, or the quoted `updatedAt` of the campaign in the ' +
+    'bank’s list. It is refused when the terms or the bank’s own part have changed since; other banks’ decisions do not count',
+  '"2026-11-22T20:00:00.000Z"',
+)
+
+export const stale = 'The campaign has changed since it was read (`If-Match`)'
+
+/** The header of an answer that has a version. */
+export const etagHeader = { type: 'string', description: 'Version of the campaign, for `If-Match`', examples: ['"7"'] }
+
+type Headers = { 'if-match'?: string | undefined; 'if-none-match'?: string | undefined }
+
+/** What the headers of a request expect of the campaign's version. */
+export function guardOf({ headers }: { headers: Headers }): Guard {
+  const { 'if-match': expected, 'if-none-match': refused } = headers
+  if (expected === undefined && refused === undefined) return {}
+  return {
+    isExpected: tags => tags.some(tag => matches(expected, tag)) && !tags.some(tag => isKnown(refused, tag)),
+  }
+}
