@@ -16,6 +16,7 @@ import { createClock } from './clock.ts'
 import { type Config, ConfigError, type Service, services } from './config.ts'
 import { type Connection, type Database, openDatabase } from './db/database.ts'
 import { migrate, pendingMigrations, SchemaError } from './db/migrate.ts'
+import { bindMode } from './db/mode.ts'
 import { listen } from './db/notifications.ts'
 import { DomainError } from './errors.ts'
 import { createAvailability } from './esim/availability.ts'
@@ -31,9 +32,12 @@ import { createLocalRateLimiter, type RateLimiter } from './http/rate-limit.ts'
 import { runDue, startJobs } from './jobs.ts'
 import type { Logger } from './log.ts'
 import { followSharedClock } from './sandbox/operations.ts'
+import { isLoopback } from './settings/loopback.ts'
 
 export type Platform = {
   app: FastifyInstance
+  /** What listens at ADMIN_PORT; null without that setting, and where nothing of it runs. */
+  adminApp: FastifyInstance | null
   metrics: ReturnType<typeof createMetrics>
   database: Database
   deps: AppDeps
@@ -147,6 +151,7 @@ export async function createPlatform(
 
   try {
     await bringToVersion(database, config.migrateOnStart, logger)
+    await bindMode(database, config.mode)
     const clock = createClock()
     await ensureTokenKey(database, config.masterKeys, Date.now())
     const mayIssue = running.includes('auth') || running.includes('portal')
@@ -199,20 +204,24 @@ export async function createPlatform(
       onFault,
     })
     let draining = false
+    const doors = {
+      database,
+      tokens,
+      gatewayThrottle: createThrottle((name, ...limit) => limits.counter(`gateway-${name}`, ...limit)),
+      loginThrottle: createThrottle((name, ...limit) => limits.counter(`login-${name}`, ...limit)),
+      observeToken: metrics.token,
+    }
+    const guard = { tokens, refusals, publicUrl: config.publicUrl, operatorKey: config.operatorKey }
     const deps: AppDeps = {
+      door: config.admin === null ? 'all' : 'partners',
+      isLive: config.mode === 'live',
       services: running,
       logger,
       metrics,
       trustedProxies: config.trustedProxies,
       publicUrl: config.publicUrl,
       access: {
-        logins: createLogins({
-          database,
-          tokens,
-          gatewayThrottle: createThrottle((name, ...limit) => limits.counter(`gateway-${name}`, ...limit)),
-          loginThrottle: createThrottle((name, ...limit) => limits.counter(`login-${name}`, ...limit)),
-          observeToken: metrics.token,
-        }),
+        logins: createLogins({ ...doors, admitsStaff: config.admin === null }),
       },
       campaigns: { tokens, refusals, publicUrl: config.publicUrl, ...campaigns },
       esim: {
@@ -238,7 +247,10 @@ export async function createPlatform(
         operatorKey: config.operatorKey,
       },
       portalFolder,
-      sandbox: config.mode === 'sandbox' ? { database, clock, runDue: () => runDue(campaigns) } : null,
+      sandbox:
+        config.mode === 'sandbox'
+          ? { database, clock, runDue: () => runDue(campaigns), guard: isOpenToOthers(config) ? guard : null }
+          : null,
       isStopping: () => draining,
       async notReady() {
         if (draining) return 'stopping'
@@ -249,17 +261,36 @@ export async function createPlatform(
       },
     }
     const app = await createApp(deps)
-    await app.ready()
-    closers.unshift(() => closeWithin(finishWithinMs, app))
+    const adminApp = hasAdminApp(config, running)
+      ? await createApp({
+          ...deps,
+          door: 'staff',
+          access: { logins: createLogins({ ...doors, admitsStaff: true }) },
+          sandbox: null,
+        })
+      : null
+    const apps = adminApp === null ? [app] : [app, adminApp]
+    for (const each of apps) await each.ready()
+    closers.unshift(async () => {
+      await Promise.all(apps.map(each => closeWithin(finishWithinMs, each)))
+    })
     const drain = () => {
       draining = true
     }
-    return { app, metrics, database, deps, startJobs: startOwnJobs, drain, close }
+    return { app, adminApp, metrics, database, deps, startJobs: startOwnJobs, drain, close }
   } catch (error) {
     await close().catch(onFault)
     throw error
   }
 }
+
+/** Whether a process has something to serve at ADMIN_PORT. */
+const hasAdminApp = ({ admin }: Config, running: readonly Service[]): boolean =>
+  admin !== null && (running.includes('admin') || running.includes('portal'))
+
+/** Whether callers on other machines can reach it, directly or through a proxy. */
+const isOpenToOthers = ({ host, publicUrl }: Config): boolean =>
+  !isLoopback(host) || !isLoopback(new URL(publicUrl).hostname)
 
 /** What is still under way after that time is cut off. */
 async function closeWithin(ms: number, app: FastifyInstance): Promise<void> {

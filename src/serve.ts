@@ -1,11 +1,10 @@
 /** Runs the platform until it is told to stop (operations.md, "Two commands"). */
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Config, ConfigError, environment, readConfig, type Service, services, withKeys } from './config.ts'
+import { ConfigError, environment, readConfig, type Service, services, withKeys } from './config.ts'
 import { migrate } from './db/migrate.ts'
 import { DomainError } from './errors.ts'
 import { serveMetrics } from './http/metrics.ts'
+import { expectFree, listenAt } from './listening.ts'
 import { createLogger, terminalStream } from './log.ts'
 import { giveBackMemory } from './memory.ts'
 import { createPlatform, openConfiguredDatabase } from './platform.ts'
@@ -38,17 +37,21 @@ export async function serve(only: string | undefined): Promise<void> {
     platform.drain()
   })
   try {
-    if (config.sampleData) await expectFreePort(config)
+    if (config.sampleData) {
+      await expectFree(config)
+      if (config.admin) await expectFree(config.admin, 'ADMIN_PORT')
+    }
     const samples = config.sampleData && (await (await import('./samples.ts')).loadSamples(platform, logger))
     giveBackMemory()
     platform.startJobs()
-    await platform.app.listen({ host: config.host, port: config.port })
+    if (platform.adminApp && config.admin) await listenAt(platform.adminApp, config.admin, 'ADMIN_PORT')
+    await listenAt(platform.app, { host: config.host, port: config.port })
     logger.info({ address: config.publicUrl, mode: config.mode, services: platform.deps.services }, 'ready')
     const { welcome } = await import('./welcome.ts')
     process.stdout.write(welcome(config, samples || null, onTerminal))
   } catch (error) {
     await platform.close()
-    throw listenError(error, config)
+    throw error
   }
   // Only now: samples that are half-way there would be loaded again by the next start.
   await signalled
@@ -99,24 +102,6 @@ function startError(error: unknown): never {
 
 /** PostgreSQL's: no such database, no such user or a wrong password, no permission. */
 const isRefusal = (code: string): boolean => /^(?:3D000|28...|42501)$/.test(code)
-
-/** The credentials of the samples are shown once, by the start that makes them: it has to be one that can listen. */
-async function expectFreePort({ host, port }: Config): Promise<void> {
-  const server = createServer().listen(port, host)
-  await once(server, 'listening')
-  server.close()
-  await once(server, 'close')
-}
-
-function listenError(error: unknown, { host, port }: Config): unknown {
-  const { code } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE')
-    return new Error(`Port ${port} of ${host} is taken by another program; set PORT to another one`)
-  if (code === 'EACCES') return new Error(`This user may not listen on port ${port}; set PORT to one above 1023`)
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return new Error(`${host} is no address of this machine; set HOST`)
-  return error
-}
 
 /** Resolves once a signal has asked to stop; a second one ends the process at once. */
 function onceSignalled(begin: (signal: string) => void): Promise<void> {

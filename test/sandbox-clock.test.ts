@@ -219,30 +219,48 @@ suite('what the clock moves', () => {
   })
 })
 
-suite('live mode', () => {
-  test('these paths do not exist, and a clock that was moved before does not count', async () => {
-    await move({ advance: 'P3D' })
-    const live = await platform.sibling({
-      PERKLINE_MODE: 'live',
-      SMTP_URL: 'smtp://127.0.0.1:9',
-      MAIL_FROM: 'a@b.example',
-    })
+test('live mode: these paths do not exist', async () => {
+  const live = await startPlatform({ PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@b.example' })
+  try {
+    for (const [method, body] of [
+      ['GET', undefined],
+      ['POST', { advance: 'PT15M' }],
+      ['DELETE', undefined],
+      ['PUT', undefined],
+    ] as const) {
+      const answer = await live.call(method, path, { body })
+      assert.equal(answer.status, 404, method)
+      assert.deepEqual(Object.keys(answer.body).sort(), ['error', 'message', 'statusCode'])
+    }
+  } finally {
+    await live.close()
+  }
+})
+
+test('where other machines reach the platform, a token of a partner or the operator’s key is needed', async () => {
+  for (const settings of [{ HOST: '0.0.0.0' }, { PUBLIC_URL: 'https://sandbox.example' }]) {
+    const open = await platform.sibling(settings)
     try {
+      const tokens = [await open.bankToken(), await open.merchantToken(), open.config.operatorKey]
       for (const [method, body] of [
         ['GET', undefined],
-        ['POST', { advance: 'PT15M' }],
+        ['POST', { advance: 'PT1M' }],
         ['DELETE', undefined],
-        ['PUT', undefined],
       ] as const) {
-        const answer = await live.call(method, path, { body })
-        assert.equal(answer.status, 404, method)
-        assert.deepEqual(Object.keys(answer.body).sort(), ['error', 'message', 'statusCode'])
+        for (const token of [null, 'nonsense', `${open.config.operatorKey}x`]) {
+          const answer = await open.call(method, path, { token, body })
+          assert.equal(answer.status, 401, `${method} ${token}`)
+          assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer/)
+        }
+        for (const token of tokens) assert.equal((await open.call(method, path, { token, body })).status, 200, method)
       }
-      assertNear(live.platform.deps.esim.clock.now().getTime(), Date.now())
     } finally {
-      await live.close()
+      await open.close()
     }
-  })
+  }
+  const local = await platform.sibling({ HOST: 'localhost', PUBLIC_URL: 'http://[::1]:8080' })
+  assert.equal((await local.call('GET', path)).status, 200)
+  await local.close()
 })
 
 test('what was read of the shared clock before its present offset comes too late', () => {

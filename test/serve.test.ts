@@ -44,6 +44,8 @@ const onServer = (url = database.url): Record<string, string> => ({
   PERKLINE_MODE: 'sandbox',
 })
 
+const live = { PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@b.example' }
+
 /** Starts the program in a folder of its own, without the settings of whoever runs the tests. */
 async function start(t: TestContext, args: string[], settings: Record<string, string>) {
   const folder = await newFolder()
@@ -163,8 +165,9 @@ suite('perkline', { concurrency: 3 }, () => {
     })
 
     test('in live mode it says at once that it is not ready, and serves until a load balancer has seen it', async t => {
-      const settings = { PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@b.example' }
-      const run = await start(t, ['serve'], { ...onServer(), ...settings })
+      const own = await createTestDatabase()
+      t.after(() => own.close())
+      const run = await start(t, ['serve'], { ...onServer(own.url), ...live })
       await run.ready()
       const [kept, late] = [await openRaw(run.url), await openRaw(run.url)]
       for (const socket of [kept, late]) {
@@ -314,20 +317,31 @@ suite('perkline', { concurrency: 3 }, () => {
     test('live mode without a mail server, when a bank delivers by e-mail', async t => {
       const own = await createTestDatabase()
       t.after(() => own.close())
-      const sandbox = await start(t, ['serve'], onServer(own.url))
-      await sandbox.ready()
+      const withMail = await start(t, ['serve'], { ...onServer(own.url), ...live })
+      await withMail.ready()
       const directory = `banks:
   - { code: beta, name: Beta, logoUrl: https://b.example/l.svg, apiVersion: "1.0", esim: { deliveryMode: qr_email, operators: all } }`
-      const applied = await fetch(`${sandbox.url}/admin/directory`, {
+      const applied = await fetch(`${withMail.url}/admin/directory`, {
         method: 'POST',
         headers: { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' },
         body: JSON.stringify({ directory, files: {} }),
       })
       assert.equal(applied.status, 200, await applied.text())
-      sandbox.signal('SIGTERM')
-      await sandbox.ended
+      withMail.signal('SIGTERM')
+      await withMail.ended
       const message = await failure(t, ['serve'], { ...onServer(own.url), PERKLINE_MODE: 'live' })
       assert.match(message, /SMTP_URL.*beta/)
+    })
+
+    test('another mode than that of the database’s first use', async t => {
+      const own = await createTestDatabase()
+      t.after(() => own.close())
+      const first = await start(t, ['serve'], onServer(own.url))
+      await first.ready()
+      first.signal('SIGTERM')
+      await first.ended
+      const message = await failure(t, ['serve'], { ...onServer(own.url), ...live })
+      assert.match(message, /belongs to sandbox mode.*set PERKLINE_MODE=sandbox/)
     })
 
     test('a bank that comes to deliver by e-mail where no mail server is set: failed, and nothing is kept', async t => {
@@ -480,6 +494,32 @@ suite('perkline', { concurrency: 3 }, () => {
       quiet.signal('SIGTERM')
       assert.equal(await quiet.ended, 0)
       assert.equal(quiet.stdout(), '')
+    })
+
+    test('in live mode it warns of what is likely to be missing, and listens at ADMIN_PORT where that is set', async t => {
+      const own = await createTestDatabase()
+      t.after(() => own.close())
+      const bare = await start(t, ['serve'], { ...onServer(own.url), ...live, HOST: '0.0.0.0' })
+      await bare.ready()
+
+      const [PUBLIC_URL, ADMIN_PORT] = ['https://perkline.example', await freePort()]
+      const whole = await start(t, ['serve'], {
+        ...onServer(own.url),
+        ...live,
+        PUBLIC_URL,
+        ADMIN_PORT: String(ADMIN_PORT),
+      })
+      await whole.ready()
+      const headers = { authorization: `Bearer ${operatorKey}` }
+      assert.equal(await status(`http://127.0.0.1:${ADMIN_PORT}/admin/stock`, { headers }), 200)
+      assert.equal(await status(`${whole.url}/admin/stock`, { headers }), 404)
+      for (const run of [bare, whole]) run.signal('SIGTERM')
+      assert.deepEqual(await Promise.all([bare.ended, whole.ended]), [0, 0])
+      const [first, second, third] = bare.stdout().match(/"level":"warn".*/g) ?? []
+      assert.match(first ?? '', /PUBLIC_URL is not set/)
+      assert.match(second ?? '', /ADMIN_PORT is not set/)
+      assert.match(third ?? '', /PUBLIC_URL is not https/)
+      assert.doesNotMatch(whole.stdout(), /"level":"warn"/)
     })
 
     test('metrics are served at METRICS_PORT', async t => {

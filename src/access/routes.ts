@@ -42,7 +42,8 @@ export const tooManyAttempts = 'Too many failed attempts from this address: wait
 const answer = (token: string) => ({ access_token: token, expire: String(tokenLifetimeSeconds) })
 const noStore = { 'cache-control': 'no-store' }
 
-export const accessRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (app, deps) => {
+/** For systems. */
+export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (app, deps) => {
   app.post(
     '/getToken/auth',
     {
@@ -68,7 +69,10 @@ export const accessRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (
       return reply.headers(noStore).send(answer(token))
     },
   )
+}
 
+/** For people. */
+export const loginRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (app, deps) => {
   app.post(
     '/auth/login',
     {

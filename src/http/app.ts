@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
-import { type AccessRoutesDeps, accessRoutes, Token } from '../access/routes.ts'
+import { type AccessRoutesDeps, loginRoutes, Token, tokenRoutes } from '../access/routes.ts'
 import { type AdminRoutesDeps, adminRoutes } from '../admin/routes.ts'
 import { Campaign } from '../campaigns/bank-list-schemas.ts'
 import { bankRoutes } from '../campaigns/bank-routes.ts'
@@ -24,8 +24,7 @@ import { portalFileRoutes } from '../portal/file-routes.ts'
 import { portalRoutes } from '../portal/routes.ts'
 import { Session } from '../portal/session-schemas.ts'
 import { reconciliationRoutes } from '../reconciliation/routes.ts'
-import type { SandboxDeps } from '../sandbox/operations.ts'
-import { sandboxRoutes } from '../sandbox/routes.ts'
+import { type SandboxRoutesDeps, sandboxRoutes } from '../sandbox/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
 import {
   answerError,
@@ -37,6 +36,7 @@ import {
   sendError,
   TokenError,
 } from './errors.ts'
+import { warnOfUntrustedProxies } from './forwarded.ts'
 import { isText, readJson } from './json.ts'
 import { endLateBody, whenBodyIsLate } from './late-body.ts'
 import { type Metrics, measureRequests } from './metrics.ts'
@@ -47,7 +47,18 @@ import { buildSerializer } from './serializer.ts'
 import { answerUnknown } from './unknown.ts'
 import { validatorCompiler } from './validation.ts'
 
+/**
+ * What an app serves of the services that run: with ADMIN_PORT what the operator's staff use is apart from what partners use, and
+ * the portal and its login are at both.
+ */
+export type Door = 'all' | 'partners' | 'staff'
+
+const closedAt: Record<Door, readonly Service[]> = { all: [], partners: ['admin'], staff: ['cashback', 'esim'] }
+
 export type AppDeps = {
+  door: Door
+  /** In live mode a start and a request tell what is likely to be set up wrongly. */
+  isLive: boolean
   services: readonly Service[]
   logger: Logger
   metrics: Metrics
@@ -60,7 +71,7 @@ export type AppDeps = {
   /** What `npm run build` has made of the portal. */
   portalFolder: string
   /** null in live mode: its paths do not exist there. */
-  sandbox: SandboxDeps | null
+  sandbox: SandboxRoutesDeps | null
   /** From the notice of a stop on: connections are to end with their next answer. */
   isStopping(): boolean
   /** Why this process cannot take requests now; null when it can. */
@@ -136,6 +147,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
         : undefined,
     )
   })
+  if (deps.isLive) warnOfUntrustedProxies(app, deps.logger)
   answerUnknown(app, longestAddress)
   endConnectionsOnStop(app, deps.isStopping)
   // A server may pass over expectations that it does not know; Node's own answer to them has no body.
@@ -155,7 +167,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   })
   registerHealth(app, deps)
 
-  const runs = (service: Service) => deps.services.includes(service)
+  const runs = (service: Service) => deps.services.includes(service) && !closedAt[deps.door].includes(service)
   if (runs('auth') || runs('cashback') || runs('portal')) await app.register(cashbackApi, { ...deps, runs })
   else if (deps.sandbox) await app.register(sandboxRoutes, deps.sandbox)
   if (runs('portal')) await app.register(portalFileRoutes, { folder: deps.portalFolder })
@@ -196,7 +208,10 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
       ...merchantComponents,
     ],
   })
-  if (deps.runs('auth')) await app.register(accessRoutes, deps.access)
+  if (deps.runs('auth')) {
+    if (deps.door !== 'staff') await app.register(tokenRoutes, deps.access)
+    await app.register(loginRoutes, deps.access)
+  }
   if (deps.runs('cashback')) {
     await app.register(bankRoutes, deps.campaigns)
     await app.register(merchantRoutes, deps.campaigns)

@@ -1,7 +1,11 @@
 /** `/sandbox/clock`: exists in sandbox mode only. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { keyCheck, type OperatorDeps } from '../admin/authenticate.ts'
 import { instantForm } from '../campaigns/instant.ts'
+import { DomainError } from '../errors.ts'
+import { bearerToken, callerOf } from '../http/authenticate.ts'
 import { CashbackError } from '../http/errors.ts'
 import { errorAnswers } from '../http/openapi.ts'
 import { moveClock, readClock, resetClock, type SandboxDeps } from './operations.ts'
@@ -47,7 +51,18 @@ const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Sandbox']
 const unavailable = { 500: 'A fault of ours', 503: 'The platform is away for a moment' }
 
-export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxDeps> = async (app, deps) => {
+const guarded = [{}, { bearerToken: [] }]
+const tokenNeeded =
+  'The platform can be reached from other machines (`HOST` or `PUBLIC_URL`), so a token of any partner, or the operator’s key, ' +
+  'is needed'
+
+export type SandboxRoutesDeps = SandboxDeps & {
+  /** Who may come in where other machines reach the platform; null: it listens on this machine only, and everybody may. */
+  guard: OperatorDeps | null
+}
+
+export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async (app, deps) => {
+  if (deps.guard) letIn(app as unknown as FastifyInstance, deps.guard)
   app.get(
     '/sandbox/clock',
     {
@@ -56,9 +71,12 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxDeps> = async (app,
         tags,
         summary: 'The time that all rules go by',
         description: 'In sandbox mode the clock can be moved, so that an expiry is tested in a second.',
-        security: [],
+        security: guarded,
         querystring: NoQuery,
-        response: { 200: Reading, ...errorAnswers(CashbackError, { 400: 'A query was given', ...unavailable }) },
+        response: {
+          200: Reading,
+          ...errorAnswers(CashbackError, { 400: 'A query was given', 401: tokenNeeded, ...unavailable }),
+        },
       },
     },
     async () => readClock(deps.clock),
@@ -73,11 +91,15 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxDeps> = async (app,
         description:
           'Answers once everything that falls due by then has been carried out. The clock runs on from there. Tokens do not ' +
           'notice: they live in real time.',
-        security: [],
+        security: guarded,
         body: Move,
         response: {
           200: Reading,
-          ...errorAnswers(CashbackError, { 400: 'Neither or both are given, or it would go back', ...unavailable }),
+          ...errorAnswers(CashbackError, {
+            400: 'Neither or both are given, or it would go back',
+            401: tokenNeeded,
+            ...unavailable,
+          }),
         },
       },
     },
@@ -94,11 +116,24 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxDeps> = async (app,
         tags,
         summary: 'Return to real time',
         description: 'What was carried out stays done.',
-        security: [],
+        security: guarded,
         querystring: NoQuery,
-        response: { 200: Reading, ...errorAnswers(CashbackError, { 400: 'A query was given', ...unavailable }) },
+        response: {
+          200: Reading,
+          ...errorAnswers(CashbackError, { 400: 'A query was given', 401: tokenNeeded, ...unavailable }),
+        },
       },
     },
     async () => resetClock(deps),
   )
+}
+
+/** @throws DomainError 'unauthenticated' without the token of a partner or a platform user and without the operator's key */
+function letIn(app: FastifyInstance, guard: OperatorDeps): void {
+  const isKey = keyCheck(guard.operatorKey)
+  app.addHook('onRequest', (request, _, done) => {
+    if (isKey(bearerToken(request))) return done()
+    const caller = callerOf(request, guard)
+    done(caller instanceof DomainError ? caller : undefined)
+  })
 }

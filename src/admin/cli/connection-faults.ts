@@ -53,8 +53,8 @@ export const isUnknownPath = (text: string): boolean => messagesIn(text)?.[0] ==
 /** Of a 404 for the admin interface itself. */
 export const noAdmin = (shown: string) =>
   new CommandError(
-    `The platform at ${shown} has no admin interface there. Either PERKLINE_URL leads to a wrong path, or that process was ` +
-      'started with --only and without admin.',
+    `The platform at ${shown} has no admin interface there. Check PERKLINE_URL: with ADMIN_PORT the admin interface is at that ` +
+      'port only, and a process that was started with --only and without admin has none.',
   )
 
 const reasons: Record<string, string> = {

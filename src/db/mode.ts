@@ -1,0 +1,36 @@
+/** The mode that a database is bound to: test data and real customers never share one. */
+import type { Queryable } from './database.ts'
+import { SchemaError } from './migrate.ts'
+
+export type Mode = 'sandbox' | 'live'
+
+/** What only a sandbox has: a clock that was moved, sample data, or a first start that was loading it. */
+const isSandbox = `(
+  exists (select from sandbox_clock where offset_ms <> 0) or exists (select from sample_loading)
+  or 2 <= (select count(*) from credentials join banks using (bank_id)
+           where credentials.label = 'sample' and banks.code in ('alpha', 'beta')))`
+
+/**
+ * Binds a database to the mode of its first use. One of version 0.2, which remembers none, gets the given mode, unless it holds
+ * what only a sandbox has. Of two first starts in different modes one wins.
+ *
+ * @throws SchemaError when it is bound to the other mode
+ */
+export async function bindMode(database: Queryable, given: Mode): Promise<void> {
+  await database.execute(
+    `insert into database_mode (mode) select case when ${isSandbox} then 'sandbox' else $1 end on conflict do nothing`,
+    [given],
+  )
+  const mode = await boundMode(database)
+  if (mode !== given)
+    throw new SchemaError(
+      `This database belongs to ${mode} mode, and the platform was started in ${given} mode: set PERKLINE_MODE=${mode}, or ` +
+        `give ${given} mode a database of its own`,
+    )
+}
+
+/** The mode that a database is bound to; null when it has never been used. */
+export async function boundMode(database: Queryable): Promise<Mode | null> {
+  const [row] = await database.query<{ mode: Mode }>('select mode from database_mode')
+  return row?.mode ?? null
+}
