@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { addUser } from '../src/access/operations.ts'
-import { freePort } from './support/free-port.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 import { callAt, type PerklineProcess } from './support/process.ts'
 
@@ -11,10 +10,10 @@ const person = { typeAccount: 'retailer', login: 'petro', password: 'a long pass
 let platform: TestPlatform
 let atAdmin: PerklineProcess['call']
 before(async () => {
-  const port = await freePort()
-  platform = await startPlatform({ ADMIN_PORT: String(port) })
-  await platform.platform.adminApp?.listen({ host: '127.0.0.1', port })
-  atAdmin = callAt(`http://127.0.0.1:${port}`)
+  platform = await startPlatform({ ADMIN_PORT: '0' })
+  const { adminApp } = platform.platform
+  assert.ok(adminApp)
+  atAdmin = callAt(await adminApp.listen({ host: '127.0.0.1', port: 0 }))
   const { database } = platform.platform
   await addUser({ database }, { owner: 'platform', role: 'admin', login: staff.login, password: staff.password })
   await addUser(
