@@ -38,22 +38,39 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number]
 
+/**
+ * One broken rule of an uploaded file, for programs: `details` says the same in English. Clients translate `rule`, whose meaning never
+ * changes, with its `params`.
+ */
+export type Problem = {
+  /** Of the file, from 1; null: the file as a whole. */
+  line: number | null
+  column: string | null
+  rule: string
+  params: Record<string, string | number>
+  /** What stands there, cut and without control characters; null: nothing to show. */
+  value: string | null
+}
+
 export class DomainError extends Error {
   readonly code: ErrorCode
   /** One text for an error of the whole request, or one entry for each wrong field, beginning with the field's name. */
   readonly details: string | string[]
   /** Seconds after which the caller may try again (`Retry-After`); set where waiting helps. */
   readonly retryAfterSeconds: number | undefined
+  /** The first broken rules of a file, where the rules have names. */
+  readonly problems: readonly Problem[] | undefined
 
   constructor(
     code: ErrorCode,
     details: string | string[],
-    options: { retryAfterSeconds?: number; cause?: unknown } = {},
+    options: { retryAfterSeconds?: number; problems?: readonly Problem[]; cause?: unknown } = {},
   ) {
     super(Array.isArray(details) ? details.join('; ') : details, { cause: options.cause })
     this.name = 'DomainError'
     this.code = code
     this.details = details
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.problems = options.problems
   }
 }

@@ -22,6 +22,7 @@ import {
   openSides,
   reconciliationOf,
   reportOf,
+  runningCampaign,
   type Sides,
   uploadBank,
   uploadMerchant,
@@ -150,6 +151,11 @@ suite('files', () => {
         'line 4: must have 5 values, as the header has, not 1',
         'line 5: transactionId must be one line of 1 to 128 characters, not ""',
         '4 faults in all: nothing was kept',
+      ])
+      assert.deepEqual(answer.body.problems.slice(0, 3), [
+        { line: 3, column: 'amount', rule: 'decimal', params: { decimals: 2 }, value: '12,5' },
+        { line: 3, column: 'cashbackAmount', rule: 'min', params: { min: 0 }, value: '-1' },
+        { line: 4, column: null, rule: 'value-count', params: { expected: 5, found: 1 }, value: null },
       ])
     }))
 
@@ -357,4 +363,13 @@ suite('uploads at once', () => {
     socket.destroy()
     await nobodyUploads()
   })
+})
+
+test('400: a report before the end of the period says why', async () => {
+  const running = await runningCampaign(sides, [sides.alpha])
+  assertRefused(
+    await uploadBank(sides.alpha, running.id, reportOf()),
+    400,
+    'No report of the bank is awaited: the campaign’s period has not ended yet, and reports are exchanged after its end',
+  )
 })

@@ -4,6 +4,7 @@ import { suite, test } from 'node:test'
 import { DomainError } from '../src/errors.ts'
 import type { Side } from '../src/reconciliation/differences.ts'
 import { mostReportLines, type ReportLine, readReportLines } from '../src/reconciliation/report-lines.ts'
+import { problemText } from '../src/reconciliation/report-rules.ts'
 
 const header = 'transactionId,terminalId,transactionAt,amount,cashbackAmount'
 const at = '2026-12-03T10:15:00Z'
@@ -18,7 +19,7 @@ async function read(file: string | Buffer, side: Side = 'bank', size = 7) {
   const faults: string[] = []
   for await (const some of readReportLines(pieces(Buffer.from(file), size), side)) {
     lines.push(...some.lines)
-    faults.push(...some.faults)
+    faults.push(...some.faults.map(problemText))
   }
   return { lines, faults }
 }

@@ -414,8 +414,12 @@ const allOthers = (campaign: CampaignState, bank: BankState, stage: ReportingSta
 const isAfter = ({ stage }: BankState, than: ReportingStage): boolean =>
   stage !== null && reportingStages.indexOf(stage) > reportingStages.indexOf(than)
 
-const stageInWords = ({ stage }: BankState): string =>
-  stage === null ? 'the bank has no part in a reconciliation' : `the reconciliation with the bank is at ${stage}`
+function stageInWords({ stage, status }: BankState): string {
+  if (stage !== null) return `the reconciliation with the bank is at ${stage}`
+  return status === 'approved' || status === 'pending'
+    ? 'the campaign’s period has not ended yet, and reports are exchanged after its end'
+    : 'the bank does not take part in the campaign'
+}
 
 /**
  * Which banks get a part of a segment that is formed now: those that take part or may still.

@@ -5,7 +5,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { DomainError, type ErrorCode, errorCodes } from '../errors.ts'
+import { DomainError, type ErrorCode, errorCodes, type Problem } from '../errors.ts'
 import { faultMessages } from './validation.ts'
 
 /** The status of each code. Does not compile when a code has none. */
@@ -77,15 +77,38 @@ const code = Type.Enum([...errorCodes], {
   description: 'The reason for programs. Its meaning never changes; new codes may be added',
 })
 
+const orNull = <Value>(type: string, description: string, example: Value) =>
+  Type.Unsafe<Value | null>({ type: [type, 'null'], description, examples: [example] })
+
+const FileProblem = Type.Object({
+  line: orNull<number>('integer', 'Line of the file, its header being line 1; null: the file as a whole', 7),
+  column: orNull<string>('string', 'Name of the column; null: the line as a whole', 'amount'),
+  rule: Type.String({ description: 'The broken rule. Its meaning never changes', examples: ['decimal'] }),
+  params: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+    description: 'Values of the rule',
+    examples: [{ decimals: 2 }],
+  }),
+  value: orNull<string>('string', 'What stands there; null: nothing to show', '12,5'),
+})
+
+const problems = Type.Optional(
+  Type.Array(FileProblem, {
+    description: 'The first broken rules of an uploaded file; `message` says the same in English',
+  }),
+)
+
 export const PortalError = Type.Object(
-  { ...CashbackError.properties, code },
+  { ...CashbackError.properties, code, problems },
   { $id: 'PortalError', description: 'Any answer of the portal’s operations that is not a success' },
 )
 
-export const OperatorError = Type.Object(PortalError.properties, {
-  $id: 'ApiError',
-  description: 'Any answer that is not a success',
-})
+export const OperatorError = Type.Object(
+  { ...CashbackError.properties, code },
+  {
+    $id: 'ApiError',
+    description: 'Any answer that is not a success',
+  },
+)
 
 export const EsimError = Type.Object(
   {
@@ -136,7 +159,12 @@ export function pathOf(request: FastifyRequest): string {
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/]*/i, '')
 }
 
-export type Failure = { statusCode: number; details: string | string[]; code?: ErrorCode | undefined }
+export type Failure = {
+  statusCode: number
+  details: string | string[]
+  code?: ErrorCode | undefined
+  problems?: readonly Problem[] | undefined
+}
 
 /** Answers with an error in the body of the API that the path belongs to, with its code in the body or in a header. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, failure: Failure): FastifyReply {
@@ -152,7 +180,9 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, failure:
     if (api === 'token') return { text: Array.isArray(details) ? details.join('; ') : details }
     if (api === 'esim')
       return { statusCode, timestamp: new Date().toISOString(), path, method: request.method, error, message: details }
-    return { statusCode, message: details, error, ...(hasOwnBody && code !== undefined && { code }) }
+    const { problems } = failure
+    const own = { ...(code !== undefined && { code }), ...(problems !== undefined && { problems }) }
+    return { statusCode, message: details, error, ...(hasOwnBody && own) }
   }
 }
 
@@ -180,8 +210,8 @@ type ReadError = Failure & { retryAfterSeconds?: number | undefined }
 
 function readError(error: unknown, request: FastifyRequest): ReadError {
   if (error instanceof DomainError) {
-    const { code, details, retryAfterSeconds } = error
-    return { statusCode: statusOf[code], code, details, retryAfterSeconds }
+    const { code, details, problems, retryAfterSeconds } = error
+    return { statusCode: statusOf[code], code, details, problems, retryAfterSeconds }
   }
   const { validation, statusCode, code } = error as FastifyError
   if (validation) return { statusCode: 400, details: faultMessages(validation as never) }

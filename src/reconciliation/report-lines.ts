@@ -2,12 +2,17 @@
 import { isDateAlone, readInstant } from '../campaigns/instant.ts'
 import { decodeLine, readLines, splitRecord } from '../csv-lines.ts'
 import { DomainError } from '../errors.ts'
-import { brokenRule, oneLine, type TextRule } from '../partners/text-rules.ts'
+import { brokenRule, oneLine } from '../partners/text-rules.ts'
 import { shownText } from '../shown-text.ts'
 import type { Side } from './differences.ts'
-
-const reportColumns = ['transactionId', 'terminalId', 'transactionAt', 'amount', 'cashbackAmount'] as const
-type ReportColumn = (typeof reportColumns)[number]
+import {
+  type Broken,
+  problem,
+  problemText,
+  type ReportColumn,
+  type ReportProblem,
+  reportColumns,
+} from './report-rules.ts'
 
 export const mostReportLines = 1_000_000
 
@@ -23,8 +28,8 @@ export type ReportLine = {
   cashbackAmount: string | null
 }
 
-/** Some lines in the order of the file, what is wrong with others (`line 7: amount must be ..., not "12,5"`), and how many lines both are. */
-export type ReadReportLines = { lines: ReportLine[]; faults: string[]; count: number }
+/** Some lines in the order of the file, what is wrong with others, and how many lines both are. */
+export type ReadReportLines = { lines: ReportLine[]; faults: ReportProblem[]; count: number }
 
 type Places = { columns: number; of: Record<ReportColumn, number> }
 
@@ -45,11 +50,10 @@ export async function* readReportLines(
     for (const { lineNumber, text } of fileLines) {
       if (places === undefined) places = readHeader(text, side)
       else if (text !== '') {
-        if (++count > mostReportLines)
-          throw new DomainError('invalid', [`file must have at most ${mostReportLines} lines below its header`])
+        if (++count > mostReportLines) throw noReport(problem({ rule: 'max-lines', params: { max: mostReportLines } }))
         read.count++
         const line = readLine(lineNumber, text, places, side)
-        if (Array.isArray(line)) read.faults.push(...line.map(fault => `line ${lineNumber}: ${fault}`))
+        if (Array.isArray(line)) read.faults.push(...line)
         else read.lines.push(line)
       }
     }
@@ -57,8 +61,12 @@ export async function* readReportLines(
     fileLines.length = 0
     yield read
   }
-  if (places === undefined) throw new DomainError('invalid', ['file must not be empty: its line 1 is the header'])
+  if (places === undefined) throw noReport(problem({ rule: 'not-empty' }))
 }
+
+/** The file as a whole is refused for one reason. */
+export const noReport = (reason: ReportProblem): DomainError =>
+  new DomainError('invalid', [problemText(reason)], { problems: [reason] })
 
 function readHeader(text: string | undefined, side: Side): Places {
   const names = splitRecord(decodeLine(text ?? '') ?? '') ?? []
@@ -69,34 +77,39 @@ function readHeader(text: string | undefined, side: Side): Places {
     new Set(names).size === names.length &&
     needed.every(column => names.includes(column))
   if (!isRight) {
-    const leave = side === 'merchant' ? '; cashbackAmount may be left out' : ''
-    const header = `line 1: the header must be ${reportColumns.join(',')} (in any order${leave})`
-    throw new DomainError('invalid', [`${header}, not ${shown(decodeLine(text ?? '') ?? '')}`])
+    const params = { columns: reportColumns.join(','), ...(side === 'merchant' && { optional: 'cashbackAmount' }) }
+    throw noReport(problem({ rule: 'header', params }, { line: 1, value: shown(decodeLine(text ?? '') ?? '') }))
   }
   const of = Object.fromEntries(reportColumns.map(column => [column, place(column)])) as Places['of']
   return { columns: names.length, of }
 }
 
 /** @returns the line, or what is wrong with it */
-function readLine(lineNumber: number, text: string | undefined, places: Places, side: Side): ReportLine | string[] {
+function readLine(
+  lineNumber: number,
+  text: string | undefined,
+  places: Places,
+  side: Side,
+): ReportLine | ReportProblem[] {
   const values = splitLine(text, places.columns)
-  if (typeof values === 'string') return [values]
+  if (!Array.isArray(values)) return [problem(values, { line: lineNumber })]
   const value = (column: ReportColumn) => values[places.of[column]] ?? ''
   const transactionAt = instantOf(value('transactionAt'))
   const cashback = value('cashbackAmount')
   const withoutCashback = side === 'merchant' && cashback === ''
   // In the order of the columns.
   const broken = [
-    brokenRule(value('transactionId'), id),
-    brokenRule(value('terminalId'), id),
-    transactionAt ? undefined : `must be ${instantForm}`,
+    idFault(value('transactionId')),
+    idFault(value('terminalId')),
+    transactionAt ? undefined : instantFault,
     moneyFault(value('amount')),
     withoutCashback ? undefined : moneyFault(cashback),
   ]
-  if (transactionAt === null || broken.some(must => must !== undefined))
-    return reportColumns.flatMap((column, place) =>
-      broken[place] === undefined ? [] : [`${column} ${broken[place]}, not ${shown(value(column))}`],
-    )
+  if (transactionAt === null || broken.some(rule => rule !== undefined))
+    return reportColumns.flatMap((column, place) => {
+      const rule = broken[place]
+      return rule === undefined ? [] : [problem(rule, { line: lineNumber, column, value: shown(value(column)) })]
+    })
   return {
     lineNumber,
     transactionId: value('transactionId'),
@@ -108,31 +121,40 @@ function readLine(lineNumber: number, text: string | undefined, places: Places, 
 }
 
 /** @returns the values of a line, or why it has none */
-function splitLine(text: string | undefined, columns: number): string[] | string {
-  if (text === undefined) return 'must be at most 4096 bytes'
+function splitLine(text: string | undefined, columns: number): string[] | Broken {
+  if (text === undefined) return { rule: 'max-bytes', params: { max: 4096 } }
   const decoded = decodeLine(text)
-  if (decoded === null) return 'must be valid UTF-8'
+  if (decoded === null) return { rule: 'utf8' }
   const values = splitRecord(decoded)
-  if (values === undefined) return 'must be quoted as in RFC 4180, without a line break in a value'
-  return values.length === columns ? values : `must have ${columns} values, as the header has, not ${values.length}`
+  if (values === undefined) return { rule: 'quotes' }
+  if (values.length === columns) return values
+  return { rule: 'value-count', params: { expected: columns, found: values.length } }
 }
 
-const instantForm = 'an ISO 8601 date and time with a time zone, from 1970 to 9999'
-const id: TextRule = oneLine(128)
+const instantFault: Broken = { rule: 'instant', params: { from: 1970, to: 9999 } }
+
+const longestId = 128
+const id = oneLine(longestId)
+const anyText = { must: '', holds: () => true }
+
+function idFault(text: string): Broken | undefined {
+  if (brokenRule(text, id) === undefined) return undefined
+  return brokenRule(text, anyText) ? { rule: 'unicode' } : { rule: 'one-line', params: { max: longestId } }
+}
 
 /** The day of a transaction says too little about when it was. */
 const instantOf = (text: string): Date | null => (isDateAlone(text) ? null : readInstant(text))
 
 const most = '9999999999.99'
 
-function moneyFault(text: string): string | undefined {
+function moneyFault(text: string): Broken | undefined {
   if (/^0*\d{1,10}(?:\.\d{1,2})?$/.test(text)) return undefined
-  if (!/^-?\d+(?:\.\d{1,2})?$/.test(text)) return 'must be a decimal number with at most 2 decimals'
-  return text.startsWith('-') ? 'must be at least 0' : `must be at most ${most}`
+  if (!/^-?\d+(?:\.\d{1,2})?$/.test(text)) return { rule: 'decimal', params: { decimals: 2 } }
+  return text.startsWith('-') ? { rule: 'min', params: { min: 0 } } : { rule: 'max', params: { max: most } }
 }
 
 /** Enough to find a value by; it is the caller's own text and of any length. */
 const longestShown = 100
 
 const shown = (value: string): string =>
-  `"${shownText(value.length > longestShown ? `${value.slice(0, longestShown)}…` : value)}"`
+  shownText(value.length > longestShown ? `${value.slice(0, longestShown)}…` : value)

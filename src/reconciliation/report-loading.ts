@@ -5,7 +5,8 @@ import { describeFaults } from '../csv-lines.ts'
 import { DomainError } from '../errors.ts'
 import { isCardNumber, isFileOfCards } from './card-numbers.ts'
 import type { Side } from './differences.ts'
-import { readReportLines } from './report-lines.ts'
+import { noReport, readReportLines } from './report-lines.ts'
+import { problem, problemText, type ReportProblem } from './report-rules.ts'
 import { createReportWriter, type ReportWriter } from './report-writing.ts'
 
 const namedFaults = 20
@@ -23,7 +24,7 @@ export async function loadReport(
   report: { reportId: string; side: Side; bytes: AsyncIterable<Buffer>; isTrial?: boolean },
 ): Promise<{ sizeBytes: number }> {
   const writer = createReportWriter(client, report.reportId)
-  const faults: string[] = []
+  const faults: ReportProblem[] = []
   let faultsCount = 0
   let lines = 0
   let cards = 0
@@ -39,13 +40,11 @@ export async function loadReport(
     await othersTurn()
   }
   // The message names none of them, and comes before errors that name values.
-  if (isFileOfCards(cards, lines)) throw new DomainError('invalid', [cardNumbersText])
-  if (faultsCount > 0) throw new DomainError('invalid', describeFaults(faults, faultsCount))
+  if (isFileOfCards(cards, lines)) throw noReport(problem({ rule: 'no-card-numbers' }))
+  if (faultsCount > 0)
+    throw new DomainError('invalid', describeFaults(faults.map(problemText), faultsCount), { problems: faults })
   return { sizeBytes: await writer.finish() }
 }
-
-const cardNumbersText =
-  'transactionId must be an id of the transaction, not a card number: at least half of the lines have one; nothing was kept'
 
 async function* keeping(bytes: AsyncIterable<Buffer>, writer: ReportWriter, isKept: () => boolean) {
   for await (const piece of bytes) {

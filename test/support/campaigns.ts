@@ -196,7 +196,7 @@ export function assertRefused(answer: Answer, statusCode: number, message?: stri
     503: 'Service Unavailable',
   }
   assert.equal(answer.status, statusCode, answer.text)
-  const { message: said, code, ...rest } = answer.body
+  const { message: said, code, problems: _, ...rest } = answer.body
   assert.deepEqual(rest, { statusCode, error: reasons[statusCode] })
   // In the body where the contract leaves room for it, else in a header; never in both.
   const codes = [code, answer.headers.get('perkline-error-code')].filter(one => one !== undefined && one !== null)
