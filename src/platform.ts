@@ -19,6 +19,7 @@ import { migrate, pendingMigrations, SchemaError } from './db/migrate.ts'
 import { bindMode } from './db/mode.ts'
 import { listen } from './db/notifications.ts'
 import { DomainError } from './errors.ts'
+import { createActivationReads } from './esim/activation-reads.ts'
 import { createAvailability } from './esim/availability.ts'
 import { createCatalogue } from './esim/catalogue.ts'
 import { createFileMailer, createNoMailer, type Mailer } from './esim/mail.ts'
@@ -192,6 +193,8 @@ export async function createPlatform(
     }
     closers.unshift(async () => jobs?.stop())
 
+    const activationReads = createActivationReads({ database, onError: onFault })
+    closers.unshift(() => activationReads.close())
     const orders = createOrders({
       database,
       clock,
@@ -199,6 +202,7 @@ export async function createPlatform(
       stock,
       sealing,
       mailer,
+      activationReads,
       openReservations: config.openReservations,
       observe: metrics,
       onFault,

@@ -239,7 +239,13 @@ suite('orders', () => {
     await advance(platform, 'PT16M')
     const [{ orderId: lapsed }] = (await get('/orders?externalId=desk-2')).data
     const expired = await get(`/orders/${lapsed}`)
-    assert.deepEqual(expired.timeline.at(-1), { at: expired.reservedUntil, event: 'expired' })
+    assert.deepEqual(expired.timeline.at(-1), {
+      at: expired.reservedUntil,
+      event: 'expired',
+      by: null,
+      count: null,
+      lastAt: null,
+    })
     await refused('/orders/00000000-0000-7000-8000-000000000000', 404)
     await refused('/orders/7', 400, ['orderId must be a UUID'])
   })

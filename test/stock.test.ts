@@ -73,12 +73,14 @@ function anotherProcess(
     stock: createStock({ database: own, clock, onFault }),
     sealing: createSealing([randomBytes(32)], randomBytes(32)),
     mailer: { send: () => assert.fail('no mail'), close: async () => {} },
+    activationReads: { note: () => {}, close: async () => {} },
     openReservations,
     observe: { reservation: () => {}, mail: () => {} },
     onFault,
   })
 }
 
+const caller = 'system:pk_test'
 let lastRest = 0
 const request = (externalId: string) => ({ bankId, operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId })
 
@@ -178,9 +180,9 @@ describe('a caller is never told that the stock is empty', () => {
     const [ours, theirs] = [anotherProcess(), anotherProcess()]
     const made = await Promise.all(range(20).map(index => ours.reserve(request(`a${index}`))))
     assert.equal(await sellOut(theirs), 20)
-    for (const { order } of made.slice(0, 7)) await ours.cancel({ bankId, orderId: order.orderId })
+    for (const { order } of made.slice(0, 7)) await ours.cancel({ bankId, orderId: order.orderId, caller })
     assert.equal(await sellOut(theirs), 7)
-    for (const { order } of made.slice(7, 9)) await theirs.cancel({ bankId, orderId: order.orderId })
+    for (const { order } of made.slice(7, 9)) await theirs.cancel({ bankId, orderId: order.orderId, caller })
     assert.equal(await sellOut(ours), 2)
     assert.equal((await provenBooks(platform)).free, 0)
   })

@@ -21,4 +21,14 @@ type Identity = {
 export type BankCaller = Identity & { type: 'bank'; bankId: string; role: BankRole }
 export type MerchantCaller = Identity & { type: 'retailer'; merchantId: string; role: MerchantRole }
 export type PlatformCaller = Identity & { type: 'platform'; role: PlatformRole }
+/** How records name who acted: a system by its clientId, a person by the id that outlives a change of login. */
+export const callerName = ({ userType, subject }: Identity): string =>
+  userType === 'gateway_user' ? `system:${subject}` : `person:${subject}`
+
+/** The parts of what `callerName` gives. */
+export function parseCallerName(name: string): { type: 'system' | 'person'; id: string } {
+  const [type, id = ''] = name.split(':')
+  return { type: type === 'person' ? 'person' : 'system', id }
+}
+
 export type Caller = BankCaller | MerchantCaller | PlatformCaller

@@ -1,13 +1,15 @@
 /** eSIM orders of all banks, for the operator who helps one of them. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { text } from '../campaigns/campaign-schemas.ts'
+import { count, text } from '../campaigns/campaign-schemas.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { instant, uuid } from '../campaigns/schemas.ts'
 import { DomainError } from '../errors.ts'
+import { nullable } from '../http/openapi.ts'
 import { nextCursor, orderSearchParameters, pageParameters, shownOrder } from '../portal/order-schemas.ts'
 import { searchOf } from '../portal/order-search.ts'
 import { findOrders } from '../portal/order-store.ts'
+import { readTimeline } from '../portal/order-timeline.ts'
 import { operatorOrderView, orderEvents, orderPage, timelineOf } from '../portal/order-views.ts'
 import { closed, NoQuery, operation, operatorErrors } from './documents.ts'
 
@@ -37,6 +39,17 @@ const OrderWithTimeline = Type.Object(
       Type.Object({
         at: instant('When', '2026-11-21T08:00:00.000Z'),
         event: Type.Enum([...orderEvents], { description: 'What' }),
+        by: nullable(
+          Type.Object(
+            {
+              type: Type.Enum(['system', 'person'], { description: 'Whether a program or a person acted' }),
+              id: nullable(text('The clientId of a system, the login of a person', 'pk_sample_alpha')),
+            },
+            { description: 'Who; null: the platform, or not known' },
+          ),
+        ),
+        count: nullable(count('How often this caller was shown the activation data again', 2)),
+        lastAt: nullable(instant('The last time of these', '2026-11-21T08:05:00.000Z')),
       }),
       { description: 'What has happened to the order and its profile, first things first' },
     ),
@@ -84,7 +97,8 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'dat
       const search = searchOf({ orderId: request.params.orderId })
       const [order] = await findOrders(database, search, { after: null, limit: 1 }, clock.now())
       if (!order) throw new DomainError('not-found', 'There is no such order')
-      return { ...operatorOrderView(order), timeline: timelineOf(order) }
+      const { reads, logins } = await readTimeline(database, order)
+      return { ...operatorOrderView(order), timeline: timelineOf(order, reads, logins) }
     },
   )
 }

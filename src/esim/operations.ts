@@ -1,6 +1,7 @@
 /** What banks do with orders: reserve, confirm, cancel, and read. Each verb is one function; none sees a request or a reply. */
 import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../db/batching.ts'
 import { DomainError } from '../errors.ts'
+import type { ActivationReads } from './activation-reads.ts'
 import { isEmailAddress } from './email-address.ts'
 import { createKnownOrders } from './known-orders.ts'
 import { decide, isFinal, requireConfirmed, statusAt } from './lifecycle.ts'
@@ -18,6 +19,7 @@ export type EmailDelivery = (typeof emailDeliveries)[number]
 export type EsimDeps = ReserveDeps & {
   sealing: Sealing
   mailer: Mailer
+  activationReads: ActivationReads
   /** Told of every e-mail's outcome, for the metrics. */
   observe: { mail(outcome: EmailDelivery): void }
 }
@@ -26,11 +28,13 @@ export type Orders = {
   reserve: Reserve
   read(key: OrderKey): Promise<Order>
   confirm(given: ConfirmRequest): Promise<Confirmed>
-  cancel(key: OrderKey): Promise<Order>
-  qr(key: OrderKey): Promise<Buffer>
+  cancel(key: ActingOn): Promise<Order>
+  qr(key: ActingOn): Promise<Buffer>
 }
 
-export type ConfirmRequest = OrderKey & { customerEmail: string | undefined }
+/** @param caller who acts, as `callerName` gives it */
+export type ActingOn = OrderKey & { caller: string }
+export type ConfirmRequest = ActingOn & { customerEmail: string | undefined }
 export type Confirmed = {
   order: SealedOrder & { confirmedAt: Date; deliveryMode: store.DeliveryMode }
   secrets: ProfileSecrets
@@ -49,9 +53,11 @@ export function createOrders(deps: EsimDeps): Orders {
     })
   const readOrder = createStatementBatcher<OrderKey, Order | null>(keys => orForget(store.findOrders(database, keys)))
   const isReserved = createStatementBatcher<string, boolean>(ids => orForget(store.areReserved(database, ids)))
-  const confirmOrder = createBatcherOfEach((bankId: string, deliveryMode: store.DeliveryMode) =>
+  const confirmOrder = createBatcherOfEach((bankId: string, deliveryMode: store.DeliveryMode, caller: string) =>
     createStatementBatcher<string, store.ConfirmResult | null>(orderIds =>
-      rowByRowOnError(orderIds, some => store.confirm(database, { bankId, deliveryMode, now: clock.now() }, some)),
+      rowByRowOnError(orderIds, some =>
+        store.confirm(database, { bankId, deliveryMode, caller, now: clock.now() }, some),
+      ),
     ),
   )
 
@@ -89,7 +95,7 @@ export function createOrders(deps: EsimDeps): Orders {
      *
      * @throws DomainError 'invalid' for a wrong or missing e-mail address, 'not-found', 'order-cancelled', 'order-expired'
      */
-    async confirm({ orderId, bankId, customerEmail }) {
+    async confirm({ orderId, bankId, caller, customerEmail }) {
       const { deliveryMode } = catalogue.bank(bankId)
       if (customerEmail !== undefined && !isEmailAddress(customerEmail))
         throw new DomainError('invalid', ['customerEmail must be an e-mail address'])
@@ -99,13 +105,16 @@ export function createOrders(deps: EsimDeps): Orders {
         if (found?.status !== 'confirmed') throw new DomainError('invalid', ['customerEmail must be given'])
       }
       for (;;) {
-        const result = await confirmOrder(bankId, deliveryMode)(orderId)
+        const result = await confirmOrder(bankId, deliveryMode, caller)(orderId)
         if (!result) throw new DomainError('not-found', 'There is no such order')
         const { moved, order } = result
         if (!moved && isOver(order)) await settle(order)
         // When it could be moved, someone else moved it between the reading and the writing of the statement: look again.
-        else if (moved || decide(order, 'confirm', clock.now()).outcome === 'repeat')
+        else if (moved || decide(order, 'confirm', clock.now()).outcome === 'repeat') {
+          if (!moved)
+            deps.activationReads.note({ orderId: order.orderId, kind: 'confirm_repeated', caller, at: clock.now() })
           return await answerConfirmed(deps, bankId, order, customerEmail)
+        }
       }
     },
 
@@ -129,6 +138,8 @@ export function createOrders(deps: EsimDeps): Orders {
     async qr(key) {
       const order = existing(await store.findSealedOrder(database, key))
       requireConfirmed(order, clock.now())
+      const { orderId } = order
+      deps.activationReads.note({ orderId, kind: 'qr_read', caller: key.caller, at: clock.now() })
       return qrPng(deps.sealing.open(order.sealed, order).activationCode)
     },
   }

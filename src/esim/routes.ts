@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import Type from 'typebox'
+import { callerName } from '../access/caller.ts'
 import type { Clock } from '../clock.ts'
 import { DomainError } from '../errors.ts'
 import { type AuthenticateDeps, authenticate, bankOf } from '../http/authenticate.ts'
@@ -16,6 +17,13 @@ import { mimeType } from './qr.ts'
 import * as schemas from './schemas.ts'
 import type { Order } from './store.ts'
 import { confirmedView, offerView, operatorView, orderView } from './views.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The answer holds activation data: not for people who only read. */
+    showsSecrets?: boolean
+  }
+}
 
 export type EsimRoutesDeps = AuthenticateDeps & {
   clock: Clock
@@ -192,7 +200,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
       },
     },
     async (request, reply) => {
-      const confirmed = await orders.confirm({ ...keyOf(request), customerEmail: request.body.customerEmail })
+      const confirmed = await orders.confirm({ ...actingOn(request), customerEmail: request.body.customerEmail })
       const tariff = await catalogue.tariffOf(confirmed.order.tariffId)
       if (confirmed.emailDelivery) reply.header('x-email-delivery', confirmed.emailDelivery)
       return neverStored(reply)
@@ -204,6 +212,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
   api.get(
     '/orders/:orderId/qr',
     {
+      config: { showsSecrets: true },
       schema: {
         operationId: 'readQr',
         tags: ['Orders'],
@@ -229,7 +238,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
       },
     },
     async (request, reply) => {
-      const png = await orders.qr(keyOf(request))
+      const png = await orders.qr(actingOn(request))
       neverStored(reply)
       if (request.query.format === 'base64') {
         reply.type('application/json; charset=utf-8')
@@ -262,7 +271,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         },
       },
     },
-    async request => viewOf(await orders.cancel(keyOf(request))),
+    async request => viewOf(await orders.cancel(actingOn(request))),
   )
 }
 
@@ -271,8 +280,15 @@ function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
   const { rateLimit, rateLimiter } = deps
   authenticate(api, deps)
   api.addHook('onRequest', (request, _, done) => {
-    bankOf(request)
-    done()
+    const { userType, role } = bankOf(request)
+    const reads = request.method === 'GET' || request.method === 'HEAD'
+    const allowed =
+      userType === 'gateway_user' || role !== 'VIEWER' || (reads && !request.routeOptions.config.showsSecrets)
+    done(
+      allowed
+        ? undefined
+        : new DomainError('forbidden', 'People with the role VIEWER only read, without activation data'),
+    )
   })
   if (!rateLimit || !rateLimiter) return
   api.addHook('onRequest', async (request, reply) => {
@@ -288,6 +304,11 @@ function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
 const keyOf = (request: Parameters<typeof bankOf>[0]) => ({
   bankId: bankOf(request).bankId,
   orderId: (request.params as { orderId: string }).orderId,
+})
+
+const actingOn = (request: Parameters<typeof bankOf>[0]) => ({
+  ...keyOf(request),
+  caller: callerName(bankOf(request)),
 })
 
 const neverStored = <Reply extends FastifyReply>(reply: Reply): Reply => {

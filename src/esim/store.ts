@@ -139,7 +139,7 @@ const confirmStatement: Statement = {
   plannedOnce: ['orders', 'profiles'],
   text: `
     with confirmed as (
-      update orders o set status = 'confirmed', confirmed_at = $4, delivery_mode = $3
+      update orders o set status = 'confirmed', confirmed_at = $4, delivery_mode = $3, ended_by = $5
       where o.order_id = any($1::uuid[]) and o.bank_id is not distinct from $2
         and o.status || '' = 'reserved' and o.reserved_until > $4
       returning o.*
@@ -159,7 +159,7 @@ const confirmStatement: Statement = {
  */
 export async function confirm(
   database: Queryable,
-  given: { bankId: string; deliveryMode: DeliveryMode; now: Date },
+  given: { bankId: string; deliveryMode: DeliveryMode; caller: string; now: Date },
   orderIds: readonly string[],
 ): Promise<(ConfirmResult | null)[]> {
   type Row = [...SealedValues, moved: boolean]
@@ -167,19 +167,25 @@ export async function confirm(
   const ids = orderIds.map(orderId => orderId.toLowerCase())
   // In one order: two statements that share orders then wait for each other, and never in a circle.
   const sorted = [...new Set(ids)].sort()
-  const rows = await database.tuples<Row>(confirmStatement, [sorted, given.bankId, given.deliveryMode, given.now])
+  const rows = await database.tuples<Row>(confirmStatement, [
+    sorted,
+    given.bankId,
+    given.deliveryMode,
+    given.now,
+    given.caller,
+  ])
   const results = new Map(rows.map(row => [row[0], { moved: row[13], order: sealedOrderOf(row) }]))
   return ids.map(orderId => results.get(orderId) ?? null)
 }
 
 /** @returns false when the order is not reserved any more, or not this bank's */
-export async function cancel(database: Queryable, key: OrderKey, now: Date): Promise<boolean> {
+export async function cancel(database: Queryable, key: OrderKey & { caller: string }, now: Date): Promise<boolean> {
   const cancelled = await database.execute(
     {
       name: 'esim.cancel',
       text: `
         with cancelled as (
-          update orders set status = 'cancelled', cancelled_at = $3
+          update orders set status = 'cancelled', cancelled_at = $3, ended_by = $4
           where order_id = $1 and bank_id = $2 and status = 'reserved' and reserved_until > $3
           returning profile_id, tariff_id
         ), returned as (
@@ -187,7 +193,7 @@ export async function cancel(database: Queryable, key: OrderKey, now: Date): Pro
         )
         select from cancelled`,
     },
-    [key.orderId, key.bankId, now],
+    [key.orderId, key.bankId, now, key.caller],
   )
   return cancelled === 1
 }

@@ -27,6 +27,8 @@ export type ShownOrder = {
   cancelledAt: Date | null
   deliveryMode: DeliveryMode | null
   mail: MailState | null
+  /** Who confirmed or cancelled it, as `callerName` gives it; null: unknown. */
+  endedBy: string | null
 }
 
 export type OrderSearch = Span & {
@@ -79,7 +81,7 @@ export async function findOrders(
             m.code as "operatorCode", t.code as "tariffCode", t.name as "tariffName",
             case when o.status = 'reserved' and o.reserved_until <= $1 then 'expired' else o.status end as status,
             p.msisdn, p.imported_at as "importedAt", o.price::text, o.currency, o.created_at as "createdAt", o.reserved_until as "reservedUntil",
-            o.confirmed_at as "confirmedAt", o.cancelled_at as "cancelledAt", o.delivery_mode as "deliveryMode", o.mail
+            o.confirmed_at as "confirmedAt", o.cancelled_at as "cancelledAt", o.delivery_mode as "deliveryMode", o.mail, o.ended_by as "endedBy"
      from orders o join banks b using (bank_id) join profiles p using (profile_id)
      join tariffs t on t.tariff_id = o.tariff_id join mobile_operators m using (mobile_operator_id)
      where ${conditions.join(' and ')} order by o.order_id desc limit $2`,
@@ -92,4 +94,14 @@ function statusCondition(status: ShownOrder['status']): string {
   if (status === 'reserved') return `o.status = 'reserved' and o.reserved_until > $1`
   if (status === 'expired') return `(o.status = 'expired' or o.status = 'reserved' and o.reserved_until <= $1)`
   return `o.status = '${status}'`
+}
+
+/** Logins of people, by their ids. */
+export async function findLogins(database: Queryable, userIds: readonly string[]): Promise<Map<string, string>> {
+  if (userIds.length === 0) return new Map()
+  const rows = await database.query<{ userId: string; login: string }>(
+    'select user_id as "userId", login from portal_users where user_id = any($1::uuid[])',
+    [userIds],
+  )
+  return new Map(rows.map(({ userId, login }) => [userId, login]))
 }

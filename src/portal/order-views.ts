@@ -1,4 +1,6 @@
 /** Orders as people see them. */
+import { parseCallerName } from '../access/caller.ts'
+import type { ReadCount } from '../esim/activation-reads-store.ts'
 import type { ShownOrder } from './order-store.ts'
 
 export function shownOrderView(order: ShownOrder) {
@@ -37,17 +39,60 @@ export function operatorOrderView(order: ShownOrder) {
   return { bank: { id, code, name }, ...shownOrderView(order) }
 }
 
-export const orderEvents = ['profile-imported', 'reserved', 'confirmed', 'cancelled', 'expired'] as const
+export const orderEvents = [
+  'profile-imported',
+  'reserved',
+  'confirmed',
+  'cancelled',
+  'expired',
+  'confirm-repeated',
+  'qr-read',
+] as const
 export type OrderEvent = (typeof orderEvents)[number]
 
-/** What has happened to an order and its profile, first things first. */
-export function timelineOf(order: ShownOrder): { at: string; event: OrderEvent }[] {
-  const events: [OrderEvent, Date | null][] = [
-    ['profile-imported', order.importedAt],
-    ['reserved', order.createdAt],
-    ['confirmed', order.confirmedAt],
-    ['cancelled', order.cancelledAt],
-    ['expired', order.status === 'expired' ? order.reservedUntil : null],
+/** Who acted; `id` is the clientId of a system, the login of a person (null once that is gone). */
+export type Actor = { type: 'system' | 'person'; id: string | null }
+export type OrderHappening = {
+  at: string
+  event: OrderEvent
+  /** null: the platform, or not known. */
+  by: Actor | null
+  /** How often this caller did so; null where it happens once. */
+  count: number | null
+  lastAt: string | null
+}
+
+const readEvents = { confirm_repeated: 'confirm-repeated', qr_read: 'qr-read' } as const
+
+/**
+ * What has happened to an order and its profile, first things first, with who was shown its activation data.
+ *
+ * @param logins of the people among the callers, by their ids
+ */
+export function timelineOf(
+  order: ShownOrder,
+  reads: readonly ReadCount[],
+  logins: ReadonlyMap<string, string>,
+): OrderHappening[] {
+  const events: [OrderEvent, Date | null, string | null][] = [
+    ['profile-imported', order.importedAt, null],
+    ['reserved', order.createdAt, null],
+    ['confirmed', order.confirmedAt, order.endedBy],
+    ['cancelled', order.cancelledAt, order.endedBy],
+    ['expired', order.status === 'expired' ? order.reservedUntil : null, null],
   ]
-  return events.flatMap(([event, at]) => (at ? [{ at: at.toISOString(), event }] : []))
+  const once = events.flatMap(([event, at, caller]): OrderHappening[] =>
+    at ? [{ at: at.toISOString(), event, by: actorOf(caller, logins), count: null, lastAt: null }] : [],
+  )
+  const repeated = reads.map(({ kind, caller, reads: count, firstAt, lastAt }): OrderHappening => {
+    const by = actorOf(caller, logins)
+    return { at: firstAt.toISOString(), event: readEvents[kind], by, count, lastAt: lastAt.toISOString() }
+  })
+  return [...once, ...repeated].sort((one, other) => one.at.localeCompare(other.at))
+}
+
+function actorOf(caller: string | null, logins: ReadonlyMap<string, string>): Actor | null {
+  if (caller === null) return null
+  const { type, id } = parseCallerName(caller)
+  return { type, id: type === 'system' ? id : (logins.get(id) ?? null) }
 }

@@ -193,7 +193,10 @@ export function tally(answers: readonly { status: number }[]): Record<number, nu
 
 /** Moves the sandbox clock by the contract's own operation. */
 export async function advance(platform: TestPlatform, duration: string): Promise<void> {
-  const answer = await platform.call('POST', '/sandbox/clock', { body: { advance: duration } })
+  const answer = await platform.call('POST', '/sandbox/clock', {
+    token: platform.config.operatorKey,
+    body: { advance: duration },
+  })
   assert.equal(answer.status, 200, answer.text)
 }
 

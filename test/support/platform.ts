@@ -38,6 +38,7 @@ export type TestPlatform = {
   merchantToken(merchant?: string): Promise<string>
   /** Another process' worth of platform on the same database. */
   sibling(settings?: Record<string, string>): Promise<TestPlatform>
+  /** Applies a directory; what it leaves out gets its default again, also where a test has changed it before. */
   applyDirectory(yaml: string): Promise<void>
   /** Loads this many new profiles. */
   addStock(operatorCode: string, tariffCode: string, count: number): Promise<void>
@@ -75,6 +76,14 @@ esim:
       tariffs:
         - { code: world, name: World, price: 25.5, currency: EUR, dataUnlimited: true, validityDays: 7 }
 `
+
+const directoryDefaults = [
+  `update banks set status = 'active'`,
+  `update merchants set status = 'active'`,
+  `update mobile_operators set status = 'active', logo_url = null`,
+  `update tariffs set on_sale = true, description = '', data_volume_mb = 0, data_unlimited = false, voice_minutes = 0,
+     voice_unlimited = false, sms_count = 0, sms_unlimited = false`,
+]
 
 let nextSeed = 1
 
@@ -167,6 +176,7 @@ async function start(
     merchantToken: (merchant = 'grocer') => tokenOf({ merchant }, 'gateway'),
     sibling: (settings = {}) => start({ ...env, ...settings }, options),
     async applyDirectory(yaml) {
+      for (const statement of directoryDefaults) await platform.database.execute(statement)
       await applyDirectory(admin, { directory: yaml, files: new Map(), dryRun: false })
       await admin.catalogue.refresh()
       await admin.refusals.refresh()

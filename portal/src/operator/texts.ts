@@ -11,6 +11,9 @@ const profiles = {
   uk: (count: number) => counted('uk', count, { one: 'профіль', few: 'профілі', many: 'профілів', other: 'профілю' }),
 }
 
+const timesEn = (count: number) => counted('en', count, { one: 'time', other: 'times' })
+const timesUk = (count: number) => counted('uk', count, { one: 'раз', few: 'рази', many: 'разів', other: 'разу' })
+
 export const operatorTexts = dictionary({
   en: {
     home: {
@@ -233,8 +236,11 @@ export const operatorTexts = dictionary({
         reserved: 'Reserved',
         confirmed: 'Sold',
         cancelled: 'Cancelled by the bank',
-        expired: 'The reservation ran out',
+        expired: 'Reservation expired',
+        'confirm-repeated': 'Activation data shown again',
+        'qr-read': 'QR code shown',
       },
+      times: timesEn,
     },
     campaigns: {
       title: 'Campaigns',
@@ -515,8 +521,11 @@ export const operatorTexts = dictionary({
         reserved: 'Зарезервовано',
         confirmed: 'Продано',
         cancelled: 'Скасовано банком',
-        expired: 'Резерв минув',
+        expired: 'Строк резерву минув',
+        'confirm-repeated': 'Дані активації показано повторно',
+        'qr-read': 'Показано QR-код',
       },
+      times: timesUk,
     },
     campaigns: {
       title: 'Кампанії',

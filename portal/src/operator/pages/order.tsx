@@ -61,7 +61,13 @@ function Whole({ order }: { order: OrderWithTimeline }) {
           </Title>
           <Timeline
             happenings={order.timeline
-              .map(({ at, event }) => ({ key: `${at} ${event}`, at, title: texts.events[event] }))
+              .map(({ at, event, by, count }) => ({
+                key: `${at} ${event} ${by?.id}`,
+                at,
+                title: texts.events[event],
+                by: by?.id ?? null,
+                text: count !== null && count > 1 ? texts.times(count) : null,
+              }))
               .toReversed()}
           />
         </Card>
