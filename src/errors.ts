@@ -74,3 +74,10 @@ export class DomainError extends Error {
     this.problems = options.problems
   }
 }
+
+/** The caller sent a token that is not valid: it was altered, has expired, or lost its access. */
+export class InvalidTokenError extends DomainError {
+  constructor(details = 'The bearer token is not valid or has expired') {
+    super('unauthenticated', details)
+  }
+}

@@ -76,10 +76,13 @@ describe('access', () => {
   ]
   for (const [method, path] of paths)
     test(`401 on ${method} ${path.split('?')[0]} without the operator's key`, async () => {
-      for (const key of ['', 'Bearer', `Bearer ${'0'.repeat(64)}`, `Basic ${platform.config.operatorKey}`]) {
+      for (const key of ['', 'Bearer', `Bearer ${'0'.repeat(64)}`, 'Basic YTpi']) {
         const answer = await admin(method, path, { headers: { authorization: key } })
-        assert.deepEqual([answer.status, answer.headers.get('www-authenticate')], [401, 'Bearer'])
-        assert.deepEqual(answer.body, error(401, 'Unauthorized', 'The operator’s key is needed'))
+        const [challenge, message] = key.includes('0')
+          ? ['Bearer error="invalid_token"', 'This is not the operator’s key, and no valid token of a platform user']
+          : ['Bearer', 'The operator’s key is needed, or the token of a platform user']
+        assert.deepEqual([answer.status, answer.headers.get('www-authenticate')], [401, challenge])
+        assert.deepEqual(answer.body, error(401, 'Unauthorized', message))
       }
     })
 

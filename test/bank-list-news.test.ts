@@ -199,12 +199,12 @@ suite('If-None-Match', () => {
     assert.deepEqual([status, text], [304, ''])
     assert.equal(headers.get('etag'), tag)
     assert.equal(headers.get('cache-control'), 'private, no-cache')
-    assert.equal(headers.get('vary'), 'accept-encoding, authorization')
+    assert.equal(headers.get('vary'), 'accept-encoding, authorization, cookie')
     assert.equal(headers.get('content-encoding'), null)
     const full = await read(alpha)
     assert.deepEqual(
       [full.headers.get('cache-control'), full.headers.get('vary')],
-      ['private, no-cache', 'accept-encoding, authorization'],
+      ['private, no-cache', 'accept-encoding, authorization, cookie'],
     )
   })
 

@@ -22,6 +22,11 @@ describe('an instant', () => {
     ['2026-12-01T10:20:30.123456789Z', '2026-12-01T10:20:30.123Z'],
     ['2026-12-01T00:30:00+02:00', '2026-11-30T22:30:00.000Z'],
     ['2026-12-01T23:59:59.999-11:45', '2026-12-02T11:44:59.999Z'],
+    ['2026-12-01T00:30:00+0200', '2026-11-30T22:30:00.000Z'],
+    ['2026-12-01T00:30:00+02', '2026-11-30T22:30:00.000Z'],
+    ['2026-12-01T00:30+02', '2026-11-30T22:30:00.000Z'],
+    ['2026-12-01t10:20:30z', '2026-12-01T10:20:30.000Z'],
+    ['2026-12-01t10:20:30.5-0530', '2026-12-01T15:50:30.500Z'],
     ['1970-01-01', '1970-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
   ]
@@ -40,10 +45,11 @@ describe('an instant', () => {
     '2026-12-00',
   ]
   wrong.push('2026-12-01T10:20:30', '2026-12-01T10:20', '2026-12-01T24:00:00Z', '2026-12-01T10:60:00Z')
-  wrong.push('2026-12-01T10:20:60Z', '2026-12-01T10Z', '2026-12-01 10:20:30Z', '2026-12-01t10:20:30z', '2026-12-01Z')
+  wrong.push('2026-12-01T10:20:60Z', '2026-12-01T10Z', '2026-12-01 10:20:30Z', '2026-12-01Z', '2026-12-01+02')
   wrong.push(
     '2026-12-01T10:20:30+2',
-    '2026-12-01T10:20:30+0200',
+    '2026-12-01T10:20:30+02:',
+    '2026-12-01T10:20:30+020',
     '2026-12-01T10:20:30+24:00',
     '2026-12-01T10:20:30+02:60',
   )
@@ -101,6 +107,7 @@ describe('one field', () => {
 
   const banner =
     'must be an http or https URL of at most 2048 characters, or a data:image/...;base64, URI of at most 256 KiB'
+  const oneLine = 'name must be one line, without characters that turn the direction of the text'
   const decimals = 'must be a number with at most 2 decimals'
   const date = 'must be an ISO 8601 date, or a date and time with a time zone, from 1970 to 9999'
   const picture = (bytes: number) => `data:image/png;base64,${Buffer.alloc(bytes).toString('base64')}`
@@ -108,6 +115,11 @@ describe('one field', () => {
   const faulty: [string, unknown, string][] = [
     ['name', '', 'name must be a text with at least one character that is not a space'],
     ['name', ' \u00a0\u2003\t\n', 'name must be a text with at least one character that is not a space'],
+    ['name', '\u200b\u2060\ufeff', 'name must be a text with at least one character that is not a space'],
+    ['name', 'a\nb', oneLine],
+    ['name', 'a\u2028b', oneLine],
+    ['name', 'Sale \u202etxt.exe', oneLine],
+    ['name', '\u2066a\u2069', oneLine],
     ['minAmount', 0.001, `minAmount ${decimals}`],
     ['maxAmount', 1e-7, `maxAmount ${decimals}`],
     ['maxBudget', 100.999, `maxBudget ${decimals}`],

@@ -76,8 +76,8 @@ suite('200', () => {
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
   })
 
-  test('an authorization header, a query and parameters of the media type do not matter', async () => {
-    const answer = await platform.call('POST', `${path}?a=b`, {
+  test('an authorization header and parameters of the media type do not matter', async () => {
+    const answer = await platform.call('POST', path, {
       body: await issueFor('alpha'),
       headers: { authorization: 'Bearer nonsense', 'content-type': 'application/json; charset=utf-8' },
     })

@@ -70,7 +70,6 @@ suite('the page', () => {
       '/app/index.html',
       '/app/merchant/campaigns/7?tab=banks',
       '/app/users/ivan.petrenko',
-      '/app/no.js',
     ]) {
       const { status, headers, body } = await get(path)
       assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'], path)
@@ -102,6 +101,8 @@ suite('the page', () => {
   test('405 for another method, 404 for an asset that is not there', async () => {
     const post = await get('/app/login', {}, 'POST')
     assert.deepEqual([post.status, post.headers.allow], [405, 'GET, HEAD'])
+    for (const path of ['/app/no.js', '/app/merchant/style.css', '/app/nope.json'])
+      assert.equal((await get(path)).status, 404, path)
     const gone = await get('/app/assets/main-OLD.js')
     assert.equal(gone.status, 404)
     assert.ok(!/immutable/.test(gone.headers['cache-control'] ?? ''))

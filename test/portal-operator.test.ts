@@ -54,7 +54,8 @@ suite('by cookie', () => {
     await ended.call('DELETE', '/portal/session')
     for (const cookie of [ended.cookie, '', 'perkline_session=x']) {
       const answer = await platform.call('GET', '/admin/stock', { headers: { ...(cookie && { cookie }) } })
-      assert.deepEqual([answer.status, answer.body.message], [401, 'The operator’s key is needed'])
+      assert.equal(answer.status, 401)
+      assert.match(answer.body.message, /operator’s key/)
     }
   })
 

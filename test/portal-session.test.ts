@@ -70,7 +70,7 @@ suite('POST /portal/session', () => {
       const [cookie = '', ...others] = answer.headers.getSetCookie()
       assert.deepEqual(others, [])
       const [pair = '', ...attributes] = cookie.split('; ')
-      assert.match(pair, /^perkline_session=[\w-]+\.[\w-]+\.[\w-]+$/)
+      assert.match(pair, /^(?:__Host-)?perkline_session=[\w-]+\.[\w-]+\.[\w-]+$/)
       return attributes
     }
     const plain = ['Path=/', 'Max-Age=7200', 'HttpOnly', 'SameSite=Strict']

@@ -357,12 +357,10 @@ test('431 as clear JSON for headers that are too long, one or many', async () =>
 test('400 as clear JSON for what is no HTTP, without repeating it', async () => {
   const requests = [
     'hunter2\r\n\r\n',
-    'GET / HTTP/9.9\r\nhost: hunter2\r\n\r\n',
     'GET / HTTP/1.1\r\nhost: a\r\nhunter2\r\n\r\n',
     'GET /hunter2 HTTP/1.1\r\nhost: a\r\ncontent-length: -1\r\n\r\n',
     'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
     'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\ncontent-length: 4\r\n\r\nabc',
-    'HUNTER2 / HTTP/1.1\r\nhost: a\r\n\r\n',
     'GET /\0hunter2 HTTP/1.1\r\nhost: a\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03hunter2',
   ]
@@ -499,6 +497,6 @@ test('odd authorization headers are 401', async () => {
     const path = '/esim/v1/operators'
     const answer = await raw('GET', path, { authorization })
     assertErrorBody(answer, 401, 'GET', path, authorization)
-    assert.equal(answer.headers['www-authenticate'], 'Bearer')
+    assert.match(answer.headers['www-authenticate'] ?? '', /^Bearer(?: error="invalid_token")?$/)
   }
 })

@@ -36,11 +36,11 @@ export const LoginBody = Type.Object(
 
 export type AccessRoutesDeps = { logins: Logins }
 
+const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Tokens']
 const away = { 500: 'A fault of ours; tell us the request id', 503: 'The platform is away for a moment' }
 export const tooManyAttempts = 'Too many failed attempts from this address: wait for `Retry-After` seconds'
 const answer = (token: string) => ({ access_token: token, expire: String(tokenLifetimeSeconds) })
-const noStore = { 'cache-control': 'no-store' }
 
 /** For systems. */
 export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (app, deps) => {
@@ -53,6 +53,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
         summary: 'Exchange clientId and secret for a token',
         description: 'Each call gives a fresh token, valid for 7200 seconds; get the next one when it has expired.',
         security: [],
+        querystring: NoQuery,
         body: GatewayBody,
         response: {
           200: { ...ref(Token), description: 'A fresh token' },
@@ -66,7 +67,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
     },
     async (request, reply) => {
       const token = await deps.logins.withSecret(request.ip, request.body)
-      return reply.headers(noStore).send(answer(token))
+      return reply.send(answer(token))
     },
   )
 }
@@ -82,6 +83,7 @@ export const loginRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
         summary: 'Exchange a portal user’s login and password for a token',
         description: 'For people who work in the portal; systems use clientId and secret.',
         security: [],
+        querystring: NoQuery,
         body: LoginBody,
         response: {
           200: { ...ref(Token), description: 'A fresh token' },
@@ -96,7 +98,7 @@ export const loginRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
     },
     async (request, reply) => {
       const token = await deps.logins.withPassword(request.ip, request.body)
-      return reply.headers(noStore).send(answer(token))
+      return reply.send(answer(token))
     },
   )
 }

@@ -5,7 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Actor, actorOf, operatorActor } from '../campaigns/moves-store.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError, InvalidTokenError } from '../errors.ts'
 import { type AuthenticateDeps, bearerToken, callerOf, isRead } from '../http/authenticate.ts'
 
 export type OperatorDeps = AuthenticateDeps & { operatorKey: string }
@@ -34,15 +34,21 @@ export function keyCheck(operatorKey: string): (given: string | null) => boolean
 /** Sets the caller of a request. @returns why it is refused */
 function refusalOf(request: FastifyRequest, deps: OperatorDeps): DomainError | undefined {
   const caller = callerOf(request, deps)
-  if (caller instanceof DomainError)
-    return caller.code === 'unauthenticated'
-      ? new DomainError('unauthenticated', 'The operator’s key is needed')
-      : caller
+  if (caller instanceof DomainError) return withOwnText(caller)
   if (caller.type !== 'platform') return new DomainError('forbidden', 'This operation is for the platform’s operator')
   if (caller.role === 'viewer' && !isRead(request))
     return new DomainError('forbidden', 'This operation needs the role admin')
   request.caller = caller
   return undefined
+}
+
+/** Here the operator's key counts, too. */
+function withOwnText(refusal: DomainError): DomainError {
+  if (refusal instanceof InvalidTokenError)
+    return new InvalidTokenError('This is not the operator’s key, and no valid token of a platform user')
+  return refusal.code === 'unauthenticated'
+    ? new DomainError('unauthenticated', 'The operator’s key is needed, or the token of a platform user')
+    : refusal
 }
 
 /** Who makes a change, for the history: the platform's user, or nobody by name for the operator's key. */

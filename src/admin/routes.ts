@@ -7,7 +7,6 @@ import type { FastifyInstance } from 'fastify'
 import { OperationResult } from '../campaigns/schemas.ts'
 import { OperatorError } from '../http/errors.ts'
 import { document } from '../http/openapi.ts'
-import { keepPrivate } from '../http/private-answers.ts'
 import { type AccessAdminDeps, accessAdminRoutes } from './access-routes.ts'
 import { authenticateOperator, type OperatorDeps } from './authenticate.ts'
 import { campaignReadAdminRoutes } from './campaign-read-routes.ts'
@@ -33,7 +32,6 @@ const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
 ]
 
 export const adminRoutes: FastifyPluginAsyncTypebox<AdminRoutesDeps> = async (app, deps) => {
-  keepPrivate(app as unknown as FastifyInstance)
   authenticateOperator(app as unknown as FastifyInstance, deps)
   await document(app as unknown as FastifyInstance, {
     title: 'Perkline operator',

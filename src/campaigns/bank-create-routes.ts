@@ -42,7 +42,10 @@ export const bankCreateRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (
     async (request, reply) => {
       const form = { body: request.body, schemaFaults: schemaFaults(request) }
       const campaign = await createAsBank(deps, bankOf(request), form)
-      return reply.code(201).send(resultView(campaign, 'The campaign is created and waits for the bank’s confirmation'))
+      return reply
+        .code(201)
+        .header('location', `${app.prefix}/cashbacks/${campaign.cashbackId}`)
+        .send(resultView(campaign, 'The campaign is created and waits for the bank’s confirmation'))
     },
   )
 }

@@ -8,6 +8,7 @@ import { isKnown } from '../http/etag.ts'
 import { leaving } from '../http/leaving.ts'
 import { sendLong } from '../http/long-answer.ts'
 import { ref } from '../http/openapi.ts'
+import { polledHeaders } from '../http/polled-answer.ts'
 import { faultMessages } from '../http/validation.ts'
 import { createBankLists } from './bank-list.ts'
 import { ListQuery, readFilters, withLists } from './bank-list-query.ts'
@@ -32,7 +33,7 @@ const text = (description: string) => ({ type: 'string', description })
 const answerHeaders = {
   etag: text('The version of this answer, for `If-None-Match`'),
   'cache-control': text('Always `private, no-cache`: it may be kept, and is to be asked for again'),
-  vary: text('Always `accept-encoding, authorization`'),
+  vary: text('Always `accept-encoding, authorization, cookie`'),
 }
 
 const description =
@@ -111,8 +112,7 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
 const faultsOf = ({ validationError }: FastifyRequest): string[] =>
   validationError ? faultMessages(validationError.validation as never) : []
 
-const announced = (reply: FastifyReply, etag: string): FastifyReply =>
-  reply.headers({ etag, 'cache-control': 'private, no-cache', vary: 'accept-encoding, authorization' })
+const announced = (reply: FastifyReply, etag: string): FastifyReply => reply.headers({ ...polledHeaders, etag })
 
 /** Only once nothing can fail any more: an error is sent as it is. */
 const encoded = (reply: FastifyReply, encoding: Encoding): FastifyReply =>

@@ -7,6 +7,7 @@ import { bankOf } from '../http/authenticate.ts'
 import { isText } from '../http/json.ts'
 import { ref } from '../http/openapi.ts'
 import { bodyOptional } from '../http/optional-body.ts'
+import { sendPolled } from '../http/polled-answer.ts'
 import { bankListRoutes } from './bank-list-routes.ts'
 import { confirm, type Decided, reject } from './bank-operations.ts'
 import { listRetailers, readRetailer } from './bank-retailers-store.ts'
@@ -101,7 +102,10 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         },
       },
     },
-    async () => (await listRetailers(deps.database)).map(retailerView),
+    async (request, reply) => {
+      const retailers = (await listRetailers(deps.database)).map(retailerView)
+      return sendPolled(request, reply, reply.serialize(retailers) as string) as never
+    },
   )
 
   app.get(

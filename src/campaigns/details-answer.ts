@@ -1,6 +1,7 @@
 /** How the details of a campaign are answered, to whoever reads or has edited it. */
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../clock.ts'
+import { isKnown } from '../http/etag.ts'
 import { ref } from '../http/openapi.ts'
 import type { Details } from './details-store.ts'
 import { versionTag } from './expected-version.ts'
@@ -19,10 +20,17 @@ export const notOwn = {
   404: 'There is no such campaign',
 }
 
-/** The text as it is: the long lists in it were written when they changed. */
+/** Answers with the details as JSON text; the long lists in them were written when they changed. */
 export function sendDetails(reply: FastifyReply, campaign: Details, { clock }: { clock: Clock }): FastifyReply {
-  return reply
-    .header('etag', versionTag(campaign.version))
-    .type('application/json; charset=utf-8')
-    .send(detailsText(campaign, clock.now()))
+  return sendVersion(reply, campaign.version, detailsText(campaign, clock.now()))
+}
+
+/** Answers with one version of a campaign as JSON text, or with 304 to a reader who has it. */
+export function sendVersion(reply: FastifyReply, version: number, text: string): FastifyReply {
+  const { method, headers } = reply.request
+  const etag = versionTag(version)
+  reply.header('etag', etag)
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (isRead && isKnown(headers['if-none-match'], etag)) return reply.code(304).send()
+  return reply.type('application/json; charset=utf-8').send(text)
 }

@@ -126,10 +126,18 @@ function text(value: unknown, _field: string, _faults: string[]): string | undef
   return typeof value === 'string' ? value : undefined
 }
 
+/** Characters that end a line or turn the direction of what follows. */
+const unfitForName = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
+/** Spaces, and characters that leave no mark, such as a zero-width space. */
+const invisible = /[\s\p{Default_Ignorable_Code_Point}\u2800]/gu
+
 function readName(value: unknown, field: string, faults: string[]): string | undefined {
-  if (typeof value === 'string' && value.trim() === '')
+  if (typeof value !== 'string') return undefined
+  if (value.replace(invisible, '') === '')
     faults.push(`${field} must be a text with at least one character that is not a space`)
-  return text(value, field, faults)
+  else if (unfitForName.test(value))
+    faults.push(`${field} must be one line, without characters that turn the direction of the text`)
+  return value
 }
 
 function banner(value: unknown, field: string, faults: string[]): string | undefined {

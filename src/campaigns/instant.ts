@@ -1,5 +1,9 @@
-/** Dates and times as partners write them (behaviour.md, section 8): a time needs a zone or `Z`, a date alone is midnight UTC. */
-const form = /^(\d{4}-\d\d-\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]([01]\d|2[0-3]):[0-5]\d))?$/
+/**
+ * Dates and times as partners write them (behaviour.md, section 8): ISO 8601, a time needs a zone or `Z`, a date alone is midnight
+ * UTC. The zone may be `+02:00`, `+0200` or `+02`.
+ */
+const form =
+  /^((\d{4}-\d\d-\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)?)(Z|([+-](?:[01]\d|2[0-3]))(?::?([0-5]\d))?)?$/i
 
 /** What completes "<field> must be ..." for a text that is none. */
 export const instantForm = 'an ISO 8601 date, or a date and time with a time zone, from 1970 to 9999'
@@ -9,9 +13,13 @@ const last = new Date('9999-12-31T23:59:59.999Z')
 
 /** @returns null when the text names no instant that the platform can keep */
 export function readInstant(text: string): Date | null {
-  const [matched, date = '', hour = '00', minute = '00', second = '00'] = form.exec(text) ?? []
-  if (matched === undefined || hour > '23' || minute > '59' || second > '59' || !isDate(date)) return null
-  const instant = new Date(text)
+  const found = form.exec(text)
+  if (!found) return null
+  const [, local = '', date = '', hour, minute = '00', second = '00', zone, zoneHour, zoneMinute = '00'] = found
+  if ((hour === undefined) !== (zone === undefined)) return null
+  if ((hour ?? '00') > '23' || minute > '59' || second > '59' || !isDate(date)) return null
+  const offset = zoneHour === undefined ? (zone ?? '') : `${zoneHour}:${zoneMinute}`
+  const instant = new Date(`${local}${offset}`.toUpperCase())
   return instant >= first && instant <= last ? instant : null
 }
 

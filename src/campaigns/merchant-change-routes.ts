@@ -45,7 +45,10 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
     async (request, reply) => {
       const form = { body: request.body, schemaFaults: schemaFaults(request) }
       const campaign = await createAsMerchant(deps, merchantOf(request), form)
-      return reply.code(201).send(resultView(campaign, 'The campaign is created and its banks are invited'))
+      return reply
+        .code(201)
+        .header('location', `/cashbacks/for-merchant/${campaign.cashbackId}`)
+        .send(resultView(campaign, 'The campaign is created and its banks are invited'))
     },
   )
 

@@ -1,6 +1,6 @@
 /** The seven operations of the eSIM document, below `/esim/v1`. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { callerName } from '../access/caller.ts'
 import type { Clock } from '../clock.ts'
@@ -141,6 +141,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
     },
     async (request, reply) => {
       const { order, repeated } = await orders.reserve({ ...request.body, bankId: bankOf(request).bankId })
+      if (!repeated) reply.header('location', `${api.prefix}/orders/${order.orderId}`)
       return reply.code(repeated ? 200 : 201).send(await viewOf(order))
     },
   )
@@ -203,9 +204,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
       const confirmed = await orders.confirm({ ...actingOn(request), customerEmail: request.body.customerEmail })
       const tariff = await catalogue.tariffOf(confirmed.order.tariffId)
       if (confirmed.emailDelivery) reply.header('x-email-delivery', confirmed.emailDelivery)
-      return neverStored(reply)
-        .code(200)
-        .send(confirmedView(confirmed, tariff, deps.publicUrl))
+      return reply.code(200).send(confirmedView(confirmed, tariff, deps.publicUrl))
     },
   )
 
@@ -239,7 +238,6 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
     },
     async (request, reply) => {
       const png = await orders.qr(actingOn(request))
-      neverStored(reply)
       if (request.query.format === 'base64') {
         reply.type('application/json; charset=utf-8')
         return reply.send({ mimeType, base64: png.toString('base64') } as never)
@@ -310,8 +308,3 @@ const actingOn = (request: Parameters<typeof bankOf>[0]) => ({
   ...keyOf(request),
   caller: callerName(bankOf(request)),
 })
-
-const neverStored = <Reply extends FastifyReply>(reply: Reply): Reply => {
-  reply.header('cache-control', 'no-store')
-  return reply
-}

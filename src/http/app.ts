@@ -3,8 +3,6 @@
  * request (ids, bodies, errors, limits of time and size) is here.
  */
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { type AccessRoutesDeps, loginRoutes, Token, tokenRoutes } from '../access/routes.ts'
 import { type AdminRoutesDeps, adminRoutes } from '../admin/routes.ts'
@@ -26,6 +24,8 @@ import { Session } from '../portal/session-schemas.ts'
 import { reconciliationRoutes } from '../reconciliation/routes.ts'
 import { type SandboxRoutesDeps, sandboxRoutes } from '../sandbox/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
+import { compressAnswers } from './compression.ts'
+import { defaultHeaders, sendDefaultHeaders } from './default-headers.ts'
 import {
   answerError,
   apiOf,
@@ -39,12 +39,14 @@ import {
 import { warnOfUntrustedProxies } from './forwarded.ts'
 import { isText, readJson } from './json.ts'
 import { endLateBody, whenBodyIsLate } from './late-body.ts'
+import { answerExpectations, messageError } from './message-rules.ts'
 import { type Metrics, measureRequests } from './metrics.ts'
 import { document } from './openapi.ts'
 import { hasBody, takeAbsentBodies } from './optional-body.ts'
 import { type RateLimit, rateLimitHeaders } from './rate-limit.ts'
 import { buildSerializer } from './serializer.ts'
 import { answerUnknown } from './unknown.ts'
+import { createUnreadableAnswer } from './unreadable.ts'
 import { validatorCompiler } from './validation.ts'
 
 /**
@@ -99,6 +101,7 @@ declare module 'fastify' {
 }
 
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
+  const headers = defaultHeaders(deps.publicUrl)
   const limitHeaders = announceRateLimit(deps.esim.rateLimit)
   const app: FastifyInstance = fastify({
     loggerInstance: deps.logger as FastifyBaseLogger,
@@ -123,10 +126,13 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       // A request without a body has ended when it has begun: reading it to its end was a tenth of the work for a short answer.
       optimizeEmptyRequests: true,
     },
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: createUnreadableAnswer(headers),
     // An address that cannot be decoded gets to no hook.
     frameworkErrors: (error, request, reply) => {
-      reply.header('x-request-id', request.id).headers(limitHeaders(request as FastifyRequest))
+      reply
+        .headers(headers)
+        .header('x-request-id', request.id)
+        .headers(limitHeaders(request as FastifyRequest))
       answerError(error, request as FastifyRequest, reply)
     },
   })
@@ -137,21 +143,15 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   limitBodyTime(app)
   takeAbsentBodies(app)
   measureRequests(app, deps.metrics)
+  sendDefaultHeaders(app, deps.publicUrl)
   logRequests(app, deps.logger)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).headers(limitHeaders(request))
-    const { httpVersion, headers } = request.raw
-    done(
-      httpVersion === '1.1' && headers.host === undefined
-        ? new DomainError('invalid', 'The header Host must be given')
-        : undefined,
-    )
+    done(messageError(request))
   })
   if (deps.isLive) warnOfUntrustedProxies(app, deps.logger)
   answerUnknown(app, longestAddress)
   endConnectionsOnStop(app, deps.isStopping)
-  // A server may pass over expectations that it does not know; Node's own answer to them has no body.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   // Later than onRequest, where it is found out who is calling: that comes first.
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     done(isReadableQuery(request.raw.url) ? null : new DomainError('invalid', 'The query must be well-formed text'))
@@ -165,6 +165,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     const isKeepable = Object.values(request.params as Record<string, string>).every(isText)
     done(isKeepable ? undefined : new DomainError('not-found', 'There is nothing at this path'))
   })
+  answerExpectations(app, bodyLimitBytes)
+  compressAnswers(app)
   registerHealth(app, deps)
 
   const runs = (service: Service) => deps.services.includes(service) && !closedAt[deps.door].includes(service)
@@ -312,21 +314,4 @@ function registerHealth(app: FastifyInstance, deps: AppDeps): void {
     if (reason === null) return { status: 'ready' }
     return reply.code(503).header('retry-after', '2').send({ status: 'not ready', reason })
   })
-}
-
-/** What Node.js could not even read as a request. */
-function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable) return void socket.destroy()
-  const statusCode = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-  const reason = STATUS_CODES[statusCode] ?? 'Bad Request'
-  const messages: Record<number, string> = {
-    400: 'The request can’t be read as HTTP',
-    408: 'The request took too long',
-    431: 'The headers must be shorter than 16 KiB',
-  }
-  const body = JSON.stringify({ statusCode, message: messages[statusCode], error: reason })
-  socket.end(
-    `HTTP/1.1 ${statusCode} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `X-Request-Id: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
 }

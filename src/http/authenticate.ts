@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { BankCaller, Caller, MerchantCaller } from '../access/caller.ts'
 import type { Refusals } from '../access/refusals.ts'
 import type { Tokens } from '../access/tokens.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError, InvalidTokenError } from '../errors.ts'
 import { originOf } from './same-origin.ts'
 import { cookieToken } from './session-cookie.ts'
 
@@ -32,9 +32,10 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
 
 /** Who is calling, or why that is not known or may not be. */
 export function callerOf(request: FastifyRequest, deps: AuthenticateDeps): Caller | DomainError {
-  const token = tokenOf(request)
+  const token = tokenOf(request, deps.publicUrl)
   const read = token === null ? null : deps.tokens.read(token)
-  if (!read || deps.refusals.refused(read)) return new DomainError('unauthenticated', 'A valid bearer token is needed')
+  if (token === null) return new DomainError('unauthenticated', 'A bearer token is needed')
+  if (!read || deps.refusals.refused(read)) return new InvalidTokenError()
   if (deps.refusals.stale())
     return new DomainError('unavailable', 'The database is away for a moment; try again', { retryAfterSeconds: 2 })
   const byCookie = request.headers.authorization === undefined
@@ -44,8 +45,8 @@ export function callerOf(request: FastifyRequest, deps: AuthenticateDeps): Calle
 }
 
 /** The token of a request: its bearer token, or without the header `Authorization` the one in its cookie. */
-export function tokenOf(request: FastifyRequest): string | null {
-  return request.headers.authorization === undefined ? cookieToken(request) : bearerToken(request)
+export function tokenOf(request: FastifyRequest, publicUrl: string): string | null {
+  return request.headers.authorization === undefined ? cookieToken(request, publicUrl) : bearerToken(request)
 }
 
 export const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'

@@ -8,7 +8,6 @@ export function downloadHeaders(fileName: string): Record<string, string> {
   return {
     'content-disposition': `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`,
     'content-type': 'text/csv',
-    'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'; sandbox",
   }
 }

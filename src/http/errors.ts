@@ -5,7 +5,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { DomainError, type ErrorCode, errorCodes, type Problem } from '../errors.ts'
+import { DomainError, type ErrorCode, errorCodes, InvalidTokenError, type Problem } from '../errors.ts'
+import { UnsupportedError } from './message-rules.ts'
 import { faultMessages } from './validation.ts'
 
 /** The status of each code. Does not compile when a code has none. */
@@ -193,10 +194,13 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   if (statusCode === 500) request.log.error({ err: error }, 'unexpected error')
   // A connection that is lost and a disk that is full look the same to the caller, and not to the operator.
   if (statusCode === 503 && (error as Error).cause !== undefined) request.log.warn({ err: error }, 'unavailable')
-  if (statusCode === 401) reply.header('www-authenticate', 'Bearer')
+  if (statusCode === 401)
+    reply.header('www-authenticate', error instanceof InvalidTokenError ? 'Bearer error="invalid_token"' : 'Bearer')
   // The framework ends the connection after a body that it refuses, and who is still sending that would never see the answer. It is
   // read for a while instead (`late-body.ts`).
   reply.removeHeader('connection')
+  // Nobody knows how long the body of such a request is.
+  if (error instanceof UnsupportedError) reply.header('connection', 'close')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   sendError(request, reply, failure)
 }
@@ -221,6 +225,7 @@ function readError(error: unknown, request: FastifyRequest): ReadError {
   if (statusCode === 415) return { statusCode, details: `The body must be ${bodyType(request)}` }
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
     return { statusCode: 400, details: 'The body must be as long as Content-Length says' }
+  if (error instanceof UnsupportedError) return { statusCode: error.statusCode, details: error.message }
   if (code === 'FST_ERR_BAD_URL') return { statusCode: 400, details: 'The path must be percent-encoded UTF-8' }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return { statusCode, details: STATUS_CODES[statusCode] ?? 'The request can’t be read' }

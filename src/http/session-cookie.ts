@@ -2,16 +2,22 @@
 import type { FastifyRequest } from 'fastify'
 import { tokenLifetimeSeconds } from '../access/token-keys.ts'
 
-const sessionCookieName = 'perkline_session'
+const isSecure = (publicUrl: string): boolean => new URL(publicUrl).protocol === 'https:'
+
+/** With https, browsers take a cookie of such a name only from this very host, and send it over https alone. */
+export const sessionCookieName = (publicUrl: string): string =>
+  isSecure(publicUrl) ? '__Host-perkline_session' : 'perkline_session'
 
 /** @returns the token of the request's cookie; null without one, and with two, of which one may be foreign */
-export function cookieToken(request: FastifyRequest): string | null {
-  const values = (request.headers.cookie ?? '')
+export function cookieToken(request: FastifyRequest, publicUrl: string): string | null {
+  if (request.headers.cookie === undefined) return null
+  const name = sessionCookieName(publicUrl)
+  const values = request.headers.cookie
     .split(';')
     .map(pair => pair.trim())
-    .filter(pair => pair.startsWith(`${sessionCookieName}=`))
+    .filter(pair => pair.startsWith(`${name}=`))
   const [value, ...others] = values
-  return value === undefined || others.length > 0 ? null : value.slice(sessionCookieName.length + 1)
+  return value === undefined || others.length > 0 ? null : value.slice(name.length + 1)
 }
 
 /** `Set-Cookie` for a new session. @param publicUrl the address of the portal: with https the cookie never travels in the clear */
@@ -22,6 +28,6 @@ export const sessionCookie = (token: string, publicUrl: string): string =>
 export const endedSessionCookie = (publicUrl: string): string => setCookie('', 0, publicUrl)
 
 function setCookie(value: string, maxAge: number, publicUrl: string): string {
-  const secure = new URL(publicUrl).protocol === 'https:' ? '; Secure' : ''
-  return `${sessionCookieName}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`
+  const secure = isSecure(publicUrl) ? '; Secure' : ''
+  return `${sessionCookieName(publicUrl)}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`
 }

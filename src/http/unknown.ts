@@ -3,6 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import findMyWay, { type HTTPMethod } from 'find-my-way'
 import { pathOf, sendError } from './errors.ts'
 
+/** A path such as `/retailers/`, where the router takes the empty rest for an id. */
+const lacksParameter = (params: object): boolean =>
+  Object.entries(params ?? {}).some(([name, value]) => value === '' && name !== '*')
+
 /** To be called before any route is registered, of each of which it takes note, and after what holds for every answer. */
 export function answerUnknown(app: FastifyInstance, maxParamLength: number): void {
   const methods = new Set<HTTPMethods>()
@@ -28,9 +32,13 @@ export function answerUnknown(app: FastifyInstance, maxParamLength: number): voi
     done()
   })
 
+  const takes = (method: HTTPMethods, path: string): boolean => {
+    const route = routes.find(method as HTTPMethod, path)
+    return route !== null && !lacksParameter(route.params)
+  }
   const allowedAt = (path: string): HTTPMethods[] => {
     const own = literal.get(path)
-    return [...(own ?? methods)].filter(method => own || routes.find(method as HTTPMethod, path) !== null).sort()
+    return [...(own ?? methods)].filter(method => own || takes(method, path)).sort()
   }
   const answer = (request: FastifyRequest, reply: FastifyReply) => {
     const allowed = allowedAt(pathOf(request))
@@ -45,7 +53,12 @@ export function answerUnknown(app: FastifyInstance, maxParamLength: number): voi
   // At once, as the body of a request that nobody takes is of no interest.
   app.addHook('onRequest', (request, reply, done) => {
     const { url = '' } = request.routeOptions
-    if (request.is404 || (overlapping.has(url) && literal.has(pathOf(request)))) answer(request, reply)
+    if (
+      request.is404 ||
+      lacksParameter(request.params as object) ||
+      (overlapping.has(url) && literal.has(pathOf(request)))
+    )
+      answer(request, reply)
     else done()
   })
 }

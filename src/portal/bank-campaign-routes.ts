@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { type CampaignRoutesDeps, onlyBanks } from '../campaigns/callers.ts'
-import { versionTag } from '../campaigns/expected-version.ts'
+import { sendVersion } from '../campaigns/details-answer.ts'
 import { etagHeader } from '../campaigns/guard-schemas.ts'
 import { campaignNotFound } from '../campaigns/moves-store.ts'
 import { pageView } from '../campaigns/paging.ts'
@@ -67,10 +67,7 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       const details = await findBankCampaign(database, request.params.cashbackId, bankId)
       if (!details) throw campaignNotFound('not-found')
       const text = bankCampaignText(details, bankId, clock.now())
-      return reply
-        .header('etag', versionTag(details.version))
-        .type('application/json; charset=utf-8')
-        .send(text as never)
+      return sendVersion(reply, details.version, text) as never
     },
   )
 }

@@ -12,6 +12,8 @@ export type PortalFilesDeps = {
 
 /** Names with a hash of their content: another content gets another name. */
 const hashed = 'assets/'
+/** What asks for such a name wants no page. */
+const fileName = /\.(?:css|gif|html?|ico|jpe?g|js|json|map|mjs|png|svg|txt|webmanifest|webp|woff2?|xml)$/i
 const plainPath = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/
 
 export const portalFileRoutes: FastifyPluginAsync<PortalFilesDeps> = async (app, { folder }) => {
@@ -30,6 +32,7 @@ export const portalFileRoutes: FastifyPluginAsync<PortalFilesDeps> = async (app,
     if (path.startsWith(hashed)) return reply.sendFile(path, folder, { maxAge: '365d', immutable: true })
     if (plainPath.test(path) && path !== 'index.html' && (await isFile(join(folder, path))))
       return reply.header('cache-control', 'no-cache').sendFile(path, folder, { cacheControl: false })
+    if (fileName.test(path) && path !== 'index.html') return reply.callNotFound()
     return sendPage(reply, folder)
   })
 }

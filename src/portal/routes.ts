@@ -1,7 +1,5 @@
 /** What the web portal needs beside the operations of partners, below `/portal`: it has no way to the data but these and those. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
-import { keepPrivate } from '../http/private-answers.ts'
 import { portalBankCampaignRoutes } from './bank-campaign-routes.ts'
 import { portalCampaignFileRoutes } from './campaign-file-routes.ts'
 import { portalCampaignRoutes } from './campaign-routes.ts'
@@ -12,7 +10,6 @@ import { type SessionDeps, sessionRoutes } from './session-routes.ts'
 export type PortalRoutesDeps = SessionDeps & PortalEsimDeps
 
 export const portalRoutes: FastifyPluginAsyncTypebox<PortalRoutesDeps> = async (app, deps) => {
-  keepPrivate(app as unknown as FastifyInstance)
   // The prefix is this plugin's own; its inner plugins must not add it again.
   await app.register(sessionRoutes, { ...deps, prefix: '' })
   await app.register(directoryRoutes, { ...deps, prefix: '' })

@@ -89,7 +89,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
     async request => {
       const caller = callerOf(request, deps)
       if (caller instanceof DomainError) throw caller
-      const read = tokens.read(tokenOf(request) ?? '')
+      const read = tokens.read(tokenOf(request, publicUrl) ?? '')
       if (!read) throw new DomainError('unauthenticated', 'The session is over')
       return sessionOf(read)
     },
@@ -112,7 +112,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
       },
     },
     async (request, reply) => {
-      const token = cookieToken(request)
+      const token = cookieToken(request, publicUrl)
       if (token !== null && originOf(request, publicUrl) !== 'same') throw new DomainError('forbidden', foreign)
       const read = token === null ? null : tokens.read(token)
       if (read) {

@@ -57,6 +57,11 @@ const rules: Rule[] = [
     uk: () => 'Заповніть це поле',
   },
   {
+    form: /^one line, without characters that turn/,
+    en: () => 'Use one line, without characters that change the text direction',
+    uk: () => 'Має бути один рядок без символів, що змінюють напрям тексту',
+  },
+  {
     form: /^an http or https URL of at most (\d+) characters/,
     en: () => 'A web address, or a picture of at most 256 KiB',
     uk: () => 'Вебадреса або картинка щонайбільше 256 КіБ',

@@ -1,0 +1,20 @@
+/** Headers of every answer (security.md, "Transport, headers, files"); a route that may be kept says so itself. */
+import type { FastifyInstance } from 'fastify'
+
+const usual = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+const yearSeconds = 31_536_000
+
+/** @param publicUrl the platform's address: with https, browsers never ask for it without */
+export function defaultHeaders(publicUrl: string): Record<string, string> {
+  const isSecure = new URL(publicUrl).protocol === 'https:'
+  return isSecure ? { ...usual, 'strict-transport-security': `max-age=${yearSeconds}` } : usual
+}
+
+/** Adds them to every answer of the app. */
+export function sendDefaultHeaders(app: FastifyInstance, publicUrl: string): void {
+  const headers = defaultHeaders(publicUrl)
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(headers)
+    done()
+  })
+}

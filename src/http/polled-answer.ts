@@ -1,0 +1,19 @@
+/** Lists that partners read again and again: their readers may keep them, and ask with `If-None-Match` whether they still hold. */
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { chooseEncoding } from './content-encoding.ts'
+import { isKnown } from './etag.ts'
+
+/** The answer depends on who asks and in which coding it comes. */
+export const polledHeaders = { 'cache-control': 'private, no-cache', vary: 'accept-encoding, authorization, cookie' }
+
+/** Answers with a JSON text and its strong entity tag, or with 304 where the caller knows it. */
+export function sendPolled(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
+  const encoding = chooseEncoding(request.headers['accept-encoding'] as string | undefined)
+  const hash = createHash('sha256').update(text).digest('base64url').slice(0, 22)
+  const etag = `"${hash}-${encoding}"`
+  reply.headers({ ...polledHeaders, etag })
+  return isKnown(request.headers['if-none-match'], etag)
+    ? reply.code(304).send()
+    : reply.type('application/json; charset=utf-8').send(text)
+}

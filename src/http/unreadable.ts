@@ -1,0 +1,52 @@
+/** Answers to what Node.js could not even read as a request, and the end of such connections. */
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+
+type ParseError = Error & { code?: string; rawPacket?: unknown }
+
+/** Time for the answer to reach the client before the connection is taken down, whether or not the client closes its side. */
+const lingerMs = 1_000
+
+const messages: Record<number, string> = {
+  400: 'The request cannot be read as HTTP',
+  408: 'The request took too long',
+  431: 'The headers must be shorter than 16 KiB',
+  501: 'The request method is not supported',
+  505: 'The request must be HTTP/1.1 or HTTP/1.0',
+}
+
+/** @param headers that every answer carries */
+export function createUnreadableAnswer(headers: Record<string, string>) {
+  const fixed = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return (error: ParseError, socket: Socket): void => {
+    // Browsers and balancers open connections in advance: where nothing was asked, nothing is answered.
+    if (!socket.writable || socket.bytesRead === 0) return void socket.destroy()
+    const statusCode = statusOf(error)
+    const reason = STATUS_CODES[statusCode] ?? 'Bad Request'
+    const body = JSON.stringify({ statusCode, message: messages[statusCode], error: reason })
+    socket.end(
+      `HTTP/1.1 ${statusCode} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n${fixed.join('')}` +
+        `X-Request-Id: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    )
+    // A client that never closes would keep the descriptor for ever.
+    setTimeout(() => socket.destroy(), lingerMs).unref()
+  }
+}
+
+function statusOf({ code, rawPacket }: ParseError): number {
+  const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 1_024) : ''
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return 431
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 408
+    case 'HPE_INVALID_METHOD':
+      return /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/.test(start) ? 501 : 400
+    case 'HPE_INVALID_VERSION':
+    case 'HPE_PAUSED_H2_UPGRADE':
+      return /^[A-Z]+ \S+ HTTP\/\d(?:\.\d)?\r?\n/.test(start) ? 505 : 400
+    default:
+      return 400
+  }
+}
