@@ -21,6 +21,7 @@ export async function startPlatform(settings: Record<string, string>): Promise<P
     PORT: String(port),
     PERKLINE_MODE: 'sandbox',
     RATE_LIMIT: '0',
+    API_RATE_LIMIT: '0',
     OPEN_RESERVATIONS: '100000000',
     SAMPLE_DATA: '0',
     LOG_LEVEL: 'warn',

@@ -36,7 +36,15 @@ export type Config = {
   redisUrl: string | null
   /** null: switched off. */
   rateLimit: { perSecond: number; burst: number } | null
+  /** Of the other APIs, per account, and per address without a token; null: switched off. */
+  apiRateLimit: { perSecond: number; burst: number } | null
   openReservations: number
+  /** Per cent of a tariff's unsold stock. */
+  reservationShare: number
+  /** Of one merchant, that no bank has approved yet. */
+  pendingCampaigns: number
+  /** The size of their terminals and banners. */
+  pendingCampaignMib: number
   completeAfterDays: number
   logLevel: (typeof logLevels)[number]
   metrics: Address | null
@@ -114,6 +122,8 @@ export function readConfig(env: Environment): Config {
     return null
   }
 
+  const rateLimit = (name: string, byDefault: string) => readRateLimit(name, text(name) ?? byDefault, faults)
+
   const host = text('HOST') ?? '127.0.0.1'
   const port = whole('PORT', 8080, 0, 65535)
   const databaseUrl = url('DATABASE_URL', ['postgres:', 'postgresql:'])
@@ -166,8 +176,12 @@ export function readConfig(env: Environment): Config {
     smtpUrl,
     mailFrom,
     redisUrl,
-    rateLimit: readRateLimit(text('RATE_LIMIT') ?? '100/200', faults),
+    rateLimit: rateLimit('RATE_LIMIT', '100/200'),
+    apiRateLimit: rateLimit('API_RATE_LIMIT', '50/100'),
     openReservations: whole('OPEN_RESERVATIONS', 10_000, 1, 1_000_000_000),
+    reservationShare: whole('RESERVATION_SHARE', 100, 1, 100),
+    pendingCampaigns: whole('PENDING_CAMPAIGNS', 200, 1, 1_000_000),
+    pendingCampaignMib: whole('PENDING_CAMPAIGN_MIB', 64, 1, 1_000_000),
     completeAfterDays: whole('COMPLETE_AFTER_DAYS', 30, 0, 3650),
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
     metrics,
@@ -240,12 +254,12 @@ function isNetwork(text: string): boolean {
   return Number(prefix) >= 1 && Number(prefix) <= bits
 }
 
-function readRateLimit(value: string, faults: string[]): Config['rateLimit'] {
+function readRateLimit(name: string, value: string, faults: string[]): Config['rateLimit'] {
   if (value === '0') return null
   const [, perSecond, burst] = /^([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(value) ?? []
   if (perSecond && burst) return { perSecond: Number(perSecond), burst: Number(burst) }
   faults.push(
-    `RATE_LIMIT must be requests a second, a slash and the burst, like 100/200, or 0; not ${JSON.stringify(value)}`,
+    `${name} must be requests a second, a slash and the burst, like 100/200, or 0; not ${JSON.stringify(value)}`,
   )
   return null
 }

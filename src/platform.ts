@@ -14,6 +14,7 @@ import { findTokenKeys } from './access/token-keys-store.ts'
 import { createTokens } from './access/tokens.ts'
 import { createClock } from './clock.ts'
 import { type Config, ConfigError, type Service, services } from './config.ts'
+import { createCostlyReads } from './costly-reads.ts'
 import { type Connection, type Database, openDatabase } from './db/database.ts'
 import { migrate, pendingMigrations, SchemaError } from './db/migrate.ts'
 import { bindMode } from './db/mode.ts'
@@ -29,7 +30,7 @@ import { createStock } from './esim/stock.ts'
 import { countStock } from './esim/stock-store.ts'
 import { type AppDeps, createApp } from './http/app.ts'
 import { createMetrics } from './http/metrics.ts'
-import { createLocalRateLimiter, type RateLimiter } from './http/rate-limit.ts'
+import { createLocalRateLimiter, type RateLimit } from './http/rate-limit.ts'
 import { runDue, startJobs } from './jobs.ts'
 import type { Logger } from './log.ts'
 import { followSharedClock } from './sandbox/operations.ts'
@@ -227,7 +228,13 @@ export async function createPlatform(
       access: {
         logins: createLogins({ ...doors, admitsStaff: config.admin === null }),
       },
-      campaigns: { tokens, refusals, publicUrl: config.publicUrl, ...campaigns },
+      campaigns: {
+        tokens,
+        refusals,
+        publicUrl: config.publicUrl,
+        costlyReads: createCostlyReads(database),
+        ...campaigns,
+      },
       esim: {
         tokens,
         refusals,
@@ -236,7 +243,6 @@ export async function createPlatform(
         orders,
         availability: createAvailability({ database, clock }),
         rateLimiter: limits.rateLimiter,
-        rateLimit: config.rateLimit,
         publicUrl: config.publicUrl,
       },
       admin: {
@@ -250,6 +256,7 @@ export async function createPlatform(
         masterKeys: config.masterKeys,
         operatorKey: config.operatorKey,
       },
+      accountLimiter: limits.accountLimiter,
       portalFolder,
       sandbox:
         config.mode === 'sandbox'
@@ -339,24 +346,36 @@ async function createMailer(config: Config, database: Database, logger: Logger):
 
 /** The limits of this process, or with REDIS_URL those that all processes share. */
 async function createLimits(config: Config, logger: Logger) {
-  const { rateLimit, redisUrl } = config
+  const { rateLimit, apiRateLimit, redisUrl } = config
   if (redisUrl === null) {
-    const rateLimiter: RateLimiter | null = rateLimit && createLocalRateLimiter(rateLimit)
-    return { rateLimiter, counter: createLocalCounter, close: async () => {} }
+    return {
+      rateLimiter: rateLimit && createLocalRateLimiter(rateLimit),
+      accountLimiter: apiRateLimit && createLocalRateLimiter(apiRateLimit),
+      counter: createLocalCounter,
+      close: async () => {},
+    }
   }
   const { createSharedCounter, createSharedRateLimiter } = await import('./http/shared-limits.ts')
-  const onAway = (away: boolean) =>
-    away
-      ? logger.warn('the shared rate limit store is away: each process limits by itself')
-      : logger.info('the shared rate limit store is back')
-  const rateLimiter = rateLimit && createSharedRateLimiter({ redisUrl, limit: rateLimit, onAway })
+  const shareWith = (api: string, limit: RateLimit | null) =>
+    limit &&
+    createSharedRateLimiter({
+      redisUrl,
+      limit,
+      onAway: away =>
+        away
+          ? logger.warn({ api }, 'the shared rate limit store is away: each process limits by itself')
+          : logger.info({ api }, 'the shared rate limit store is back'),
+    })
+  const rateLimiter = shareWith('esim', rateLimit)
+  const accountLimiter = shareWith('others', apiRateLimit)
   const shared = createSharedCounter(redisUrl)
   return {
     rateLimiter,
+    accountLimiter,
     counter: shared.counter,
     async close() {
       shared.close()
-      await rateLimiter?.close()
+      await Promise.all([rateLimiter?.close(), accountLimiter?.close()])
     },
   }
 }

@@ -63,7 +63,11 @@ test('without any setting it is the embedded sandbox of the documentation', () =
     mailFrom: null,
     redisUrl: null,
     rateLimit: { perSecond: 100, burst: 200 },
+    apiRateLimit: { perSecond: 50, burst: 100 },
     openReservations: 10_000,
+    reservationShare: 100,
+    pendingCampaigns: 200,
+    pendingCampaignMib: 64,
     completeAfterDays: 30,
     logLevel: 'info',
     metrics: null,
@@ -94,6 +98,10 @@ test('every setting is taken over', () => {
     MAIL_FROM: 'eSIM <esim@bank.example>',
     REDIS_URL: 'rediss://:word@redis.example',
     RATE_LIMIT: '5/50',
+    API_RATE_LIMIT: '3/30',
+    RESERVATION_SHARE: '20',
+    PENDING_CAMPAIGNS: '7',
+    PENDING_CAMPAIGN_MIB: '8',
     OPEN_RESERVATIONS: '3',
     COMPLETE_AFTER_DAYS: '0',
     LOG_LEVEL: 'debug',
@@ -119,7 +127,11 @@ test('every setting is taken over', () => {
     mailFrom: 'eSIM <esim@bank.example>',
     redisUrl: 'rediss://:word@redis.example',
     rateLimit: { perSecond: 5, burst: 50 },
+    apiRateLimit: { perSecond: 3, burst: 30 },
     openReservations: 3,
+    reservationShare: 20,
+    pendingCampaigns: 7,
+    pendingCampaignMib: 8,
     completeAfterDays: 0,
     logLevel: 'debug',
     metrics: { host: '0.0.0.0', port: 9100 },
@@ -138,6 +150,7 @@ test('the public address has no slash at its end', () => {
 
 test('RATE_LIMIT=0 switches the limit off', () => {
   assert.equal(readConfig({ RATE_LIMIT: '0' }).rateLimit, null)
+  assert.equal(readConfig({ API_RATE_LIMIT: '0' }).apiRateLimit, null)
 })
 
 test('all faults are told at once, each naming its setting', () => {
@@ -155,6 +168,10 @@ test('all faults are told at once, each naming its setting', () => {
     MAIL_FROM: 'a@example.com\r\nBcc: b@example.com',
     REDIS_URL: 'http://redis.example',
     RATE_LIMIT: '100',
+    API_RATE_LIMIT: 'fast',
+    RESERVATION_SHARE: '101',
+    PENDING_CAMPAIGNS: '0',
+    PENDING_CAMPAIGN_MIB: 'x',
     OPEN_RESERVATIONS: '0',
     COMPLETE_AFTER_DAYS: '-1',
     LOG_LEVEL: 'loud',
@@ -167,6 +184,7 @@ test('all faults are told at once, each naming its setting', () => {
   assert.deepEqual(named, [
     'ADMIN_PORT',
     'ALLOW_PLAINTEXT',
+    'API_RATE_LIMIT',
     'COMPLETE_AFTER_DAYS',
     'DATABASE_POOL',
     'DATABASE_URL',
@@ -177,11 +195,14 @@ test('all faults are told at once, each naming its setting', () => {
     'MIGRATE_ON_START',
     'OPEN_RESERVATIONS',
     'OPERATOR_KEY',
+    'PENDING_CAMPAIGNS',
+    'PENDING_CAMPAIGN_MIB',
     'PERKLINE_MODE',
     'PORT',
     'PUBLIC_URL',
     'RATE_LIMIT',
     'REDIS_URL',
+    'RESERVATION_SHARE',
     'SAMPLE_DATA',
     'SMTP_URL',
     'TRUSTED_PROXIES',

@@ -78,7 +78,7 @@ test('every operation that takes a body says what it answers to one that it does
 })
 
 test('whatever body is sent, also where none is asked for, the answer is one that is documented', async () => {
-  const platform = await startPlatform({ RATE_LIMIT: '1000/1000' })
+  const platform = await startPlatform({ RATE_LIMIT: '1000/1000', API_RATE_LIMIT: '1000/1000' })
   try {
     const tokens = [await platform.bankToken(), await platform.merchantToken(), platform.config.operatorKey]
     const json = { 'content-type': 'application/json' }

@@ -33,7 +33,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     '/directory',
     {
       bodyLimit: directoryBytes,
-      config: { longUpload: true, mostNames: mostTerminalsFiles },
+      config: { longUpload: true, jsonBounds: { values: 5_000_000, names: mostTerminalsFiles } },
       schema: {
         ...operation(
           'Partners',

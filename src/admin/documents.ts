@@ -9,6 +9,7 @@ export const NoQuery = Type.Object({}, closed)
 const common = {
   401: 'Neither the operator’s key nor a valid token of a platform user',
   403: 'The token is a partner’s, or of a platform user with the role viewer, who only reads',
+  429: 'Too many requests: try again after `Retry-After` seconds',
   500: 'A fault of ours; tell us the request id',
   503: 'The platform is away for a moment; try again after `Retry-After` seconds',
 }

@@ -24,6 +24,7 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
     '/profiles/withdraw',
     {
       bodyLimit: 1024 * 1024,
+      config: { jsonBounds: { values: schemas.mostWithdrawn + 100 } },
       schema: {
         ...operation(
           'Stock',

@@ -43,7 +43,7 @@ export const ImportLine = Type.Object(
   { description: 'One of the two' },
 )
 
-const mostWithdrawn = 10_000
+export const mostWithdrawn = 10_000
 export const WithdrawBody = Type.Object(
   {
     iccids: Type.Array(Type.String({ maxLength: 32 }), {

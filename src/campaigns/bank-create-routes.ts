@@ -4,7 +4,7 @@ import { bankOf } from '../http/authenticate.ts'
 import { ref } from '../http/openapi.ts'
 import { createAsBank } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
-import { BankCreateBody, formLimitBytes, formTimeoutMs } from './form-schemas.ts'
+import { BankCreateBody, formBounds, formLimitBytes, formTimeoutMs } from './form-schemas.ts'
 import { schemaFaults } from './schema-faults.ts'
 import { cashbackErrors, NoQuery, OperationResult, secured } from './schemas.ts'
 import { resultView } from './views.ts'
@@ -14,7 +14,7 @@ export const bankCreateRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (
     '/cashbacks',
     {
       bodyLimit: formLimitBytes,
-      config: { bodyTimeoutMs: formTimeoutMs },
+      config: { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds },
       attachValidation: true,
       onRequest: async request => {
         bankOf(request)

@@ -1,11 +1,12 @@
 /** Who may call what (cashback document, "Who may do what"): looked at before anything else of a request is read. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
+import type { CostlyReads } from '../costly-reads.ts'
 import { DomainError } from '../errors.ts'
 import { type AuthenticateDeps, authenticate, bankOf, isRead, merchantOf } from '../http/authenticate.ts'
 import type { CampaignDeps } from './deps.ts'
 
-export type CampaignRoutesDeps = AuthenticateDeps & CampaignDeps
+export type CampaignRoutesDeps = AuthenticateDeps & CampaignDeps & { costlyReads: CostlyReads }
 
 /** Every route of this plugin is for banks, with the role ADMIN or EDITOR. */
 export function onlyBanks(app: FastifyInstance, deps: AuthenticateDeps): void {

@@ -63,6 +63,18 @@ export function findInvitableBanks(database: Queryable, merchantId: string): Pro
   )
 }
 
+/** Whose a campaign is. @returns null when there is none */
+export async function findAuthor(
+  database: Queryable,
+  cashbackId: string,
+): Promise<{ merchantId: string; createdByBankId: string | null } | null> {
+  const [author] = await database.query<{ merchantId: string; createdByBankId: string | null }>(
+    `select merchant_id as "merchantId", created_by_bank_id as "createdByBankId" from campaigns where cashback_id = $1`,
+    [cashbackId],
+  )
+  return author ?? null
+}
+
 const insertStatement: Statement = {
   name: 'campaigns.insert',
   text: `

@@ -7,6 +7,8 @@ import { closed, uuid } from './schemas.ts'
 
 /** A form with 50,000 terminals and two banners must fit. */
 export const formLimitBytes = 16 * 1024 * 1024
+/** What a form with all its lists at their longest holds, and as much again. */
+export const formBounds = { values: 1_000_000, containers: 60_000 }
 /** As much as a slow line needs for it; who sends it has shown a token before. */
 export const formTimeoutMs = 60_000
 /** Amounts stay exact as numbers of JSON. */

@@ -1,13 +1,16 @@
 /** What a merchant changes: it creates, edits, deletes and launches. Registered where every caller is a merchant already. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { DomainError } from '../errors.ts'
 import { merchantOf } from '../http/authenticate.ts'
 import { ref } from '../http/openapi.ts'
 import { bodyOptional } from '../http/optional-body.ts'
+import { uuidForm } from '../uuid.ts'
 import { createAsMerchant } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
 import { detailsAnswer, notOwn, sendDetails } from './details-answer.ts'
 import { edit } from './edit.ts'
-import { CreateBody, EditBody, formLimitBytes, formTimeoutMs } from './form-schemas.ts'
+import { CreateBody, EditBody, formBounds, formLimitBytes, formTimeoutMs } from './form-schemas.ts'
 import { GuardHeaders, guardOf, stale } from './guard-schemas.ts'
 import * as operations from './merchant-operations.ts'
 import * as schemas from './merchant-schemas.ts'
@@ -18,12 +21,19 @@ import { resultView } from './views.ts'
 const common = { tags: ['Merchants'], security: secured }
 const onlyAuthor = 'A bank calls, the role does not permit changes, or the merchant is not the author of the campaign'
 
+/** A large body is read only once it is known whose the campaign is. */
+const requireAuthorOf = (deps: CampaignDeps) => async (request: FastifyRequest) => {
+  const { cashbackId } = request.params as { cashbackId: string }
+  if (!uuidForm.test(cashbackId)) throw new DomainError('invalid', ['cashbackId must be a UUID'])
+  await operations.requireAuthorOf(deps, { merchant: merchantOf(request), cashbackId })
+}
+
 export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (app, deps) => {
   app.post(
     '/cashbacks/for-merchant',
     {
       bodyLimit: formLimitBytes,
-      config: { bodyTimeoutMs: formTimeoutMs },
+      config: { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds },
       attachValidation: true,
       schema: {
         ...common,
@@ -56,7 +66,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
     '/cashbacks/for-merchant/:cashbackId',
     {
       bodyLimit: formLimitBytes,
-      config: { bodyTimeoutMs: formTimeoutMs },
+      config: { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, beforeBody: requireAuthorOf(deps) },
       attachValidation: true,
       schema: {
         ...common,

@@ -2,6 +2,7 @@
 import type { MerchantCaller } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
+import { findAuthor } from './campaign-store.ts'
 import type { CampaignDeps } from './deps.ts'
 import { type Details, findDetails } from './details-store.ts'
 import { lockCampaignByClock } from './due-moves.ts'
@@ -19,10 +20,20 @@ export function requireOwn(campaign: { merchantId: string }, { merchantId }: Mer
 }
 
 /** @throws DomainError 'forbidden' for another merchant's campaign, and for one that a bank has created */
-export function requireAuthor(campaign: LockedCampaign, merchant: MerchantCaller): void {
+export function requireAuthor(
+  campaign: { merchantId: string; createdByBankId: string | null },
+  merchant: MerchantCaller,
+): void {
   requireOwn(campaign, merchant)
   if (campaign.createdByBankId !== null)
     throw new DomainError('forbidden', 'The campaign was created by a bank: only its author may do this')
+}
+
+/** @throws DomainError 'not-found', 'forbidden' unless the merchant is the author of the campaign */
+export async function requireAuthorOf({ database }: Pick<CampaignDeps, 'database'>, asked: Asked): Promise<void> {
+  const campaign = await findAuthor(database, asked.cashbackId)
+  if (!campaign) throw campaignNotFound('not-found')
+  requireAuthor(campaign, asked.merchant)
 }
 
 /** Everything of one campaign. @throws DomainError 'not-found', 'forbidden' */

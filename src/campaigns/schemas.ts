@@ -36,6 +36,7 @@ export const CampaignPath = Type.Object({ cashbackId: uuid('The campaign') })
 const common = {
   401: 'The token is missing, expired or not valid',
   403: 'The caller is of the wrong kind, its role does not allow this, or the campaign belongs to another merchant',
+  429: 'Too many requests: try again after `Retry-After` seconds',
   500: 'A fault of ours; tell us the request id',
   503: 'The platform is away for a moment; try again after `Retry-After` seconds',
 }

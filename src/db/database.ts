@@ -40,6 +40,13 @@ export type Database = Queryable & {
    * its server process reads first, was half of the time to the first byte.
    */
   longRead<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
+  /**
+   * For reads that may take long, and for which nothing else is to wait: on a few connections of their own, each statement for 30
+   * seconds at most.
+   *
+   * @param left when it aborts, the statement under way ends, with its connection
+   */
+  aside(left: AbortSignal): Queryable
   /** A new, connected client of the caller's own, for one that stays open (notifications). */
   connect(): Promise<pg.Client>
   pool(): { total: number; idle: number; waiting: number }
@@ -64,6 +71,10 @@ const types = {
 const connectTimeoutMs = 3_000
 const heardLatelyMs = 1_000
 const statementTimeoutMs = 10_000
+const asideConnections = 3
+const asideTimeoutMs = 30_000
+/** Others are before it for so long at most. */
+const asideWaitMs = 10_000
 /** More than any limit of reads at once lets through. */
 const mostLongReads = 16
 /** The server ends a statement in time by itself; one that is not even told of that has fallen silent. */
@@ -136,6 +147,14 @@ export function openDatabase(options: {
   })
   const usual = makePool({ ...limited, max: Math.ceil(options.poolSize / 2) })
   const pools = [busiest, usual]
+  const asides = makePool({
+    max: asideConnections,
+    statement_timeout: asideTimeoutMs,
+    query_timeout: asideTimeoutMs + 500,
+    connectionTimeoutMillis: asideWaitMs,
+    // The server ends the statement of a connection that is gone.
+    options: `${ownOptions} ${plannedAnew} -c client_connection_check_interval=1000`,
+  })
   const longReads = makePool({ max: mostLongReads, idleTimeoutMillis: 10_000, stream: lendingSocket })
   const haveGrown = createGrownTables(async tables => (await usual.query(findGrown, [tables])).rows)
   const poolFor = (statement: Statement | string): pg.Pool =>
@@ -193,7 +212,7 @@ export function openDatabase(options: {
       tryAgain(() => withClient(poolFor(statement), client => tuples(client, statement, values))),
     execute: (statement, values) =>
       tryAgain(() =>
-        withClient(poolFor(statement), async client => (await run(client, statement, values)).rowCount ?? 0),
+        withClient(poolFor(statement), async client => (await send(client, statement, values)).rowCount ?? 0),
       ),
     transaction: work => tryAgain(() => withClient(usual, client => inTransaction(client, work))),
 
@@ -224,6 +243,16 @@ export function openDatabase(options: {
       }
     },
 
+    aside(left) {
+      const run = <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
+        withClient(asides, client => untilLeft(client, left, work))
+      return {
+        query: (statement, values) => run(client => rows(client, statement, values)),
+        tuples: (statement, values) => run(client => tuples(client, statement, values)),
+        execute: (statement, values) => run(async client => (await send(client, statement, values)).rowCount ?? 0),
+      }
+    },
+
     connect,
     pool: () => ({
       total: sum(pools.map(({ totalCount }) => totalCount)),
@@ -233,7 +262,7 @@ export function openDatabase(options: {
     isHeard: () => heardWithin(heardLatelyMs),
     async close() {
       closing = true
-      await Promise.all([...pools, longReads].map(pool => pool.end()))
+      await Promise.all([...pools, asides, longReads].map(pool => pool.end()))
     },
   }
 }
@@ -253,16 +282,36 @@ async function inTransaction<T>(client: pg.PoolClient, work: (transaction: Query
   }
 }
 
+/** Ends the statement of a reader that has left: the server stops it, and the connection is not used again. */
+async function untilLeft<T>(
+  client: pg.PoolClient,
+  left: AbortSignal,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const gone = new DomainError('unavailable', 'The reader has left')
+  if (left.aborted) throw gone
+  // With a statement under way this closes the socket at once.
+  const leave = () => void (client as unknown as pg.Client).end().catch(() => {})
+  left.addEventListener('abort', leave)
+  try {
+    return await work(client)
+  } catch (error) {
+    throw left.aborted ? gone : error
+  } finally {
+    left.removeEventListener('abort', leave)
+  }
+}
+
 /** The query interface over a client that the caller holds. */
 export function queryable(client: pg.ClientBase): Queryable {
   return {
     query: (statement, values) => rows(client, statement, values),
     tuples: (statement, values) => tuples(client, statement, values),
-    execute: async (statement, values) => (await run(client, statement, values)).rowCount ?? 0,
+    execute: async (statement, values) => (await send(client, statement, values)).rowCount ?? 0,
   }
 }
 
-const run = (client: pg.ClientBase, statement: Statement | string, values: unknown[] = []) =>
+const send = (client: pg.ClientBase, statement: Statement | string, values: unknown[] = []) =>
   client.query(
     typeof statement === 'string'
       ? { text: statement, values }
@@ -270,7 +319,7 @@ const run = (client: pg.ClientBase, statement: Statement | string, values: unkno
   )
 
 async function rows<Row extends object>(client: pg.ClientBase, statement: Statement | string, values?: unknown[]) {
-  return takeRows(await run(client, statement, values)) as Row[]
+  return takeRows(await send(client, statement, values)) as Row[]
 }
 
 async function tuples<Row extends unknown[]>(client: pg.ClientBase, { name, text }: Statement, values: unknown[]) {

@@ -8,7 +8,7 @@ import { DomainError } from '../errors.ts'
 import { type AuthenticateDeps, authenticate, bankOf } from '../http/authenticate.ts'
 import { document, ref } from '../http/openapi.ts'
 import { bodyOptional } from '../http/optional-body.ts'
-import { type RateLimit, type RateLimiter, rateLimitHeaders } from '../http/rate-limit.ts'
+import { limitRequest, type RateLimiter } from '../http/rate-limit.ts'
 import { createSharedText } from '../http/shared-text.ts'
 import type { Availability } from './availability.ts'
 import type { Catalogue, MobileOperator } from './catalogue.ts'
@@ -30,8 +30,8 @@ export type EsimRoutesDeps = AuthenticateDeps & {
   catalogue: Catalogue
   orders: Orders
   availability: Availability
+  /** null: switched off. */
   rateLimiter: RateLimiter | null
-  rateLimit: RateLimit | null
   publicUrl: string
 }
 
@@ -275,7 +275,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
 
 /** Authentication, and the bank's rate, before anything else of a request is looked at. */
 function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
-  const { rateLimit, rateLimiter } = deps
+  const { rateLimiter } = deps
   authenticate(api, deps)
   api.addHook('onRequest', (request, _, done) => {
     const { userType, role } = bankOf(request)
@@ -288,15 +288,10 @@ function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
         : new DomainError('forbidden', 'People with the role VIEWER only read, without activation data'),
     )
   })
-  if (!rateLimit || !rateLimiter) return
-  api.addHook('onRequest', async (request, reply) => {
-    const decision = await rateLimiter.take(bankOf(request).bankId)
-    reply.headers(rateLimitHeaders(rateLimit, decision))
-    if (!decision.allowed)
-      throw new DomainError('too-many', 'Too many requests: slow down', {
-        retryAfterSeconds: decision.retryAfterSeconds,
-      })
-  })
+  if (!rateLimiter) return
+  api.addHook('onRequest', (request, reply) =>
+    limitRequest(reply, rateLimiter, { key: bankOf(request).bankId, holder: 'bank' }),
+  )
 }
 
 const keyOf = (request: Parameters<typeof bankOf>[0]) => ({

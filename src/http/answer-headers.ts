@@ -35,6 +35,17 @@ const components = {
       'The limit of a bank: `q` requests at once, and as many again within `w` seconds. Absent where there is none.',
     schema: { type: 'string', examples: ['"bank";q=200;w=2'] },
   },
+  AccountLimit: {
+    description:
+      'What is left to the account: `r` requests may follow at once, and in `t` seconds the full burst is there again. Absent where ' +
+      'the platform sets no limit, and from answers to requests that are refused before they count.',
+    schema: { type: 'string', examples: ['"account";r=99;t=1'] },
+  },
+  AccountLimitPolicy: {
+    description:
+      'The limit of an account: `q` requests at once, and as many again within `w` seconds. Absent where `RateLimit` is.',
+    schema: { type: 'string', examples: ['"account";q=100;w=2'] },
+  },
 } as const
 type Component = keyof typeof components
 
@@ -46,11 +57,20 @@ const limited = { RateLimit: 'RateLimit', 'RateLimit-Policy': 'RateLimitPolicy' 
 /** The portal's and the operator's error bodies have the code in them. */
 const carriesCode = (path: string): boolean => !['portal', 'operator'].includes(apiOf(path))
 
+const accountLimited = { RateLimit: 'AccountLimit', 'RateLimit-Policy': 'AccountLimitPolicy' } as const
+/** A request counts once it is known who calls and that it may. The document of the contract speaks of the limit at 429 only. */
+function tellsAccountLimit(path: string, code: string): boolean {
+  const api = apiOf(path)
+  if (api === 'cashback') return code === '429'
+  return ['portal', 'operator'].includes(api) && code !== '401' && code !== '403'
+}
+
 const headersOf = (path: string, code: string): Record<string, Component> => ({
   ...always,
   ...(Number(code) >= 400 && carriesCode(path) && coded),
   ...((code === '429' || code === '503') && refusedForNow),
   ...(apiOf(path) === 'esim' && limited),
+  ...(tellsAccountLimit(path, code) && accountLimited),
 })
 
 /** Adds them to every answer of a document, beside those that the answer declares itself. */

@@ -24,26 +24,19 @@ import { Session } from '../portal/session-schemas.ts'
 import { reconciliationRoutes } from '../reconciliation/routes.ts'
 import { type SandboxRoutesDeps, sandboxRoutes } from '../sandbox/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
+import { limitAccounts } from './account.ts'
 import { compressAnswers } from './compression.ts'
 import { defaultHeaders, sendDefaultHeaders } from './default-headers.ts'
-import {
-  answerError,
-  apiOf,
-  CashbackError,
-  EncodedBodyError,
-  PortalError,
-  pathOf,
-  sendError,
-  TokenError,
-} from './errors.ts'
+import { answerError, apiOf, CashbackError, EncodedBodyError, PortalError, pathOf, TokenError } from './errors.ts'
 import { warnOfUntrustedProxies } from './forwarded.ts'
-import { isText, readJson } from './json.ts'
-import { endLateBody, whenBodyIsLate } from './late-body.ts'
+import { isText } from './json.ts'
+import { bodyWaitMs, readBodies } from './large-bodies.ts'
+import { endLateBody, refuseLateBody } from './late-body.ts'
 import { answerExpectations, messageError } from './message-rules.ts'
 import { type Metrics, measureRequests } from './metrics.ts'
 import { document } from './openapi.ts'
 import { hasBody, takeAbsentBodies } from './optional-body.ts'
-import { type RateLimit, rateLimitHeaders } from './rate-limit.ts'
+import { type RateLimit, type RateLimiter, rateLimitHeaders } from './rate-limit.ts'
 import { buildSerializer } from './serializer.ts'
 import { answerUnknown } from './unknown.ts'
 import { createUnreadableAnswer } from './unreadable.ts'
@@ -70,6 +63,8 @@ export type AppDeps = {
   campaigns: CampaignRoutesDeps
   esim: EsimRoutesDeps
   admin: AdminRoutesDeps
+  /** Of all APIs but eSIM; null: switched off. */
+  accountLimiter: RateLimiter | null
   /** What `npm run build` has made of the portal. */
   portalFolder: string
   /** null in live mode: its paths do not exist there. */
@@ -93,8 +88,6 @@ declare module 'fastify' {
     longUpload?: boolean
     /** How long the body may take to come, where it may be large. */
     bodyTimeoutMs?: number
-    /** How many fields an object of the body may have, where that is not the usual number. */
-    mostNames?: number
     /** What the body must be, for the message of a 415. */
     bodyType?: string
   }
@@ -102,7 +95,7 @@ declare module 'fastify' {
 
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const headers = defaultHeaders(deps.publicUrl)
-  const limitHeaders = announceRateLimit(deps.esim.rateLimit)
+  const limitHeaders = announceRateLimit(deps.esim.rateLimiter?.limit ?? null)
   const app: FastifyInstance = fastify({
     loggerInstance: deps.logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -139,7 +132,6 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.setValidatorCompiler(validatorCompiler)
   app.decorateRequest('caller', null)
   app.setErrorHandler(answerError)
-  readBodies(app)
   limitBodyTime(app)
   takeAbsentBodies(app)
   measureRequests(app, deps.metrics)
@@ -152,7 +144,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   if (deps.isLive) warnOfUntrustedProxies(app, deps.logger)
   answerUnknown(app, longestAddress)
   endConnectionsOnStop(app, deps.isStopping)
-  // Later than onRequest, where it is found out who is calling: that comes first.
+  // All of these later than onRequest, where it is found out who is calling: that comes first.
+  if (deps.accountLimiter) limitAccounts(app, deps.accountLimiter)
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     done(isReadableQuery(request.raw.url) ? null : new DomainError('invalid', 'The query must be well-formed text'))
   })
@@ -160,6 +153,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     const { 'content-encoding': coding = 'identity' } = headers
     done(hasBody(headers) && coding.toLowerCase() !== 'identity' ? new EncodedBodyError() : null)
   })
+  readBodies(app)
   // What the database cannot keep names nothing in it.
   app.addHook('preHandler', (request, _reply, done) => {
     const isKeepable = Object.values(request.params as Record<string, string>).every(isText)
@@ -231,13 +225,6 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
 const givenRequestId = (header: string | string[] | undefined): string | null =>
   typeof header === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : null
 
-function readBodies(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
-    readJson(body, request.routeOptions.config.mostNames),
-  )
-}
-
 function isReadableQuery(url = ''): boolean {
   const at = url.indexOf('?')
   if (at === -1) return true
@@ -253,15 +240,7 @@ function limitBodyTime(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { bodyTimeoutMs = usualBodyTimeoutMs, longUpload = false } = request.routeOptions.config
     if (longUpload) reply.raw.once('finish', () => endLateBody(request))
-    else
-      whenBodyIsLate(request, bodyTimeoutMs, () => {
-        if (!reply.sent)
-          sendError(request, reply.header('connection', 'close'), {
-            statusCode: 408,
-            details: 'The body took too long',
-          })
-        request.raw.socket.destroySoon()
-      })
+    else refuseLateBody(request, reply, bodyTimeoutMs + bodyWaitMs(request))
     done()
   })
 }

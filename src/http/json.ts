@@ -1,24 +1,90 @@
 /**
- * Reads a JSON body strictly (reliability.md, facts 1 and 2): what JSON.parse would let pass in silence (a name given twice, half a
+ * Bodies in JSON. How much a body holds is counted before it is parsed, so that nobody keeps the others waiting (security.md, R1).
+ * Then it is read strictly (reliability.md, facts 1 and 2): what JSON.parse would let pass in silence (a name given twice, half a
  * surrogate pair, NUL, bytes that are no UTF-8) is a fault that names its field, because in a payment API two spellings of one
  * request must never become two meanings.
  */
 import { DomainError } from '../errors.ts'
 import { innerPath, shownName } from './field-name.ts'
 
-const deepest = 32
+const deepest = 16
 /** No form has nearly as many fields; a body of nothing but names would keep everybody waiting. */
 const usualMostNames = 1_000
 /** More faults than anybody reads are not looked for. */
 const mostFaults = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
+/** How much a body may hold. `values`: each scalar, object and array; names are not counted. */
+export type JsonBounds = { values: number; containers?: number; names?: number }
+
+const usualBounds: JsonBounds = { values: 500 }
+
 /**
- * @param mostNames how many fields an object may have
+ * Counts what a body holds in one pass over its bytes. Of a body that is no JSON it counts what looks like it.
+ *
+ * @returns the number of values
+ * @throws DomainError 'invalid' as soon as a bound is passed
+ */
+export function countValues(
+  bytes: Uint8Array,
+  { values, containers = Number.POSITIVE_INFINITY }: JsonBounds = usualBounds,
+): number {
+  let depth = 0
+  let found = 0
+  let opened = 0
+  // Each colon makes a name of the text before it, which is found and taken back.
+  const most = values + 1
+  let isWithinWord = false
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    switch (byte) {
+      case 0x22 /* " */:
+        isWithinWord = false
+        found++
+        for (at++; at < bytes.length && bytes[at] !== 0x22; at++) if (bytes[at] === 0x5c /* \ */) at++
+        break
+      case 0x7b /* { */:
+      case 0x5b /* [ */:
+        isWithinWord = false
+        found++
+        if (++depth > deepest) throw tooMuch(`be nested at most ${deepest} levels deep`)
+        if (++opened > containers) throw tooMuch(`have at most ${containers} objects and arrays`)
+        break
+      case 0x7d /* } */:
+      case 0x5d /* ] */:
+        isWithinWord = false
+        depth--
+        break
+      case 0x3a /* : */:
+        isWithinWord = false
+        found--
+        break
+      case 0x2c /* , */:
+      case 0x20:
+      case 0x09:
+      case 0x0a:
+      case 0x0d:
+        isWithinWord = false
+        break
+      default:
+        if (!isWithinWord) found++
+        isWithinWord = true
+    }
+    if (found > most) throw tooMuch(`have at most ${values} values`)
+  }
+  if (found > values) throw tooMuch(`have at most ${values} values`)
+  return found
+}
+
+const tooMuch = (must: string) => new DomainError('invalid', `The body must ${must}`)
+
+/**
+ * Reads a body whose values were counted.
+ *
  * @returns the value; undefined for an empty body
  * @throws DomainError 'invalid'
  */
-export function readJson(bytes: Buffer, mostNames = usualMostNames): unknown {
+export function readJson(bytes: Uint8Array, { names: mostNames = usualMostNames }: JsonBounds = usualBounds): unknown {
   if (bytes.length === 0) return undefined
   const text = decode(bytes)
   let value: unknown
@@ -37,7 +103,7 @@ export function readJson(bytes: Buffer, mostNames = usualMostNames): unknown {
   return value
 }
 
-function decode(bytes: Buffer): string {
+function decode(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch {
@@ -63,8 +129,6 @@ function checkNames(text: string, mostNames: number): void {
       }
       at = end
     } else if (char === 0x7b /* { */ || char === 0x5b /* [ */) {
-      if (levels.length === deepest)
-        throw new DomainError('invalid', `The body must be nested at most ${deepest} levels deep`)
       const inObject = char === 0x7b
       levels.push({ names: inObject ? new Set() : null, path: level ? pathWithin(level) : '', index: 0, name: '' })
       nameNext = inObject

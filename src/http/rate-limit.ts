@@ -1,7 +1,11 @@
 /**
- * The request rate of one bank (behaviour.md, section 4): a token bucket, kept as the one instant at which it will be full again
- * (the generic cell rate algorithm), in this process or, for all processes together, in Redis or Valkey.
+ * How many requests an account or an address may send (behaviour.md, section 4; security.md, "Limits"): a token bucket, kept as the one
+ * instant at which it will be full again (the generic cell rate algorithm), in this process or, for all processes together, in Redis
+ * or Valkey.
  */
+import type { FastifyReply } from 'fastify'
+import { DomainError } from '../errors.ts'
+
 export type RateLimit = { perSecond: number; burst: number }
 export type Decision = {
   allowed: boolean
@@ -13,7 +17,15 @@ export type Decision = {
   retryAfterSeconds: number
 }
 
-export type RateLimiter = { take(key: string): Promise<Decision> | Decision; close(): Promise<void> }
+export type RateLimiter = {
+  limit: RateLimit
+  /** Takes one request out of the bucket of `key`, if there is room. */
+  take(key: string): Promise<Decision> | Decision
+  close(): Promise<void>
+}
+
+/** A map of fewer buckets is never searched for those that are full again. */
+const fewBuckets = 10_000
 
 /** One request takes `1000 / perSecond` milliseconds of the bucket. */
 export function decide(limit: RateLimit, fullAtMs: number, nowMs: number): { fullAtMs: number; decision: Decision } {
@@ -33,12 +45,27 @@ export function decide(limit: RateLimit, fullAtMs: number, nowMs: number): { ful
   }
 }
 
-/** @param nowMs a clock that never goes back; real time, whatever the sandbox clock says */
-export function createLocalRateLimiter(limit: RateLimit, nowMs: () => number = () => performance.now()): RateLimiter {
-  const buckets = new Map<string, number>()
+/**
+ * @param nowMs a clock that never goes back; real time, whatever the sandbox clock says
+ * @param buckets where it keeps when each is full again
+ */
+export function createLocalRateLimiter(
+  limit: RateLimit,
+  nowMs: () => number = () => performance.now(),
+  buckets = new Map<string, number>(),
+): RateLimiter {
+  let sweepAt = fewBuckets
+  /** A full bucket is as good as none, so that addresses seen once take no memory for ever. */
+  const dropFull = (now: number) => {
+    for (const [key, fullAtMs] of buckets) if (fullAtMs <= now) buckets.delete(key)
+    sweepAt = Math.max(fewBuckets, 2 * buckets.size)
+  }
   return {
+    limit,
     take(key) {
-      const { fullAtMs, decision } = decide(limit, buckets.get(key) ?? 0, nowMs())
+      const now = nowMs()
+      if (buckets.size >= sweepAt) dropFull(now)
+      const { fullAtMs, decision } = decide(limit, buckets.get(key) ?? 0, now)
       buckets.set(key, fullAtMs)
       return decision
     },
@@ -46,12 +73,28 @@ export function createLocalRateLimiter(limit: RateLimit, nowMs: () => number = (
   }
 }
 
-/** The fields `RateLimit` and `RateLimit-Policy` as the IETF's draft has them. */
-export function rateLimitHeaders(limit: RateLimit, decision: Decision | null): Record<string, string> {
+/** The fields `RateLimit` and `RateLimit-Policy` as the IETF's draft has them. @param holder whose limit it is */
+export function rateLimitHeaders(
+  limit: RateLimit,
+  decision: Decision | null,
+  holder: 'bank' | 'account' | 'address' = 'bank',
+): Record<string, string> {
   const windowSeconds = Math.max(1, Math.ceil(limit.burst / limit.perSecond))
   const { remaining, resetSeconds } = decision ?? { remaining: limit.burst, resetSeconds: 0 }
   return {
-    'ratelimit-policy': `"bank";q=${limit.burst};w=${windowSeconds}`,
-    ratelimit: `"bank";r=${remaining};t=${resetSeconds}`,
+    'ratelimit-policy': `"${holder}";q=${limit.burst};w=${windowSeconds}`,
+    ratelimit: `"${holder}";r=${remaining};t=${resetSeconds}`,
   }
+}
+
+/** Takes a request out of a bucket and tells the limit. @throws DomainError 'too-many' when the bucket is empty */
+export async function limitRequest(
+  reply: FastifyReply,
+  limiter: RateLimiter,
+  asked: { key: string; holder: 'bank' | 'account' | 'address' },
+): Promise<void> {
+  const decision = await limiter.take(asked.key)
+  reply.headers(rateLimitHeaders(limiter.limit, decision, asked.holder))
+  if (!decision.allowed)
+    throw new DomainError('too-many', 'Too many requests: slow down', { retryAfterSeconds: decision.retryAfterSeconds })
 }

@@ -55,6 +55,7 @@ export function createSharedRateLimiter(options: {
   let pausedUntilMs = 0
 
   return {
+    limit,
     async take(key) {
       const startedMs = performance.now()
       if (startedMs < pausedUntilMs) return local.take(key)

@@ -1,6 +1,5 @@
 /** How the platform reads a directory file that somebody has sent: without keeping others waiting, however large it is. */
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
+import { piecesOfThread } from '../worker-pieces.ts'
 import { readDirectory } from './directory-file.ts'
 
 /** Read in some tens of milliseconds, which is less than a thread takes to begin. */
@@ -13,11 +12,7 @@ export async function readDirectoryAside(
 ): Promise<ReturnType<typeof readDirectory>> {
   const characters = [...files.values()].reduce((sum, text) => sum + text.length, yamlText.length)
   if (characters <= fewCharacters) return readDirectory(yamlText, files)
-  const worker = new Worker(new URL('./directory-worker.ts', import.meta.url), { workerData: { yamlText, files } })
-  try {
-    const [read] = await once(worker, 'message')
-    return read
-  } finally {
-    await worker.terminate()
-  }
+  const file = new URL('./directory-worker.ts', import.meta.url)
+  for await (const read of piecesOfThread<ReturnType<typeof readDirectory>>(file, { yamlText, files })) return read
+  throw new Error('A thread gives at least one piece')
 }

@@ -1,5 +1,6 @@
 /** The thread of `readDirectoryAside`. */
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
+import { givePieces } from '../worker-pieces.ts'
 import { readDirectory } from './directory-file.ts'
 
-parentPort?.postMessage(readDirectory(workerData.yamlText, workerData.files))
+await givePieces([readDirectory(workerData.yamlText, workerData.files)])

@@ -19,7 +19,7 @@ const unknown = 'There is no such campaign, or the bank is not invited'
 const mostOpenCampaigns = 200
 
 export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  const { database, clock } = deps
+  const { database, clock, costlyReads } = deps
   onlyPartners(app as unknown as FastifyInstance, deps)
 
   app.get(
@@ -64,12 +64,12 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
         },
       },
     },
-    async request => {
+    async (request, reply) => {
       const { cashbackId } = request.params
       const { search, since, ...page } = request.query
       const asked = terminalSearch({ search, since })
       await requireParty(database, { caller: partnerOf(request), cashbackId })
-      const { terminals, totalItems } = await findTerminals(database, cashbackId, asked, page)
+      const { terminals, totalItems } = await findTerminals(await costlyReads(request, reply), cashbackId, asked, page)
       const views = terminals.map(terminal => ({ ...terminal, addedAt: new Date(terminal.addedAt).toISOString() }))
       return pageView(views, page, totalItems)
     },

@@ -23,7 +23,7 @@ const common = { tags: ['Portal'], security: secured }
 const errors = cashbackErrors({ 400: 'The query is not as described', 403: 'The caller is not a bank' })
 
 export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async (app, deps) => {
-  const { database, clock, catalogue, availability } = deps
+  const { database, clock, catalogue, availability, costlyReads } = deps
   authenticate(app as unknown as FastifyInstance, deps)
   app.addHook('onRequest', async request => {
     bankOf(request)
@@ -73,7 +73,8 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
     },
     async (request, reply) => {
       const search = searchOf(request.query, bankOf(request))
-      return reply.headers(downloadHeaders('esim-orders.csv')).send(ordersCsv(database, search, clock.now()) as never)
+      const orders = ordersCsv(await costlyReads(request, reply), search, clock.now())
+      return reply.headers(downloadHeaders('esim-orders.csv')).send(orders as never)
     },
   )
 
@@ -91,7 +92,10 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
         response: { 200: Sales, ...errors },
       },
     },
-    async request => readSales(deps, { bankId: bankOf(request).bankId, ...request.query }),
+    async (request, reply) => {
+      const asked = { bankId: bankOf(request).bankId, ...request.query }
+      return readSales({ database: await costlyReads(request, reply), clock }, asked)
+    },
   )
 
   app.get(

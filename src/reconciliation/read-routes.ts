@@ -72,7 +72,8 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
     async (request, reply) => {
       const { cashbackId } = request.params
       const bankId = request.params.bankId.toLowerCase()
-      const pages = await openDifferences(deps, { caller: partnerOf(request), cashbackId, bankId })
+      const asked = { caller: partnerOf(request), cashbackId, bankId }
+      const pages = await openDifferences(deps, asked, () => deps.costlyReads(request, reply))
       reply.headers(downloadHeaders(`differences-${cashbackId}-${bankId}.csv`))
       return reply.send(Readable.from(csvOf(pages)))
     },
@@ -99,11 +100,13 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         },
       },
     },
-    async request => {
+    async (request, reply) => {
       const { cashbackId } = request.params
       const { kind, search, ...page } = request.query
       const asked = { caller: partnerOf(request), cashbackId, bankId: request.params.bankId.toLowerCase() }
-      const { items, totalItems } = await searchDifferences(deps, asked, { kind, search }, page)
+      const { items, totalItems } = await searchDifferences(deps, asked, { kind, search }, page, () =>
+        deps.costlyReads(request, reply),
+      )
       return pageView(items, page, totalItems)
     },
   )

@@ -28,14 +28,20 @@ export async function readReconciliation(
   return read
 }
 
-/** All differences of a bank's part, some at a time. @throws DomainError 'not-found', 'forbidden' */
+/**
+ * All differences of a bank's part, some at a time.
+ *
+ * @param begin gives where to read, once it is known that the caller may
+ * @throws DomainError 'not-found', 'forbidden', and what `begin` throws
+ */
 export async function openDifferences(
   { database }: Deps,
   asked: AskedPart,
+  begin: () => Promise<Queryable>,
 ): Promise<ReturnType<typeof readDifferences>> {
   await requirePart(database, asked)
   const { cashbackId, bankId } = asked
-  return readDifferences(database, { cashbackId, bankId })
+  return readDifferences(await begin(), { cashbackId, bankId })
 }
 
 /** One page of the differences that are searched for. @throws DomainError 'not-found', 'forbidden' */
@@ -44,9 +50,10 @@ export async function searchDifferences(
   asked: AskedPart,
   search: DifferenceSearch,
   page: Page,
+  begin: () => Promise<Queryable>,
 ): Promise<FoundDifferences> {
   await requirePart(database, asked)
-  return findDifferences(database, asked, search, page)
+  return findDifferences(await begin(), asked, search, page)
 }
 
 async function requirePart(database: Queryable, asked: AskedPart): Promise<void> {

@@ -47,7 +47,27 @@ export const settingsHelp: readonly Setting[] = [
     meaning: '1: live mode takes a database, Redis and SMTP on other machines without TLS; commands may use http',
   },
   { name: 'RATE_LIMIT', byDefault: '100/200', meaning: 'eSIM requests a second / burst, per bank; 0: off' },
+  {
+    name: 'API_RATE_LIMIT',
+    byDefault: '50/100',
+    meaning: 'requests a second / burst of each other API, per account, or per address without a token; 0: off',
+  },
   { name: 'OPEN_RESERVATIONS', byDefault: '10000', meaning: 'live reservations that one bank may hold' },
+  {
+    name: 'RESERVATION_SHARE',
+    byDefault: '100',
+    meaning: 'per cent of a tariff’s unsold stock that one bank may hold reserved',
+  },
+  {
+    name: 'PENDING_CAMPAIGNS',
+    byDefault: '200',
+    meaning: 'campaigns of one merchant that no bank has approved yet',
+  },
+  {
+    name: 'PENDING_CAMPAIGN_MIB',
+    byDefault: '64',
+    meaning: 'size of the terminals and banners of these campaigns, in MiB',
+  },
   { name: 'COMPLETE_AFTER_DAYS', byDefault: '30', meaning: 'wait between compensationReceived and completed' },
   { name: 'LOG_LEVEL', byDefault: 'info', meaning: logLevels.join(', ') },
   { name: 'METRICS_PORT', byDefault: 'none', meaning: 'port of Prometheus /metrics' },

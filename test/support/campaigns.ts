@@ -193,6 +193,7 @@ export function assertRefused(answer: Answer, statusCode: number, message?: stri
     412: 'Precondition Failed',
     413: 'Payload Too Large',
     415: 'Unsupported Media Type',
+    429: 'Too Many Requests',
     503: 'Service Unavailable',
   }
   assert.equal(answer.status, statusCode, answer.text)

@@ -104,6 +104,7 @@ export async function startPlatform(
     MASTER_KEY: randomBytes(32).toString('base64'),
     OPERATOR_KEY: randomBytes(32).toString('hex'),
     RATE_LIMIT: '0',
+    API_RATE_LIMIT: '0',
     DATABASE_POOL: '6',
     LOG_LEVEL: 'warn',
     ...settings,

@@ -41,6 +41,7 @@ export function sharedSettings(databaseUrl: string, folder: string): Settings {
     MASTER_KEY: randomBytes(32).toString('base64'),
     OPERATOR_KEY: randomBytes(32).toString('hex'),
     RATE_LIMIT: '0',
+    API_RATE_LIMIT: '0',
     LOG_LEVEL: 'info',
   }
 }

@@ -1,0 +1,32 @@
+/** Network addresses as limits count them: who has one IPv6 address has all of its /64. */
+import { isIPv6 } from 'node:net'
+
+/**
+ * Whom a limit per address counts together: an IPv4 address by itself, IPv6 addresses by their /64.
+ *
+ * @param address as a socket tells it; IPv4 in IPv6 (`::ffff:192.0.2.1`) is IPv4
+ */
+export const addressUnit = (address: string): string => addressPrefixes(address)[1]
+
+/** The network of an address and its part that limits count: of IPv4 the /24 and the /32, of IPv6 the /48 and the /64. */
+export function addressPrefixes(address: string): [network: string, unit: string] {
+  const plain = address.replace(/%.*$/, '')
+  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain) ?? []
+  if (mapped === undefined && isIPv6(plain)) {
+    const groups = firstGroups(plain)
+    return [`${groups.slice(0, 3).join(':')}::/48`, `${groups.join(':')}::/64`]
+  }
+  const own = mapped ?? plain
+  return [own.replace(/\.\d+$/, '.0/24'), own]
+}
+
+/** The first four of the eight groups, each without leading zeros. */
+function firstGroups(address: string): string[] {
+  const [head = '', tail] = address.split('::')
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const dotted = after.at(-1)?.includes('.') ? 1 : 0
+  const missing = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length - dotted)
+  const groups = [...before, ...Array<string>(missing).fill('0'), ...after].slice(0, 4)
+  return groups.map(group => Number.parseInt(group, 16).toString(16))
+}
