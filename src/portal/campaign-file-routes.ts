@@ -56,8 +56,9 @@ export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       const { cashbackId } = request.params
       const search = terminalSearch(request.query)
       await requireParty(database, { caller: partnerOf(request), cashbackId })
+      const terminals = readTerminals(await deps.costlyReads(request, reply), cashbackId, search)
       reply.headers(downloadHeaders(`terminals-${cashbackId}.csv`))
-      return reply.send(Readable.from(terminalLines(readTerminals(database, cashbackId, search))))
+      return reply.send(Readable.from(terminalLines(terminals)))
     },
   )
 
