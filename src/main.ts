@@ -5,7 +5,7 @@ import type { IssueOptions } from './admin/cli/credentials.ts'
 import type { CustomerOptions } from './admin/cli/customers.ts'
 import { CommandError, describeError } from './admin/cli/failure.ts'
 import type { OutputOptions } from './admin/cli/output.ts'
-import type { ImportOptions } from './admin/cli/profiles.ts'
+import type { ImportOptions, WithdrawOptions } from './admin/cli/profiles.ts'
 import { examples, filled, finish, run, sentence, showHelp, someOf, term } from './admin/cli/usage.ts'
 import type { UserOptions } from './admin/cli/users.ts'
 import { processEnvironment, services } from './config.ts'
@@ -151,9 +151,15 @@ profiles
   )
 profiles
   .command('withdraw')
-  .description('Take free profiles out of sale')
+  .description('Take free profiles out of sale for good')
   .argument('<ICCID...>', 'the profiles')
-  .action(run(async (options, iccids) => (await import('./admin/cli/profiles.ts')).withdrawProfiles(iccids, options)))
+  .option('--operator <CODE>', 'withdraw only profiles of this mobile operator', filled)
+  .option('--tariff <CODE>', 'withdraw only profiles of this tariff of the operator', filled)
+  .action(
+    run<WithdrawOptions>(async (options, iccids) =>
+      (await import('./admin/cli/profiles.ts')).withdrawProfiles(iccids, options),
+    ),
+  )
 program
   .command('stock')
   .description('Show how many profiles each tariff has: free, reserved, sold, withdrawn')

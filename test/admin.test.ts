@@ -378,6 +378,7 @@ describe('stock', () => {
     assert.deepEqual((await admin('POST', '/profiles/withdraw', { body: { iccids } })).body, {
       withdrawn: 20,
       notFree: 0,
+      problems: [],
     })
     assert.deepEqual(await stockOf('empty'), {
       operatorCode: 'kyivstar',

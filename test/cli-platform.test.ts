@@ -121,8 +121,16 @@ test('stock: imported with rejects, counted and withdrawn', async () => {
   assert.deepEqual(await json([...importing, '--skip-invalid']), { imported: 0, duplicates: 8, rejected: 2 })
 
   const iccids = lines.slice(1, 3).map(line => line.split(',')[0] ?? '')
-  assert.deepEqual(await json(['profiles', 'withdraw', ...iccids]), { withdrawn: 2, notFree: 0 })
-  assert.deepEqual(await json(['profiles', 'withdraw', ...iccids]), { withdrawn: 0, notFree: 2 })
+  const withdraw = ['profiles', 'withdraw', ...iccids]
+  const ofOther = await json([...withdraw, '--operator', 'kyivstar', '--tariff', 'ua-start'])
+  const problemsOf = (reason: string) => iccids.map((iccid, n) => ({ iccid: iccid.slice(-4), line: n + 1, reason }))
+  assert.deepEqual(ofOther, { withdrawn: 0, notFree: 2, problems: problemsOf('other-tariff') })
+  const ofTariff = await json([...withdraw, '--operator', 'kyivstar', '--tariff', 'eu-10gb'])
+  assert.deepEqual(ofTariff, { withdrawn: 2, notFree: 0, problems: [] })
+  assert.deepEqual(await json(withdraw), { withdrawn: 0, notFree: 2, problems: problemsOf('withdrawn') })
+  const { stdout: told } = await run(withdraw)
+  assert.ok(told.startsWith('0 withdrawn, 2 left as they are\n'))
+  assert.ok(told.includes(`  number 2, …${iccids[1]?.slice(-4)}: withdrawn before\n`))
   const counts = (await json(['stock'])).find((tariff: { tariffCode: string }) => tariff.tariffCode === 'eu-10gb')
   const expected = { operatorCode: 'kyivstar', tariffCode: 'eu-10gb', free: 6, reserved: 0, sold: 0, withdrawn: 2 }
   assert.deepEqual(counts, expected)

@@ -396,8 +396,11 @@ describe('what a command sends', () => {
   test('ICCIDs each once, at most 10,000 in a request, the counts added up', async () => {
     const iccids = Array.from({ length: 10_002 }, (_, index) => String(8991101200000000000n + BigInt(index)))
     const args = ['profiles', 'withdraw', ...iccids, iccids[0] ?? '', '--json']
-    const { stdout, seen } = await against({ json: { withdrawn: 7, notFree: 2 } }, args)
-    assert.deepEqual(JSON.parse(stdout), { withdrawn: 14, notFree: 4 })
+    const problems = [{ iccid: '0001', line: 2, reason: 'sold' }]
+    const { stdout, seen } = await against({ json: { withdrawn: 7, notFree: 2, problems } }, args)
+    const [problem] = problems
+    const told = [problem, { ...problem, line: 10_002 }]
+    assert.deepEqual(JSON.parse(stdout), { withdrawn: 14, notFree: 4, problems: told })
     assert.deepEqual(
       jsonOf(seen).map(({ iccids }) => iccids),
       [iccids.slice(0, 10_000), iccids.slice(10_000)],

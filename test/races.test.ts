@@ -8,8 +8,9 @@ import { Readable } from 'node:stream'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { profileLines } from '../samples/make-profiles.ts'
-import { importProfiles, withdrawProfiles } from '../src/esim/stock-operations.ts'
+import { importProfiles } from '../src/esim/stock-operations.ts'
 import { expire } from '../src/esim/store.ts'
+import { withdrawProfiles } from '../src/esim/withdrawal.ts'
 import {
   assertError,
   assertOrder,
@@ -418,7 +419,7 @@ describe('stock that changes while it is sold', () => {
         // Not all of them go before one is sold.
         if (index >= 30) await firstIsSold.promise
         const { admin } = (index % 2 ? platform : sibling).platform.deps
-        const result = await withdrawProfiles(admin, [iccid])
+        const result = await withdrawProfiles(admin, { iccids: [iccid] })
         withdrawn += result.withdrawn
         assert.equal(result.withdrawn + result.notFree, 1)
         firstIsAway.resolve()

@@ -11,8 +11,9 @@ import { DomainError } from '../src/errors.ts'
 import { newOrderId } from '../src/esim/order-id.ts'
 import { reserve } from '../src/esim/reserve-store.ts'
 import { createSealing, loadIndexKey, type Sealing } from '../src/esim/sealing.ts'
-import { importProfiles, rotateKeys, withdrawProfiles } from '../src/esim/stock-operations.ts'
+import { importProfiles, rotateKeys } from '../src/esim/stock-operations.ts'
 import { countStock, replaceSealed, type SealedProfile } from '../src/esim/stock-store.ts'
+import { withdrawProfiles } from '../src/esim/withdrawal.ts'
 import { applyDirectory } from '../src/partners/operations.ts'
 import { SealingError } from '../src/sealing.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
@@ -119,8 +120,8 @@ describe('import', () => {
       duplicates: 0,
       rejected: 2,
       rejects: [
-        { lineNumber: 2, column: 'iccid', reason: 'must be 18 to 20 digits' },
-        { lineNumber: 9, column: 'line', reason: 'must have four columns, as the header has' },
+        { lineNumber: 2, column: 'iccid', rule: 'iccid-digits', reason: 'must be 18 to 20 digits' },
+        { lineNumber: 9, column: 'line', rule: 'column-count', reason: 'must have four columns, as the header has' },
       ],
     })
   })
@@ -268,7 +269,16 @@ describe('withdraw', () => {
   test('free profiles go out of sale, also given back and lapsed ones; others are counted', async () => {
     await sellSome()
     const given = [...iccids.slice(0, 6), '8999900000000000000', 'no ICCID', iccids[5] ?? '']
-    assert.deepEqual(await withdrawProfiles(deps(), given), { withdrawn: 4, notFree: 4 })
+    const { problems, ...counts } = await withdrawProfiles(deps(), { iccids: given })
+    assert.deepEqual(counts, { withdrawn: 4, notFree: 4 })
+    const told = problems.map(({ iccid, line, reason }) => [given[line - 1]?.endsWith(iccid), reason])
+    assert.deepEqual(told.sort(), [
+      [true, 'reserved'],
+      [true, 'sold'],
+      [true, 'unknown'],
+      [true, 'unknown'],
+    ])
+    for (const { iccid } of problems) assert.equal(iccid.length, 4)
     assert.deepEqual(await stockOf(), {
       operatorCode: 'star',
       tariffCode: 'a',
@@ -278,7 +288,9 @@ describe('withdraw', () => {
       withdrawn: 4,
     })
     assert.deepEqual(await query('select * from returned_profiles'), [])
-    assert.deepEqual(await withdrawProfiles(deps(), given), { withdrawn: 0, notFree: 8 })
+    const again = await withdrawProfiles(deps(), { iccids: given })
+    assert.deepEqual([again.withdrawn, again.notFree], [0, 8])
+    assert.equal(again.problems.filter(({ reason }) => reason === 'withdrawn').length, 4)
     const made = await reserve(scratch.database, [order(6, 'e6', clock.now())])
     assert.equal(made[0]?.outcome, 'not-made')
   })
@@ -289,7 +301,7 @@ describe('withdraw', () => {
     const outcomes = await Promise.all(
       iccids.map(async (iccid, index) => {
         const sale = () => reserve(scratch.database, [order(index + 1, `r${index}`, now)])
-        const withdrawal = () => withdrawProfiles(deps(), [iccid])
+        const withdrawal = () => withdrawProfiles(deps(), { iccids: [iccid] })
         const [made, taken] =
           index % 2
             ? await Promise.all([sale(), withdrawal()])

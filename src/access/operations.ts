@@ -147,7 +147,7 @@ export async function addUser(
   const { login, role } = given
   const passwordHash = await hashPassword(given.password)
   if (!(await store.insertUser(deps.database, { userId, owner, login, role, passwordHash, now: new Date() })))
-    throw new DomainError('conflict', `The login ${login} is taken`)
+    throw new DomainError('conflict', [`login must be free; ${login} is taken`])
   return { userId }
 }
 

@@ -2,12 +2,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { count, text } from '../campaigns/campaign-schemas.ts'
-import type { CampaignDeps } from '../campaigns/deps.ts'
 import { instant, uuid } from '../campaigns/schemas.ts'
 import { DomainError } from '../errors.ts'
+import type { StockDeps } from '../esim/stock-operations.ts'
 import { nullable } from '../http/openapi.ts'
-import { nextCursor, orderSearchParameters, pageParameters, shownOrder } from '../portal/order-schemas.ts'
-import { searchOf } from '../portal/order-search.ts'
+import {
+  nextCursor,
+  orderSearchParameters,
+  ProfileSearch,
+  pageParameters,
+  shownOrder,
+} from '../portal/order-schemas.ts'
+import { maxFound, profileSearchOf, searchOf } from '../portal/order-search.ts'
 import { findOrders } from '../portal/order-store.ts'
 import { readTimeline } from '../portal/order-timeline.ts'
 import { operatorOrderView, orderEvents, orderPage, timelineOf } from '../portal/order-views.ts'
@@ -58,10 +64,7 @@ const OrderWithTimeline = Type.Object(
 )
 const OrderPath = Type.Object({ orderId: uuid('The order', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11') })
 
-export const orderAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database' | 'clock'>> = async (
-  app,
-  { database, clock },
-) => {
+export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps> = async (app, { database, clock, sealing }) => {
   app.get(
     '/orders',
     {
@@ -80,6 +83,28 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'dat
       const { limit, cursor = null, ...asked } = request.query
       const orders = await findOrders(database, searchOf(asked), { after: cursor, limit: limit + 1 }, clock.now())
       return orderPage(orders, limit, operatorOrderView)
+    },
+  )
+
+  app.post(
+    '/orders/search',
+    {
+      config: { isSearch: true },
+      schema: {
+        ...operation(
+          'Orders',
+          'searchOrderByProfile',
+          'Find an eSIM order by number or ICCID',
+          'The order, of any bank, that is reserved or sold with this profile now. Exact only; neither the number nor the ICCID is logged.',
+        ),
+        body: ProfileSearch,
+        response: { 200: OrdersPage, ...operatorErrors() },
+      },
+    },
+    async request => {
+      const search = profileSearchOf(sealing, request.body)
+      const orders = await findOrders(database, search, { after: null, limit: maxFound }, clock.now())
+      return orderPage(orders, maxFound, operatorOrderView)
     },
   )
 

@@ -5,8 +5,9 @@ import { resealTokenKeys, rotateTokenKey } from '../access/token-keys.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
 import { type DeskTariff, readStockDesk } from '../esim/stock-desk.ts'
-import { importProfiles, rotateKeys, type StockDeps, withdrawProfiles } from '../esim/stock-operations.ts'
+import { importProfiles, rotateKeys, type StockDeps } from '../esim/stock-operations.ts'
 import { countStock } from '../esim/stock-store.ts'
+import { withdrawProfiles } from '../esim/withdrawal.ts'
 import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload-route.ts'
 import { audit } from './audit.ts'
 import { csvBody, lines, NoQuery, operation, operatorErrors } from './documents.ts'
@@ -30,13 +31,20 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
           'Stock',
           'withdrawProfiles',
           'Take free profiles out of sale',
-          'For good; one that is given twice counts once.',
+          'For good. With `operator` and `tariff` only theirs. An ICCID that is given twice counts once; `problems` tells why others ' +
+            'were left as they are.',
         ),
         body: schemas.WithdrawBody,
-        response: { 200: schemas.Withdrawn, ...operatorErrors() },
+        response: {
+          200: schemas.Withdrawn,
+          ...operatorErrors({ 404: 'There is no such mobile operator or tariff' }),
+        },
       },
     },
-    async request => withdrawProfiles(deps, request.body.iccids),
+    async request => {
+      const { iccids, ...scope } = request.body
+      return withdrawProfiles(deps, { iccids, tariffIds: await tariffIdsOf(deps.catalogue, scope) })
+    },
   )
 
   app.get(
@@ -158,14 +166,33 @@ const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps)
 
   app.post('/profiles', { ...uploadRoute(csvType), schema: importSchema }, async (request, reply) => {
     const { operator, tariff: tariffCode, skipInvalid, dryRun } = request.query
-    await catalogue.refresh()
-    const tariff = catalogue.operatorByCode(operator)?.tariffs.get(tariffCode)
-    if (!tariff) throw new DomainError('not-found', `There is no tariff ${tariffCode} of an operator ${operator}`)
+    const [tariffId = 0] = (await tariffIdsOf(catalogue, { operator, tariff: tariffCode })) ?? []
     const { rejects, ...result } = await withUpload(request as FastifyRequest, reply as FastifyReply, source =>
-      importProfiles(deps, { tariffId: tariff.tariffId, source, skipInvalid, dryRun }),
+      importProfiles(deps, { tariffId, source, skipInvalid, dryRun }),
     )
     return sendLines(reply as FastifyReply, importAnswer(rejects, result)) as never
   })
+}
+
+/**
+ * @returns the tariffs that are meant; null: all, when no operator is named
+ * @throws DomainError 'not-found' for an unknown operator or tariff; 'invalid' for a tariff without its operator
+ */
+async function tariffIdsOf(
+  catalogue: Catalogue,
+  { operator, tariff }: { operator?: string; tariff?: string },
+): Promise<number[] | null> {
+  if (operator === undefined) {
+    if (tariff !== undefined) throw new DomainError('invalid', ['operator must be given with a tariff'])
+    return null
+  }
+  await catalogue.refresh()
+  const tariffs = catalogue.operatorByCode(operator)?.tariffs
+  if (!tariffs) throw new DomainError('not-found', `There is no operator ${operator}`)
+  if (tariff === undefined) return [...tariffs.values()].map(({ tariffId }) => tariffId)
+  const found = tariffs.get(tariff)
+  if (!found) throw new DomainError('not-found', `There is no tariff ${tariff} of an operator ${operator}`)
+  return [found.tariffId]
 }
 
 function* importAnswer(rejects: Iterable<object>, result: object): Generator<object> {

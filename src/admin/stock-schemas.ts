@@ -3,6 +3,8 @@ import Type from 'typebox'
 import { count, flag, text } from '../campaigns/campaign-schemas.ts'
 import { instant } from '../campaigns/schemas.ts'
 import { lowBelowDays, paceDays, stockLevels } from '../esim/stock-desk.ts'
+import { stockFaults } from '../esim/stock-file.ts'
+import { withdrawalProblems } from '../esim/withdrawal.ts'
 import { nullable } from '../http/openapi.ts'
 import { closed } from './documents.ts'
 
@@ -25,7 +27,15 @@ export const ImportLine = Type.Object(
   {
     reject: Type.Optional(
       Type.Object(
-        { lineNumber: count('Line of the file, 1 being its header', 2), column: Type.String(), reason: Type.String() },
+        {
+          lineNumber: count('Line of the file, 1 being its header', 2),
+          column: Type.String({ description: 'The column, or `line`' }),
+          rule: Type.Enum(
+            stockFaults.map(({ rule }) => rule),
+            { description: 'What is wrong, for programs' },
+          ),
+          reason: Type.String({ description: 'What is wrong, in words' }),
+        },
         { description: 'A faulty line; never with its values, which are secrets' },
       ),
     ),
@@ -49,15 +59,27 @@ export const WithdrawBody = Type.Object(
     iccids: Type.Array(Type.String({ maxLength: 32 }), {
       minItems: 1,
       maxItems: mostWithdrawn,
-      description: 'The profiles',
+      description: 'The ICCIDs',
     }),
+    operator: Type.Optional(code('Code of the mobile operator: profiles of others are not withdrawn')),
+    tariff: Type.Optional(code('Code of a tariff of `operator`: profiles of others are not withdrawn')),
   },
   closed,
 )
 export const Withdrawn = Type.Object(
   {
     withdrawn: count('Profiles that were taken out of sale', 3),
-    notFree: count('Reserved, sold, withdrawn before, or not in stock'),
+    notFree: count('Profiles that were left as they are'),
+    problems: Type.Array(
+      Type.Object({
+        iccid: text('Last 4 digits of the ICCID', '4514'),
+        line: count('Its place in `iccids`, from 1', 3),
+        reason: Type.Enum([...withdrawalProblems], {
+          description: 'unknown: not in stock; other-tariff: not of the given operator and tariff; withdrawn: before',
+        }),
+      }),
+      { description: 'Why each of them was left, in the order given' },
+    ),
   },
   { description: 'What was done' },
 )
@@ -95,9 +117,13 @@ export const Audit = Type.Object(
     ok: flag('Every check holds'),
     checks: Type.Array(
       Type.Object({
+        code: text('The check, for programs; it never changes', 'live-orders'),
         name: text('What must hold', 'no profile is on two live orders'),
         ok: flag('It does'),
         detail: Type.String({ description: 'What was found, in words' }),
+        params: Type.Optional(
+          Type.Record(Type.String(), Type.Integer(), { description: 'The figures in `detail`, when the check holds' }),
+        ),
       }),
     ),
   },

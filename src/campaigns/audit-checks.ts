@@ -67,6 +67,7 @@ export const campaignCheckFunctions = `
 
 export const campaignChecks: readonly Check[] = [
   {
+    code: 'campaign-states',
     name: 'no state of a campaign is outside the tables',
     holds: 'campaigns, their banks and their reporting are in states that the rules know',
     faults: `
@@ -79,6 +80,7 @@ export const campaignChecks: readonly Check[] = [
       from campaign_banks where reporting_stage not in (${listed(reportingStages)})`,
   },
   {
+    code: 'launched-campaigns',
     name: 'every launched campaign has an approved bank and no pending one',
     holds: 'nobody offers what no bank has agreed to',
     faults: `
@@ -91,6 +93,7 @@ export const campaignChecks: readonly Check[] = [
       where status in (${launched}) and (approved = 0 or pending > 0)`,
   },
   {
+    code: 'bank-parts',
     name: 'every bank’s part fits its campaign',
     holds: 'reporting begins with the end of the period, for approved banks, and is settled before anything is paid',
     faults: `
@@ -105,6 +108,7 @@ export const campaignChecks: readonly Check[] = [
         or (c.status in (${settled}) and b.reporting_stage not in ('settled', 'acknowledged'))`,
   },
   {
+    code: 'history-moves',
     name: 'history holds only moves of the tables',
     holds: 'each entry is one of the moves that the rules know, or an edit or a segment, which move nothing',
     faults: `
@@ -120,6 +124,7 @@ export const campaignChecks: readonly Check[] = [
           and moves.to_state is not distinct from h.to_state)`,
   },
   {
+    code: 'history-gaps',
     name: 'history has no gaps',
     holds: 'each entry begins where the one before it ended',
     faults: `
@@ -131,6 +136,7 @@ export const campaignChecks: readonly Check[] = [
       where from_state is distinct from before`,
   },
   {
+    code: 'history-present',
     name: 'history leads to the present states',
     holds: 'the last entry of each campaign, bank and reporting is its state',
     faults: `
@@ -140,6 +146,7 @@ export const campaignChecks: readonly Check[] = [
       where state is distinct from to_state`,
   },
   {
+    code: 'report-counts',
     name: 'reports are counted as they are kept',
     holds: 'each bank has as many reports of each side as its part says, numbered from 1',
     faults: `
@@ -154,6 +161,7 @@ export const campaignChecks: readonly Check[] = [
       where told <> kept or told <> last`,
   },
   {
+    code: 'campaign-texts',
     name: 'what readers get of a campaign agrees with its columns',
     holds: 'card, terminals, states and each bank’s part are as the columns say',
     faults: `
@@ -181,6 +189,7 @@ export const campaignChecks: readonly Check[] = [
       where participation is distinct from ${participation}`,
   },
   {
+    code: 'segment-counts',
     name: 'every segment has as many customers as it says',
     holds: 'counts and lists agree, and every customer belongs to a bank that exists',
     faults: `

@@ -2,6 +2,8 @@
 import type { Queryable } from './database.ts'
 
 export type Check = {
+  /** For programs: clients name the check in their own language by it. It never changes. */
+  code: string
   name: string
   /** What to say when nothing breaks it. */
   holds: string
@@ -9,29 +11,30 @@ export type Check = {
   faults: string
 }
 
-export type CheckResult = { name: string; ok: boolean; detail: string }
+/** `params`: the figures in `detail`, when the check holds and has any. */
+export type CheckResult = { code: string; name: string; ok: boolean; detail: string; params?: Record<string, number> }
 
 /** More faults of one check than anybody reads are counted but not named. */
 const namedFaults = 10
 
-export async function runCheck(database: Queryable, { name, holds, faults }: Check): Promise<CheckResult> {
+export async function runCheck(database: Queryable, { faults, ...check }: Check): Promise<CheckResult> {
   const rows = await database.query<{ fault: string; total: number }>(
     `select fault, count(*) over () as total from (${faults}) as f limit ${namedFaults}`,
   )
   const named = rows.map(({ fault }) => fault)
-  return checkResult({ name, holds }, named, rows[0]?.total ?? 0)
+  return checkResult(check, named, rows[0]?.total ?? 0)
 }
 
 /** @param total how many faults there are, of which `faults` are some */
 export function checkResult(
-  { name, holds }: Pick<Check, 'name' | 'holds'>,
+  { code, name, holds, params }: Omit<Check, 'faults'> & Pick<CheckResult, 'params'>,
   faults: readonly string[],
   total: number,
 ): CheckResult {
-  if (total === 0) return { name, ok: true, detail: holds }
+  if (total === 0) return { code, name, ok: true, detail: holds, ...(params && { params }) }
   const named = faults.slice(0, namedFaults)
   const more = total > named.length ? [`and ${total - named.length} more`] : []
-  return { name, ok: false, detail: [...named, ...more].join('; ') }
+  return { code, name, ok: false, detail: [...named, ...more].join('; ') }
 }
 
 /** Words of ours as SQL literals, for `in (...)`. */

@@ -45,6 +45,7 @@ export function countProfileByProfile(database: Queryable, now: Date): Promise<S
 
 export const auditChecks: readonly Check[] = [
   {
+    code: 'live-orders',
     name: 'no profile is on two live orders',
     holds: 'each reserved, sold or withdrawn profile is named by one live order',
     faults: `
@@ -52,6 +53,7 @@ export const auditChecks: readonly Check[] = [
       from orders where ${isLive} group by profile_id having count(*) > 1`,
   },
   {
+    code: 'order-references',
     name: 'every order names a bank, a tariff and a profile that exist',
     holds: 'and the profile belongs to that tariff',
     faults: `
@@ -66,6 +68,7 @@ export const auditChecks: readonly Check[] = [
          or p.tariff_id <> o.tariff_id`,
   },
   {
+    code: 'order-states',
     name: 'no state is outside the tables',
     holds: `orders are ${[...orderStatuses].join(', ')}, or withdrawn by the operator`,
     faults: `
@@ -78,6 +81,7 @@ export const auditChecks: readonly Check[] = [
       select 'order ' || order_id || ' has the mail state ' || mail from orders where mail not in (${listed(mailStates)})`,
   },
   {
+    code: 'order-values',
     name: 'every order has what its status asks for',
     holds: 'bank, externalId, times and delivery mode fit the status',
     faults: `
@@ -95,6 +99,7 @@ export const auditChecks: readonly Check[] = [
          or (status = 'withdrawn') <> (bank_id is null) or (bank_id is null) <> (external_id is null)`,
   },
   {
+    code: 'external-ids',
     name: 'no externalId of a bank has two orders',
     holds: 'a repeated request can always be answered with its one order',
     faults: `
@@ -102,6 +107,7 @@ export const auditChecks: readonly Check[] = [
       from orders where bank_id is not null group by bank_id, external_id having count(*) > 1`,
   },
   {
+    code: 'lost-profiles',
     name: 'no free profile is lost for sale',
     holds: 'each is ahead of the place up to which its tariff was handed out, or noted as given back',
     faults: `
@@ -113,6 +119,7 @@ export const auditChecks: readonly Check[] = [
         and not exists (select from returned_profiles r where r.profile_id = p.profile_id and r.tariff_id = p.tariff_id)`,
   },
   {
+    code: 'returned-profiles',
     name: 'every profile that was given back is one of its tariff',
     holds: 'nothing is noted as given back that is not in stock',
     faults: `

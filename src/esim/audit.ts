@@ -11,13 +11,16 @@ export async function checkBooks(database: Queryable, now: Date): Promise<CheckR
   const told = new Map((await countStock(database, now)).map(count => [nameOf(count), count]))
   const counted = await countProfileByProfile(database, now)
   const faults = counted.flatMap(count => faultsOfBooks(count, told.get(nameOf(count))))
-  const sum = (state: Exclude<keyof StateCount, 'operatorCode' | 'tariffCode'>) =>
-    counted.reduce((total, count) => total + count[state], 0)
-  const holds =
-    `${sum('profiles')} profiles of ${counted.length} tariffs are ${sum('free')} free, ${sum('reserved')} reserved, ` +
-    `${sum('sold')} sold and ${sum('withdrawn')} withdrawn`
-  const name = 'every profile is either free, reserved, sold or withdrawn'
-  return checkResult({ name, holds }, faults, faults.length)
+  const states = ['profiles', 'free', 'reserved', 'sold', 'withdrawn'] as const
+  const sums = states.map(state => [state, counted.reduce((total, count) => total + count[state], 0)] as const)
+  const { profiles, free, reserved, sold, withdrawn } = Object.fromEntries(sums)
+  const check = {
+    code: 'profile-states',
+    name: 'every profile is either free, reserved, sold or withdrawn',
+    holds: `${profiles} profiles of ${counted.length} tariffs are ${free} free, ${reserved} reserved, ${sold} sold and ${withdrawn} withdrawn`,
+    params: { ...Object.fromEntries(sums), tariffs: counted.length },
+  }
+  return checkResult(check, faults, faults.length)
 }
 
 function faultsOfBooks({ profiles, ...counted }: StateCount, told: Omit<StateCount, 'profiles'> | undefined): string[] {
@@ -41,9 +44,13 @@ const openedProfiles = 2_000
 export async function checkSealedProfiles(database: Queryable, sealing: Sealing): Promise<CheckResult> {
   const profiles = await sampleSealedProfiles(database, openedProfiles)
   const errors = profiles.flatMap(profile => openingError(sealing, profile) ?? [])
-  const name = 'what is sealed belongs to its profile'
-  const holds = `${profiles.length} profiles picked at random open, each in its own row`
-  return checkResult({ name, holds }, errors, errors.length)
+  const check = {
+    code: 'sealed-profiles',
+    name: 'what is sealed belongs to its profile',
+    holds: `${profiles.length} profiles picked at random open, each in its own row`,
+    params: { profiles: profiles.length },
+  }
+  return checkResult(check, errors, errors.length)
 }
 
 function openingError(sealing: Sealing, profile: SealedProfile): string | null {

@@ -9,20 +9,48 @@ export const stockColumns = ['iccid', 'msisdn', 'pin1', 'activationCode'] as con
 export type StockLine = { iccid: string; msisdn: string; pin1: string; activationCode: string }
 
 const faults = {
-  tooLong: { column: 'line', text: 'must be at most 4096 bytes' },
-  quotes: { column: 'line', text: 'must be quoted as in RFC 4180, without a line break in a value' },
-  columnCount: { column: 'line', text: 'must have four columns, as the header has' },
-  iccidDigits: { column: 'iccid', text: 'must be 18 to 20 digits' },
-  iccidLuhn: { column: 'iccid', text: 'must end with the right Luhn digit' },
-  msisdn: { column: 'msisdn', text: 'must be an E.164 number: at most 15 digits, the first not 0, with or without +' },
-  pin1: { column: 'pin1', text: 'must be 4 to 8 digits' },
-  activationLength: { column: 'activationCode', text: 'must be at most 255 characters' },
-  activationForm: { column: 'activationCode', text: 'must be LPA:1$SM-DP+ address$matching id' },
-  smdpAddress: { column: 'activationCode', text: 'must name an SM-DP+ address that is a full domain name' },
-  matchingId: { column: 'activationCode', text: 'must have a matching id of letters, digits and hyphens' },
-  smdpOid: { column: 'activationCode', text: 'must have an SM-DP+ OID, or nothing, as its fourth field' },
-  confirmationFlag: { column: 'activationCode', text: 'must have 1, or nothing, as its fifth field' },
-  furtherFields: { column: 'activationCode', text: 'must consist of printable ASCII characters' },
+  tooLong: { rule: 'too-long', column: 'line', text: 'must be at most 4096 bytes' },
+  quotes: { rule: 'quotes', column: 'line', text: 'must be quoted as in RFC 4180, without a line break in a value' },
+  columnCount: { rule: 'column-count', column: 'line', text: 'must have four columns, as the header has' },
+  iccidDigits: { rule: 'iccid-digits', column: 'iccid', text: 'must be 18 to 20 digits' },
+  iccidLuhn: { rule: 'iccid-luhn', column: 'iccid', text: 'must end with the right Luhn digit' },
+  msisdn: {
+    rule: 'msisdn',
+    column: 'msisdn',
+    text: 'must be an E.164 number: at most 15 digits, the first not 0, with or without +',
+  },
+  pin1: { rule: 'pin1', column: 'pin1', text: 'must be 4 to 8 digits' },
+  activationLength: { rule: 'activation-length', column: 'activationCode', text: 'must be at most 255 characters' },
+  activationForm: {
+    rule: 'activation-form',
+    column: 'activationCode',
+    text: 'must be LPA:1$SM-DP+ address$matching id',
+  },
+  smdpAddress: {
+    rule: 'smdp-address',
+    column: 'activationCode',
+    text: 'must name an SM-DP+ address that is a full domain name',
+  },
+  matchingId: {
+    rule: 'matching-id',
+    column: 'activationCode',
+    text: 'must have a matching id of letters, digits and hyphens',
+  },
+  smdpOid: {
+    rule: 'smdp-oid',
+    column: 'activationCode',
+    text: 'must have an SM-DP+ OID, or nothing, as its fourth field',
+  },
+  confirmationFlag: {
+    rule: 'confirmation-flag',
+    column: 'activationCode',
+    text: 'must have 1, or nothing, as its fifth field',
+  },
+  furtherFields: {
+    rule: 'further-fields',
+    column: 'activationCode',
+    text: 'must consist of printable ASCII characters',
+  },
 } as const
 
 export type StockFault = (typeof faults)[keyof typeof faults]

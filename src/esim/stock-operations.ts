@@ -10,13 +10,11 @@ import { copyHeader, copyTrailer } from '../db/copy-format.ts'
 import { type Database, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { DomainError } from '../errors.ts'
-import { newOrderId } from './order-id.ts'
 import { resealIndexKey, type Sealing } from './sealing.ts'
 import { encodeRows, type StagedProfile } from './stock-copy.ts'
 import { readStockLines, type StockLine } from './stock-file.ts'
 import { createRejects, type Reject, type Rejects } from './stock-rejects.ts'
 import * as stockStore from './stock-store.ts'
-import { expire } from './store.ts'
 
 export type StockDeps = { database: Database; clock: Clock; sealing: Sealing }
 
@@ -113,27 +111,6 @@ function describeRejects(rejects: Rejects): string[] {
     named.push(`line ${lineNumber}${column === 'line' ? '' : `, column ${column}`}: ${reason}`)
   }
   return describeFaults(named, rejects.count, 'nothing was imported')
-}
-
-/**
- * Takes free profiles out of sale for good; an ICCID that is given twice counts once.
- *
- * @returns `notFree`: those that are reserved, sold, withdrawn before, or not in stock
- */
-export async function withdrawProfiles(
-  deps: StockDeps,
-  iccids: readonly string[],
-): Promise<{ withdrawn: number; notFree: number }> {
-  const { database } = deps
-  const now = deps.clock.now()
-  // A reservation that is over still holds its profile until it is marked.
-  while (await expire(database, now));
-  const given = [...new Set(iccids)]
-  const iccidHashes = given.map(iccid => deps.sealing.hashIccid(iccid))
-  const withdrawn = await database.transaction(transaction =>
-    stockStore.withdraw(transaction, { iccidHashes, orderIds: given.map(() => newOrderId(now)), now }),
-  )
-  return { withdrawn, notFree: given.length - withdrawn }
 }
 
 /** Small enough that requests to the same process wait for no more than some milliseconds. */

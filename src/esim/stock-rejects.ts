@@ -1,7 +1,8 @@
 import { DomainError } from '../errors.ts'
 import { type StockFault, stockFaults } from './stock-file.ts'
 
-export type Reject = { lineNumber: number; column: string; reason: string }
+/** `rule` names the reason for programs. */
+export type Reject = { lineNumber: number; column: string; rule: string; reason: string }
 
 /** The refused lines of a file, in a few bytes each, as there may be millions. */
 export type Rejects = Iterable<Reject> & { readonly count: number; add(lineNumber: number, fault: StockFault): void }
@@ -34,7 +35,7 @@ export function createRejects(): Rejects {
         const part = parts[Math.floor(index / linesOfAPart)]
         const fault = stockFaults[part?.faults[index % linesOfAPart] ?? 0]
         const lineNumber = part?.lineNumbers[index % linesOfAPart] ?? 0
-        yield { lineNumber, column: fault?.column ?? '', reason: fault?.text ?? '' }
+        yield { lineNumber, column: fault?.column ?? '', rule: fault?.rule ?? '', reason: fault?.text ?? '' }
       }
     },
   }

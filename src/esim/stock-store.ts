@@ -1,4 +1,4 @@
-/** All SQL of the operator's side of the stock: loading, counting, taking out of sale, sealing anew. Selling is in `store.ts`. */
+/** All SQL of the operator's side of the stock: loading, counting, sealing anew. Selling is in `store.ts`. */
 import type { Queryable } from '../db/database.ts'
 import type { ProfileRow } from './sealing.ts'
 
@@ -95,33 +95,6 @@ export async function takeStaged(
 /** What the planner knows of a table is old after many new rows, and its plans then walk over all of them. */
 export async function analyzeProfiles(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze profiles')
-}
-
-/**
- * Takes those of the profiles out of sale that no live order names. The unique index on live orders decides, so that a sale at the
- * same moment either comes before or finds the profile gone.
- *
- * @param given.orderIds one for each hash
- * @returns how many were taken
- */
-export async function withdraw(
-  transaction: Queryable,
-  given: { iccidHashes: Buffer[]; orderIds: string[]; now: Date },
-): Promise<number> {
-  const taken = await transaction.query<{ profileId: number }>(
-    `insert into orders (order_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until)
-     select i.order_id, p.tariff_id, p.profile_id, 'withdrawn', 0, '', $3, $3
-     from unnest($1::bytea[], $2::uuid[]) as i (iccid_hash, order_id) join profiles p using (iccid_hash)
-     order by p.tariff_id, p.profile_id
-     on conflict do nothing
-     returning profile_id as "profileId"`,
-    [given.iccidHashes, given.orderIds, given.now],
-  )
-  // A statement of its own: it sees what a cancel gave back that the first one had to wait for.
-  await transaction.execute('delete from returned_profiles where profile_id = any($1)', [
-    taken.map(({ profileId }) => profileId),
-  ])
-  return taken.length
 }
 
 export type SealedProfile = ProfileRow & { sealed: Buffer }

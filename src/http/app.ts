@@ -214,7 +214,13 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
   }
   if (deps.runs('portal')) {
     const { catalogue, availability } = deps.esim
-    const portal = { ...deps.campaigns, logins: deps.access.logins, catalogue, availability }
+    const portal = {
+      ...deps.campaigns,
+      logins: deps.access.logins,
+      catalogue,
+      availability,
+      sealing: deps.admin.sealing,
+    }
     await app.register(portalRoutes, { ...portal, prefix: '/portal' })
     for (const routes of [campaignPortalRoutes, reconciliationRoutes, segmentRoutes])
       await app.register(routes, { ...deps.campaigns, prefix: '/portal' })

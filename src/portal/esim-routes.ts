@@ -6,18 +6,19 @@ import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
 import { cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
 import type { Availability } from '../esim/availability.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
+import type { Sealing } from '../esim/sealing.ts'
 import { offerView, operatorView } from '../esim/views.ts'
 import { authenticate, bankOf } from '../http/authenticate.ts'
 import { downloadHeaders } from '../http/download.ts'
 import { OrdersPage, Sales, SalesQuery, Stock } from './esim-schemas.ts'
 import { ordersCsv } from './order-csv.ts'
-import { OrdersExportQuery, OrdersQuery } from './order-schemas.ts'
-import { searchOf } from './order-search.ts'
+import { OrdersExportQuery, OrdersQuery, ProfileSearch } from './order-schemas.ts'
+import { maxFound, profileSearchOf, searchOf } from './order-search.ts'
 import { findOrders } from './order-store.ts'
 import { orderPage, shownOrderView } from './order-views.ts'
 import { readSales } from './sales.ts'
 
-export type PortalEsimDeps = CampaignRoutesDeps & { catalogue: Catalogue; availability: Availability }
+export type PortalEsimDeps = CampaignRoutesDeps & { catalogue: Catalogue; availability: Availability; sealing: Sealing }
 
 const common = { tags: ['Portal'], security: secured }
 const errors = cashbackErrors({ 400: 'The query is not as described', 403: 'The caller is not a bank' })
@@ -48,6 +49,27 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
       const page = { after: cursor, limit: limit + 1 }
       const orders = await findOrders(database, searchOf(search, bankOf(request)), page, clock.now())
       return orderPage(orders, limit, shownOrderView)
+    },
+  )
+
+  app.post(
+    '/esim/orders/search',
+    {
+      config: { isSearch: true },
+      schema: {
+        ...common,
+        operationId: 'searchOrderByProfile',
+        summary: 'Find an eSIM order by number or ICCID',
+        description:
+          'The bank’s own order that is reserved or sold with this profile now. Exact only; neither the number nor the ICCID is logged.',
+        body: ProfileSearch,
+        response: { 200: OrdersPage, ...errors },
+      },
+    },
+    async request => {
+      const search = profileSearchOf(deps.sealing, request.body, bankOf(request))
+      const orders = await findOrders(database, search, { after: null, limit: maxFound }, clock.now())
+      return orderPage(orders, maxFound, shownOrderView)
     },
   )
 

@@ -43,6 +43,29 @@ export const pageParameters = {
 export const OrdersQuery = Type.Object({ ...orderSearchParameters, ...pageParameters }, closed)
 export const OrdersExportQuery = Type.Object(orderSearchParameters, closed)
 
+/** A body, as a query would get into the logs of proxies. */
+export const ProfileSearch = Type.Object(
+  {
+    msisdn: Type.Optional(
+      Type.String({
+        pattern: '^\\+?[1-9]\\d{0,14}$',
+        'x-must-be': 'an E.164 number, with or without a leading +',
+        description: 'The whole number',
+        examples: ['+380671234567'],
+      }),
+    ),
+    iccid: Type.Optional(
+      Type.String({
+        pattern: '^\\d{18,20}$',
+        'x-must-be': '18 to 20 digits',
+        description: 'The whole ICCID',
+        examples: ['8938003991234567890'],
+      }),
+    ),
+  },
+  { ...closed, description: 'Either `msisdn` or `iccid`' },
+)
+
 export const nextCursor = nullable(
   Type.String({ format: 'uuid', description: 'For the next page; null when there is none' }),
 )

@@ -41,7 +41,12 @@ export type OrderSearch = Span & {
   status: ShownOrder['status'] | undefined
   operatorCode: string | undefined
   tariffCode: string | undefined
+  /** Only orders that hold a profile now: the one with this ICCID (its keyed hash), or those with this number. */
+  profile?: { iccidHash: Buffer } | { msisdn: string }
 }
+
+/** Several profiles may have one number, as nothing forbids it. */
+const maxProfilesOfNumber = 100
 
 /**
  * The orders that fit, newest first.
@@ -76,13 +81,23 @@ export async function findOrders(
   if (search.until !== null) conditions.push(`o.order_id < ${with_(firstOrderId(search.until))}`)
   if (page.after !== null) conditions.push(`o.order_id < ${with_(page.after)}`)
   if (search.status !== undefined) conditions.push(statusCondition(search.status))
+  let orders = 'orders'
+  if (search.profile !== undefined) {
+    const [column, value] =
+      'msisdn' in search.profile ? ['msisdn', search.profile.msisdn] : ['iccid_hash', search.profile.iccidHash]
+    // Its `offset 0` has the index of live orders searched first, whatever the planner expects of the other conditions.
+    orders = `(
+      select * from orders where profile_id = any(array(
+        select profile_id from profiles where ${column} = ${with_(value)} limit ${maxProfilesOfNumber}))
+        and status in ('reserved', 'confirmed', 'withdrawn') and (status <> 'reserved' or reserved_until > $1) offset 0)`
+  }
   return database.query<ShownOrder>(
     `select o.order_id as "orderId", o.bank_id as "bankId", b.code as "bankCode", b.name as "bankName", o.external_id as "externalId",
             m.code as "operatorCode", t.code as "tariffCode", t.name as "tariffName",
             case when o.status = 'reserved' and o.reserved_until <= $1 then 'expired' else o.status end as status,
             p.msisdn, p.imported_at as "importedAt", o.price::text, o.currency, o.created_at as "createdAt", o.reserved_until as "reservedUntil",
             o.confirmed_at as "confirmedAt", o.cancelled_at as "cancelledAt", o.delivery_mode as "deliveryMode", o.mail, o.ended_by as "endedBy"
-     from orders o join banks b using (bank_id) join profiles p using (profile_id)
+     from ${orders} o join banks b using (bank_id) join profiles p using (profile_id)
      join tariffs t on t.tariff_id = o.tariff_id join mobile_operators m using (mobile_operator_id)
      where ${conditions.join(' and ')} order by o.order_id desc limit $2`,
     values,

@@ -72,21 +72,42 @@ function summary({ imported, duplicates, rejected }: ImportResult, rejectsPath: 
 
 const mostAtOnce = 10_000
 
-/** `perkline profiles withdraw ICCID...`: takes free profiles out of sale; others stay as they are. */
-export async function withdrawProfiles(given: readonly string[], options: OutputOptions): Promise<void> {
+export type WithdrawOptions = OutputOptions & { operator?: string; tariff?: string }
+
+type Problem = { iccid: string; line: number; reason: string }
+type Withdrawn = { withdrawn: number; notFree: number; problems: Problem[] }
+
+const reasons: Record<string, string> = {
+  sold: 'sold',
+  reserved: 'reserved',
+  unknown: 'not in stock',
+  'other-tariff': 'of another tariff',
+  withdrawn: 'withdrawn before',
+}
+
+/** `perkline profiles withdraw ICCID...`: takes free profiles out of sale, and tells why others stay as they are. */
+export async function withdrawProfiles(given: readonly string[], options: WithdrawOptions): Promise<void> {
+  const { operator, tariff } = options
+  if (tariff !== undefined && operator === undefined) throw usageFault('--tariff goes with --operator.')
   // The message shows no ICCID: they are secrets.
   const wrong = given.findIndex(iccid => !/^\d{18,20}$/.test(iccid))
   if (wrong >= 0) throw usageFault(`An ICCID must be 18 to 20 digits; number ${wrong + 1} of those given is not.`)
   const iccids = [...new Set(given)]
-  const total = { withdrawn: 0, notFree: 0 }
+  const total: Withdrawn = { withdrawn: 0, notFree: 0, problems: [] }
   for (let start = 0; start < iccids.length; start += mostAtOnce) {
-    const { withdrawn, notFree } = await callAdmin<typeof total>({
+    const some = iccids.slice(start, start + mostAtOnce)
+    const { withdrawn, notFree, problems } = await callAdmin<Withdrawn>({
       method: 'POST',
       path: '/profiles/withdraw',
-      json: { iccids: iccids.slice(start, start + mostAtOnce) },
+      json: { iccids: some, operator, tariff },
     })
     total.withdrawn += withdrawn
     total.notFree += notFree
+    const lineOf = (problem: Problem) => given.indexOf(some[problem.line - 1] ?? '') + 1
+    total.problems.push(...problems.map(problem => ({ ...problem, line: lineOf(problem) })))
   }
-  print(options, total, [`${total.withdrawn} withdrawn, ${total.notFree} not free and left as they are`])
+  print(options, total, [
+    `${total.withdrawn} withdrawn, ${total.notFree} left as they are`,
+    ...total.problems.map(({ iccid, line, reason }) => `  number ${line}, …${iccid}: ${reasons[reason] ?? reason}`),
+  ])
 }
