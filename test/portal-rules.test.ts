@@ -94,19 +94,28 @@ suite('words', () => {
   })
 })
 
-test('the audit’s checks in Ukrainian; what breaks one as the platform tells it', () => {
-  for (const { name, holds } of [...auditChecks, ...campaignChecks]) {
-    const told = checkText({ name, ok: true, detail: holds }, 'uk')
+test('every check of the audit has its words in both languages; what breaks one is told as the platform tells it', () => {
+  const checks = [...auditChecks, ...campaignChecks, { code: 'sealed-profiles', name: 'sealed', holds: 'all open' }]
+  for (const { code, name, holds } of checks) {
+    const told = checkText({ code, name, ok: true, detail: holds }, 'uk', String)
     for (const text of [told.name, told.detail]) assert.match(text, /^[^a-z]*$/i, name)
-    assert.deepEqual(checkText({ name, ok: true, detail: holds }, 'en'), { name, detail: holds })
-    assert.equal(checkText({ name, ok: false, detail: 'order 7 is lost' }, 'uk').detail, 'order 7 is lost')
+    assert.notEqual(checkText({ code, name, ok: true, detail: holds }, 'en', String).name, name)
+    assert.equal(
+      checkText({ code, name, ok: false, detail: 'order 7 is lost' }, 'uk', String).detail,
+      'order 7 is lost',
+    )
   }
-  const name = 'every profile is either free, reserved, sold or withdrawn'
-  const detail = '10 profiles of 2 tariffs are 4 free, 3 reserved, 2 sold and 1 withdrawn'
-  assert.deepEqual(checkText({ name, ok: true, detail }, 'uk'), {
-    name: 'кожен профіль вільний, зарезервований, проданий або вилучений',
-    detail: 'профілів: 10, тарифів: 2; вільних 4, зарезервованих 3, проданих 2, вилучених 1',
-  })
+  const params = { profiles: 10, tariffs: 2, free: 4, reserved: 3, sold: 2, withdrawn: 1 }
+  const books = { code: 'profile-states', name: 'states', ok: true, detail: 'in English', params }
+  assert.deepEqual(
+    checkText(books, 'uk', value => `${value}!`),
+    {
+      name: 'Кожен профіль вільний, зарезервований, проданий або вилучений',
+      detail: 'Профілів: 10!, тарифів: 2!. Вільних 4!, зарезервованих 3!, проданих 2!, вилучених 1!',
+    },
+  )
+  const unknown = { code: 'new-check', name: 'A new check', ok: true, detail: 'It holds' }
+  assert.deepEqual(checkText(unknown, 'uk', String), { name: 'A new check', detail: 'It holds' })
 })
 
 suite('figures', () => {

@@ -1,96 +1,114 @@
-/**
- * The audit's checks in Ukrainian. The platform tells them in English, to the command line as well; a check is known by its English
- * name, and one that is not known here is shown as the platform tells it.
- */
+/** The audit's checks in people's words. A check is known by its code; one that is not known here is shown as the platform tells it. */
 import type { Language } from '../i18n/language.ts'
 import type { Audit } from './queries.ts'
 
 type Check = Audit['checks'][number]
 
-/** Name, and what is said when the check holds. */
-const inUkrainian: Record<string, [string, string]> = {
-  'every profile is either free, reserved, sold or withdrawn': [
-    'кожен профіль вільний, зарезервований, проданий або вилучений',
-    '',
-  ],
-  'no profile is on two live orders': [
-    'жоден профіль не належить двом чинним замовленням',
-    'кожен зарезервований, проданий чи вилучений профіль названо в одному чинному замовленні',
-  ],
-  'every order names a bank, a tariff and a profile that exist': [
-    'кожне замовлення називає банк, тариф і профіль, які існують',
-    'і профіль належить до цього тарифу',
-  ],
-  'no state is outside the tables': [
-    'немає станів поза таблицями',
-    'замовлення зарезервовані, підтверджені, скасовані, прострочені або вилучені оператором платформи',
-  ],
-  'every order has what its status asks for': [
-    'кожне замовлення має все, чого вимагає його стан',
-    'банк, зовнішній номер, час і спосіб видачі відповідають стану',
-  ],
-  'no externalId of a bank has two orders': [
-    'жоден зовнішній номер банку не має двох замовлень',
-    'на повторений запит завжди можна відповісти його єдиним замовленням',
-  ],
-  'no free profile is lost for sale': [
-    'жоден вільний профіль не втрачено для продажу',
-    'кожен або ще попереду того місця, до якого тариф уже роздано, або записаний як повернутий',
-  ],
-  'every profile that was given back is one of its tariff': [
-    'кожен повернутий профіль належить до свого тарифу',
-    'повернутим не записано нічого, чого немає на складі',
-  ],
-  'no state of a campaign is outside the tables': [
-    'немає станів кампаній поза таблицями',
-    'кампанії, їхні банки та звітність у станах, які відомі правилам',
-  ],
-  'every launched campaign has an approved bank and no pending one': [
-    'кожна запущена кампанія має банк, що погодився, і жодного, що ще вирішує',
-    'ніхто не пропонує того, на що не погодився жоден банк',
-  ],
-  'every bank’s part fits its campaign': [
-    'участь кожного банку відповідає його кампанії',
-    'звітність починається з кінцем періоду, для банків, що погодилися, і її узгоджено до будь-якої оплати',
-  ],
-  'history holds only moves of the tables': [
-    'в історії є лише переходи з таблиць',
-    'кожен запис є одним із переходів, які відомі правилам',
-  ],
-  'history has no gaps': ['історія не має прогалин', 'кожен запис починається там, де закінчився попередній'],
-  'history leads to the present states': [
-    'історія веде до теперішніх станів',
-    'останній запис кожної кампанії, банку та звітності збігається з їхнім станом',
-  ],
-  'reports are counted as they are kept': [
-    'звітів стільки, скільки збережено',
-    'кожен банк має стільки звітів кожної сторони, скільки записано, з номерами від 1',
-  ],
-  'what readers get of a campaign agrees with its columns': [
-    'показане про кампанію збігається з її даними',
-    'картка й термінали такі, як записано',
-  ],
-  'every segment has as many customers as it says': [
-    'у кожному сегменті стільки клієнтів, скільки записано',
-    'кількості та списки збігаються, і кожен клієнт належить банку, який існує',
-  ],
+/** What must hold, and what is said when it does. */
+const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
+  'profile-states': {
+    en: ['Every profile is free, reserved, sold or withdrawn', ''],
+    uk: ['Кожен профіль вільний, зарезервований, проданий або вилучений', ''],
+  },
+  'sealed-profiles': {
+    en: ['Encrypted data belongs to its profile', 'Profiles picked at random can be decrypted'],
+    uk: ['Зашифровані дані належать своєму профілю', 'Вибрані навмання профілі розшифровуються'],
+  },
+  'live-orders': {
+    en: ['No profile is in two open orders', 'Each reserved, sold or withdrawn profile is in exactly one order'],
+    uk: [
+      'Жоден профіль не входить до двох чинних замовлень',
+      'Кожен зайнятий профіль належить рівно одному замовленню',
+    ],
+  },
+  'order-references': {
+    en: ['Every order has its bank, tariff and profile', 'The profile belongs to the tariff'],
+    uk: ['Кожне замовлення має банк, тариф і профіль', 'Профіль належить до цього тарифу'],
+  },
+  'order-states': {
+    en: ['Orders have known statuses only', 'Reserved, confirmed, cancelled, expired or withdrawn'],
+    uk: ['Замовлення мають лише відомі статуси', 'Зарезервовані, підтверджені, скасовані, прострочені або вилучені'],
+  },
+  'order-values': {
+    en: ['Every order has the data its status requires', 'Bank, reference, times and delivery fit the status'],
+    uk: [
+      'Кожне замовлення має дані, яких вимагає його статус',
+      'Банк, номер, час і спосіб видачі відповідають статусу',
+    ],
+  },
+  'external-ids': {
+    en: ['Bank references are unique', 'No reference of a bank has two orders'],
+    uk: ['Номери замовлень банку не повторюються', 'Жоден номер банку не має двох замовлень'],
+  },
+  'lost-profiles': {
+    en: ['Every free profile can be sold', 'None is missing from the stock'],
+    uk: ['Кожен вільний профіль можна продати', 'Жоден не загубився на складі'],
+  },
+  'returned-profiles': {
+    en: ['Returned profiles are in their tariff', 'Each of them is in stock'],
+    uk: ['Повернуті профілі належать до свого тарифу', 'Кожен із них є на складі'],
+  },
+  'campaign-states': {
+    en: ['Campaigns have known statuses only', 'Campaigns, banks and reports are in known states'],
+    uk: ['Кампанії мають лише відомі статуси', 'Кампанії, банки та звіти перебувають у відомих станах'],
+  },
+  'launched-campaigns': {
+    en: ['Every launched campaign has an approved bank', 'None waits for a bank’s decision'],
+    uk: ['Кожна запущена кампанія має банк, що погодився', 'Жодна не чекає на рішення банку'],
+  },
+  'bank-parts': {
+    en: ['Each bank’s part fits its campaign', 'Reconciliation follows the period and comes before payment'],
+    uk: ['Участь кожного банку відповідає кампанії', 'Звірка йде після періоду й передує оплаті'],
+  },
+  'history-moves': {
+    en: ['Histories hold permitted steps only', 'Each entry is a step that the rules allow'],
+    uk: ['В історії лише дозволені кроки', 'Кожен запис є кроком, який дозволяють правила'],
+  },
+  'history-gaps': {
+    en: ['Histories have no gaps', 'Each entry begins where the one before ended'],
+    uk: ['В історії немає прогалин', 'Кожен запис починається там, де закінчився попередній'],
+  },
+  'history-present': {
+    en: ['Histories lead to the current status', 'The last entry is the current status'],
+    uk: ['Історія веде до поточного статусу', 'Останній запис збігається з поточним статусом'],
+  },
+  'report-counts': {
+    en: ['No report is missing', 'Each side has as many reports as are recorded'],
+    uk: ['Жоден звіт не загубився', 'Кожна сторона має стільки звітів, скільки записано'],
+  },
+  'campaign-texts': {
+    en: ['What banks read matches the data', 'The stored lists are up to date'],
+    uk: ['Банки бачать те, що записано', 'Збережені списки актуальні'],
+  },
+  'segment-counts': {
+    en: ['Segments have the stated number of customers', 'Numbers and lists match'],
+    uk: ['У сегментах стільки клієнтів, скільки вказано', 'Кількості збігаються зі списками'],
+  },
 }
 
-const countedBooks = /^(\d+) profiles of (\d+) tariffs are (\d+) free, (\d+) reserved, (\d+) sold and (\d+) withdrawn$/
+const profileStates: Record<Language, (counts: Record<string, string>) => string> = {
+  en: ({ profiles, tariffs, free, reserved, sold, withdrawn }) =>
+    `Profiles: ${profiles}, tariffs: ${tariffs}. Free ${free}, reserved ${reserved}, sold ${sold}, withdrawn ${withdrawn}`,
+  uk: ({ profiles, tariffs, free, reserved, sold, withdrawn }) =>
+    `Профілів: ${profiles}, тарифів: ${tariffs}. Вільних ${free}, зарезервованих ${reserved}, проданих ${sold}, вилучених ${withdrawn}`,
+}
 
 /**
- * A check in the person's language. What breaks one stays in the platform's words: it names orders, profiles and states as the
- * command line and the API do.
+ * A check in the person's language. What breaks one stays in the platform's words: it names orders and profiles as the command line
+ * and the API do.
+ *
+ * @param figure writes a number in the person's language
  */
-export function checkText({ name, ok, detail }: Check, language: Language): Pick<Check, 'name' | 'detail'> {
-  const [ownName, holds] = (language === 'uk' && inUkrainian[name]) || []
-  if (!ownName) return { name, detail }
-  const [, ...counts] = countedBooks.exec(detail) ?? []
-  const [profiles, tariffs, free, reserved, sold, withdrawn] = counts
-  if (profiles)
-    return {
-      name: ownName,
-      detail: `профілів: ${profiles}, тарифів: ${tariffs}; вільних ${free}, зарезервованих ${reserved}, проданих ${sold}, вилучених ${withdrawn}`,
-    }
-  return { name: ownName, detail: (ok && holds) || detail }
+export function checkText(
+  { code, name, ok, detail, params }: Check,
+  language: Language,
+  figure: (value: number) => string,
+): Pick<Check, 'name' | 'detail'> {
+  const known = texts[code]?.[language]
+  if (!known) return { name, detail }
+  const [ownName, holds] = known
+  if (!ok) return { name: ownName, detail }
+  if (code !== 'profile-states') return { name: ownName, detail: holds || detail }
+  const counts = Object.fromEntries(Object.entries(params ?? {}).map(([key, value]) => [key, figure(value)]))
+  return { name: ownName, detail: profileStates[language](counts) }
 }

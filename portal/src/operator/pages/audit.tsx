@@ -1,7 +1,7 @@
 import { Alert, Badge, Button, Stack } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Loaded } from '../../ui/states.tsx'
@@ -45,21 +45,22 @@ export function AuditPage() {
 function Checks({ audit, query }: { audit: Audit; query: ReturnType<typeof useQuery<Audit>> }) {
   const { audit: texts } = useTexts(operatorTexts)
   const { language } = usePreferences()
+  const format = useFormat()
   return (
     <DataTable
       label={texts.title}
       query={query}
       // What does not hold comes first.
       rows={[...audit.checks].sort((one, other) => Number(one.ok) - Number(other.ok))}
-      rowKey={({ name }) => name}
+      rowKey={({ code }) => code}
       columns={[
-        { key: 'name', title: texts.check, cell: check => checkText(check, language).name },
+        { key: 'name', title: texts.check, cell: check => checkText(check, language, format.number).name },
         {
           key: 'ok',
           title: texts.result,
           cell: ({ ok }) => <Badge color={ok ? 'perk' : 'red'}>{ok ? texts.holds : texts.broken}</Badge>,
         },
-        { key: 'detail', title: texts.detail, cell: check => checkText(check, language).detail },
+        { key: 'detail', title: texts.detail, cell: check => checkText(check, language, format.number).detail },
       ]}
     />
   )
