@@ -267,7 +267,14 @@ describe('POST /admin/profiles', () => {
   test('200 with skipInvalid: the faulty lines come before', async () => {
     const answer = await admin('POST', `${importPath}&skipInvalid=true`, { csv: `${csvOf(1)}x,1\n` })
     assert.deepEqual(lineValues(answer), [
-      { reject: { lineNumber: 22, column: 'line', reason: 'must have four columns, as the header has' } },
+      {
+        reject: {
+          lineNumber: 22,
+          column: 'line',
+          rule: 'column-count',
+          reason: 'must have four columns, as the header has',
+        },
+      },
       { result: { imported: 20, duplicates: 0, rejected: 1 } },
     ])
   })

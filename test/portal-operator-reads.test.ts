@@ -176,7 +176,7 @@ suite('stock', () => {
     const before = await desk('ua-5gb')
     const dry = await load(file, '&skipInvalid=true&dryRun=true')
     assert.deepEqual(dry.lines, [
-      { reject: { lineNumber: 8, column: 'iccid', reason: 'must be 18 to 20 digits' } },
+      { reject: { lineNumber: 8, column: 'iccid', rule: 'iccid-digits', reason: 'must be 18 to 20 digits' } },
       { result: { imported: 5, duplicates: 1, rejected: 1 } },
     ])
     const strict = await load(file, '&dryRun=true')
