@@ -116,7 +116,7 @@ describe('POST /admin/directory', () => {
     assert.equal(await nameNow(), 'Europe 10 GB')
     assert.deepEqual((await admin('POST', '/directory', { body: { directory } })).body, dry.body)
     assert.equal(await nameNow(), 'Renamed')
-    await admin('POST', '/directory', { body: { directory: testDirectory } })
+    await platform.applyDirectory(testDirectory)
   })
 
   test('a suspended bank is out with the next request', async () => {
@@ -126,7 +126,7 @@ describe('POST /admin/directory', () => {
     const suspended = testDirectory.replace('code: gamma,', 'code: gamma, status: suspended,')
     assert.equal((await admin('POST', '/directory', { body: { directory: suspended } })).body.updated, 1)
     assert.equal(await statusNow(), 401)
-    await admin('POST', '/directory', { body: { directory: testDirectory } })
+    await platform.applyDirectory(testDirectory)
     assert.equal(await statusNow(), 200)
   })
 
@@ -134,7 +134,7 @@ describe('POST /admin/directory', () => {
     const { status, body } = await admin('POST', '/directory', { body: { directory: 'banks:\n  - { code: a b }\n' } })
     assert.equal(status, 400)
     assert.match(body.message[0], /^banks\[0\]\.code \(line 2\): must be /)
-    assert.equal(body.message[1], 'banks[0].name (line 2): must be given')
+    assert.equal(body.message.length, 1)
   })
 
   test('400: a body that is not as described', async () => {
@@ -408,7 +408,7 @@ describe('stock', () => {
   test('the audit proves the books', async () => {
     const { status, body } = await admin('GET', '/audit')
     assert.deepEqual([status, body.ok], [200, true])
-    for (const check of body.checks) assert.deepEqual(Object.keys(check), ['name', 'ok', 'detail'])
+    for (const check of body.checks) assert.deepEqual(Object.keys(check).slice(0, 4), ['code', 'name', 'ok', 'detail'])
   })
 
   test('sealing anew tells its progress and ends with the result', async () => {
