@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { createLogins } from './access/logins.ts'
 import { createRefusals } from './access/refusals.ts'
-import { createLocalCounter, createThrottle } from './access/throttle.ts'
+import { createAddressLimit, createLocalCounter, createThrottle } from './access/throttle.ts'
 import { createTokenKeys, ensureTokenKey } from './access/token-keys.ts'
 import { findTokenKeys } from './access/token-keys-store.ts'
 import { createTokens } from './access/tokens.ts'
@@ -212,11 +212,18 @@ export async function createPlatform(
     const doors = {
       database,
       tokens,
+      malformed: createAddressLimit((...limit) => limits.counter('malformed', ...limit)),
       gatewayThrottle: createThrottle((name, ...limit) => limits.counter(`gateway-${name}`, ...limit)),
       loginThrottle: createThrottle((name, ...limit) => limits.counter(`login-${name}`, ...limit)),
       observeToken: metrics.token,
     }
-    const guard = { tokens, refusals, publicUrl: config.publicUrl, operatorKey: config.operatorKey }
+    const guard = {
+      tokens,
+      refusals,
+      publicUrl: config.publicUrl,
+      operatorKey: config.operatorKey,
+      keyGuesses: createAddressLimit((...limit) => limits.counter('operator-key', ...limit)),
+    }
     const deps: AppDeps = {
       door: config.admin === null ? 'all' : 'partners',
       isLive: config.mode === 'live',
@@ -255,6 +262,7 @@ export async function createPlatform(
         sealing,
         masterKeys: config.masterKeys,
         operatorKey: config.operatorKey,
+        keyGuesses: guard.keyGuesses,
       },
       accountLimiter: limits.accountLimiter,
       portalFolder,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { disableUser, endToken } from '../src/access/operations.ts'
+import { findEndedTokens } from '../src/access/store.ts'
 import { type Answer, startPlatform, type TestPlatform } from './support/platform.ts'
 import { type Account, addAccount, browserWith, cookieOf, openBrowser } from './support/portal.ts'
 import { tokensOf } from './support/token-keys.ts'
@@ -41,7 +42,8 @@ suite('POST /portal/session', () => {
     )
     const answer = await logIn(bank)
     assert.equal(answer.status, 200, answer.text)
-    const { expiresAt, now, ...session } = answer.body
+    const { expiresAt, now, failedLogins, ...session } = answer.body
+    assert.deepEqual(Object.keys(failedLogins).sort(), ['count', 'since'])
     assert.deepEqual(session, {
       typeAccount: 'bank',
       login: bank.login,
@@ -63,6 +65,23 @@ suite('POST /portal/session', () => {
     }
     assert.deepEqual(await names(merchant), ['retailer', 'editor', 'Гросер', 'string'])
     assert.deepEqual(await names(staff), ['platform', 'viewer', 'Perkline', 'object'])
+  })
+
+  test('wrong passwords since the login before are told, also later in the session; never by /auth/login', async () => {
+    const account = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
+    const first = await logIn(account)
+    assert.equal(first.body.failedLogins.count, 0)
+    for (let index = 0; index < 3; index++) assertError(await logIn({ ...account, password: 'wrong' }), 401)
+    const second = await logIn(account)
+    assert.equal(second.body.failedLogins.count, 3)
+    const since = Date.parse(second.body.failedLogins.since)
+    assert.ok(since > Date.parse(first.body.failedLogins.since) && since <= Date.now(), second.text)
+    const read = await browserWith(platform, cookieOf(second)).call('GET', '/portal/session')
+    assert.deepEqual(read.body.failedLogins, second.body.failedLogins)
+    const token = await platform.call('POST', '/auth/login', { body: account })
+    assert.deepEqual(Object.keys(token.body).sort(), ['access_token', 'expire'])
+    const system = await platform.call('GET', '/portal/session', { token: await platform.bankToken() })
+    assert.equal(system.body.failedLogins, null)
   })
 
   test('the cookie: HttpOnly, SameSite=Strict, the whole site, two hours; Secure where PUBLIC_URL is https', async () => {
@@ -96,8 +115,9 @@ suite('POST /portal/session', () => {
   })
 
   test('429 with the failures of both counted together', async () => {
-    const headers = { 'x-forwarded-for': '198.51.100.7' }
-    for (let index = 0; index < 10; index++) {
+    const [headers, home] = [{ 'x-forwarded-for': '198.51.100.7' }, { 'x-forwarded-for': '198.51.100.8' }]
+    assert.equal((await logIn(merchant, home)).status, 200)
+    for (let index = 0; index < 5; index++) {
       const body = { ...merchant, password: `wrong ${index}` }
       const path = index % 2 === 0 ? '/portal/session' : '/auth/login'
       assertError(await platform.call('POST', path, { body, headers }), 401)
@@ -105,7 +125,7 @@ suite('POST /portal/session', () => {
     const answer = await logIn(merchant, headers)
     assertError(answer, 429)
     assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
-    assert.equal((await logIn(merchant)).status, 200, 'elsewhere nothing changes')
+    assert.equal((await logIn(merchant, home)).status, 200, 'where the user got in before nothing changes')
   })
 
   test('403 from a page of another site, which might log people in as somebody else', async () => {
@@ -169,6 +189,43 @@ suite('DELETE /portal/session', () => {
     assert.equal((await platform.call('GET', '/esim/v1/operators', { token })).status, 401)
     await sibling.platform.deps.admin.refusals.refresh()
     assert.equal((await sibling.call('GET', '/esim/v1/operators', { token })).status, 401)
+  })
+
+  test('a person’s bearer token is ended; a system’s is not: 403, and in the cookie it is no session', async () => {
+    const account = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
+    const { body } = await platform.call('POST', '/auth/login', { body: account })
+    const token = body.access_token
+    assert.equal((await platform.call('DELETE', '/portal/session', { token })).status, 204)
+    for (const at of [platform, sibling]) {
+      await at.platform.deps.admin.refusals.refresh()
+      assert.equal((await at.call('GET', '/esim/v1/operators', { token })).status, 401)
+    }
+    const system = await platform.bankToken()
+    assertError(await platform.call('DELETE', '/portal/session', { token: system }), 403)
+    assert.equal((await platform.call('GET', '/esim/v1/operators', { token: system })).status, 200)
+    const inCookie = browserWith(platform, `perkline_session=${system}`)
+    for (const [method, path] of [
+      ['DELETE', '/portal/session'],
+      ['GET', '/portal/session'],
+      ['GET', '/esim/v1/operators'],
+    ] as const)
+      assert.equal((await inCookie.call(method, path)).status, 401, path)
+  })
+
+  test('ended tokens are read by change: what was read once is not read again', async () => {
+    const { database } = platform.platform
+    const expiresAt = new Date(Date.now() + 60_000)
+    await endToken({ database }, { id: 'ended-first', expiresAt })
+    const [first] = await findEndedTokens(database, 0)
+    assert.ok(first)
+    const read = async () => (await findEndedTokens(database, 0)).at(-1)?.number ?? 0
+    const last = await read()
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => endToken({ database }, { id: `ended-${index}`, expiresAt })),
+    )
+    const news = await findEndedTokens(database, last)
+    assert.equal(news.length, 20)
+    assert.deepEqual(await findEndedTokens(database, await read()), [])
   })
 
   test('other sessions of the same user live on', async () => {

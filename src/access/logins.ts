@@ -1,9 +1,14 @@
 /** How an attempt to get a token is made, by whichever route: throttled, counted, and for passwords few at once. */
+import { addressPrefixes, addressUnit } from '../addresses.ts'
 import { DomainError } from '../errors.ts'
+import { createTurns } from '../turns.ts'
+import { claimAttempt, findAttempts, noteFailure, noteSuccess } from './login-store.ts'
 import { type AccessDeps, issueGatewayToken, logIn } from './operations.ts'
-import type { Throttle } from './throttle.ts'
+import type { AddressLimit, Throttle } from './throttle.ts'
 
 export type LoginDeps = AccessDeps & {
+  /** Counts bodies that are no attempt at all. */
+  malformed: AddressLimit
   gatewayThrottle: Throttle
   loginThrottle: Throttle
   /** Whether the platform's own people get in; where not, they are refused as if their password were wrong. */
@@ -14,74 +19,110 @@ export type LoginDeps = AccessDeps & {
 
 export type Logins = {
   /**
-   * A token for clientId and secret.
+   * A token for clientId and secret. There are too many secrets to guess one, so a right one is always taken.
    *
    * @param address where the caller is
-   * @throws DomainError 'invalid' when they do not fit, 'too-many' when this address has failed too often
+   * @throws DomainError 'invalid' when they do not fit, 'too-many' when they do not and this address has failed too often
    */
   withSecret(address: string, given: { clientId: string; secret: string }): Promise<string>
   /**
    * A token for a portal user.
    *
-   * @throws DomainError 'unauthenticated' when anything does not fit, 'too-many' when this address has failed too often,
-   *   'unavailable' when too many others log in at this moment
+   * @param left aborts when the caller does not wait any more
+   * @throws DomainError 'unauthenticated' when anything does not fit, 'too-many' when this address, or anybody with this login, has
+   *   failed too often, 'unavailable' when too many others log in at this moment
    */
-  withPassword(address: string, given: { typeAccount: string; login: string; password: string }): Promise<string>
+  withPassword(address: string, given: PasswordLogin, left: AbortSignal): Promise<string>
+  /** Counts a body that is no attempt at all. @throws DomainError 'too-many' */
+  malformed: AddressLimit
 }
 
+export type PasswordLogin = { typeAccount: string; login: string; password: string }
+
+/** Password hashing is slow on purpose; more than a few at once would only slow down everyone else. */
+const queue = { atOnce: 2, perPartner: 2, waiting: 1_000, waitMs: 20_000 }
+/** Of those who come from where they got in before: no stranger is before them. */
+const knownQueue = { atOnce: 1, perPartner: 1, waiting: 100, waitMs: 20_000 }
+const busy = { code: 'unavailable', text: 'Too many logins at once; try again', retryAfterSeconds: 2 } as const
+
 export function createLogins(deps: LoginDeps): Logins {
-  /** Runs an attempt under a throttle; null is a failure that counts. */
-  const attempt = async (throttle: Throttle, address: string, name: string, run: () => Promise<string | null>) => {
-    const throttled = (error: unknown): never => {
-      deps.observeToken('throttled')
+  const { database, loginThrottle, gatewayThrottle } = deps
+  const [strangers, known] = [createTurns(queue, busy), createTurns(knownQueue, busy)]
+
+  /** Runs an attempt and tells its outcome. */
+  const observed = async (attempt: () => Promise<string | null>): Promise<string | null> => {
+    try {
+      const token = await attempt()
+      deps.observeToken(token === null ? 'refused' : 'issued')
+      return token
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'too-many') deps.observeToken('throttled')
       throw error
     }
-    await throttle.check(address, name).catch(throttled)
-    const token = await run()
-    if (token === null) await throttle.fail(address, name).catch(throttled)
-    deps.observeToken(token === null ? 'refused' : 'issued')
-    return token
   }
-  // Password hashing is slow on purpose; more than a few at once would only slow down everyone else.
-  const hashing = createGate(2, 100)
 
   // Found out like all others first: neither the answer nor its time shows whether the password was right.
-  const admitted = async (given: Parameters<Logins['withPassword']>[1]): Promise<string | null> => {
+  const admitted = async (given: PasswordLogin): Promise<string | null> => {
     const token = await logIn(deps, given)
     return deps.admitsStaff || given.typeAccount !== 'platform' ? token : null
   }
 
+  /** An attempt whose turn it is. @param userId null for a login that nobody has, which is treated as all others */
+  const tryPassword = async (
+    address: string,
+    given: PasswordLogin,
+    { userId, isKnownAddress }: { userId: string | null; isKnownAddress: boolean },
+  ) => {
+    // What others have tried meanwhile counts.
+    await loginThrottle.check(address, given.login)
+    if (!isKnownAddress) refuseFor(await claimAttempt(database, given.login))
+    const token = await admitted(given)
+    if (token === null || userId === null) {
+      await noteFailure(database, given.login, userId !== null)
+      await loginThrottle.fail(address, given.login)
+      return null
+    }
+    await noteSuccess(database, { userId, login: given.login, address: addressUnit(address) })
+    return token
+  }
+
   return {
+    malformed: deps.malformed,
+
     async withSecret(address, given) {
-      const token = await attempt(deps.gatewayThrottle, address, given.clientId, () => issueGatewayToken(deps, given))
+      const token = await observed(async () => {
+        const token = await issueGatewayToken(deps, given)
+        if (token === null) await gatewayThrottle.fail(address, given.clientId)
+        return token
+      })
       if (token === null) throw new DomainError('invalid', 'The clientId or the secret is wrong')
       return token
     },
 
-    async withPassword(address, given) {
-      const token = await hashing(() => attempt(deps.loginThrottle, address, given.login, () => admitted(given)))
+    async withPassword(address, given, left) {
+      const token = await observed(async () => {
+        await loginThrottle.check(address, given.login)
+        const attempts = await findAttempts(database, given.login, addressUnit(address))
+        if (!attempts.isKnownAddress) refuseFor(attempts.waitSeconds)
+        const end = attempts.isKnownAddress
+          ? await known.take(given.login, left)
+          : await strangers.take(addressPrefixes(address), left)
+        try {
+          return await tryPassword(address, given, attempts)
+        } finally {
+          end()
+        }
+      })
       if (token === null) throw new DomainError('unauthenticated', 'The login or the password is wrong')
       return token
     },
   }
 }
 
-/** Lets `places` run at once and `mostWaiting` wait. @throws DomainError 'unavailable' to those for whom there is no place */
-function createGate(places: number, mostWaiting: number) {
-  let running = 0
-  const waiting: (() => void)[] = []
-  return async <T>(run: () => Promise<T>): Promise<T> => {
-    if (running >= places) {
-      if (waiting.length >= mostWaiting)
-        throw new DomainError('unavailable', 'Too many logins at once; try again', { retryAfterSeconds: 2 })
-      await new Promise<void>(resolve => waiting.push(resolve))
-    } else running++
-    try {
-      return await run()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else running--
-    }
-  }
+/** @throws DomainError 'too-many' unless there is nothing to wait for */
+function refuseFor(waitSeconds: number): void {
+  if (waitSeconds > 0)
+    throw new DomainError('too-many', 'Too many wrong passwords for this login; wait a moment', {
+      retryAfterSeconds: Math.max(1, Math.ceil(waitSeconds)),
+    })
 }

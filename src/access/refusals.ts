@@ -1,15 +1,18 @@
 /**
  * Who has lost access while holding a live token: revoked credentials, ended client secrets, disabled users, suspended partners, and
- * single tokens whose session was ended. Each process keeps the short list in memory and reads it anew when told of a change and every two seconds, so
- * that a token check asks no database.
+ * single tokens whose session was ended. Each process keeps the list in memory, so that a token check asks no database. When told of a
+ * change and every two seconds it reads the short part anew, and of ended sessions what is new.
  */
 import type { Queryable } from '../db/database.ts'
-import { findRefused } from './store.ts'
+import { findEndedTokens, findRefused } from './store.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 import type { ReadToken } from './tokens.ts'
 
 /** The promise of behaviour.md, section 2: access is lost within 10 seconds, in every process. */
 const staleAfterMs = 10_000
+/** Covers clocks that differ between processes. */
+const marginMs = 60_000
+const forgetEveryMs = 60_000
 
 export type Refusals = {
   refresh(): Promise<void>
@@ -21,20 +24,35 @@ export type Refusals = {
 export function createRefusals(database: Queryable): Refusals {
   let refused = new Set<string>()
   let readAtMs = Number.NEGATIVE_INFINITY
+  /** Ended tokens with the time at which they expire. */
+  const ended = new Map<string, number>()
+  let lastNumber = 0
+  let forgotAtMs = performance.now()
+  const readEnded = async () => {
+    for (const { id, number, expiresAt } of await findEndedTokens(database, lastNumber)) {
+      ended.set(id, expiresAt.getTime())
+      lastNumber = Math.max(lastNumber, number)
+    }
+    if (performance.now() - forgotAtMs < forgetEveryMs) return
+    forgotAtMs = performance.now()
+    const expiredBeforeMs = Date.now() - marginMs
+    for (const [id, expiresAtMs] of ended) if (expiresAtMs < expiredBeforeMs) ended.delete(id)
+  }
   return {
     async refresh() {
       const startedAtMs = performance.now()
-      // A margin of a minute covers clocks that differ between processes.
+      await readEnded()
       const now = new Date()
-      const since = new Date(now.getTime() - (tokenLifetimeSeconds + 60) * 1000)
+      const since = new Date(now.getTime() - tokenLifetimeSeconds * 1000 - marginMs)
       const found = new Set(await findRefused(database, { since, now }))
       if (startedAtMs < readAtMs) return
       refused = found
       readAtMs = startedAtMs
     },
     refused({ caller, id, secretId }) {
+      if (ended.has(id)) return true
       if (refused.size === 0) return false
-      if (refused.has(caller.subject) || refused.has(id)) return true
+      if (refused.has(caller.subject)) return true
       if (secretId !== null && refused.has(secretId)) return true
       if (caller.type === 'bank') return refused.has(caller.bankId)
       return caller.type === 'retailer' && refused.has(caller.merchantId)

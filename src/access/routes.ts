@@ -2,6 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { CashbackError, TokenError } from '../http/errors.ts'
+import { leaving } from '../http/leaving.ts'
+import { countMalformed } from '../http/malformed.ts'
 import { errorAnswers, ref } from '../http/openapi.ts'
 import { accountTypes } from './caller.ts'
 import type { Logins } from './logins.ts'
@@ -47,6 +49,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
   app.post(
     '/getToken/auth',
     {
+      ...countMalformed(deps.logins.malformed),
       schema: {
         operationId: 'issueToken',
         tags,
@@ -77,6 +80,7 @@ export const loginRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
   app.post(
     '/auth/login',
     {
+      ...countMalformed(deps.logins.malformed),
       schema: {
         operationId: 'logIn',
         tags,
@@ -97,7 +101,7 @@ export const loginRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
       },
     },
     async (request, reply) => {
-      const token = await deps.logins.withPassword(request.ip, request.body)
+      const token = await deps.logins.withPassword(request.ip, request.body, leaving(reply))
       return reply.send(answer(token))
     },
   )

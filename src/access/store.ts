@@ -229,12 +229,29 @@ export async function findOwner(database: Queryable, partner: PartnerReference):
   return row ? { merchantId: row.id } : null
 }
 
+const endedTokensLock = 7_365_022
+
+export type EndedToken = { id: string; number: number; expiresAt: Date }
+
+/** The tokens that were ended after the one with this number, in their order; without those that have expired since. */
+export function findEndedTokens(database: Queryable, after: number): Promise<EndedToken[]> {
+  return database.query<EndedToken>(
+    {
+      name: 'access.ended-tokens',
+      text: `select token_id as id, number, expires_at as "expiresAt" from ended_tokens
+             where number > $1 and expires_at > now() order by number`,
+    },
+    [after],
+  )
+}
+
 /** Ends one token before its time; tokens that have come to their end by themselves are forgotten. */
 export async function insertEndedToken(
   transaction: Queryable,
   token: { id: string; expiresAt: Date },
   now: Date,
 ): Promise<void> {
+  await transaction.execute('select pg_advisory_xact_lock($1)', [endedTokensLock])
   await transaction.execute('delete from ended_tokens where expires_at < $1', [now])
   await transaction.execute(
     'insert into ended_tokens (token_id, expires_at) values ($1, $2) on conflict (token_id) do nothing',
@@ -244,7 +261,7 @@ export async function insertEndedToken(
 
 /**
  * Everyone whose live tokens are to be refused: credentials revoked, users disabled and client secrets ended since `since` (older ones
- * have no live token left), partners that are suspended now, and single tokens that were ended.
+ * have no live token left), and partners that are suspended now.
  */
 export async function findRefused(database: Queryable, { since, now }: { since: Date; now: Date }): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
@@ -252,8 +269,7 @@ export async function findRefused(database: Queryable, { since, now }: { since: 
      union all select user_id::text from portal_users where disabled_at >= $1
      union all select bank_id::text from banks where status = 'suspended'
      union all select merchant_id::text from merchants where status = 'suspended'
-     union all select secret_id from ended_secrets where ends_at >= $1 and ends_at <= $2
-     union all select token_id from ended_tokens`,
+     union all select secret_id from ended_secrets where ends_at >= $1 and ends_at <= $2`,
     [since, now],
   )
   return rows.map(({ id }) => id)

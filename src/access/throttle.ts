@@ -1,10 +1,11 @@
 /**
- * Slows down guessing (behaviour.md, section 2): after 10 failures for one clientId or login from one address, or 50 from one
- * address, within a minute, that address waits. The rightful client elsewhere is never locked out.
+ * Slows down guessing (behaviour.md, section 2; security.md, "Limits"): after 10 failures for one clientId or login from one address,
+ * or 50 from one address, within a minute, that address waits. The rightful client elsewhere is never locked out.
  */
 import { createHash } from 'node:crypto'
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { addressUnit } from '../addresses.ts'
 import { DomainError } from '../errors.ts'
 
 const windowSeconds = 60
@@ -30,11 +31,6 @@ export function createThrottle(create: typeof createLocalCounter = createLocalCo
   const nameKey = (address: string, name: string) =>
     `${address}|${createHash('sha256').update(name).digest('base64url').slice(0, 22)}`
 
-  const refuseFor = (waitMs: number): never => {
-    throw new DomainError('too-many', 'Too many failed attempts from your address; wait a moment', {
-      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-    })
-  }
   const limits = [failuresOfName, failuresOfAddress]
   /** How long to wait for the counts that are above their limits, or at them, with `atLimit`. */
   const waitFor = (counts: (RateLimiterRes | null)[], atLimit: boolean): number => {
@@ -46,17 +42,37 @@ export function createThrottle(create: typeof createLocalCounter = createLocalCo
   }
 
   return {
-    async check(address, name) {
+    async check(given, name) {
+      const address = addressUnit(given)
       const counts = await Promise.all([byName.get(nameKey(address, name)), byAddress.get(address)])
       const waitMs = waitFor(counts, true)
       if (waitMs > 0) refuseFor(waitMs)
     },
-    async fail(address, name) {
+    async fail(given, name) {
+      const address = addressUnit(given)
       const counts = await Promise.all([byName.penalty(nameKey(address, name), 1), byAddress.penalty(address, 1)])
       const waitMs = waitFor(counts, false)
       if (waitMs > 0) refuseFor(waitMs)
     },
   }
+}
+
+/** Counts what one address gets wrong. @throws DomainError 'too-many' beyond 50 within a minute */
+export type AddressLimit = (address: string) => Promise<void>
+
+/** @param create as for `createThrottle` */
+export function createAddressLimit(create: (points: number, seconds: number) => RateLimiterAbstract): AddressLimit {
+  const counter = create(failuresOfAddress, windowSeconds)
+  return async address => {
+    const { consumedPoints, msBeforeNext } = await counter.penalty(addressUnit(address), 1)
+    if (consumedPoints > failuresOfAddress) refuseFor(msBeforeNext)
+  }
+}
+
+function refuseFor(waitMs: number): never {
+  throw new DomainError('too-many', 'Too many failed attempts from your address; wait a moment', {
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+  })
 }
 
 export function createLocalCounter(keyPrefix: string, points: number, duration: number): RateLimiterAbstract {

@@ -4,24 +4,40 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { AddressLimit } from '../access/throttle.ts'
 import { type Actor, actorOf, operatorActor } from '../campaigns/moves-store.ts'
 import { DomainError, InvalidTokenError } from '../errors.ts'
 import { type AuthenticateDeps, bearerToken, callerOf, isRead } from '../http/authenticate.ts'
 
-export type OperatorDeps = AuthenticateDeps & { operatorKey: string }
+export type OperatorDeps = AuthenticateDeps & { operatorKey: string; keyGuesses: AddressLimit }
 
 /**
  * Every route of this plugin is for the platform's operator. `request.caller` stays null for the key itself.
  *
  * @throws DomainError 'unauthenticated'; 'forbidden' for a partner's token, for a change by a `viewer`, and for one by cookie that
- *   does not come from the platform's own pages; 'unavailable' when revocations could not be read for 10 seconds
+ *   does not come from the platform's own pages; 'too-many' for wrong keys; 'unavailable' when revocations could not be read for 10
+ *   seconds
  */
 export function authenticateOperator(app: FastifyInstance, deps: OperatorDeps): void {
   const isKey = keyCheck(deps.operatorKey)
-  app.addHook('onRequest', (request, _, done) => {
-    if (isKey(bearerToken(request))) return done()
-    done(refusalOf(request, deps))
+  app.addHook('onRequest', async request => {
+    if (isKey(bearerToken(request))) return
+    const refusal = refusalOf(request, deps)
+    if (!refusal) return
+    await noteGuess(request, refusal, deps)
+    throw refusal
   })
+}
+
+/**
+ * Logs a wrong key with its sender's address, and counts it: the right one is always taken, so nobody is locked out.
+ *
+ * @throws DomainError 'too-many' when the address has sent too many
+ */
+export async function noteGuess(request: FastifyRequest, refusal: DomainError, deps: OperatorDeps): Promise<void> {
+  if (refusal.code !== 'unauthenticated' || bearerToken(request) === null) return
+  request.log.warn({ address: request.ip }, 'a wrong operator key was refused')
+  await deps.keyGuesses(request.ip)
 }
 
 /** Compares in constant time, whatever the length of what is sent. */

@@ -39,6 +39,8 @@ export function callerOf(request: FastifyRequest, deps: AuthenticateDeps): Calle
   if (deps.refusals.stale())
     return new DomainError('unavailable', 'The database is away for a moment; try again', { retryAfterSeconds: 2 })
   const byCookie = request.headers.authorization === undefined
+  // The cookie is for people; a system's token in it is no session.
+  if (byCookie && read.caller.userType !== 'portal_user') return new InvalidTokenError()
   if (byCookie && !isRead(request) && originOf(request, deps.publicUrl) !== 'same')
     return new DomainError('forbidden', 'With the session cookie, changes are taken from the platform’s own pages only')
   return read.caller

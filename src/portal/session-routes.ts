@@ -1,16 +1,19 @@
 /** How a person logs in to the portal: the token of `POST /auth/login`, kept by the browser in a cookie that no script can read. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { findFailedLogins } from '../access/login-store.ts'
 import type { Logins } from '../access/logins.ts'
 import { endToken } from '../access/operations.ts'
 import { LoginBody, tooManyAttempts } from '../access/routes.ts'
 import type { ReadToken } from '../access/tokens.ts'
 import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
 import { cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError, InvalidTokenError } from '../errors.ts'
 import { callerOf, tokenOf } from '../http/authenticate.ts'
+import { leaving } from '../http/leaving.ts'
+import { countMalformed } from '../http/malformed.ts'
 import { ref } from '../http/openapi.ts'
 import { originOf } from '../http/same-origin.ts'
-import { cookieToken, endedSessionCookie, sessionCookie } from '../http/session-cookie.ts'
+import { endedSessionCookie, sessionCookie } from '../http/session-cookie.ts'
 import { Session } from './session-schemas.ts'
 import { findNames } from './session-store.ts'
 
@@ -25,6 +28,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
   /** @throws DomainError 'unauthenticated' when the account is gone */
   const sessionOf = async ({ caller, expiresAt }: ReadToken) => {
     const names = await findNames(database, caller)
+    const failed = caller.userType === 'portal_user' ? await findFailedLogins(database, caller.subject) : null
     if (!names) throw new DomainError('unauthenticated', 'This account is not there any more')
     return {
       typeAccount: caller.type,
@@ -34,12 +38,14 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
       name: names.name ?? 'Perkline',
       expiresAt: expiresAt.toISOString(),
       now: clock.now().toISOString(),
+      failedLogins: failed && { count: failed.count, since: failed.since.toISOString() },
     }
   }
 
   app.post(
     '/session',
     {
+      ...countMalformed(deps.logins.malformed),
       schema: {
         operationId: 'openSession',
         tags,
@@ -63,7 +69,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
     },
     async (request, reply) => {
       if (originOf(request, publicUrl) === 'other') throw new DomainError('forbidden', foreign)
-      const token = await deps.logins.withPassword(request.ip, request.body)
+      const token = await deps.logins.withPassword(request.ip, request.body, leaving(reply))
       const read = tokens.read(token)
       if (!read) throw new Error('A token that was just made is not valid')
       return reply.header('set-cookie', sessionCookie(token, publicUrl)).send(await sessionOf(read))
@@ -102,24 +108,37 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
         operationId: 'endSession',
         tags,
         summary: 'Log out',
-        description: 'Clears the cookie, and its token opens nothing any more. Without a session it changes nothing.',
+        description:
+          'Ends the session whose token is sent, as cookie or bearer token: it opens nothing any more. Without a session it changes ' +
+          'nothing. A system’s token lasts as long as its credential.',
         security: [],
         querystring: NoQuery,
         response: {
           204: { type: 'null', description: 'Nobody is logged in here any more' },
-          ...cashbackErrors({ 400: 'A query was given', 403: foreign }),
+          ...cashbackErrors({
+            400: 'A query was given',
+            401: 'The cookie carries a system’s token',
+            403: `${foreign}, or the bearer token is a system’s`,
+          }),
         },
       },
     },
     async (request, reply) => {
-      const token = cookieToken(request, publicUrl)
-      if (token !== null && originOf(request, publicUrl) !== 'same') throw new DomainError('forbidden', foreign)
+      const byCookie = request.headers.authorization === undefined
+      const token = tokenOf(request, publicUrl)
+      if (byCookie && token !== null && originOf(request, publicUrl) !== 'same')
+        throw new DomainError('forbidden', foreign)
       const read = token === null ? null : tokens.read(token)
+      if (read && read.caller.userType !== 'portal_user')
+        throw byCookie
+          ? new InvalidTokenError()
+          : new DomainError('forbidden', 'A system’s token can’t be ended: revoke its credential')
       if (read) {
         await endToken(deps, read)
         await refusals.refresh()
       }
-      return reply.header('set-cookie', endedSessionCookie(publicUrl)).code(204).send(null)
+      if (byCookie) reply.header('set-cookie', endedSessionCookie(publicUrl))
+      return reply.code(204).send(null)
     },
   )
 }

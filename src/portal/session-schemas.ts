@@ -20,6 +20,18 @@ export const Session = Type.Object(
     name: Type.String({ description: 'Name of the bank, the merchant or the platform', examples: ['Гросер'] }),
     expiresAt: instant('When the session ends; then the user logs in again'),
     now: instant('The time that campaigns go by; in sandbox mode it can be moved'),
+    failedLogins: nullable(
+      Type.Object(
+        {
+          count: Type.Integer({ minimum: 0, description: 'How many', examples: [0] }),
+          since: instant('The login before this one; for the first login, when the account was made'),
+        },
+        {
+          description:
+            'Wrong passwords for this login between the login before and the last one; null for a system’s token',
+        },
+      ),
+    ),
   },
   { $id: 'Session', description: 'Who is logged in' },
 )

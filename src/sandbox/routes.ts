@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { keyCheck, type OperatorDeps } from '../admin/authenticate.ts'
+import { keyCheck, noteGuess, type OperatorDeps } from '../admin/authenticate.ts'
 import { instantForm } from '../campaigns/instant.ts'
 import { DomainError } from '../errors.ts'
 import { bearerToken, callerOf } from '../http/authenticate.ts'
@@ -131,9 +131,11 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async
 /** @throws DomainError 'unauthenticated' without the token of a partner or a platform user and without the operator's key */
 function letIn(app: FastifyInstance, guard: OperatorDeps): void {
   const isKey = keyCheck(guard.operatorKey)
-  app.addHook('onRequest', (request, _, done) => {
-    if (isKey(bearerToken(request))) return done()
+  app.addHook('onRequest', async request => {
+    if (isKey(bearerToken(request))) return
     const caller = callerOf(request, guard)
-    done(caller instanceof DomainError ? caller : undefined)
+    if (!(caller instanceof DomainError)) return
+    await noteGuess(request, caller, guard)
+    throw caller
   })
 }

@@ -1,0 +1,109 @@
+/** All SQL of attempts to log in with a password: how often they failed, and where they succeeded. Real time is the database's. */
+import { createHash } from 'node:crypto'
+import type { Queryable } from '../db/database.ts'
+
+/** How long an address where a login got in is known. */
+const knownDays = 30
+/** So many wrong passwords cost nothing; then each further try waits, twice as long each time. */
+const freeFailures = 4
+const longestWaitSeconds = 60
+
+const keyOf = (login: string): Buffer => createHash('sha256').update(login).digest()
+
+export type Attempts = {
+  /** null: nobody has this login. */
+  userId: string | null
+  /** The login got in from this address lately. */
+  isKnownAddress: boolean
+  /** Seconds until the next password of the login is looked at. */
+  waitSeconds: number
+}
+
+/** How attempts with this login stand. @param address as `addressUnit` gives it */
+export async function findAttempts(database: Queryable, login: string, address: string): Promise<Attempts> {
+  const [attempts] = await database.query<Attempts>(
+    {
+      name: 'access.find-attempts',
+      text: `
+        select u.user_id as "userId",
+          exists (select from login_addresses a where a.user_id = u.user_id and a.address = $3
+                  and a.last_at > now() - interval '${knownDays} days') as "isKnownAddress",
+          coalesce(greatest(0, extract(epoch from f.next_at - now())), 0)::float8 as "waitSeconds"
+        from (values ($1::bytea)) k (login_key)
+        left join failed_logins f using (login_key) left join portal_users u on u.login = $2`,
+    },
+    [keyOf(login), login, address],
+  )
+  if (!attempts) throw new Error('A row of values is there')
+  return attempts
+}
+
+const wait = (failures: string) =>
+  `make_interval(secs => case when ${failures} <= ${freeFailures} then 0
+     else least(${longestWaitSeconds}, 2 ^ least(${failures} - ${freeFailures}, 10)) end)`
+
+/**
+ * Takes the next try of a login: of several at the same moment one, where tries have to wait.
+ *
+ * @returns the seconds to wait; 0 when it may be made
+ */
+export async function claimAttempt(database: Queryable, login: string): Promise<number> {
+  const [claim] = await database.query<{ isClaimed: boolean; waitSeconds: number }>(
+    `with claimed as (
+       update failed_logins set next_at = now() + ${wait('failures')}
+       where login_key = $1 and failures > ${freeFailures} and next_at <= now() returning login_key
+     )
+     select exists (select from claimed) as "isClaimed", greatest(1, extract(epoch from next_at - now()))::float8 as "waitSeconds"
+     from failed_logins where login_key = $1 and failures > ${freeFailures}`,
+    [keyOf(login)],
+  )
+  return claim && !claim.isClaimed ? claim.waitSeconds : 0
+}
+
+/** Counts a wrong password, whether anybody has the login or not. */
+export async function noteFailure(database: Queryable, login: string, isKnown: boolean): Promise<void> {
+  await database.execute(
+    `with forgotten as (
+       delete from failed_logins where not is_known and last_at < now() - interval '1 hour' and login_key <> $1
+     )
+     insert into failed_logins as f (login_key, is_known, failures, last_at, next_at) values ($1, $2, 1, now(), now())
+     on conflict (login_key) do update set is_known = $2, failures = f.failures + 1, last_at = now(),
+       next_at = now() + ${wait('(f.failures + 1)')}`,
+    [keyOf(login), isKnown],
+  )
+}
+
+/** A login got in: its wrong passwords are told from now on and count no more, and the address is known. */
+export async function noteSuccess(
+  database: Queryable,
+  given: { userId: string; login: string; address: string },
+): Promise<void> {
+  await database.execute(
+    `with failed as (
+       delete from failed_logins where login_key = $1 returning failures
+     ), noted as (
+       insert into user_logins as l (user_id, last_at, failed_count, failed_since)
+       select user_id, now(), coalesce((select failures from failed), 0), created_at from portal_users where user_id = $2
+       on conflict (user_id) do update
+         set last_at = excluded.last_at, failed_count = excluded.failed_count, failed_since = l.last_at
+     ), forgotten as (
+       delete from login_addresses
+       where user_id = $2 and address <> $3 and last_at < now() - interval '${knownDays} days'
+     )
+     insert into login_addresses (user_id, address, last_at) values ($2, $3, now())
+     on conflict (user_id, address) do update set last_at = excluded.last_at`,
+    [keyOf(given.login), given.userId, given.address],
+  )
+}
+
+/** Wrong passwords between the last login of a user and the one before. @returns null for one who never logged in */
+export async function findFailedLogins(
+  database: Queryable,
+  userId: string,
+): Promise<{ count: number; since: Date } | null> {
+  const [found] = await database.query<{ count: number; since: Date }>(
+    'select failed_count as count, failed_since as since from user_logins where user_id::text = $1',
+    [userId],
+  )
+  return found ?? null
+}

@@ -1,0 +1,19 @@
+/** Bodies that are no attempt to get a token: an address may send so many of them (security.md, "Limits"). */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AddressLimit } from '../access/throttle.ts'
+import { answerError } from './errors.ts'
+
+/** To be spread into the options of each route where people and systems log in. */
+export const countMalformed = (limit: AddressLimit) => ({
+  preHandler: async (request: FastifyRequest) => {
+    attempts.add(request)
+  },
+  errorHandler: async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const refusal = attempts.has(request) ? null : await limit(request.ip).catch((tooMany: unknown) => tooMany)
+    answerError(refusal ?? error, request, reply)
+    return reply
+  },
+})
+
+/** Requests whose body was fine. */
+const attempts = new WeakSet<FastifyRequest>()
