@@ -46,6 +46,8 @@ export type Config = {
   /** The size of their terminals and banners. */
   pendingCampaignMib: number
   completeAfterDays: number
+  /** How long the first answer is kept for an Idempotency-Key, in real time. */
+  idempotencyHours: number
   logLevel: (typeof logLevels)[number]
   metrics: Address | null
   /** Where the admin interface listens, and nowhere else; null: beside everything else. */
@@ -183,6 +185,7 @@ export function readConfig(env: Environment): Config {
     pendingCampaigns: whole('PENDING_CAMPAIGNS', 200, 1, 1_000_000),
     pendingCampaignMib: whole('PENDING_CAMPAIGN_MIB', 64, 1, 1_000_000),
     completeAfterDays: whole('COMPLETE_AFTER_DAYS', 30, 0, 3650),
+    idempotencyHours: whole('IDEMPOTENCY_HOURS', 24, 1, 168),
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
     metrics,
     admin,

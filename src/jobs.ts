@@ -5,8 +5,9 @@
 import { moveDueCampaigns } from './campaigns/clock-operations.ts'
 import type { CampaignDeps } from './campaigns/deps.ts'
 import { expire, forgetSold } from './esim/store.ts'
+import type { Answers } from './idempotency/answers.ts'
 
-export type JobDeps = CampaignDeps
+export type JobDeps = CampaignDeps & { answers: Pick<Answers, 'forgetOld'> }
 
 type Job = {
   name: string
@@ -27,6 +28,11 @@ export const jobs: readonly Job[] = [
     name: 'expire-reservations',
     everyMs: 1_000,
     run: ({ database, clock }) => expire(database, clock.now()),
+  },
+  {
+    name: 'forget-idempotency-answers',
+    everyMs: 3_600_000,
+    run: ({ answers }) => answers.forgetOld(),
   },
   {
     name: 'forget-sold-profiles',

@@ -31,6 +31,7 @@ import { countStock } from './esim/stock-store.ts'
 import { type AppDeps, createApp } from './http/app.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createLocalRateLimiter, type RateLimit } from './http/rate-limit.ts'
+import { createAnswers } from './idempotency/answers.ts'
 import { runDue, startJobs } from './jobs.ts'
 import type { Logger } from './log.ts'
 import { followSharedClock } from './sandbox/operations.ts'
@@ -184,7 +185,12 @@ export async function createPlatform(
       },
     })
     closers.unshift(() => notifications.stop())
-    const campaigns = { database, clock, completeAfterMs: config.completeAfterDays * 86_400_000 }
+    const campaigns = {
+      database,
+      clock,
+      completeAfterMs: config.completeAfterDays * 86_400_000,
+      answers: createAnswers({ database, masterKeys: config.masterKeys, hours: config.idempotencyHours }),
+    }
     let jobs: { stop(): Promise<void> } | null = null
     const startOwnJobs = () => {
       if (!running.includes('worker')) return

@@ -9,6 +9,7 @@ import { importProfiles, rotateKeys, type StockDeps } from '../esim/stock-operat
 import { countStock } from '../esim/stock-store.ts'
 import { withdrawProfiles } from '../esim/withdrawal.ts'
 import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload-route.ts'
+import { resealAnswers } from '../idempotency/answers.ts'
 import { audit } from './audit.ts'
 import { csvBody, lines, NoQuery, operation, operatorErrors } from './documents.ts'
 import { sendLines, sendProgress } from './line-answer.ts'
@@ -109,6 +110,7 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
     async (_, reply) =>
       sendProgress(reply as FastifyReply, async tell => {
         await resealTokenKeys(database, deps.masterKeys)
+        await resealAnswers(deps)
         const result = await rotateKeys(deps, { onProgress: progress => tell({ progress }) })
         tell({ result })
       }) as never,

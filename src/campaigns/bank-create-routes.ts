@@ -1,6 +1,8 @@
 /** `POST /portal/cashbacks` (behaviour.md, section 7): registered where every caller is a partner already. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf } from '../http/authenticate.ts'
+import { answerOnce, idempotent } from '../http/idempotency.ts'
 import { ref } from '../http/openapi.ts'
 import { createAsBank } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
@@ -14,7 +16,7 @@ export const bankCreateRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (
     '/cashbacks',
     {
       bodyLimit: formLimitBytes,
-      config: { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds },
+      config: { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, ...idempotent },
       attachValidation: true,
       onRequest: async request => {
         bankOf(request)
@@ -41,11 +43,11 @@ export const bankCreateRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (
     },
     async (request, reply) => {
       const form = { body: request.body, schemaFaults: schemaFaults(request) }
-      const campaign = await createAsBank(deps, bankOf(request), form)
-      return reply
-        .code(201)
-        .header('location', `${app.prefix}/cashbacks/${campaign.cashbackId}`)
-        .send(resultView(campaign, 'The campaign is created and waits for the bank’s confirmation'))
+      return answerOnce(request as FastifyRequest, reply as FastifyReply, { deps, status: 201 }, async lent => {
+        const campaign = await createAsBank(lent, bankOf(request), form)
+        reply.header('location', `${app.prefix}/cashbacks/${campaign.cashbackId}`)
+        return resultView(campaign, 'The campaign is created and waits for the bank’s confirmation')
+      })
     },
   )
 }

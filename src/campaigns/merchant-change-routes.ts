@@ -1,8 +1,9 @@
 /** What a merchant changes: it creates, edits, deletes and launches. Registered where every caller is a merchant already. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../errors.ts'
 import { merchantOf } from '../http/authenticate.ts'
+import { answerOnce, idempotent } from '../http/idempotency.ts'
 import { ref } from '../http/openapi.ts'
 import { bodyOptional } from '../http/optional-body.ts'
 import { uuidForm } from '../uuid.ts'
@@ -33,7 +34,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
     '/cashbacks/for-merchant',
     {
       bodyLimit: formLimitBytes,
-      config: { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds },
+      config: { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, ...idempotent },
       attachValidation: true,
       schema: {
         ...common,
@@ -54,11 +55,11 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
     },
     async (request, reply) => {
       const form = { body: request.body, schemaFaults: schemaFaults(request) }
-      const campaign = await createAsMerchant(deps, merchantOf(request), form)
-      return reply
-        .code(201)
-        .header('location', `/cashbacks/for-merchant/${campaign.cashbackId}`)
-        .send(resultView(campaign, 'The campaign is created and its banks are invited'))
+      return answerOnce(request as FastifyRequest, reply as FastifyReply, { deps, status: 201 }, async lent => {
+        const campaign = await createAsMerchant(lent, merchantOf(request), form)
+        reply.header('location', `/cashbacks/for-merchant/${campaign.cashbackId}`)
+        return resultView(campaign, 'The campaign is created and its banks are invited')
+      })
     },
   )
 
@@ -141,7 +142,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
   app.post(
     '/cashbacks/for-merchant/:cashbackId/confirm',
     {
-      config: bodyOptional,
+      config: { ...bodyOptional, ...idempotent },
       schema: {
         ...common,
         operationId: 'launchCampaign',
@@ -164,12 +165,11 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
       },
     },
     async (request, reply) => {
-      const done = await operations.launch(deps, {
-        merchant: merchantOf(request),
-        ...request.params,
-        ...guardOf(request),
+      const asked = { merchant: merchantOf(request), ...request.params, ...guardOf(request) }
+      return answerOnce(request as FastifyRequest, reply as FastifyReply, { deps, status: 201 }, async lent => {
+        const done = await operations.launch(lent, asked)
+        return resultView(done.campaign, done.message)
       })
-      return reply.code(201).send(resultView(done.campaign, done.message))
     },
   )
 }

@@ -47,6 +47,8 @@ export type Database = Queryable & {
    * @param left when it aborts, the statement under way ends, with its connection
    */
   aside(left: AbortSignal): Queryable
+  /** Of a database that was lent for one long transaction, the connection in it: `longTransaction` then joins that one. */
+  joined?: pg.Client
   /** A new, connected client of the caller's own, for one that stays open (notifications). */
   connect(): Promise<pg.Client>
   pool(): { total: number; idle: number; waiting: number }

@@ -7,6 +7,8 @@ import { type Database, type Queryable, queryable } from './database.ts'
  * Runs `work` in one transaction without time limits. Unlike `Database.transaction` it is never tried again by itself: its input is
  * often a stream that comes once.
  *
+ * Within another one (`Database.joined`) it becomes a part of that: `begin` and `keep` are then the other's affair.
+ *
  * @param work gets the connection, and the same as `Queryable`; the latter refuses further statements once the client has left
  * @param options.begin how it begins, e.g. with an isolation level
  * @param options.keep false: all is rolled back at the end, and only the result stays
@@ -18,6 +20,8 @@ export function longTransaction<T>(
   work: (client: pg.Client, transaction: Queryable) => Promise<T>,
   options: { begin?: string; keep?: boolean; left?: AbortSignal | undefined } = {},
 ): Promise<T> {
+  const { joined } = database
+  if (joined) return work(joined, whilePresent(queryable(joined), options.left))
   return database.dedicated(async client => {
     await client.query(options.begin ?? 'begin')
     // An error needs no rollback: the connection ends, and the transaction with it.

@@ -29,6 +29,7 @@ import { compressAnswers } from './compression.ts'
 import { defaultHeaders, sendDefaultHeaders } from './default-headers.ts'
 import { answerError, apiOf, CashbackError, EncodedBodyError, PortalError, pathOf, TokenError } from './errors.ts'
 import { warnOfUntrustedProxies } from './forwarded.ts'
+import { takeKeys } from './idempotency.ts'
 import { isText } from './json.ts'
 import { bodyWaitMs, readBodies } from './large-bodies.ts'
 import { endLateBody, refuseLateBody } from './late-body.ts'
@@ -134,6 +135,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.setErrorHandler(answerError)
   limitBodyTime(app)
   takeAbsentBodies(app)
+  takeKeys(app, deps.campaigns.answers)
   measureRequests(app, deps.metrics)
   sendDefaultHeaders(app, deps.publicUrl)
   logRequests(app, deps.logger)

@@ -5,6 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createTurns, type Turns } from '../turns.ts'
 import { accountOf } from './account.ts'
+import { seeBody } from './idempotency.ts'
 import { countValues, type JsonBounds, readJson } from './json.ts'
 import { readJsonAside } from './json-pieces.ts'
 import { refuseLateBody } from './late-body.ts'
@@ -48,6 +49,7 @@ export function readBodies(app: FastifyInstance): void {
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    if (!(await seeBody(request, body))) return {}
     const { jsonBounds } = request.routeOptions.config
     if (body.length <= largeBytes && countValues(body, jsonBounds) <= fewValues) return readJson(body, jsonBounds)
     const reply = replies.get(request)

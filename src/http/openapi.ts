@@ -9,6 +9,7 @@ import type { Static, TSchema } from 'typebox'
 import Type from 'typebox'
 import { type Documented, declareHeaders } from './answer-headers.ts'
 import { type Api, apiOf, CashbackError, EsimError, OperatorError, PortalError, TokenError } from './errors.ts'
+import { KeyHeader, keyErrors, keyHeader, replayedHeader } from './idempotency.ts'
 
 export type Document = {
   title: string
@@ -61,7 +62,7 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
     transform: ({ schema, url, route }) => {
       if (route.config?.bodyOptional) withOptionalBody.add(schema.operationId)
       const response = { ...bodyRefusals(route, bodyLimit), ...(schema.response as object | undefined) }
-      return { schema: { ...schema, response }, url }
+      return { schema: withKey({ ...schema, response }, route), url }
     },
     transformObject: made => {
       if (!('openapiObject' in made)) return made.swaggerObject
@@ -82,6 +83,32 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
     // The page needs nothing from elsewhere; it styles itself inline.
     staticCSP: "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
   })
+}
+
+type DocumentedSchema = { headers?: unknown; response: Record<string, object> }
+
+/** What belongs to the header `Idempotency-Key`, of operations that take it. */
+function withKey<Schema extends DocumentedSchema>(schema: Schema, { url, config }: RouteOptions): Schema {
+  if (!config?.idempotent) return schema
+  const { properties = {}, ...headers } = (schema.headers ?? { type: 'object' }) as { properties?: object }
+  const withReplay = ([code, answer]: [string, object]) =>
+    code.startsWith('2')
+      ? [code, { ...answer, headers: { ...Object(answer).headers, [replayedHeader]: replayed } }]
+      : [code, answer]
+  return {
+    ...schema,
+    headers: { ...headers, properties: { ...properties, [keyHeader]: KeyHeader } },
+    response: {
+      ...Object.fromEntries(Object.entries(schema.response).map(withReplay)),
+      ...errorAnswers(errorOf[apiOf(url)], keyErrors),
+    },
+  }
+}
+
+const replayed = {
+  type: 'string',
+  enum: ['true'],
+  description: 'The answer is that of an earlier request with the same key',
 }
 
 /** A reference to a named schema that keeps its type. */

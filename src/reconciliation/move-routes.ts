@@ -1,11 +1,12 @@
 /** What follows the reports: acceptance, settlement, payment and its receipt. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type CampaignRoutesDeps, onlyBanks, onlyMerchants } from '../campaigns/callers.ts'
 import { BankGuardHeaders, GuardHeaders, guardOf, stale } from '../campaigns/guard-schemas.ts'
 import { CampaignPath, cashbackErrors, NoQuery, OperationResult, secured } from '../campaigns/schemas.ts'
 import { resultView } from '../campaigns/views.ts'
 import { bankOf, merchantOf } from '../http/authenticate.ts'
+import { answerOnce, idempotent } from '../http/idempotency.ts'
 import { ref } from '../http/openapi.ts'
 import { bodyOptional } from '../http/optional-body.ts'
 import * as operations from './operations.ts'
@@ -22,7 +23,7 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
   app.post(
     '/cashbacks/:cashbackId/banks/:bankId/accept-report',
     {
-      config: bodyOptional,
+      config: { ...bodyOptional, ...idempotent },
       schema: {
         ...common,
         operationId: 'acceptReport',
@@ -42,13 +43,16 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
         },
       },
     },
-    async request => resultOf(await operations.acceptReport(deps, { caller: merchantOf(request), ...partOf(request) })),
+    async (request, reply) => {
+      const asked = { caller: merchantOf(request), ...partOf(request) }
+      return answerMove(request, reply, deps, async lent => operations.acceptReport(lent, asked))
+    },
   )
 
   app.post(
     '/cashbacks/:cashbackId/banks/:bankId/settle',
     {
-      config: bodyOptional,
+      config: { ...bodyOptional, ...idempotent },
       schema: {
         ...common,
         operationId: 'settle',
@@ -70,13 +74,16 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
         },
       },
     },
-    async request => resultOf(await operations.settle(deps, { caller: merchantOf(request), ...partOf(request) })),
+    async (request, reply) => {
+      const asked = { caller: merchantOf(request), ...partOf(request) }
+      return answerMove(request, reply, deps, async lent => operations.settle(lent, asked))
+    },
   )
 
   app.post(
     '/cashbacks/:cashbackId/compensation-paid',
     {
-      config: bodyOptional,
+      config: { ...bodyOptional, ...idempotent },
       schema: {
         ...common,
         operationId: 'confirmPayment',
@@ -92,8 +99,10 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
         },
       },
     },
-    async request =>
-      resultOf(await operations.pay(deps, { caller: merchantOf(request), ...request.params, ...guardOf(request) })),
+    async (request, reply) => {
+      const asked = { caller: merchantOf(request), ...request.params, ...guardOf(request) }
+      return answerMove(request, reply, deps, async lent => operations.pay(lent, asked))
+    },
   )
 }
 
@@ -103,7 +112,7 @@ export const bankMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
   app.post(
     '/cashbacks/:cashbackId/compensation-received',
     {
-      config: bodyOptional,
+      config: { ...bodyOptional, ...idempotent },
       schema: {
         ...common,
         operationId: 'acknowledgeCompensation',
@@ -125,8 +134,10 @@ export const bankMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
         },
       },
     },
-    async request =>
-      resultOf(await operations.acknowledge(deps, { caller: bankOf(request), ...request.params, ...guardOf(request) })),
+    async (request, reply) => {
+      const asked = { caller: bankOf(request), ...request.params, ...guardOf(request) }
+      return answerMove(request, reply, deps, async lent => operations.acknowledge(lent, asked))
+    },
   )
 }
 
@@ -138,4 +149,14 @@ const partOf = ({ params, headers }: PartRequest) => ({
   bankId: params.bankId.toLowerCase(),
 })
 
-const resultOf = ({ campaign, message }: operations.Done) => resultView(campaign, message)
+function answerMove(
+  request: unknown,
+  reply: unknown,
+  deps: CampaignRoutesDeps,
+  move: (lent: CampaignRoutesDeps) => Promise<operations.Done>,
+): Promise<FastifyReply> {
+  return answerOnce(request as FastifyRequest, reply as FastifyReply, { deps, status: 200 }, async lent => {
+    const { campaign, message } = await move(lent)
+    return resultView(campaign, message)
+  })
+}

@@ -6,6 +6,7 @@ import { CampaignPath, cashbackErrors, secured } from '../campaigns/schemas.ts'
 import { bankOf, merchantOf } from '../http/authenticate.ts'
 import { formType } from '../http/file-form.ts'
 import { withFileForm } from '../http/file-upload.ts'
+import { answerUploadOnce, idempotentUpload } from '../http/idempotency.ts'
 import { takeUploads, uploadRoute } from '../http/upload-route.ts'
 import type { Turns } from '../turns.ts'
 import type { Side } from './differences.ts'
@@ -38,7 +39,7 @@ export const bankUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = asy
   app.post(
     '/cashbacks/:cashbackId/bank-report',
     {
-      ...uploadRoute(formType),
+      ...idempotentUpload(uploadRoute(formType)),
       schema: {
         ...common,
         operationId: 'uploadBankReport',
@@ -73,7 +74,7 @@ export const merchantUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> =
   app.post(
     '/cashbacks/:cashbackId/banks/:bankId/merchant-report',
     {
-      ...uploadRoute(formType),
+      ...idempotentUpload(uploadRoute(formType)),
       schema: {
         ...common,
         operationId: 'uploadMerchantReport',
@@ -114,13 +115,15 @@ async function upload(
   const partnerId = caller.type === 'bank' ? caller.bankId : caller.merchantId
   const rules = { ...limits, texts, turns: deps.turns, partnerId }
   return withFileForm(request, reply, rules, async (openForm, left) => {
-    const open = async () => {
-      const { fileName, bytes, texts } = await openForm()
+    const opening = (openThis: typeof openForm) => async () => {
+      const { fileName, bytes, texts } = await openThis()
       return { fileName, bytes, comment: () => texts.get('comment') || null }
     }
-    const given = { ...asked, open, left }
-    return dryRun
-      ? reply.code(200).send(triedView(await tryReport(deps, given)))
-      : reply.code(201).send(uploadedView(await uploadReport(deps, given)))
+    if (dryRun)
+      return reply.code(200).send(triedView(await tryReport(deps, { ...asked, open: opening(openForm), left })))
+    const given = { deps, status: 201, openForm, left }
+    return answerUploadOnce(request, reply, given, async (lent, open) =>
+      uploadedView(await uploadReport(lent, { ...asked, open: opening(open), left })),
+    )
   })
 }

@@ -8,6 +8,7 @@ import { CampaignPath, cashbackErrors, closed, NoQuery, secured, uuid } from '..
 import { merchantOf } from '../http/authenticate.ts'
 import { formType } from '../http/file-form.ts'
 import { createUploadTurns, withFileForm } from '../http/file-upload.ts'
+import { answerUploadOnce, idempotentUpload } from '../http/idempotency.ts'
 import { takeUploads, uploadRoute } from '../http/upload-route.ts'
 import { mostIdCharacters } from './customer-lines.ts'
 import { formSegment, mostSegmentLines } from './operations.ts'
@@ -61,7 +62,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
   app.put(
     '/cashbacks/:cashbackId/segment',
     {
-      ...uploadRoute(formType),
+      ...idempotentUpload(uploadRoute(formType)),
       schema: {
         tags: ['Portal'],
         security: secured,
@@ -93,10 +94,13 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
     async (request, reply) => {
       const merchant = merchantOf(request)
       const rules = { ...limits, turns, partnerId: merchant.merchantId }
-      const formed = await withFileForm(request as FastifyRequest, reply as FastifyReply, rules, (open, left) =>
-        formSegment(deps, { merchant, ...request.params, ...guardOf(request), open, left }),
-      )
-      return segmentView(formed)
+      const asked = { merchant, ...request.params, ...guardOf(request) }
+      return withFileForm(request as FastifyRequest, reply as FastifyReply, rules, (openForm, left) => {
+        const given = { deps, status: 200, openForm, left }
+        return answerUploadOnce(request as FastifyRequest, reply as FastifyReply, given, async (lent, open) =>
+          segmentView(await formSegment(lent, { ...asked, open, left })),
+        )
+      })
     },
   )
 }

@@ -69,6 +69,11 @@ export const settingsHelp: readonly Setting[] = [
     meaning: 'size of the terminals and banners of these campaigns, in MiB',
   },
   { name: 'COMPLETE_AFTER_DAYS', byDefault: '30', meaning: 'wait between compensationReceived and completed' },
+  {
+    name: 'IDEMPOTENCY_HOURS',
+    byDefault: '24',
+    meaning: 'how long answers are kept for an Idempotency-Key (1 to 168)',
+  },
   { name: 'LOG_LEVEL', byDefault: 'info', meaning: logLevels.join(', ') },
   { name: 'METRICS_PORT', byDefault: 'none', meaning: 'port of Prometheus /metrics' },
   { name: 'METRICS_HOST', byDefault: '127.0.0.1', meaning: 'address of Prometheus /metrics' },

@@ -190,9 +190,11 @@ export function assertRefused(answer: Answer, statusCode: number, message?: stri
     403: 'Forbidden',
     404: 'Not Found',
     405: 'Method Not Allowed',
+    409: 'Conflict',
     412: 'Precondition Failed',
     413: 'Payload Too Large',
     415: 'Unsupported Media Type',
+    422: 'Unprocessable Entity',
     429: 'Too Many Requests',
     503: 'Service Unavailable',
   }

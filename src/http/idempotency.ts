@@ -1,0 +1,197 @@
+/**
+ * The header `Idempotency-Key` (partner-api.md, section 5). A route takes it with `config: { idempotent: true }` and answers with
+ * `answerOnce`, or `answerUploadOnce` where the body is a file; what else belongs to it happens here.
+ */
+import { createHash, type Hash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import type { Caller } from '../access/caller.ts'
+import type { Database } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import type { Answer, Answers, Outcome, Scope } from '../idempotency/answers.ts'
+import type { FileForm } from './file-form.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The operation takes an Idempotency-Key. */
+    idempotent?: boolean
+  }
+  interface FastifyRequest {
+    /** null: without a key, or the operation takes none. */
+    keyed: Keyed | null
+  }
+}
+
+type Keyed = { answers: Answers; scope: Scope; fingerprint: Buffer | null; kept: Answer | null }
+
+/** For the `config` of a route. */
+export const idempotent = { idempotent: true }
+
+/** The options of an upload's route, with the header. */
+export const idempotentUpload = <Options extends { config: object }>(options: Options) =>
+  ({ ...options, config: { ...options.config, ...idempotent } }) as const
+
+export const keyHeader = 'idempotency-key'
+export const replayedHeader = 'idempotent-replayed'
+
+/** How documents describe the header. */
+export const KeyHeader = Type.String({
+  minLength: 1,
+  maxLength: 257,
+  description:
+    'Makes the request safe to repeat: with the same key and content it takes effect once, and a repeat gets the first answer with ' +
+    '`idempotent-replayed: true`. 1 to 255 visible ASCII characters, with or without quotes; a key belongs to the account and the ' +
+    'operation and is kept for 24 hours (a setting of the platform). Answers other than 2xx are not kept.',
+  examples: ['9b2f6d1e-order-42'],
+})
+export const keyErrors = {
+  409: 'A request with this `Idempotency-Key` is still running; try again after `Retry-After` seconds',
+  422: 'The `Idempotency-Key` was used for another request',
+}
+
+const keyForm = /^[\x21-\x7e]{1,255}$/
+
+/** @returns the key; null for what is none */
+export function readKey(header: string): string | null {
+  const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header)?.[1]
+  if (quoted === undefined && header.startsWith('"')) return null
+  const key = quoted?.replace(/\\(.)/g, '$1') ?? header
+  return keyForm.test(key) ? key : null
+}
+
+/** Reads keys before bodies, and gives kept answers before the form of a request is looked at. */
+export function takeKeys(app: FastifyInstance, answers: Answers): void {
+  app.decorateRequest('keyed', null)
+  // Later than onRequest: who is calling, and whether it may, comes first.
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
+    const header = request.headers[keyHeader]
+    if (!request.routeOptions.config.idempotent || header === undefined || request.caller === null) return done()
+    const key = readKey(String(header))
+    if (key === null) {
+      const fault = 'Idempotency-Key must be 1 to 255 visible ASCII characters'
+      return done(new DomainError('invalid', [fault]))
+    }
+    request.keyed = { answers, scope: scopeOf(request, request.caller, key), fingerprint: null, kept: null }
+    done()
+  })
+  app.addHook('preValidation', async (request, reply) => {
+    const { keyed } = request
+    if (keyed === null) return
+    // A trial of an upload keeps nothing, and its key is not looked at.
+    if (request.routeOptions.config.longUpload)
+      return isTrial(request) ? undefined : keyed.answers.requireIdle(keyed.scope)
+    // A body that is absent went through no parser.
+    if (keyed.fingerprint === null) await seeBody(request, Buffer.alloc(0))
+    if (keyed.kept) return sendOutcome(reply, { answer: keyed.kept, isReplayed: true })
+  })
+}
+
+/**
+ * To be told of the bytes of a body before they are parsed.
+ *
+ * @returns false when there is an answer already, and the body need not be parsed
+ * @throws DomainError 'request-in-progress', 'key-reused'
+ */
+export async function seeBody(request: FastifyRequest, body: Buffer): Promise<boolean> {
+  const { keyed } = request
+  if (keyed === null) return true
+  keyed.fingerprint = fingerprintOf(request, createHash('sha256').update(body).digest('hex'))
+  keyed.kept = await keyed.answers.find(keyed.scope, keyed.fingerprint)
+  return keyed.kept === null
+}
+
+const isTrial = ({ query }: FastifyRequest): boolean => String((query as { dryRun?: unknown }).dryRun) === 'true'
+
+/** The operation, under the path's template. */
+function scopeOf(request: FastifyRequest, caller: Caller, key: string): Scope {
+  const accountId =
+    caller.type === 'bank' ? caller.bankId : caller.type === 'retailer' ? caller.merchantId : platformAccount
+  return { accountType: caller.type, accountId, operation: `${request.method} ${request.routeOptions.url}`, key }
+}
+
+const platformAccount = '00000000-0000-0000-0000-000000000000'
+
+/** @param content of the body, as a text of its own for every other one */
+function fingerprintOf(request: FastifyRequest, content: string): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify([request.method, request.raw.url, content]))
+    .digest()
+}
+
+/**
+ * Answers with what `work` gives, and with the first answer where the request has a key that was used before.
+ *
+ * @param status of a success
+ * @param work is given the dependencies with a database whose work belongs to the transaction that keeps the answer
+ */
+export async function answerOnce<Deps extends { database: Database }>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { deps, status }: { deps: Deps; status: number },
+  work: (deps: Deps) => Promise<object>,
+): Promise<FastifyReply> {
+  const { keyed } = request
+  if (!keyed?.fingerprint) return reply.code(status).send(await work(deps))
+  const render = async (database: Database) => answerOf(reply, status, await work({ ...deps, database }))
+  return sendOutcome(reply, await keyed.answers.once(keyed.scope, keyed.fingerprint, render))
+}
+
+type OpenForm = () => Promise<FileForm>
+
+/**
+ * The same for a form with a file.
+ *
+ * @param upload.openForm opens the form; `work` is to use the one that it is given
+ * @param upload.left aborts when the client closes the connection
+ */
+export async function answerUploadOnce<Deps extends { database: Database }>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { deps, status, openForm, left }: { deps: Deps; status: number; openForm: OpenForm; left: AbortSignal },
+  work: (deps: Deps, openForm: OpenForm) => Promise<object>,
+): Promise<FastifyReply> {
+  const { keyed } = request
+  if (!keyed) return reply.code(status).send(await work(deps, openForm))
+  const form = hashedForm(openForm)
+  const body = { left, fingerprint: async () => fingerprintOf(request, await form.content()) }
+  const render = async (database: Database) => answerOf(reply, status, await work({ ...deps, database }, form.open))
+  return sendOutcome(reply, await keyed.answers.onceLong(keyed.scope, body, render))
+}
+
+/** A form whose content is hashed while it is read. */
+function hashedForm(openForm: OpenForm): { open: OpenForm; content(): Promise<string> } {
+  const hash = createHash('sha256')
+  let opened: FileForm | null = null
+  const open = async () => {
+    const form = await openForm()
+    opened = { ...form, bytes: hashing(form.bytes, hash) }
+    return opened
+  }
+  return {
+    open,
+    async content() {
+      const form = opened ?? (await open())
+      for await (const _ of form.bytes);
+      return JSON.stringify([hash.digest('hex'), [...form.texts].sort()])
+    },
+  }
+}
+
+async function* hashing(bytes: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
+  for await (const chunk of bytes) {
+    hash.update(chunk)
+    yield chunk
+  }
+}
+
+/** As it is sent and kept. */
+function answerOf(reply: FastifyReply, status: number, view: object): Answer {
+  const body = Buffer.from(reply.code(status).serialize(view) as string)
+  return { status, body, location: reply.getHeader('location')?.toString() ?? null }
+}
+
+function sendOutcome(reply: FastifyReply, { answer, isReplayed }: Outcome): FastifyReply {
+  if (answer.location !== null) reply.header('location', answer.location)
+  if (isReplayed) reply.header(replayedHeader, 'true')
+  return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body)
+}

@@ -1,0 +1,142 @@
+/**
+ * Requests with an Idempotency-Key take effect once (partner-api.md, section 5): the first answer is kept in the transaction of the
+ * operation itself, and a repeat gets it again. A process that dies between commit and answer leaves both or none.
+ */
+import type { Database } from '../db/database.ts'
+import { longTransaction } from '../db/long-transaction.ts'
+import { DomainError } from '../errors.ts'
+import { createSealer, type Sealer } from '../sealing.ts'
+import {
+  findAnswer,
+  forgetAnswers,
+  isRunning,
+  type KeptAnswer,
+  keepAnswer,
+  listAnswers,
+  replaceBody,
+  type Scope,
+  tryLock,
+} from './store.ts'
+
+export type { Scope } from './store.ts'
+/** What a successful request was answered with. */
+export type Answer = { status: number; body: Buffer; location: string | null }
+export type Outcome = { answer: Answer; isReplayed: boolean }
+
+export type Answers = {
+  /** @throws DomainError 'request-in-progress' while a request with the key is running */
+  requireIdle(scope: Scope): Promise<void>
+  /**
+   * The kept answer to the same request, before its form is looked at; null: the key is new.
+   *
+   * @throws DomainError 'request-in-progress'; 'key-reused' when the key was used for another request
+   */
+  find(scope: Scope, fingerprint: Buffer): Promise<Answer | null>
+  /**
+   * Runs `work` in one transaction with the keeping of its answer, unless there is one.
+   *
+   * @param work everything that it does with this database is part of the transaction; it may run again
+   * @throws as `find`, and what `work` throws: then nothing is kept
+   */
+  once(scope: Scope, fingerprint: Buffer, work: (database: Database) => Promise<Answer>): Promise<Outcome>
+  /**
+   * The same for work that reads a body of any length in a `longTransaction`.
+   *
+   * @param body.fingerprint known when the body was read; it reads what is left
+   * @param body.left aborts when the client closes the connection: then nothing is kept
+   */
+  onceLong(
+    scope: Scope,
+    body: { fingerprint(): Promise<Buffer>; left: AbortSignal },
+    work: (database: Database) => Promise<Answer>,
+  ): Promise<Outcome>
+  /** Deletes some of the old answers. @returns whether there may be more */
+  forgetOld(): Promise<boolean>
+}
+
+type Deps = { database: Database; masterKeys: readonly Buffer[]; hours: number }
+
+const inProgress = () =>
+  new DomainError('request-in-progress', 'A request with this Idempotency-Key is still running', {
+    retryAfterSeconds: 1,
+  })
+const keyReused = () => new DomainError('key-reused', 'The Idempotency-Key was used for another request')
+
+/** @param deps.hours how long answers are kept, in real time */
+export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
+  const sealer = createSealer(masterKeys, purpose)
+  const opened = (scope: Scope, fingerprint: Buffer, { body, ...kept }: KeptAnswer): Answer => {
+    if (!kept.fingerprint.equals(fingerprint)) throw keyReused()
+    return { status: kept.status, location: kept.location, body: sealer.open(body, additionalData(scope)) }
+  }
+  const sealed = (scope: Scope, fingerprint: Buffer, answer: Answer): KeptAnswer => ({
+    ...answer,
+    fingerprint,
+    body: sealer.seal(answer.body, additionalData(scope)),
+  })
+  const requireIdle = async (scope: Scope) => {
+    if (await isRunning(database, scope)) throw inProgress()
+  }
+
+  return {
+    requireIdle,
+    async find(scope, fingerprint) {
+      await requireIdle(scope)
+      const kept = await findAnswer(database, scope, hours)
+      return kept && opened(scope, fingerprint, kept)
+    },
+    once: (scope, fingerprint, work) =>
+      database.transaction(async transaction => {
+        if (!(await tryLock(transaction, scope))) throw inProgress()
+        const kept = await findAnswer(transaction, scope, hours)
+        if (kept) return { answer: opened(scope, fingerprint, kept), isReplayed: true }
+        const answer = await work({ ...database, ...transaction, transaction: nested => nested(transaction) })
+        await keepAnswer(transaction, scope, sealed(scope, fingerprint, answer))
+        return { answer, isReplayed: false }
+      }),
+    async onceLong(scope, { fingerprint, left }, work) {
+      const run = async (): Promise<Answer | KeptAnswer> =>
+        longTransaction(
+          database,
+          async (client, transaction) => {
+            // The body may come slowly; how long it may stand still is limited elsewhere.
+            await client.query("set local idle_in_transaction_session_timeout = '5min'")
+            if (!(await tryLock(transaction, scope))) throw inProgress()
+            const kept = await findAnswer(transaction, scope, hours)
+            if (kept) return kept
+            const answer = await work({ ...database, joined: client })
+            await keepAnswer(transaction, scope, sealed(scope, await fingerprint(), answer))
+            return answer
+          },
+          { left },
+        )
+      const result = await run()
+      if (!('fingerprint' in result)) return { answer: result, isReplayed: false }
+      return { answer: opened(scope, await fingerprint(), result), isReplayed: true }
+    },
+    forgetOld: () => forgetAnswers(database, hours),
+  }
+}
+
+const purpose = 'idempotency'
+
+/** Moved to another scope, an answer does not open. */
+const additionalData = ({ accountType, accountId, operation, key }: Scope): Buffer =>
+  Buffer.from(JSON.stringify([accountType, accountId, operation, key]))
+
+const resealedAtOnce = 500
+
+/** Seals all kept answers under the first master key, so that the others can be taken away. */
+export async function resealAnswers({ database, masterKeys }: Omit<Deps, 'hours'>): Promise<void> {
+  const sealer: Sealer = createSealer(masterKeys, purpose)
+  for (let after: Scope | null = null; ; ) {
+    const answers: Awaited<ReturnType<typeof listAnswers>> = await listAnswers(database, after, resealedAtOnce)
+    for (const { body, ...scope } of answers)
+      if (!sealer.isCurrent(body)) {
+        const data = additionalData(scope)
+        await replaceBody(database, scope, body, sealer.seal(sealer.open(body, data), data))
+      }
+    after = answers.at(-1) ?? null
+    if (answers.length < resealedAtOnce) return
+  }
+}

@@ -1,0 +1,111 @@
+/** All SQL of the answers that are kept for an Idempotency-Key. */
+import { createHash } from 'node:crypto'
+import type { AccountType } from '../access/caller.ts'
+import type { Queryable, Statement } from '../db/database.ts'
+
+/** What one key belongs to: two accounts, or two operations, may use the same. */
+export type Scope = { accountType: AccountType; accountId: string; operation: string; key: string }
+/** `body` is sealed. */
+export type KeptAnswer = { fingerprint: Buffer; status: number; body: Buffer; location: string | null }
+
+const valuesOf = ({ accountType, accountId, operation, key }: Scope) => [accountType, accountId, operation, key]
+
+/** The advisory lock of a scope, as text: it does not fit a number. */
+function lockOf(scope: Scope): string {
+  return createHash('sha256')
+    .update(JSON.stringify(valuesOf(scope)))
+    .digest()
+    .readBigInt64BE(0)
+    .toString()
+}
+
+const lockStatement: Statement = {
+  name: 'idempotency.lock',
+  text: 'select pg_try_advisory_xact_lock($1::bigint) as taken',
+}
+
+/** @returns false while another request with the key is running */
+export async function tryLock(transaction: Queryable, scope: Scope): Promise<boolean> {
+  const [row] = await transaction.query<{ taken: boolean }>(lockStatement, [lockOf(scope)])
+  return row?.taken === true
+}
+
+const runningStatement: Statement = {
+  name: 'idempotency.is-running',
+  text: `
+    select exists (
+      select from pg_locks
+      where locktype = 'advisory' and objsubid = 1 and granted and database = (select oid from pg_database where datname = current_database())
+        and classid = (($1::bigint >> 32) & 4294967295)::oid and objid = ($1::bigint & 4294967295)::oid
+    ) as running`,
+}
+
+/** Whether a request with the key is running, without taking its lock. */
+export async function isRunning(database: Queryable, scope: Scope): Promise<boolean> {
+  const [row] = await database.query<{ running: boolean }>(runningStatement, [lockOf(scope)])
+  return row?.running === true
+}
+
+const findStatement: Statement = {
+  name: 'idempotency.find',
+  text: `
+    select fingerprint, status, body, location from idempotency_answers
+    where account_type = $1 and account_id = $2 and operation = $3 and key = $4 and created_at > now() - make_interval(hours => $5)`,
+}
+
+/** @returns null when the key is new, or older than `hours` */
+export async function findAnswer(database: Queryable, scope: Scope, hours: number): Promise<KeptAnswer | null> {
+  const [answer] = await database.query<KeptAnswer>(findStatement, [...valuesOf(scope), hours])
+  return answer ?? null
+}
+
+const keepStatement: Statement = {
+  name: 'idempotency.keep',
+  text: `
+    insert into idempotency_answers (account_type, account_id, operation, key, fingerprint, status, body, location)
+    values ($1, $2, $3, $4, $5, $6, $7, $8)
+    on conflict (account_type, account_id, operation, key) do update set fingerprint = excluded.fingerprint,
+      status = excluded.status, body = excluded.body, location = excluded.location, created_at = excluded.created_at`,
+}
+
+/** Keeps an answer in the place of an old one; the lock must be held. */
+export async function keepAnswer(transaction: Queryable, scope: Scope, answer: KeptAnswer): Promise<void> {
+  const { fingerprint, status, body, location } = answer
+  await transaction.execute(keepStatement, [...valuesOf(scope), fingerprint, status, body, location])
+}
+
+const forgottenAtOnce = 1_000
+
+/** @returns whether there may be more */
+export async function forgetAnswers(database: Queryable, hours: number): Promise<boolean> {
+  const forgotten = await database.execute(
+    `delete from idempotency_answers where ctid = any(array(
+       select ctid from idempotency_answers where created_at <= now() - make_interval(hours => $1)
+       order by created_at limit ${forgottenAtOnce} for update skip locked))`,
+    [hours],
+  )
+  return forgotten === forgottenAtOnce
+}
+
+/** Some answers in the order of their scopes, after this one. */
+export function listAnswers(
+  database: Queryable,
+  after: Scope | null,
+  limit: number,
+): Promise<(Scope & { body: Buffer })[]> {
+  return database.query(
+    `select account_type as "accountType", account_id as "accountId", operation, key, body from idempotency_answers
+     where $1::text is null or (account_type, account_id, operation, key) > ($1, $2::uuid, $3, $4)
+     order by account_type, account_id, operation, key limit $5`,
+    [...(after ? valuesOf(after) : [null, null, null, null]), limit],
+  )
+}
+
+/** Replaces the body of an answer unless it is another by now. */
+export async function replaceBody(database: Queryable, scope: Scope, body: Buffer, sealed: Buffer): Promise<void> {
+  await database.execute(
+    `update idempotency_answers set body = $6
+     where account_type = $1 and account_id = $2 and operation = $3 and key = $4 and body = $5`,
+    [...valuesOf(scope), body, sealed],
+  )
+}
