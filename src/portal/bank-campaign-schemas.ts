@@ -2,11 +2,18 @@
 import Type from 'typebox'
 import { count, flag, money, offer, origin, participation, standing, text } from '../campaigns/campaign-schemas.ts'
 import { pageOf } from '../campaigns/paging.ts'
-import { instant } from '../campaigns/schemas.ts'
+import { instant, uuid } from '../campaigns/schemas.ts'
 import { nullable } from '../http/openapi.ts'
 
 const { status: bankStatus, ...reporting } = participation
 const { terminals: _terminals, ...terms } = offer
+
+/** With its name for pages in English, which the API of partners' systems does not tell here. */
+const retailer = Type.Object({
+  retailerId: uuid('The merchant'),
+  name: text('Its name', 'Гросер'),
+  nameEn: text('Its name in English', 'Grocer'),
+})
 
 const part = {
   bankStatus,
@@ -21,7 +28,7 @@ const terminalsCount = count('Terminals where it applies', 120)
 
 const ListedCampaign = Type.Object({
   cashbackId: origin.cashbackId,
-  retailer: standing.retailer,
+  retailer,
   createdByType: origin.createdByType,
   name: text('Name', 'Осінь: 5 % на все'),
   status: standing.status,
@@ -51,6 +58,7 @@ export const BankCampaignDetails = Type.Object(
     ...origin,
     ...terms,
     ...standing,
+    retailer,
     ...part,
     terminalsCount,
     segment: nullable(SegmentSummary),

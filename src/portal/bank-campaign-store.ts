@@ -34,6 +34,7 @@ export type BankCampaign = OwnPart & {
   cashbackId: string
   retailerId: string
   retailerName: string
+  retailerNameEn: string
   createdByBankId: string | null
   name: string
   status: CampaignStatus
@@ -79,7 +80,7 @@ export async function findBankCampaigns(
   const order = `${columns[sort.by]} ${sort.ascending ? 'asc' : 'desc'}, c.cashback_id`
   const campaigns = await database.query<BankCampaign>(
     `select c.cashback_id as "cashbackId", c.merchant_id as "retailerId", m.name as "retailerName",
-            c.created_by_bank_id as "createdByBankId", c.name, c.status, c.date_from as "dateFrom", c.date_to as "dateTo",
+            m.name_en as "retailerNameEn", c.created_by_bank_id as "createdByBankId", c.name, c.status, c.date_from as "dateFrom", c.date_to as "dateTo",
             c.percentage::text, c.merchant_compensation_percentage::text as "merchantCompensationPercentage",
             c.max_budget::text as "maxBudget", k.currency_code as currency,
             case when c.terminals_platform then coalesce(l.terminals_count, 0) else c.terminals_count end as "terminalsCount",
@@ -107,6 +108,7 @@ export type BankCampaignDetails = Omit<CampaignState, 'banks'> &
     version: number
     updatedAt: Date
     retailerName: string
+    retailerNameEn: string
     country: Country
     /** JSON text of what changes only with an edit, without its closing brace. */
     card: string
@@ -120,7 +122,7 @@ const detailsStatement: Statement = {
   text: `
     select c.cashback_id as "cashbackId", c.merchant_id as "merchantId", c.created_by_bank_id as "createdByBankId", c.status,
       c.date_from as "dateFrom", c.date_to as "dateTo", c.merchant_compensation_percentage > 0 as "merchantPays",
-      c.version, c.updated_at as "updatedAt", m.name as "retailerName", c.card,
+      c.version, c.updated_at as "updatedAt", m.name as "retailerName", m.name_en as "retailerNameEn", c.card,
       json_build_object('id', k.country_id, 'name', k.name, 'code', k.code, 'currency', json_build_object(
         'code', k.currency_code, 'name', k.currency_name, 'symbol', k.currency_symbol, 'icon', k.currency_icon)) as country,
       case when c.terminals_platform then coalesce(l.terminals_count, 0) else c.terminals_count end as "terminalsCount",

@@ -19,7 +19,7 @@ function partView(part: OwnPart) {
 export function bankCampaignView(campaign: BankCampaign) {
   return {
     cashbackId: campaign.cashbackId,
-    retailer: { retailerId: campaign.retailerId, name: campaign.retailerName },
+    retailer: { retailerId: campaign.retailerId, name: campaign.retailerName, nameEn: campaign.retailerNameEn },
     createdByType: campaign.createdByBankId === null ? 'retailer' : 'bank',
     name: campaign.name,
     status: campaign.status,
@@ -46,7 +46,7 @@ export function bankCampaignText(details: BankCampaignDetails, bankId: string, n
   const rest = {
     status: details.status,
     updatedAt: details.updatedAt,
-    retailer: { retailerId: details.merchantId, name: details.retailerName },
+    retailer: { retailerId: details.merchantId, name: details.retailerName, nameEn: details.retailerNameEn },
     country: details.country,
     ...partView(details),
     terminalsCount: details.terminalsCount,

@@ -6,20 +6,17 @@ import { pageView } from '../campaigns/paging.ts'
 import { requireParty } from '../campaigns/parties.ts'
 import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
 import { Segment, TerminalPage, TerminalsQuery } from './campaign-reads-schemas.ts'
-import { Home } from './home-schemas.ts'
-import { countByStatus, findOpenCampaigns, type Party } from './home-store.ts'
-import { countsView, taskViews } from './home-views.ts'
+import { readHome } from './home-page.ts'
+import { Home, HomeQuery } from './home-schemas.ts'
 import { findSegmentParts } from './segment-store.ts'
 import { terminalSearch } from './terminal-search.ts'
 import { findTerminals } from './terminal-store.ts'
 
 const common = { tags: ['Portal'], security: secured }
 const unknown = 'There is no such campaign, or the bank is not invited'
-/** More than anybody looks through at once. */
-const mostOpenCampaigns = 200
 
 export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  const { database, clock, costlyReads } = deps
+  const { database, costlyReads } = deps
   onlyPartners(app as unknown as FastifyInstance, deps)
 
   app.get(
@@ -30,20 +27,13 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
         operationId: 'readHome',
         summary: 'What waits for whom, and how many campaigns there are',
         description:
-          'Every step that somebody can take now: the caller, or the other side, for which the caller waits.',
-        querystring: NoQuery,
-        response: { 200: Home, ...cashbackErrors({ 400: 'The query is not empty' }) },
+          'Every step that somebody can take now, page by page: the caller, or the other side, for which the caller waits. With what ' +
+          'the merchant owes in it.',
+        querystring: HomeQuery,
+        response: { 200: Home, ...cashbackErrors({ 400: 'The query is not as described' }) },
       },
     },
-    async request => {
-      const party: Party = partnerOf(request)
-      const campaigns = await findOpenCampaigns(database, party, mostOpenCampaigns + 1)
-      return {
-        tasks: taskViews(campaigns.slice(0, mostOpenCampaigns), party, clock.now()),
-        isComplete: campaigns.length <= mostOpenCampaigns,
-        counts: countsView(await countByStatus(database, party), party),
-      }
-    },
+    async request => readHome(deps, partnerOf(request), request.query) as never,
   )
 
   app.get(

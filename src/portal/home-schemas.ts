@@ -1,10 +1,22 @@
 /** What a partner's people see first. */
 import Type from 'typebox'
-import { count, origin, standing, text } from '../campaigns/campaign-schemas.ts'
+import { count, flag, money, origin, standing, text } from '../campaigns/campaign-schemas.ts'
 import { bankStatuses, campaignStatuses } from '../campaigns/lifecycle.ts'
-import { instant, uuid } from '../campaigns/schemas.ts'
+import { Pagination, pagingParameters } from '../campaigns/paging.ts'
+import { closed, instant, uuid } from '../campaigns/schemas.ts'
 import { nullable } from '../http/openapi.ts'
 import { outcomes, taskKinds } from './home.ts'
+
+export const HomeQuery = Type.Object(
+  {
+    ...pagingParameters,
+    waitsFor: Type.Optional(
+      Type.Enum(['me', 'other'], { description: 'Only what waits for the caller, or for others' }),
+    ),
+    kind: Type.Optional(Type.Enum([...taskKinds], { description: 'Only tasks of this kind' })),
+  },
+  closed,
+)
 
 const Task = Type.Object({
   kind: Type.Enum([...taskKinds], {
@@ -18,6 +30,7 @@ const Task = Type.Object({
   campaignStatus: standing.status,
   retailerId: origin.retailerId,
   retailerName: text('Name of the merchant', 'Гросер'),
+  retailerNameEn: text('Its name in English', 'Grocer'),
   bankId: nullable(uuid('The bank that it is about; null for the whole campaign')),
   bankName: nullable(text('Its name', 'Alpha Bank')),
   dateFrom: instant('Start of the period'),
@@ -29,6 +42,28 @@ const Task = Type.Object({
       'What happens when nobody acts. participation-expires: the campaign goes on or ends without this bank; campaign-expires: it ' +
       'ends without having started; stays: everything waits',
   }),
+  amount: nullable(
+    money(
+      'What the merchant owes in this step, to all banks or to one; null where no money is due or known yet',
+      1250.5,
+    ),
+  ),
+  currency: text('ISO 4217, of `amount`', 'UAH'),
+})
+
+const totals = Type.Object(Object.fromEntries(taskKinds.map(kind => [kind, count(kind)])))
+
+const ImposedCampaign = Type.Object({
+  cashbackId: uuid('The campaign'),
+  name: text('Its name', 'Кешбек від банку'),
+  bankName: text('The bank that has created it', 'Alpha Bank'),
+  status: standing.status,
+  dateFrom: instant('Start of the period'),
+  dateTo: instant('End of the period', '2027-01-01T00:00:00.000Z'),
+  percentage: money('Cashback in percent', 5),
+  merchantCompensationPercentage: money('Share of the cashback that the merchant bears', 60),
+  maxBudget: nullable(money('Most that it may cost; null: no limit', 100000)),
+  currency: text('ISO 4217', 'UAH'),
 })
 
 const counts = (names: readonly string[], description: string) =>
@@ -36,11 +71,26 @@ const counts = (names: readonly string[], description: string) =>
 
 export const Home = Type.Object(
   {
-    tasks: Type.Array(Task, { description: 'What waits for the caller first, and in it what ends first' }),
-    isComplete: Type.Boolean({ description: 'false: there are more open campaigns than are looked through at once' }),
+    tasks: Type.Array(Task, { description: 'One page: what waits for the caller first, and in it what ends first' }),
+    pagination: Pagination,
+    totals: Type.Object(
+      { me: totals, other: totals },
+      { description: 'All tasks by kind, whatever the query asks for' },
+    ),
+    isComplete: flag('false: there are more open campaigns than are looked through at once'),
+    bankCampaigns: Type.Object(
+      { data: Type.Array(ImposedCampaign), hasMore: flag('There are more than these') },
+      {
+        description:
+          'Of a merchant: campaigns that banks have created at its cost and that are not over; of a bank empty',
+      },
+    ),
     counts: Type.Object({
+      isComplete: flag('false: only the newest campaigns are counted, so there are at least so many'),
       byStatus: counts(campaignStatuses, 'The caller’s campaigns'),
-      byBankStatus: nullable(counts(bankStatuses, 'Of a bank, by its own status; null for a merchant')),
+      byBankStatus: nullable(
+        counts(bankStatuses, 'Of a bank, by its own status, without deleted campaigns; null for a merchant'),
+      ),
     }),
   },
   { description: 'What waits, and how many campaigns there are' },

@@ -18,6 +18,9 @@ export const Session = Type.Object(
     }),
     id: nullable(Type.String({ format: 'uuid', description: 'The bank or the merchant; null for the platform' })),
     name: Type.String({ description: 'Name of the bank, the merchant or the platform', examples: ['Гросер'] }),
+    nameEn: nullable(
+      Type.String({ description: 'Its name in English; null where there is no other', examples: ['Grocer'] }),
+    ),
     expiresAt: instant('When the session ends; then the user logs in again'),
     now: instant('The time that campaigns go by; in sandbox mode it can be moved'),
     failedLogins: nullable(

@@ -2,17 +2,17 @@
 import type { Caller } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 
-/** What people call an account: its login (of a credential the clientId), and the name of the bank or merchant; null: the platform. */
-export type AccountNames = { login: string; name: string | null }
+/** What people call an account: its login (of a credential the clientId), and the names of the bank or merchant; null: the platform. */
+export type AccountNames = { login: string; name: string | null; nameEn: string | null }
 
 /** @returns null when the user or credential is not there any more */
 export async function findNames(database: Queryable, caller: Caller): Promise<AccountNames | null> {
   const [row] = await database.query<AccountNames>(
     caller.userType === 'portal_user'
-      ? `select u.login, coalesce(b.name, m.name) as name
+      ? `select u.login, coalesce(b.name, m.name) as name, m.name_en as "nameEn"
          from portal_users u left join banks b using (bank_id) left join merchants m using (merchant_id)
          where u.user_id::text = $1`
-      : `select c.client_id as login, coalesce(b.name, m.name) as name
+      : `select c.client_id as login, coalesce(b.name, m.name) as name, m.name_en as "nameEn"
          from credentials c left join banks b using (bank_id) left join merchants m using (merchant_id)
          where c.client_id = $1`,
     [caller.subject],
