@@ -7,6 +7,7 @@ import {
   createBankCampaign,
   createCampaign,
   ids,
+  inDays,
   openCampaignBank,
   type Partner,
 } from './support/campaigns.ts'
@@ -32,7 +33,7 @@ before(async () => {
 after(() => platform.close())
 
 const home = async (partner: Partner) => {
-  const answer = await partner.call('GET', '/portal/home')
+  const answer = await partner.call('GET', '/portal/home?pageSize=100')
   assert.equal(answer.status, 200, answer.text)
   return answer.body
 }
@@ -128,11 +129,14 @@ test('what it is, until when, and what happens otherwise', async () => {
     campaignStatus: 'awaitingBankApproval',
     retailerId: ids.grocer,
     retailerName: 'Гросер',
+    retailerNameEn: 'Grocer',
     bankId: ids.alpha,
     bankName: 'Alpha Bank',
     waitsFor: 'me',
     by: dateTo,
     otherwise: 'participation-expires',
+    amount: null,
+    currency: 'UAH',
   })
   assert.deepEqual([byId(own).kind, byId(own).otherwise], ['decide-invitation', 'campaign-expires'])
   await alpha.call('POST', `/cashbacks/${id}/confirm`)
@@ -158,6 +162,73 @@ test('what waits for the caller comes first, and in it what ends first', async (
   assert.ok(list.slice(firstOther).every((task: any) => task.waitsFor === 'other'))
 })
 
+test('the money of each step: the whole sum to the merchant, to a bank its own part', async () => {
+  const { grocer, alpha, beta } = sides
+  const campaign = await endedCampaign(sides, [alpha, beta])
+  const { id } = campaign
+  const amounts = async (partner: Partner) =>
+    (await home(partner)).tasks.filter((task: any) => task.cashbackId === id).map((task: any) => task.amount)
+  assert.deepEqual(await amounts(alpha), [null])
+  for (const [bank, bankId, count] of [
+    [alpha, ids.alpha, 1],
+    [beta, ids.beta, 2],
+  ] as const) {
+    const lines = Array.from({ length: count }, (_, each) => line(campaign, `m-${count}-${each}`))
+    assert.equal((await uploadBank(bank, id, reportOf(...lines))).status, 201)
+    const [owed] = await amounts(bank)
+    assert.ok(owed > 0)
+    assert.deepEqual(await amounts(bank), [owed])
+    for (const step of ['accept-report', 'settle'])
+      assert.equal((await move(grocer, `${id}/banks/${bankId}/${step}`)).status, 200)
+  }
+  const [[all], [one], [two]] = [await amounts(grocer), await amounts(alpha), await amounts(beta)]
+  assert.ok(one > 0 && two > one)
+  assert.equal(all.toFixed(2), (one + two).toFixed(2))
+})
+
+test('page by page, by whom it waits for and by kind, with totals of everything', async () => {
+  const { alpha } = sides
+  const all = await home(alpha)
+  const read = async (query: string) => (await alpha.call('GET', `/portal/home?${query}`)).body
+  const pages = [await read('pageSize=2'), await read('pageSize=2&page=2'), await read('pageSize=2&page=999')]
+  assert.deepEqual(
+    pages.flatMap(({ tasks: list }) => list),
+    all.tasks.slice(0, 4),
+  )
+  assert.equal(pages[2].pagination.totalItems, all.tasks.length)
+  assert.deepEqual(pages[0].totals, all.totals)
+  const decisions = await read('waitsFor=me&kind=decide-invitation&pageSize=100')
+  assert.ok(decisions.tasks.length > 0)
+  assert.equal(decisions.tasks.length, all.totals.me['decide-invitation'])
+  assertRefused(await alpha.call('GET', '/portal/home?kind=nothing'), 400)
+})
+
+test('a merchant is told of campaigns that banks have created at its cost', async () => {
+  const { grocer, alpha } = sides
+  const paid = await createBankCampaign(platform, alpha, { merchantCompensationPercentage: 60 })
+  const free = await createBankCampaign(platform, alpha, { merchantCompensationPercentage: 0 })
+  const listed = async () => (await home(grocer)).bankCampaigns.data.map((campaign: any) => campaign.cashbackId)
+  assert.ok((await listed()).includes(paid))
+  assert.equal((await alpha.call('POST', `/cashbacks/${paid}/confirm`)).status, 201)
+  assert.ok((await listed()).includes(paid))
+  assert.ok(!(await listed()).includes(free))
+  const one = (await home(grocer)).bankCampaigns.data.find((campaign: any) => campaign.cashbackId === paid)
+  assert.deepEqual([one.bankName, one.merchantCompensationPercentage], ['Alpha Bank', 60])
+  assert.deepEqual((await home(alpha)).bankCampaigns, { data: [], hasMore: false })
+})
+
+test('a deleted campaign counts where the list has it, and nowhere else', async () => {
+  const { grocer, beta } = sides
+  const countOf = async (path: string) => (await beta.call('GET', path)).body.pagination.totalItems
+  const id = await createCampaign(platform, { participantsIds: [ids.beta], dateFrom: inDays(platform, 10) }, grocer)
+  assert.equal((await grocer.call('DELETE', `/cashbacks/for-merchant/${id}`)).status, 200)
+  const { byStatus, byBankStatus } = (await home(beta)).counts
+  assert.ok(byStatus.deleted > 0)
+  assert.equal(byStatus.deleted, await countOf('/portal/cashbacks?status=deleted'))
+  for (const status of ['pending', 'approved', 'declined', 'expired'])
+    assert.equal(byBankStatus[status], await countOf(`/portal/cashbacks?bankStatus=${status}`), status)
+})
+
 test('counts of all statuses, for a bank also of its own', async () => {
   const gamma = await openCampaignBank(platform, 'gamma')
   const empty = await home(gamma)
@@ -168,6 +239,40 @@ test('counts of all statuses, for a bank also of its own', async () => {
   assert.equal(counts.byStatus.awaitingBankApproval, 1)
   assert.deepEqual(counts.byBankStatus, { pending: 1, approved: 0, declined: 0, expired: 0 })
   assert.equal((await home(sides.grocer)).counts.byBankStatus, null)
+})
+
+test('what waits for the caller is found behind more open campaigns than are looked through', async () => {
+  const gamma = await openCampaignBank(platform, 'gamma')
+  const own = await createCampaign(
+    platform,
+    { participantsIds: [ids.gamma], dateTo: inDays(platform, 300) },
+    sides.grocer,
+  )
+  const crowd = await createCampaign(
+    platform,
+    { participantsIds: [ids.gamma], dateTo: inDays(platform, 20) },
+    sides.grocer,
+  )
+  const { database } = platform.platform
+  // Others of the bank, in which it has decided, that end before.
+  const columns = await database.query<{ name: string }>(
+    `select column_name as name from information_schema.columns
+     where table_name = 'campaigns' and is_generated = 'NEVER' and column_name <> 'cashback_id'`,
+    [],
+  )
+  const names = columns.map(({ name }) => name).join(', ')
+  await database.query(
+    `with made as (
+       insert into campaigns (cashback_id, ${names}) select gen_random_uuid(), ${names} from campaigns, generate_series(1, 600)
+       where cashback_id = $1 returning cashback_id, created_at)
+     insert into campaign_banks (cashback_id, bank_id, status, created_at) select cashback_id, $2, 'approved', created_at from made`,
+    [crowd, ids.gamma],
+  )
+  const { tasks: list, isComplete, totals } = await home(gamma)
+  assert.equal(isComplete, false)
+  assert.ok(totals.other['launch-possible'] >= 490)
+  assert.equal(list[0].waitsFor, 'me')
+  assert.ok(list.some((task: any) => task.cashbackId === own))
 })
 
 test('nothing of other partners', async () => {

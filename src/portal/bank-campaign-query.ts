@@ -17,14 +17,20 @@ const several = <Value extends string>(values: readonly Value[], description: st
     }),
   )
 
+const filters = {
+  ...nameParameter,
+  status: several(campaignStatuses, 'Campaigns in one of these statuses; left out, all but deleted ones'),
+  bankStatus: several(bankStatuses, 'Campaigns in which this bank has one of these statuses'),
+  createdByType: Type.Optional(Type.Enum(['bank', 'retailer'], { description: 'Who has created it' })),
+  ...periodParameters,
+}
+
+export const CampaignsExportQuery = Type.Object(filters, closed)
+
 export const BankCampaignsQuery = Type.Object(
   {
     ...pagingParameters,
-    ...nameParameter,
-    status: several(campaignStatuses, 'Campaigns in one of these statuses; left out, all but deleted ones'),
-    bankStatus: several(bankStatuses, 'Campaigns in which this bank has one of these statuses'),
-    createdByType: Type.Optional(Type.Enum(['bank', 'retailer'], { description: 'Who has created it' })),
-    ...periodParameters,
+    ...filters,
     sortBy: Type.Enum([...sortBys], {
       default: 'createdAt',
       description: '`status` sorts by the order of life, `name` by the numbers of its characters; equal ones by id',
@@ -40,19 +46,23 @@ export function withLists(query: Readonly<Record<string, unknown>>): Record<stri
   return { ...query, ...Object.fromEntries(lists.map(name => [name, [query[name]].flat()])) }
 }
 
-type Query = Page & {
+type Filters = {
   name?: string
   status?: CampaignStatus[]
   bankStatus?: BankStatus[]
   createdByType?: 'bank' | 'retailer'
   dateFrom?: string
   dateTo?: string
-  sortBy: SortBy
-  sortOrder: 'ASC' | 'DESC'
 }
+type Query = Page & Filters & { sortBy: SortBy; sortOrder: 'ASC' | 'DESC' }
 
 /** @throws DomainError 'invalid' for what is no date */
 export function readBankCampaignSearch(query: Query): BankCampaignSearch {
+  return { ...readFilters(query), sort: { by: query.sortBy, ascending: query.sortOrder === 'ASC' } }
+}
+
+/** @throws DomainError 'invalid' for what is no date */
+export function readFilters(query: Filters): Omit<BankCampaignSearch, 'sort'> {
   const faults: string[] = []
   const { startsFrom, endsBy } = readPeriodFilter(query, faults)
   if (faults.length > 0) throw new DomainError('invalid', faults)
@@ -63,6 +73,5 @@ export function readBankCampaignSearch(query: Query): BankCampaignSearch {
     createdByType: query.createdByType ?? null,
     startsFrom,
     endsBy,
-    sort: { by: query.sortBy, ascending: query.sortOrder === 'ASC' },
   }
 }

@@ -12,6 +12,8 @@ import { bankOf } from '../http/authenticate.ts'
 import { downloadHeaders } from '../http/download.ts'
 import { leaving } from '../http/leaving.ts'
 import { sendLong } from '../http/long-answer.ts'
+import { CampaignsExportQuery, readFilters, withLists } from './bank-campaign-query.ts'
+import { campaignsCsv, columnNames } from './campaign-csv.ts'
 import { TerminalsExportQuery } from './campaign-reads-schemas.ts'
 import { createSegmentFiles } from './segment-csv.ts'
 import { findSegmentParts } from './segment-store.ts'
@@ -30,6 +32,36 @@ export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
   const { database } = deps
   const segmentFiles = createSegmentFiles(database)
   onlyPartners(app as unknown as FastifyInstance, deps)
+
+  app.get(
+    '/cashbacks.csv',
+    {
+      preValidation: async request => {
+        request.query = withLists(request.query as Record<string, unknown>) as typeof request.query
+      },
+      schema: {
+        ...common,
+        operationId: 'exportCampaigns',
+        summary: 'The caller’s campaigns as CSV',
+        description:
+          `The newest first. Columns for a bank: ${columnNames('bank').join(', ')}; for a merchant: ` +
+          `${columnNames('retailer').join(', ')}. \`dateTo\` is outside the period. ${aboutFormulas}`,
+        querystring: CampaignsExportQuery,
+        response: {
+          200: csv('Every campaign that the filters find'),
+          ...cashbackErrors({ 400: 'The query is not as described, or a merchant gives `bankStatus`' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const party = partnerOf(request)
+      const query = request.query as Parameters<typeof readFilters>[0]
+      if (party.type === 'retailer' && query.bankStatus)
+        throw new DomainError('invalid', ['bankStatus must be omitted by a merchant'])
+      const search = readFilters(query)
+      return reply.headers(downloadHeaders('campaigns.csv')).send(campaignsCsv(database, party, search))
+    },
+  )
 
   app.get(
     '/cashbacks/:cashbackId/terminals.csv',

@@ -6,8 +6,6 @@ import { pageView } from '../campaigns/paging.ts'
 import { requireParty } from '../campaigns/parties.ts'
 import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
 import { Segment, TerminalPage, TerminalsQuery } from './campaign-reads-schemas.ts'
-import { readHome } from './home-page.ts'
-import { Home, HomeQuery } from './home-schemas.ts'
 import { findSegmentParts } from './segment-store.ts'
 import { terminalSearch } from './terminal-search.ts'
 import { findTerminals } from './terminal-store.ts'
@@ -18,23 +16,6 @@ const unknown = 'There is no such campaign, or the bank is not invited'
 export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   const { database, costlyReads } = deps
   onlyPartners(app as unknown as FastifyInstance, deps)
-
-  app.get(
-    '/home',
-    {
-      schema: {
-        ...common,
-        operationId: 'readHome',
-        summary: 'What waits for whom, and how many campaigns there are',
-        description:
-          'Every step that somebody can take now, page by page: the caller, or the other side, for which the caller waits. With what ' +
-          'the merchant owes in it.',
-        querystring: HomeQuery,
-        response: { 200: Home, ...cashbackErrors({ 400: 'The query is not as described' }) },
-      },
-    },
-    async request => readHome(deps, partnerOf(request), request.query) as never,
-  )
 
   app.get(
     '/cashbacks/:cashbackId/terminals',

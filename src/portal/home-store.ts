@@ -64,7 +64,7 @@ export function findOpenCampaigns(database: Queryable, party: Party, limit: numb
               from campaign_banks i join banks b using (bank_id) where i.cashback_id = c.cashback_id
             ) as banks
      from (
-       select c.cashback_id, ${turn} as is_turn from ${from}
+       select c.cashback_id, coalesce(${turn}, false) as is_turn from ${from}
        where ${own} and c.status in ${textsOf(openStatuses)} order by 2 desc, c.date_to, c.cashback_id limit $2
      ) open join campaigns c using (cashback_id) join merchants m using (merchant_id) join countries k using (country_id)
      order by open.is_turn desc, c.date_to, c.cashback_id`,

@@ -5,6 +5,7 @@ import { portalCampaignFileRoutes } from './campaign-file-routes.ts'
 import { portalCampaignRoutes } from './campaign-routes.ts'
 import { directoryRoutes } from './directory-routes.ts'
 import { type PortalEsimDeps, portalEsimRoutes } from './esim-routes.ts'
+import { portalHomeRoutes } from './home-routes.ts'
 import { type SessionDeps, sessionRoutes } from './session-routes.ts'
 
 export type PortalRoutesDeps = SessionDeps & PortalEsimDeps
@@ -13,6 +14,7 @@ export const portalRoutes: FastifyPluginAsyncTypebox<PortalRoutesDeps> = async (
   // The prefix is this plugin's own; its inner plugins must not add it again.
   await app.register(sessionRoutes, { ...deps, prefix: '' })
   await app.register(directoryRoutes, { ...deps, prefix: '' })
+  await app.register(portalHomeRoutes, { ...deps, prefix: '' })
   await app.register(portalBankCampaignRoutes, { ...deps, prefix: '' })
   await app.register(portalCampaignRoutes, { ...deps, prefix: '' })
   await app.register(portalCampaignFileRoutes, { ...deps, prefix: '' })

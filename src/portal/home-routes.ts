@@ -1,0 +1,60 @@
+/** The home of a partner's people, below `/portal`: one page of what waits, and bounded counts. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import { type CampaignRoutesDeps, onlyPartners, partnerOf } from '../campaigns/callers.ts'
+import { pageView, skipped } from '../campaigns/paging.ts'
+import { cashbackErrors, secured } from '../campaigns/schemas.ts'
+import { Home, HomeQuery } from './home-schemas.ts'
+import { countByStatus, findImposedCampaigns, findOpenCampaigns, type Party } from './home-store.ts'
+import { countsView, imposedView, taskViews, totalsView } from './home-views.ts'
+
+/** Open campaigns that are looked through; those in which it is the caller's turn come first. */
+const mostOpenCampaigns = 500
+const mostCounted = 10_000
+const mostImposed = 5
+
+type Asked = { page: number; pageSize: number; waitsFor?: 'me' | 'other'; kind?: string }
+
+export const portalHomeRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  const { database, clock } = deps
+  onlyPartners(app as unknown as FastifyInstance, deps)
+
+  const readHome = async (party: Party, asked: Asked) => {
+    const [campaigns, counts, imposed] = await Promise.all([
+      findOpenCampaigns(database, party, mostOpenCampaigns + 1),
+      countByStatus(database, party, mostCounted),
+      party.type === 'retailer' ? findImposedCampaigns(database, party.merchantId, mostImposed + 1) : [],
+    ])
+    const tasks = taskViews(campaigns.slice(0, mostOpenCampaigns), party, clock.now())
+    const { waitsFor: whom, kind: which } = asked
+    const found = tasks.filter(({ waitsFor, kind }) => waitsFor === (whom ?? waitsFor) && kind === (which ?? kind))
+    const from = skipped(asked)
+    const { data, pagination } = pageView(found.slice(from, from + asked.pageSize), asked, found.length)
+    return {
+      tasks: data,
+      pagination,
+      totals: totalsView(tasks),
+      isComplete: campaigns.length <= mostOpenCampaigns,
+      bankCampaigns: { data: imposed.slice(0, mostImposed).map(imposedView), hasMore: imposed.length > mostImposed },
+      counts: countsView(counts, party, mostCounted),
+    }
+  }
+
+  app.get(
+    '/home',
+    {
+      schema: {
+        tags: ['Portal'],
+        security: secured,
+        operationId: 'readHome',
+        summary: 'What waits for whom, and how many campaigns there are',
+        description:
+          'Every step that somebody can take now, page by page: the caller, or the other side, for which the caller waits. With ' +
+          'what the merchant owes in it.',
+        querystring: HomeQuery,
+        response: { 200: Home, ...cashbackErrors({ 400: 'The query is not as described' }) },
+      },
+    },
+    async request => readHome(partnerOf(request), request.query as Asked),
+  )
+}
