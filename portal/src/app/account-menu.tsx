@@ -3,7 +3,7 @@ import { modals } from '@mantine/modals'
 import { IconChevronDown, IconLogout, IconWorld } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { useFormat, usePreferences, useTexts } from '../i18n/preferences.tsx'
+import { useFormat, useNames, usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { logOut } from '../session/session.ts'
 import { useSession } from '../session/use-session.ts'
 import { useNotify } from '../ui/notify.tsx'
@@ -16,7 +16,9 @@ export function AccountMenu() {
   const texts = useTexts(appTexts)
   const format = useFormat()
   const { timeZone } = usePreferences()
-  const { name, login, role, typeAccount, expiresAt } = useSession()
+  const session = useSession()
+  const { login, role, typeAccount, expiresAt } = session
+  const name = useNames().of(session)
   const router = useRouter()
   const queryClient = useQueryClient()
   const notify = useNotify()

@@ -2,14 +2,12 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import { groups } from '../campaigns/campaign-groups.ts'
+import { type HomeAsked, partnersHomeQuery } from '../campaigns/home-query.ts'
 import { useCampaignChanged as useChanged } from '../campaigns/use-move.ts'
 import { periodOfDays } from '../i18n/time-zone.ts'
 import type { CampaignsSearch, OrdersSearch } from './search.ts'
 
-export const homeQuery = queryOptions({
-  queryKey: ['bank', 'home'],
-  queryFn: ({ signal }) => answer(api.GET('/portal/home', { signal })),
-})
+export const homeQuery = (asked?: HomeAsked) => partnersHomeQuery('bank', asked)
 
 /** @param timeZone in which the days of the filters are meant */
 export const campaignsQuery = (search: CampaignsSearch, timeZone: string) =>

@@ -2,6 +2,7 @@
 import { createRoute } from '@tanstack/react-router'
 import { onlyFor, signedInRoute } from '../app/base-routes.ts'
 import { lazyPage } from '../app/lazy-page.ts'
+import { homeSearch } from '../campaigns/home-query.ts'
 import { keptTimeZone } from '../i18n/preferences.tsx'
 import { maySeeCampaigns } from '../session/rights.ts'
 import { campaignsQuery, homeQuery } from './queries.ts'
@@ -23,6 +24,7 @@ const bankRoute = createRoute({
 const home = createRoute({
   getParentRoute: () => bankRoute,
   path: '/',
+  validateSearch: homeSearch,
   component: lazyPage(() => import('./pages/home.tsx'), 'HomePage'),
 })
 
@@ -44,7 +46,7 @@ const campaignList = createRoute({
       read: (queryClient, search: CampaignsSearch) =>
         Promise.all([
           queryClient.prefetchQuery(campaignsQuery(search, keptTimeZone())),
-          queryClient.prefetchQuery(homeQuery),
+          queryClient.prefetchQuery(homeQuery()),
         ]),
     },
   },

@@ -13,7 +13,7 @@ export function CampaignLifeLine({ campaign }: { campaign: CampaignInLife }) {
   const now = useNow()
   const notes: Partial<Record<CampaignStatus, string>> = {
     active: texts.starts(format.date(campaign.dateFrom)),
-    awaitingCompensationConfirmation: texts.ends(format.date(campaign.dateTo)),
+    awaitingCompensationConfirmation: texts.ends(format.lastDay(campaign.dateTo)),
   }
   const steps = stagesOf(campaign.status).map(({ status, state }) => ({
     key: status,

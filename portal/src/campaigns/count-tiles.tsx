@@ -1,6 +1,7 @@
 import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useFormat } from '../i18n/preferences.tsx'
+import { useFormat, useTexts } from '../i18n/preferences.tsx'
+import { homeTexts } from './home-texts.ts'
 import classes from './parts.module.css'
 
 export type CountTile = { key: string; label: string; count: number }
@@ -8,14 +9,17 @@ export type CountTile = { key: string; label: string; count: number }
 /**
  * How many there are of each kind; each figure leads to them.
  *
+ * @param props.isComplete false: there are at least so many
  * @param props.link makes the link to what a tile counts; its look covers the tile
  */
 export function CountTiles<Tile extends CountTile>(props: {
   title: string
+  isComplete?: boolean
   tiles: readonly Tile[]
   link: (tile: Tile, children: ReactNode, look: string) => ReactNode
 }) {
-  const { title, tiles, link } = props
+  const { title, isComplete = true, tiles, link } = props
+  const { atLeast } = useTexts(homeTexts)
   const format = useFormat()
   return (
     <Stack component="section" gap="sm" aria-label={title}>
@@ -27,7 +31,7 @@ export function CountTiles<Tile extends CountTile>(props: {
               tile,
               <>
                 <Text size="xl" fw={650} className="figure">
-                  {format.number(tile.count)}
+                  {isComplete ? format.number(tile.count) : atLeast(format.number(tile.count))}
                 </Text>
                 <Text size="sm" c="dimmed">
                   {tile.label}

@@ -11,57 +11,75 @@ import {
 import type { ReactNode } from 'react'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
 import { useNow } from '../session/use-now.ts'
+import { useMayChange } from '../session/use-session.ts'
+import { Money } from '../ui/values.tsx'
 import { homeTexts } from './home-texts.ts'
 import classes from './parts.module.css'
 import type { HomeTask } from './types.ts'
 
+/** What the link of a task looks like and says; `label` names the campaign for those who hear a list of links. */
+export type TaskLinkLook = { variant: 'light' | 'default'; size: 'sm'; 'aria-label': string; children: string }
+
 /**
- * One thing that waits: what it is, who must act, by when, and what happens otherwise. It leads to where it is done.
+ * One thing that waits: what it is, of which campaign, the money, until when, and the button that leads to where it is done.
  *
- * @param props.detail whose campaign it is, below the title
- * @param props.who says who acts, when it is not the person
- * @param props.link makes the link to where it is done; its look covers the card
+ * @param props.title what is to be done, or who is doing it
+ * @param props.detail whose campaign it is
+ * @param props.otherwise what happens when nobody acts
+ * @param props.action the verb of the button, for who may do it
+ * @param props.link makes the link to where it is done
  */
 export function TaskCard(props: {
   task: HomeTask
   title: string
   detail: string
   otherwise: string
-  who: string
-  link: (children: ReactNode, look: string) => ReactNode
+  action: string
+  link: (look: TaskLinkLook) => ReactNode
 }) {
-  const { task, title, detail, otherwise, who, link } = props
+  const { task, title, detail, otherwise, action, link } = props
   const texts = useTexts(homeTexts)
-  const format = useFormat()
-  const now = useNow()
-  const isMine = task.waitsFor === 'me'
+  const isMine = useMayChange() && task.waitsFor === 'me'
   const Picture = pictures[task.kind]
-  const name = (
-    <Text fw={650} span>
-      {title}
-    </Text>
-  )
+  const verb = isMine ? action : texts.view
   return (
     <Card padding="md" className={classes.task ?? ''} data-task={task.kind}>
       <ThemeIcon size={42} radius="xl" variant="light" color={isMine ? 'perk' : 'gray'} aria-hidden>
         <Picture size={22} stroke={1.6} />
       </ThemeIcon>
-      <div>
-        {link(name, classes.tileLink ?? '')}
+      <div className={classes.what}>
+        <Text fw={650}>{title}</Text>
         <Text size="sm">{detail}</Text>
         <Text size="sm" c="dimmed">
           {otherwise}
         </Text>
       </div>
-      <div className={classes.when}>
-        <Text size="sm" fw={600}>
-          {isMine ? texts.you : who}
-        </Text>
-        <Text size="sm" c="dimmed" title={task.by ? format.precise(task.by) : undefined}>
-          {task.by ? `${texts.by(format.dateTime(task.by))} · ${format.relative(task.by, now)}` : texts.noEnd}
-        </Text>
-      </div>
+      <Terms task={task} />
+      {link({
+        variant: isMine ? 'light' : 'default',
+        size: 'sm',
+        'aria-label': `${verb}: ${task.campaignName}`,
+        children: verb,
+      })}
     </Card>
+  )
+}
+
+function Terms({ task: { by, dateTo, amount, currency } }: { task: HomeTask }) {
+  const texts = useTexts(homeTexts)
+  const format = useFormat()
+  const now = useNow()
+  return (
+    <div className={classes.when}>
+      {amount !== null && (
+        <Text fw={650}>
+          <Money amount={amount} currency={currency} />
+        </Text>
+      )}
+      <Text size="sm" c="dimmed" title={format.precise(by ?? dateTo)}>
+        {by ? `${texts.by(format.dateTime(by))} · ${format.relative(by, now)}` : texts.ended(format.lastDay(dateTo))}
+      </Text>
+    </div>
   )
 }
 

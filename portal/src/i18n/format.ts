@@ -63,6 +63,8 @@ export function createFormat(language: Language, timeZone: string) {
       if (!days) return dayTime().formatRange(new Date(dateFrom), new Date(dateTo))
       return day().formatRange(fromZoned(days.from, timeZone), fromZoned(days.to, timeZone))
     },
+    /** The last day of a period that ends at this instant: midnight belongs to the day before, as `period` shows it. */
+    lastDay: (dateTo: string): string => day().format(new Date(Date.parse(dateTo) - 1)),
     /** `in 3 days`, `2 hours ago`: the largest unit that fills. */
     relative(instant: string | Date, now: Date): string {
       const seconds = (new Date(instant).getTime() - now.getTime()) / 1000

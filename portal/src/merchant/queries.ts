@@ -3,15 +3,13 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import { ApiError, noAnswer } from '../api/errors.ts'
 import type { paths } from '../api/schema/perkline.ts'
+import { type HomeAsked, partnersHomeQuery } from '../campaigns/home-query.ts'
 import type { CampaignDetails } from '../campaigns/types.ts'
 import { useCampaignChanged as useChanged } from '../campaigns/use-move.ts'
 import { periodOfDays } from '../i18n/time-zone.ts'
 import type { CampaignsSearch } from './search.ts'
 
-export const homeQuery = queryOptions({
-  queryKey: ['merchant', 'home'],
-  queryFn: ({ signal }) => answer(api.GET('/portal/home', { signal })),
-})
+export const homeQuery = (asked?: HomeAsked) => partnersHomeQuery('merchant', asked)
 
 export type ListedCampaign =
   paths['/cashbacks/for-merchant']['get']['responses'][200]['content']['application/json']['data'][number]

@@ -2,6 +2,7 @@
 import { createRoute } from '@tanstack/react-router'
 import { onlyFor, signedInRoute } from '../app/base-routes.ts'
 import { lazyPage } from '../app/lazy-page.ts'
+import { homeSearch } from '../campaigns/home-query.ts'
 import { keptTimeZone } from '../i18n/preferences.tsx'
 import { campaignsQuery, homeQuery } from './queries.ts'
 import { type CampaignsSearch, campaignSearch, campaignsSearch, roomSearch } from './search.ts'
@@ -15,6 +16,7 @@ const merchantRoute = createRoute({
 const home = createRoute({
   getParentRoute: () => merchantRoute,
   path: '/',
+  validateSearch: homeSearch,
   component: lazyPage(() => import('./pages/home.tsx'), 'HomePage'),
 })
 
@@ -29,7 +31,7 @@ const campaigns = createRoute({
       read: (queryClient, search: CampaignsSearch) =>
         Promise.all([
           queryClient.prefetchQuery(campaignsQuery(search, keptTimeZone())),
-          queryClient.prefetchQuery(homeQuery),
+          queryClient.prefetchQuery(homeQuery()),
         ]),
     },
   },

@@ -15,6 +15,8 @@ export type Session = {
   /** The bank or the merchant; null for the platform. */
   id: string | null
   name: string
+  /** In English; null where there is no other. */
+  nameEn: string | null
   /** ISO 8601 */
   expiresAt: string
   /** The time that campaigns go by, when this was read; in sandbox mode it can be moved. */

@@ -1,6 +1,5 @@
 import { Stack } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { countOf, groupNames } from '../../campaigns/campaign-groups.ts'
 import { CountTiles } from '../../campaigns/count-tiles.tsx'
 import { HomeOverview } from '../../campaigns/home-overview.tsx'
@@ -11,12 +10,14 @@ import { maySeeCampaigns } from '../../session/rights.ts'
 import { useSession } from '../../session/use-session.ts'
 import { LinkButton } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Empty, Loaded } from '../../ui/states.tsx'
+import { Empty } from '../../ui/states.tsx'
 import { statusTexts } from '../../ui/status-texts.ts'
 import { BankTask } from '../parts/bank-task.tsx'
 import { homeQuery } from '../queries.ts'
 import { decisions } from '../search.ts'
 import { bankTexts } from '../texts.ts'
+
+const route = getRouteApi('/signed-in/bank/')
 
 /** What waits for the bank, what it waits for itself, and how many campaigns there are; to a viewer, what it may see. */
 export function HomePage() {
@@ -33,23 +34,19 @@ export function HomePage() {
 
 function CampaignsHome() {
   const { home: texts } = useTexts(bankTexts)
-  const query = useQuery({ ...homeQuery, refetchInterval: 60_000 })
   return (
-    <Loaded query={query}>
-      {home => (
-        <HomeOverview
-          home={home}
-          none={<Empty title={texts.nothing} text={texts.nothingText} />}
-          counts={<Counts counts={home.counts} />}
-          card={task => <BankTask task={task} />}
-        />
-      )}
-    </Loaded>
+    <HomeOverview
+      query={homeQuery}
+      search={route.useSearch()}
+      counts={({ counts }) => <Counts counts={counts} />}
+      card={task => <BankTask task={task} />}
+      none={() => <Empty title={texts.nothing} text={texts.nothingText} />}
+    />
   )
 }
 
 /** By the campaigns' life, and by what the bank has decided; each figure leads to them. */
-function Counts({ counts: { byStatus, byBankStatus } }: Pick<Home, 'counts'>) {
+function Counts({ counts: { byStatus, byBankStatus, isComplete } }: Pick<Home, 'counts'>) {
   const { home: texts } = useTexts(bankTexts)
   const { groups } = useTexts(homeTexts)
   const { participation } = useTexts(statusTexts)
@@ -57,6 +54,7 @@ function Counts({ counts: { byStatus, byBankStatus } }: Pick<Home, 'counts'>) {
     <Stack gap="xl">
       <CountTiles
         title={texts.counts}
+        isComplete={isComplete}
         tiles={groupNames.map(key => ({ key, label: groups[key], count: countOf(key, byStatus) }))}
         link={({ key }, children, look) => (
           <Link to="/bank/campaigns" search={{ group: key }} className={look}>
@@ -66,6 +64,7 @@ function Counts({ counts: { byStatus, byBankStatus } }: Pick<Home, 'counts'>) {
       />
       <CountTiles
         title={texts.decisions}
+        isComplete={isComplete}
         tiles={decisions.map(key => ({ key, label: participation[key], count: byBankStatus?.[key] ?? 0 }))}
         link={({ key }, children, look) => (
           <Link to="/bank/campaigns" search={{ decision: key }} className={look}>

@@ -20,7 +20,7 @@ const nothing = {
 
 /** Which campaigns the table shows. */
 export function CampaignFilters({ search, onSearch }: Given) {
-  const { data: home } = useQuery(homeQuery)
+  const { data: home } = useQuery(homeQuery())
   const onGroup = (group: CampaignsSearch['group']) => onSearch({ group })
   return (
     <ListFilters {...{ search, onSearch, onGroup, nothing, home }}>

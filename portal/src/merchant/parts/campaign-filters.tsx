@@ -15,7 +15,7 @@ const nothing = { name: undefined, group: undefined, status: undefined, from: un
 
 /** Which campaigns the table shows. */
 export function CampaignFilters({ search, onSearch }: Given) {
-  const { data: home } = useQuery(homeQuery)
+  const { data: home } = useQuery(homeQuery())
   const onGroup = (group: CampaignsSearch['group']) => onSearch({ group, status: undefined })
   return (
     <ListFilters {...{ search, onSearch, onGroup, nothing, home }}>

@@ -1,9 +1,8 @@
-import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
-import { TaskCard } from '../../campaigns/task-card.tsx'
+import { TaskCard, type TaskLinkLook } from '../../campaigns/task-card.tsx'
 import type { HomeTask } from '../../campaigns/types.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import type { SameTexts } from '../../i18n/texts.ts'
+import { LinkButton } from '../../ui/links.tsx'
 import { merchantTexts } from '../texts.ts'
 
 /** One thing that waits for the merchant, or for which it waits. */
@@ -15,12 +14,8 @@ export function MerchantTask({ task }: { task: HomeTask }) {
       title={titleOf(task, texts)}
       detail={task.campaignName}
       otherwise={texts.otherwise[task.otherwise]}
-      who={texts.bankActs(task.bankName ?? '')}
-      link={(children, look) => (
-        <TaskLink task={task} look={look}>
-          {children}
-        </TaskLink>
-      )}
+      action={texts.action[task.kind]}
+      link={look => <TaskLink task={task} look={look} />}
     />
   )
 }
@@ -34,17 +29,10 @@ function titleOf({ kind, bankName, campaignStatus }: HomeTask, texts: SameTexts<
 type HomeTexts = (typeof merchantTexts)['en']['home']
 
 /** Reports and settlements are in the room with the bank, everything else with the campaign. */
-function TaskLink({ task, look, children }: { task: HomeTask; look: string; children: ReactNode }) {
-  const { cashbackId, bankId } = task
-  if (bankId === null || task.kind === 'decide-invitation')
-    return (
-      <Link to="/merchant/campaigns/$cashbackId" params={{ cashbackId }} className={look}>
-        {children}
-      </Link>
-    )
-  return (
-    <Link to="/merchant/campaigns/$cashbackId/banks/$bankId" params={{ cashbackId, bankId }} className={look}>
-      {children}
-    </Link>
+function TaskLink({ task: { cashbackId, bankId, kind }, look }: { task: HomeTask; look: TaskLinkLook }) {
+  return bankId === null || kind === 'decide-invitation' ? (
+    <LinkButton to="/merchant/campaigns/$cashbackId" params={{ cashbackId }} {...look} />
+  ) : (
+    <LinkButton to="/merchant/campaigns/$cashbackId/banks/$bankId" params={{ cashbackId, bankId }} {...look} />
   )
 }
