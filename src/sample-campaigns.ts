@@ -82,9 +82,18 @@ export async function makeSampleCampaigns(
       completeAfterMs: given.completeAfterMs,
       clock: { now: () => instant(day), offsetMs: () => 0, setOffsetMs() {} },
     }),
-    date: day => `${instant(day).toISOString().slice(0, 10)}T00:00:00Z`,
+    date: day => midnightInKyiv(instant(day)),
   }
   for (const story of stories) await story(stage)
+}
+
+/** Sample campaigns are Ukrainian ones: their days begin and end there. */
+function midnightInKyiv(instant: Date): string {
+  const parts = new Intl.DateTimeFormat('en', { timeZone: 'Europe/Kyiv', timeZoneName: 'longOffset' }).formatToParts(
+    instant,
+  )
+  const offset = parts.find(({ type }) => type === 'timeZoneName')?.value.replace('GMT', '') ?? 'Z'
+  return `${instant.toISOString().slice(0, 10)}T00:00:00${offset}`
 }
 
 type Offer = { name: string; description: string; percentage: number; from: number; to: number }

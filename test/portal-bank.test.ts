@@ -89,11 +89,11 @@ suite('invitations', { timeout: 90_000 }, () => {
     if (!visitor) return
     const { page, walk, errors } = visitor
     await visitor.logIn(manager)
-    await sees(page, 'Waits for you')
-    await assertCount(page.getByRole('link', { name: 'Decide whether to take part' }), 2)
+    await sees(page, 'Needs your action')
+    await assertCount(page.getByRole('link', { name: /^Decide: / }), 2)
     await assertAccessible(visitor)
 
-    await page.getByRole('link', { name: 'Decision awaited' }).click()
+    await page.getByRole('link', { name: 'Awaiting decision' }).click()
     await titled(page, 'Campaigns')
     await page.waitForURL(/decision=pending/)
     await page.getByRole('searchbox', { name: 'Find by name' }).fill('autu')
@@ -166,7 +166,7 @@ test('a report with faults by line, differences, a new report, and the money', {
   if (!visitor) return
   const { page } = visitor
   await visitor.logIn(manager)
-  await page.getByRole('link', { name: 'Upload your report' }).click()
+  await page.getByRole('link', { name: 'Upload: Summer' }).click()
   await titled(page, 'Reconciliation')
   await sees(page, 'Waits for you: upload your report.')
   await refuseReports(visitor, when)
@@ -193,12 +193,13 @@ test('a report with faults by line, differences, a new report, and the money', {
   for (const path of [`banks/${ids.alpha}/accept-report`, `banks/${ids.alpha}/settle`, 'compensation-paid'])
     assert.equal((await move(sides.grocer, `${id}/${path}`)).status, 200, path)
   await page.getByRole('link', { name: 'Home', exact: true }).click()
-  await page.getByRole('link', { name: 'Confirm that the money has arrived' }).click()
+  await sees(page, '₴6.00')
+  await page.getByRole('link', { name: 'Confirm: Summer' }).click()
   await sees(page, /^Waits for you: the merchant has paid/)
   await button(page, 'The money has arrived').click()
   await sees(page, /^You confirm that you have received ₴6\.00/)
   await agree(page, 'The money has arrived')
-  await sees(page, 'Money received')
+  await sees(page, 'Payment received')
   assert.equal(await button(page, 'The money has arrived').count(), 0)
 })
 
@@ -246,7 +247,7 @@ test('a campaign of the bank’s own: faults at their fields, a draft, and its s
   await page.getByRole('option', { name: 'Гросер' }).click()
   await field(page, 'Name').fill('Ours')
   await page.reload()
-  await sees(page, /was kept in this browser/)
+  await sees(page, /^Your unsaved changes from/)
   assert.equal(await field(page, 'Name').inputValue(), 'Ours')
   await sees(page, 'Гросер')
   await page.getByRole('combobox', { name: /^Country/ }).click()
@@ -318,7 +319,7 @@ suite('eSIM', { timeout: 90_000 }, () => {
     await byId.fill(orders['back-1'] ?? '')
     await sees(page, /^1 order$/)
     await page.getByRole('cell', { name: 'Cancelled' }).waitFor()
-    const [saved] = await Promise.all([page.waitForEvent('download'), button(page, 'Save as CSV').click()])
+    const [saved] = await Promise.all([page.waitForEvent('download'), button(page, 'Export CSV').click()])
     assert.equal(saved.suggestedFilename(), 'esim-orders.csv')
     await open('/bank/esim/orders?status=expired&tariff=eu-10gb')
     await sees(page, 'unpaid-1')
@@ -347,15 +348,15 @@ suite('what may go wrong', { timeout: 60_000 }, () => {
     if (!visitor) return
     const { page, walk } = visitor
     await visitor.logIn(viewer)
-    await sees(page, 'Your account looks at eSIM sales')
+    await sees(page, 'You have access to eSIM sales only')
     assert.equal(await page.getByRole('link', { name: 'Campaigns' }).count(), 0)
     await assertAccessible(visitor)
     for (const path of ['/bank/campaigns', '/bank/campaigns/new', at('7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11')]) {
       await walk(path)
-      await sees(page, /They are for administrators and editors of your bank/)
+      await sees(page, /Administrators and editors of your bank can see campaigns/)
     }
     await assertAccessible(visitor)
-    await page.getByRole('link', { name: 'To the sales' }).click()
+    await page.getByRole('link', { name: 'Go to eSIM sales' }).click()
     await titled(page, 'eSIM sales')
   })
 
@@ -365,7 +366,7 @@ suite('what may go wrong', { timeout: 60_000 }, () => {
     if (!visitor) return
     const { page, walk, errors } = visitor
     await visitor.logIn(manager, at('7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'))
-    await titled(page, 'This campaign cannot be shown')
+    await titled(page, 'Campaign not found')
     await walk(at(late.id))
     await sees(page, /^It went on or ended without your bank\./)
     await walk(at(late.id, '/reconciliation'))
@@ -397,7 +398,7 @@ test('українською, на телефоні: від запрошення
   if (!visitor) return
   const { page, walk } = visitor
   await visitor.logIn(manager)
-  await sees(page, 'Чекає на вас')
+  await sees(page, 'Ваші завдання')
   await fits(page)
   await walk('/bank/campaigns?name=Зима')
   await page.getByRole('link', { name: 'Зима' }).click()

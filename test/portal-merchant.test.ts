@@ -57,7 +57,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     if (!visitor) return
     const { page, errors } = visitor
     await visitor.logIn(manager)
-    await sees(page, 'Plan your first campaign')
+    await sees(page, 'Create your first campaign')
     await assertAccessible(visitor)
     await page.getByRole('link', { name: 'New campaign' }).click()
     await titled(page, 'New campaign')
@@ -72,7 +72,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     await fillForm(page)
     await sees(page, '20 characters left')
     await page.reload()
-    await sees(page, /was kept in this browser/)
+    await sees(page, /^Your unsaved changes from/)
     assert.equal(await field(page, 'Name').inputValue(), 'Autumn!')
     await chooseTerminals(visitor)
     await sees(page, '5% back')
@@ -133,10 +133,10 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     assert.equal((await sides.alpha.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
     assert.equal((await sides.beta.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
     await open('/merchant')
-    await page.getByRole('link', { name: 'Launch it' }).click()
+    await page.getByRole('link', { name: 'Launch: Autumn!' }).click()
     await titled(page, 'Autumn!')
     await page.getByRole('tab', { name: 'Banks' }).click()
-    await assertCount(page.getByText('Takes part'), 2)
+    await assertCount(page.getByText('Participating'), 2)
     await button(page, 'Launch').click()
     await sees(page, /It starts by itself on its first day, with Alpha Bank and Бета Банк/)
     await agree(page, 'Launch')
@@ -155,7 +155,8 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     for (const bank of [sides.alpha, sides.beta])
       assert.equal((await uploadBank(bank, id, `${header}\n${line(1, '7.00')}${line(2, '9.99')}`)).status, 201)
     await visitor.logIn(manager)
-    await page.getByRole('link', { name: 'Answer the report of Alpha Bank' }).click()
+    await page.getByText('Review the report from Alpha Bank').waitFor()
+    await page.getByRole('link', { name: 'Review: Autumn!' }).first().click()
     await titled(page, 'Reconciliation with Alpha Bank')
     await sees(page, 'Planned and actual cost')
     await filterDifferences(page)
@@ -252,7 +253,7 @@ suite('what may go wrong', { timeout: 90_000 }, () => {
     if (!visitor) return
     const { page, errors } = visitor
     await visitor.logIn(manager, at('7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'))
-    await titled(page, 'This campaign cannot be shown')
+    await titled(page, 'Campaign not found')
     await assertAccessible(visitor)
     const list = /\/cashbacks\/for-merchant\?|\/cashbacks\/for-merchant$/
     await page.route(list, route => route.abort())
@@ -288,7 +289,7 @@ suite('what may go wrong', { timeout: 90_000 }, () => {
     if (!visitor) return
     const { page, walk } = visitor
     await visitor.logIn(viewer)
-    await sees(page, 'Waits for others')
+    await sees(page, 'Waiting for others')
     assert.equal(await page.getByRole('link', { name: 'New campaign' }).count(), 0)
     await walk('/merchant/campaigns?group=awaitingApproval&sortBy=name')
     await page.getByRole('link', { name: 'Only to look at' }).click()
@@ -312,7 +313,7 @@ test('українською, на телефоні: від списку до к
   if (!visitor) return
   const { page, walk } = visitor
   await visitor.logIn(manager)
-  await sees(page, 'Чекає на вас')
+  await sees(page, 'Ваші завдання')
   await fits(page)
   await walk('/merchant/campaigns')
   await page.getByRole('searchbox', { name: 'Пошук за назвою' }).fill('літо')

@@ -201,7 +201,7 @@ suite('partners and access', { timeout: 120_000 }, () => {
     assert.equal(await row(page, admin.login).getByRole('button').count(), 0, 'nobody locks themselves out')
     await row(page, 'olena').getByRole('button', { name: 'Switch off' }).click()
     await press(page, 'Switch off')
-    await row(page, 'olena').getByText('Switched off').waitFor()
+    await row(page, 'olena').getByText('Disabled').waitFor()
     const olena = (await read('/users')).find((user: any) => user.login === 'olena')
     assert.deepEqual([olena.merchant, olena.role, olena.disabledAt !== null], ['grocer', 'editor', true])
   })
@@ -231,7 +231,7 @@ suite('partners and access', { timeout: 120_000 }, () => {
         200,
         'the one before works for a day',
       )
-    await row(page, 'Beta’s backend').getByText('Being replaced').waitFor()
+    await row(page, 'Beta’s backend').getByText('Expiring').waitFor()
     await assertAccessible(visitor)
     await row(page, 'Beta’s backend').getByRole('button', { name: 'Revoke' }).click()
     await press(page, 'Revoke')
@@ -482,7 +482,7 @@ test('a viewer sees everything and can change nothing', { timeout: 60_000 }, asy
     ['/mobile-operators', 'Europe 10 GB'],
     ['/stock/kyivstar/eu-10gb', 'Withdrawn'],
     ['/customers', 'Alpha Bank'],
-    [`/campaigns/${campaignId}`, 'Takes part'],
+    [`/campaigns/${campaignId}`, 'Participating'],
   ] as const) {
     await walk(`/operator${path}`)
     await sees(page, seen)

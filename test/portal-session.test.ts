@@ -50,6 +50,7 @@ suite('POST /portal/session', () => {
       role: 'ADMIN',
       id: banks[0]?.bank_id,
       name: 'Alpha Bank',
+      nameEn: null,
     })
     const inMs = Date.parse(expiresAt) - Date.now()
     assert.ok(inMs > 7_190_000 && inMs <= 7_200_000, expiresAt)

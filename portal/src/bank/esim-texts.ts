@@ -47,8 +47,6 @@ export const esimTexts = dictionary({
       none: 'No orders yet',
       noneText: 'Orders that your systems make are listed here at once.',
       notFound: 'No order fits the filters',
-      save: 'Save as CSV',
-      cancelSave: 'Stop saving',
     },
     stock: {
       title: 'eSIM tariffs',
@@ -117,8 +115,6 @@ export const esimTexts = dictionary({
       none: 'Замовлень ще немає',
       noneText: 'Замовлення ваших систем відразу з’являтимуться тут.',
       notFound: 'Жодне замовлення не відповідає фільтрам',
-      save: 'Зберегти у CSV',
-      cancelSave: 'Припинити',
     },
     stock: {
       title: 'Тарифи eSIM',

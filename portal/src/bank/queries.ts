@@ -3,33 +3,37 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import { answer, api } from '../api/client.ts'
 import { groups } from '../campaigns/campaign-groups.ts'
 import { type HomeAsked, partnersHomeQuery } from '../campaigns/home-query.ts'
+import { periodAsked } from '../campaigns/period-asked.ts'
 import { useCampaignChanged as useChanged } from '../campaigns/use-move.ts'
-import { periodOfDays } from '../i18n/time-zone.ts'
 import type { CampaignsSearch, OrdersSearch } from './search.ts'
 
 export const homeQuery = (asked?: HomeAsked) => partnersHomeQuery('bank', asked)
 
 /** @param timeZone in which the days of the filters are meant */
-export const campaignsQuery = (search: CampaignsSearch, timeZone: string) =>
+export const campaignsQuery = (search: CampaignsSearch, timeZone: string, pageSize: number) =>
   queryOptions({
-    queryKey: ['bank', 'campaigns', search, timeZone],
+    queryKey: ['bank', 'campaigns', search, timeZone, pageSize],
     placeholderData: keepPreviousData,
     queryFn({ signal }) {
-      const { from, to, name, group, decision, author, page = 1, sortBy, sortOrder = 'ASC' } = search
+      const { page = 1, sortBy, sortOrder = 'ASC' } = search
       const query = {
-        ...(name && { name }),
-        ...(group && { status: [...groups[group]] }),
-        ...(decision && { bankStatus: [decision] }),
-        ...(author && { createdByType: author }),
-        ...(from && { dateFrom: periodOfDays(from, from, timeZone).dateFrom }),
-        ...(to && { dateTo: periodOfDays(to, to, timeZone).dateTo }),
+        ...exportAsked(search, timeZone),
         page,
-        pageSize: 20,
+        pageSize,
         ...(sortBy ? ({ sortBy, sortOrder } as const) : ({ sortBy: 'createdAt', sortOrder: 'DESC' } as const)),
       }
       return answer(api.GET('/portal/cashbacks', { params: { query }, signal }))
     },
   })
+
+/** What the filters say, for the list and for the platform's export of it. */
+export const exportAsked = (search: CampaignsSearch, timeZone: string) => ({
+  ...(search.name && { name: search.name }),
+  ...(search.group && { status: [...groups[search.group]] }),
+  ...(search.decision && { bankStatus: [search.decision] }),
+  ...(search.author && { createdByType: search.author }),
+  ...periodAsked(search, timeZone),
+})
 
 export const campaignQuery = (cashbackId: string) =>
   queryOptions({
@@ -66,14 +70,13 @@ export const salesQuery = ({ from, to }: { from?: string | undefined; to?: strin
 
 /** What the platform looks for. @param timeZone in which the days are meant */
 export function ordersAsked(search: Omit<OrdersSearch, 'page'>, timeZone: string) {
-  const { externalId, orderId, status, tariff, from, to } = search
+  const { externalId, orderId, status, tariff } = search
   return {
     ...(externalId && { externalId }),
     ...(orderId && { orderId: orderId.toLowerCase() }),
     ...(status && { status }),
     ...(tariff && { tariffCode: tariff }),
-    ...(from && { dateFrom: periodOfDays(from, from, timeZone).dateFrom }),
-    ...(to && { dateTo: periodOfDays(to, to, timeZone).dateTo }),
+    ...periodAsked(search, timeZone),
   }
 }
 

@@ -5,6 +5,7 @@ import { lazyPage } from '../app/lazy-page.ts'
 import { homeSearch } from '../campaigns/home-query.ts'
 import { keptTimeZone } from '../i18n/preferences.tsx'
 import { maySeeCampaigns } from '../session/rights.ts'
+import { keptPageSize } from '../ui/data-table/page-size.ts'
 import { campaignsQuery, homeQuery } from './queries.ts'
 import {
   type CampaignsSearch,
@@ -45,7 +46,7 @@ const campaignList = createRoute({
       isFor: session => session.typeAccount === 'bank' && maySeeCampaigns(session),
       read: (queryClient, search: CampaignsSearch) =>
         Promise.all([
-          queryClient.prefetchQuery(campaignsQuery(search, keptTimeZone())),
+          queryClient.prefetchQuery(campaignsQuery(search, keptTimeZone(), keptPageSize())),
           queryClient.prefetchQuery(homeQuery()),
         ]),
     },

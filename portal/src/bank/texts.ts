@@ -33,7 +33,7 @@ export const bankTexts = dictionary({
       otherwise: {
         'participation-expires': 'Without a decision, your bank is left out.',
         'campaign-expires': 'If it isn’t started in time, the campaign expires.',
-        stays: 'The campaign can’t continue until this is done.',
+        stays: '',
       },
       viewerLead: 'Your bank’s eSIM sales',
       viewer: 'You have access to eSIM sales only',
@@ -92,7 +92,7 @@ export const bankTexts = dictionary({
       otherwise: {
         'participation-expires': 'Без рішення ваш банк не братиме участі.',
         'campaign-expires': 'Якщо не розпочати вчасно, кампанія не відбудеться.',
-        stays: 'Без цього кампанія не рухається далі.',
+        stays: '',
       },
       viewerLead: 'Продаж eSIM вашого банку',
       viewer: 'Вам доступний лише продаж eSIM',

@@ -1,8 +1,10 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { isApiError } from '../api/errors.ts'
+import { useTexts } from '../i18n/preferences.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Failure, Loading } from '../ui/states.tsx'
+import { listTexts } from './list-texts.ts'
 
 /**
  * A page of one campaign, once it is read; a campaign that cannot be read has a page that says so.
@@ -17,15 +19,16 @@ export function CampaignLoaded<Campaign>(props: {
   children: (campaign: Campaign) => ReactNode
 }) {
   const { query, back, notShown, children } = props
+  const texts = useTexts(listTexts)
   if (query.data !== undefined) return children(query.data)
   if (!query.error) return <Loading />
+  // An id that is none finds as little as one that is not there.
+  if (isApiError(query.error, 400, 404))
+    return <PageHeader back={back} title={texts.notFound} lead={texts.notFoundText} />
   return (
     <>
       <PageHeader back={back} title={notShown} />
-      <Failure
-        error={query.error}
-        onRetry={isApiError(query.error, 400, 403, 404) ? undefined : () => void query.refetch()}
-      />
+      <Failure error={query.error} onRetry={isApiError(query.error, 403) ? undefined : () => void query.refetch()} />
     </>
   )
 }

@@ -1,18 +1,20 @@
 /** The list of campaigns that merchants and banks have: its frame, its filters, and the columns that both show. */
-import { Button, Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { stringifySearch } from '../app/search.ts'
 import { useTexts } from '../i18n/preferences.tsx'
 import type { Column, Paging } from '../ui/data-table/columns.ts'
 import { DataTable } from '../ui/data-table/data-table.tsx'
 import type { TableSearch } from '../ui/data-table/use-table-search.ts'
 import { DaysInput } from '../ui/dates.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { SaveFile } from '../ui/save-file.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
 import { Empty } from '../ui/states.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { DateTime, Percent, Period } from '../ui/values.tsx'
-import type { Group } from './campaign-groups.ts'
+import type { Group as StatusGroup } from './campaign-groups.ts'
 import { GroupChips } from './group-chips.tsx'
 import { listTexts } from './list-texts.ts'
 import classes from './parts.module.css'
@@ -23,12 +25,13 @@ type Listed = Pick<CampaignDetails, 'cashbackId' | 'status' | 'dateFrom' | 'date
 /** What both lists keep in their addresses, beside filters of their own. */
 type ListSearch = TableSearch & {
   name?: string | undefined
-  group?: Group | undefined
+  group?: StatusGroup | undefined
   from?: string | undefined
   to?: string | undefined
 }
 
 /**
+ * @param props.exported what the platform's export is asked for: the present filters
  * @param props.actions buttons beside the title
  * @param props.empty what an empty list says when nothing is filtered
  */
@@ -38,16 +41,29 @@ export function CampaignsList<Row extends Listed>(props: {
   search: ListSearch
   onSearch: (change: TableSearch) => void
   filters: ReactNode
+  exported: Record<string, string | readonly string[]>
   actions: ReactNode
   empty: Parameters<typeof Empty>[0]
 }) {
-  const { query, columns, search, onSearch, filters, actions, empty } = props
+  const { query, columns, search, onSearch, filters, exported, actions, empty } = props
   const texts = useTexts(listTexts)
   const { page: _, sortBy, sortOrder, ...others } = search
   const isFiltered = Object.values(others).some(value => value !== undefined)
   return (
     <>
-      <PageHeader title={texts.title} actions={actions} />
+      <PageHeader
+        title={texts.title}
+        actions={
+          <Group gap="sm">
+            <SaveFile
+              path={`/portal/cashbacks.csv${stringifySearch(exported)}`}
+              name="campaigns.csv"
+              isDisabled={query.data?.pagination.totalItems === 0}
+            />
+            {actions}
+          </Group>
+        }
+      />
       {filters}
       <DataTable
         label={texts.title}
@@ -57,8 +73,9 @@ export function CampaignsList<Row extends Listed>(props: {
         rowKey={({ cashbackId }) => cashbackId}
         sorting={{ by: sortBy ?? 'createdAt', order: sortBy ? (sortOrder ?? 'ASC') : 'DESC' }}
         {...(query.data && { paging: query.data.pagination })}
+        isSizeChosen
         onSearch={onSearch}
-        empty={isFiltered ? <Empty title={texts.notFound} /> : <Empty {...empty} />}
+        empty={isFiltered ? <Empty title={texts.noMatch} text={texts.noMatchText} /> : <Empty {...empty} />}
       />
     </>
   )
@@ -72,7 +89,7 @@ export function CampaignsList<Row extends Listed>(props: {
 export function ListFilters<Search extends ListSearch>(props: {
   search: Search
   onSearch: (change: Partial<Search>) => void
-  onGroup: (group: Group | undefined) => void
+  onGroup: (group: StatusGroup | undefined) => void
   nothing: { [Name in Exclude<keyof Search, keyof TableSearch>]-?: undefined }
   home: Home | undefined
   children: ReactNode

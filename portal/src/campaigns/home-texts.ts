@@ -50,7 +50,7 @@ export const homeTexts = dictionary({
       'launch-possible': 'Запуск',
       'decide-invitation': 'Рішення',
     },
-    urgencies: { soon: 'До 3 днів', later: 'Пізніше', none: 'Без терміну' },
+    urgencies: { soon: 'Термін до 3 днів', later: 'Пізніше', none: 'Без терміну' },
     by: when => `До ${when}`,
     ended: day => `Період завершився ${day}`,
     view: 'Переглянути',

@@ -25,7 +25,7 @@ export type TaskLinkLook = { variant: 'light' | 'default'; size: 'sm'; 'aria-lab
  *
  * @param props.title what is to be done, or who is doing it
  * @param props.detail whose campaign it is
- * @param props.otherwise what happens when nobody acts
+ * @param props.otherwise what happens when nobody acts; '' when it just waits
  * @param props.action the verb of the button, for who may do it
  * @param props.link makes the link to where it is done
  */
@@ -50,9 +50,11 @@ export function TaskCard(props: {
       <div className={classes.what}>
         <Text fw={650}>{title}</Text>
         <Text size="sm">{detail}</Text>
-        <Text size="sm" c="dimmed">
-          {otherwise}
-        </Text>
+        {otherwise && (
+          <Text size="sm" c="dimmed">
+            {otherwise}
+          </Text>
+        )}
       </div>
       <Terms task={task} />
       {link({

@@ -63,6 +63,7 @@ export function createFormat(language: Language, timeZone: string) {
       if (!days) return dayTime().formatRange(new Date(dateFrom), new Date(dateTo))
       return day().formatRange(fromZoned(days.from, timeZone), fromZoned(days.to, timeZone))
     },
+    isWholeDays: (dateFrom: string, dateTo: string): boolean => daysOfPeriod(dateFrom, dateTo, timeZone) !== null,
     /** The last day of a period that ends at this instant: midnight belongs to the day before, as `period` shows it. */
     lastDay: (dateTo: string): string => day().format(new Date(Date.parse(dateTo) - 1)),
     /** `in 3 days`, `2 hours ago`: the largest unit that fills. */

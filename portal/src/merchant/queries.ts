@@ -3,10 +3,11 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import { ApiError, noAnswer } from '../api/errors.ts'
 import type { paths } from '../api/schema/perkline.ts'
+import { groups } from '../campaigns/campaign-groups.ts'
 import { type HomeAsked, partnersHomeQuery } from '../campaigns/home-query.ts'
+import { periodAsked } from '../campaigns/period-asked.ts'
 import type { CampaignDetails } from '../campaigns/types.ts'
 import { useCampaignChanged as useChanged } from '../campaigns/use-move.ts'
-import { periodOfDays } from '../i18n/time-zone.ts'
 import type { CampaignsSearch } from './search.ts'
 
 export const homeQuery = (asked?: HomeAsked) => partnersHomeQuery('merchant', asked)
@@ -15,24 +16,31 @@ export type ListedCampaign =
   paths['/cashbacks/for-merchant']['get']['responses'][200]['content']['application/json']['data'][number]
 
 /** @param timeZone in which the days of the filters are meant */
-export const campaignsQuery = (search: CampaignsSearch, timeZone: string) =>
+export const campaignsQuery = (search: CampaignsSearch, timeZone: string, pageSize: number) =>
   queryOptions({
-    queryKey: ['merchant', 'campaigns', search, timeZone],
+    queryKey: ['merchant', 'campaigns', search, timeZone, pageSize],
     placeholderData: keepPreviousData,
     queryFn({ signal }) {
-      const { from, to, name, group, status, page, sortBy, sortOrder } = search
+      const { name, group, status, page, sortBy, sortOrder } = search
       const query = {
         ...(name && { name }),
         ...(group && { generalStatus: group }),
         ...(status && { status }),
-        ...(from && { dateFrom: periodOfDays(from, from, timeZone).dateFrom }),
-        ...(to && { dateTo: periodOfDays(to, to, timeZone).dateTo }),
+        ...periodAsked(search, timeZone),
+        pageSize,
         ...(page && { page }),
         ...(sortBy && { sortBy, sortOrder: sortOrder ?? 'ASC' }),
       }
       return answer(api.GET('/cashbacks/for-merchant', { params: { query }, signal }))
     },
   })
+
+/** The same filters for the platform's export. */
+export const exportAsked = (search: CampaignsSearch, timeZone: string) => ({
+  ...(search.name && { name: search.name }),
+  ...(search.status ? { status: search.status } : search.group && { status: groups[search.group] }),
+  ...periodAsked(search, timeZone),
+})
 
 export type ReadCampaign = CampaignDetails & { etag: string | null }
 

@@ -4,6 +4,7 @@ import { onlyFor, signedInRoute } from '../app/base-routes.ts'
 import { lazyPage } from '../app/lazy-page.ts'
 import { homeSearch } from '../campaigns/home-query.ts'
 import { keptTimeZone } from '../i18n/preferences.tsx'
+import { keptPageSize } from '../ui/data-table/page-size.ts'
 import { campaignsQuery, homeQuery } from './queries.ts'
 import { type CampaignsSearch, campaignSearch, campaignsSearch, roomSearch } from './search.ts'
 
@@ -30,7 +31,7 @@ const campaigns = createRoute({
       isFor: ({ typeAccount }) => typeAccount === 'retailer',
       read: (queryClient, search: CampaignsSearch) =>
         Promise.all([
-          queryClient.prefetchQuery(campaignsQuery(search, keptTimeZone())),
+          queryClient.prefetchQuery(campaignsQuery(search, keptTimeZone(), keptPageSize())),
           queryClient.prefetchQuery(homeQuery()),
         ]),
     },

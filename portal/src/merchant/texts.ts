@@ -32,7 +32,7 @@ export const merchantTexts = dictionary({
       otherwise: {
         'participation-expires': 'Without a decision, this bank is left out.',
         'campaign-expires': 'If it isn’t launched in time, the campaign expires.',
-        stays: 'The campaign can’t continue until this is done.',
+        stays: '',
       },
       byBanks: 'Created by banks at your cost',
       byBanksText: 'Banks created these campaigns for you. You pay your share of the cashback after the period.',
@@ -81,7 +81,7 @@ export const merchantTexts = dictionary({
       otherwise: {
         'participation-expires': 'Без рішення цей банк не братиме участі.',
         'campaign-expires': 'Якщо не запустити вчасно, кампанія не відбудеться.',
-        stays: 'Без цього кампанія не рухається далі.',
+        stays: '',
       },
       byBanks: 'Створені банками за ваш рахунок',
       byBanksText: 'Ці кампанії для вас створили банки. Свою частку кешбеку ви сплачуєте після завершення періоду.',

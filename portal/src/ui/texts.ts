@@ -30,6 +30,8 @@ export const uiTexts = dictionary({
       found: (count: number) => counted('en', count, { one: 'entry', other: 'entries' }),
       pages: 'Pages',
       page: (page: string) => `Page ${page}`,
+      pageSize: 'Rows per page',
+      onPage: (count: number) => `${count} per page`,
       previousPage: 'Previous page',
       nextPage: 'Next page',
       sortBy: (column: string) => `Sort by ${column}`,
@@ -64,6 +66,7 @@ export const uiTexts = dictionary({
     },
     chart: { asTable: 'Show as a table', asChart: 'Show as a chart' },
     status: 'Status',
+    saving: { save: 'Export CSV', stop: 'Stop' },
   },
   uk: {
     loading: 'Завантаження',
@@ -93,6 +96,8 @@ export const uiTexts = dictionary({
       found: count => counted('uk', count, { one: 'запис', few: 'записи', many: 'записів', other: 'запису' }),
       pages: 'Сторінки',
       page: page => `Сторінка ${page}`,
+      pageSize: 'Рядків на сторінці',
+      onPage: count => `По ${count} на сторінці`,
       previousPage: 'Попередня сторінка',
       nextPage: 'Наступна сторінка',
       sortBy: column => `Сортувати: ${column}`,
@@ -127,5 +132,6 @@ export const uiTexts = dictionary({
     },
     chart: { asTable: 'Показати таблицею', asChart: 'Показати графіком' },
     status: 'Стан',
+    saving: { save: 'Експорт у CSV', stop: 'Зупинити' },
   },
 })

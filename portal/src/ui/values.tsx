@@ -49,7 +49,15 @@ export function Period({ dateFrom, dateTo }: { dateFrom: string; dateTo: string 
   const format = useFormat()
   return (
     <Hint label={() => `${format.precise(dateFrom)} – ${format.precise(dateTo)}`} multiline maw={360}>
-      <span className={classes.period}>{format.period(dateFrom, dateTo)}</span>
+      <span className={classes.period}>
+        {format.isWholeDays(dateFrom, dateTo) ? (
+          <span>{format.period(dateFrom, dateTo)}</span>
+        ) : (
+          <>
+            <span>{format.dateTime(dateFrom)} –</span> <span>{format.dateTime(dateTo)}</span>
+          </>
+        )}
+      </span>
     </Hint>
   )
 }

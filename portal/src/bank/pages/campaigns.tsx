@@ -2,14 +2,15 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { CampaignsList, useCampaignColumns } from '../../campaigns/campaigns-list.tsx'
 import { listTexts } from '../../campaigns/list-texts.ts'
-import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import { useNames, usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
+import { usePageSize } from '../../ui/data-table/page-size.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { CampaignFilters } from '../parts/campaign-filters.tsx'
-import { campaignsQuery } from '../queries.ts'
+import { campaignsQuery, exportAsked } from '../queries.ts'
 import type { CampaignsSearch } from '../search.ts'
 import { bankTexts } from '../texts.ts'
 import type { ListedCampaign } from '../types.ts'
@@ -24,7 +25,8 @@ export function CampaignsPage() {
   const mayChange = useMayChange()
   const search = route.useSearch()
   const setSearch = useSetSearch<CampaignsSearch>()
-  const query = useQuery(campaignsQuery(search, timeZone))
+  const [pageSize] = usePageSize()
+  const query = useQuery(campaignsQuery(search, timeZone, pageSize))
   const create = mayChange && <LinkButton to="/bank/campaigns/new">{texts.create}</LinkButton>
   return (
     <CampaignsList
@@ -33,6 +35,7 @@ export function CampaignsPage() {
       search={search}
       onSearch={change => setSearch(change as Partial<CampaignsSearch>)}
       filters={<CampaignFilters search={search} onSearch={setSearch} />}
+      exported={exportAsked(search, timeZone)}
       actions={create}
       empty={{ title: none, text: texts.noneText }}
     />
@@ -42,6 +45,7 @@ export function CampaignsPage() {
 function useColumns(): Column<ListedCampaign>[] {
   const { campaigns: texts } = useTexts(bankTexts)
   const { name: title } = useTexts(listTexts)
+  const names = useNames()
   const { status, period, percentage, created } = useCampaignColumns<ListedCampaign>()
   return [
     {
@@ -54,7 +58,7 @@ function useColumns(): Column<ListedCampaign>[] {
         </LinkAnchor>
       ),
     },
-    { key: 'merchant', title: texts.merchant, cell: ({ retailer }) => retailer.name },
+    { key: 'merchant', title: texts.merchant, cell: ({ retailer }) => names.of(retailer) },
     status,
     {
       key: 'decision',

@@ -5,10 +5,11 @@ import { listTexts } from '../../campaigns/list-texts.ts'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
+import { usePageSize } from '../../ui/data-table/page-size.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
 import { CampaignFilters } from '../parts/campaign-filters.tsx'
-import { campaignsQuery, type ListedCampaign } from '../queries.ts'
+import { campaignsQuery, exportAsked, type ListedCampaign } from '../queries.ts'
 import type { CampaignsSearch } from '../search.ts'
 import { merchantTexts } from '../texts.ts'
 
@@ -22,7 +23,8 @@ export function CampaignsPage() {
   const mayChange = useMayChange()
   const search = route.useSearch()
   const setSearch = useSetSearch<CampaignsSearch>()
-  const query = useQuery(campaignsQuery(search, timeZone))
+  const [pageSize] = usePageSize()
+  const query = useQuery(campaignsQuery(search, timeZone, pageSize))
   const create = mayChange && <LinkButton to="/merchant/campaigns/new">{texts.create}</LinkButton>
   return (
     <CampaignsList
@@ -31,6 +33,7 @@ export function CampaignsPage() {
       search={search}
       onSearch={change => setSearch(change as Partial<CampaignsSearch>)}
       filters={<CampaignFilters search={search} onSearch={setSearch} />}
+      exported={exportAsked(search, timeZone)}
       actions={create}
       empty={{ title: none, text: texts.noneText, action: create }}
     />

@@ -8,6 +8,7 @@ import type { Column, Paging, Sorting } from './columns.ts'
 import classes from './data-table.module.css'
 import { Pages } from './pages.tsx'
 import { SortableHead, SortSelect } from './sorting.tsx'
+import { useLastPage } from './use-last-page.ts'
 import type { TableSearch } from './use-table-search.ts'
 
 /**
@@ -17,6 +18,7 @@ import type { TableSearch } from './use-table-search.ts'
  * @param props.query of the rows: its states are shown; the rows themselves are given, since they may be sorted and cut by the page
  * @param props.rows undefined while there are none yet
  * @param props.rowLink marks the cell whose link stands for the whole row: the first column's
+ * @param props.isSizeChosen the page's size is the person's choice (`usePageSize`)
  * @param props.onSearch changes the address: `useSetSearch`; without it nothing can be sorted
  * @param props.empty what to show instead of a table without rows
  */
@@ -28,12 +30,14 @@ export function DataTable<Row>(props: {
   rowKey(row: Row): string
   sorting?: Sorting
   paging?: Paging
+  isSizeChosen?: boolean
   onSearch?: (change: TableSearch) => void
   empty?: ReactNode
 }) {
-  const { label, columns, query, rowKey, sorting, paging, onSearch, empty } = props
+  const { label, columns, query, rowKey, sorting, paging, isSizeChosen, onSearch, empty } = props
+  const isPast = useLastPage(onSearch && paging, page => onSearch?.({ page }))
   // Many rows are drawn in small steps, between which the browser answers clicks and keys.
-  const rows = useDeferredValue(props.rows)
+  const rows = useDeferredValue(isPast ? undefined : props.rows)
   const texts = useTexts(uiTexts)
   if (query.error && !rows) return <Failure error={query.error} onRetry={() => void query.refetch()} />
   if (rows?.length === 0) return <Card p={0}>{empty ?? <Empty title={texts.table.empty} />}</Card>
@@ -66,7 +70,11 @@ export function DataTable<Row>(props: {
       </Card>
       {!rows && <VisuallyHidden role="status">{texts.loading}</VisuallyHidden>}
       {paging && onSearch && (
-        <Pages paging={paging} onPage={page => onSearch({ page: page === 1 ? undefined : page })} />
+        <Pages
+          paging={paging}
+          isSizeChosen={isSizeChosen ?? false}
+          onPage={page => onSearch({ page: page === 1 ? undefined : page })}
+        />
       )}
     </Box>
   )

@@ -1,10 +1,16 @@
-import { Group, Pagination, Text } from '@mantine/core'
+import { Group, NativeSelect, Pagination, Text } from '@mantine/core'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { uiTexts } from '../texts.ts'
 import type { Paging } from './columns.ts'
+import { pageSizes, usePageSize } from './page-size.ts'
 
-/** How many there are, and the way to the other pages. */
-export function Pages({ paging, onPage }: { paging: Paging; onPage: (page: number) => void }) {
+/**
+ * How many there are, and the way to the other pages.
+ *
+ * @param props.isSizeChosen the list is read by `usePageSize`, so a choice of it is offered
+ */
+export function Pages(props: { paging: Paging; onPage: (page: number) => void; isSizeChosen?: boolean }) {
+  const { paging, onPage, isSizeChosen = false } = props
   const { table } = useTexts(uiTexts)
   const format = useFormat()
   const { page, totalPages, totalItems } = paging
@@ -14,19 +20,41 @@ export function Pages({ paging, onPage }: { paging: Paging; onPage: (page: numbe
       <Text size="sm" c="dimmed" role="status">
         {table.found(totalItems)}
       </Text>
-      {totalPages > 1 && (
-        <Pagination
-          component="nav"
-          aria-label={table.pages}
-          size="sm"
-          total={totalPages}
-          value={page}
-          onChange={onPage}
-          siblings={1}
-          getItemProps={item => ({ 'aria-label': table.page(format.number(item)) })}
-          getControlProps={control => ({ 'aria-label': names[control] ?? control })}
-        />
-      )}
+      <Group gap="sm">
+        {isSizeChosen && totalItems > pageSizes[0] && <SizeSelect onChosen={() => onPage(1)} />}
+        {totalPages > 1 && (
+          <Pagination
+            component="nav"
+            aria-label={table.pages}
+            size="sm"
+            total={totalPages}
+            value={page}
+            onChange={onPage}
+            siblings={1}
+            getItemProps={item => ({ 'aria-label': table.page(format.number(item)) })}
+            getControlProps={control => ({ 'aria-label': names[control] ?? control })}
+          />
+        )}
+      </Group>
     </Group>
+  )
+}
+
+function SizeSelect({ onChosen }: { onChosen: () => void }) {
+  const { table } = useTexts(uiTexts)
+  const [size, choose] = usePageSize()
+  return (
+    <NativeSelect
+      aria-label={table.pageSize}
+      size="xs"
+      data={pageSizes.map(each => ({ value: String(each), label: table.onPage(each) }))}
+      value={String(size)}
+      onChange={({ currentTarget }) => {
+        const chosen = pageSizes.find(each => String(each) === currentTarget.value)
+        if (!chosen) return
+        choose(chosen)
+        onChosen()
+      }}
+    />
   )
 }
