@@ -59,7 +59,9 @@ export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       if (party.type === 'retailer' && query.bankStatus)
         throw new DomainError('invalid', ['bankStatus must be omitted by a merchant'])
       const search = readFilters(query)
-      return reply.headers(downloadHeaders('campaigns.csv')).send(campaignsCsv(database, party, search))
+      return reply
+        .headers(downloadHeaders('campaigns.csv'))
+        .send(campaignsCsv(await deps.costlyReads(request, reply), party, search))
     },
   )
 
