@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { lineFaultText } from '../portal/src/api/line-faults.ts'
+import { problemText } from '../portal/src/api/file-problems.ts'
 import { endedByDay, onlyTariff, soldByDay, withTotals } from '../portal/src/bank/sales-figures.ts'
 import {
   assertAccessible,
@@ -172,7 +172,7 @@ test('a report with faults by line, differences, a new report, and the money', {
   await refuseReports(visitor, when)
   const choose = page.locator('input[type=file]')
   await choose.setInputFiles(file('summer.csv', `${header}\n${line(1, '10.00')}${line(2, '9.99')}`))
-  await sees(page, '2 lines are sent to the merchant: 1 difference')
+  await sendChecked(page, '1 difference')
   await sees(page, /^Waits for the merchant: it accepts your report/)
   assert.equal(await choose.count(), 0)
 
@@ -188,7 +188,7 @@ test('a report with faults by line, differences, a new report, and the money', {
   await assertAccessible(visitor)
   await savesFiles(page)
   await choose.setInputFiles(file('summer-2.csv', `${header}\n${line(1, '10.00')}`))
-  await sees(page, '1 line is sent to the merchant: 0 differences')
+  await sendChecked(page, 'No differences')
 
   for (const path of [`banks/${ids.alpha}/accept-report`, `banks/${ids.alpha}/settle`, 'compensation-paid'])
     assert.equal((await move(sides.grocer, `${id}/${path}`)).status, 200, path)
@@ -196,11 +196,11 @@ test('a report with faults by line, differences, a new report, and the money', {
   await sees(page, '₴6.00')
   await page.getByRole('link', { name: 'Confirm: Summer' }).click()
   await sees(page, /^Waits for you: the merchant has paid/)
-  await button(page, 'The money has arrived').click()
+  await page.getByRole('main').getByRole('button', { name: 'Confirm receipt' }).click()
   await sees(page, /^You confirm that you have received ₴6\.00/)
-  await agree(page, 'The money has arrived')
+  await agree(page, 'Confirm receipt')
   await sees(page, 'Payment received')
-  assert.equal(await button(page, 'The money has arrived').count(), 0)
+  assert.equal(await button(page, 'Confirm receipt').count(), 0)
 })
 
 /** A file of another kind, one with faults, and one that is cancelled while it is sent. */
@@ -209,15 +209,24 @@ async function refuseReports({ page, errors }: Visitor, when: string): Promise<v
   const faulty = `${header}\nTX-1,T-0001,yesterday,200.00,10.00\nTX-2,T-0001,${when},-1,10.00\n`
   await choose.setInputFiles(file('faulty.csv', faulty))
   await sees(page, 'The file was not accepted. Fix these lines and upload it again:')
-  await sees(page, /^line 2: transactionAt/)
-  await sees(page, /^line 3: amount/)
+  await sees(page, /^Line 2, transactionAt: must be a date and time/)
+  await sees(page, /^Line 3, amount: must be 0 or more/)
   assert.match(errors.splice(0).join(), /400/)
   await assertAccessible({ page })
-  await page.route('**/bank-report', () => {})
+  await page.route('**/bank-report?*', () => {})
   await choose.setInputFiles(file('slow.csv', `${header}\n`))
   await button(page, 'Cancel').click()
   await sees(page, 'The upload was cancelled. Nothing was changed.')
-  await page.unroute('**/bank-report')
+  await page.unroute('**/bank-report?*')
+}
+
+/** What was checked is shown; only then it is sent. */
+async function sendChecked(page: Page, differences: string): Promise<void> {
+  const checked = page.getByRole('region', { name: 'Check before you send' })
+  await checked.getByText(differences, { exact: true }).waitFor()
+  await assertAccessible({ page })
+  await button(page, 'Send to Гросер').click()
+  await sees(page, 'The report was sent to Гросер')
 }
 
 async function savesFiles(page: Page): Promise<void> {
@@ -478,18 +487,12 @@ suite('figures of the sales', () => {
   })
 })
 
-test('faults of a file’s lines in the person’s language', () => {
-  const said = 'line 2: amount must be at least 0, not "-1"'
-  assert.equal(lineFaultText(said, 'en'), said)
-  const cases: [string, string][] = [
-    [said, 'Рядок 2, amount: 0 або більше ("-1")'],
-    [
-      'line 3: transactionAt must be an ISO 8601 date and time with a time zone, from 1970 to 9999, not "x, not "y""',
-      'Рядок 3, transactionAt: Це не дата ("x, not "y"")',
-    ],
-    ['line 1: the header must be a,b (in any order), not "c"', 'Рядок 1: заголовок має бути a,b ("c")'],
-    ['line 4: must be valid UTF-8', 'Рядок 4: must be valid UTF-8'],
-    ['file must not be empty', 'file must not be empty'],
-  ]
-  for (const [message, text] of cases) assert.equal(lineFaultText(message, 'uk'), text)
+test('problems of a file in the person’s language', () => {
+  const problem = { line: 2, column: 'amount', rule: 'min', params: { min: 0 }, value: '-1' }
+  assert.equal(problemText(problem, 'en'), 'Line 2, amount: must be 0 or more (-1)')
+  assert.equal(problemText(problem, 'uk'), 'Рядок 2, amount: має бути 0 або більше (-1)')
+  const whole = { line: null, column: null, rule: 'max-lines', params: { max: 5 }, value: null }
+  assert.equal(problemText(whole, 'uk'), 'У файлі понад 5 рядків під заголовком.')
+  const unknown = { line: 4, column: null, rule: 'of-tomorrow', params: {}, value: null }
+  assert.equal(problemText(unknown, 'uk'), 'Рядок 4: неможливо прочитати')
 })

@@ -212,7 +212,7 @@ async function filterDifferences(page: Page): Promise<void> {
   const rows = page.getByRole('table', { name: 'Differences' }).getByRole('row')
   await assertCount(rows, 2) // a head and one difference
   await page.getByRole('searchbox', { name: 'Find a transaction' }).fill('TX-1')
-  await sees(page, 'No difference fits')
+  await sees(page, 'No differences found')
   await page.getByRole('searchbox', { name: 'Find a transaction' }).fill('tx-2')
   await page.getByRole('combobox', { name: 'Kind' }).selectOption('wrong-cashback')
   await rows.nth(1).getByText('Wrong cashback').waitFor()
@@ -231,15 +231,18 @@ async function answerWithReport({ page, errors }: Visitor): Promise<void> {
   assert.match(errors.splice(0).join(), /400/)
   await assertAccessible({ page })
   await choose.setInputFiles(file('own.csv', `${merchantHeader}\nTX-1,T-1,2026-12-10T10:00:00Z,100.00\n`))
-  await sees(page, /^Your report is sent/)
-  await sees(page, /looks at your report and uploads a new one/)
+  await sees(page, 'Check before you send')
+  await assertAccessible({ page })
+  await button(page, 'Send to Alpha Bank').click()
+  await sees(page, 'The report was sent to Alpha Bank')
+  await sees(page, 'Awaiting an updated report of Alpha Bank.')
   await sees(page, '«TX-2 is not ours»')
 }
 
 async function acceptAndSettle(page: Page, bank: string): Promise<void> {
   await button(page, 'Accept the report').click()
   await agree(page, 'Accept the report')
-  await sees(page, 'Reconciliation is complete. Confirm the settlement.')
+  await sees(page, 'Action needed: the reports are reconciled. Confirm the settlement of ₴4.20.')
   await button(page, 'Confirm settlement').click()
   await sees(page, `Confirm settlement with ${bank}?`)
   await agree(page, 'Confirm settlement')

@@ -1,4 +1,5 @@
 /** An answer of the platform that is no success, in a form that pages and forms can show. */
+import type { FileProblem } from './file-problems.ts'
 
 /** One entry of a 400: `terminals.0.terminal_id must be given`. */
 export type Fault = { field: string; requirement: string }
@@ -13,14 +14,22 @@ export class ApiError extends Error {
   readonly messages: string[]
   /** Those of the messages that name a field. */
   readonly faults: Fault[]
+  /** The broken rules of an uploaded file. */
+  readonly problems: readonly FileProblem[]
   readonly requestId: string | null
   readonly retryAfterSeconds: number | null
 
-  constructor(status: number, messages: string[], headers: { get(name: string): string | null } | null) {
+  constructor(
+    status: number,
+    messages: string[],
+    headers: { get(name: string): string | null } | null,
+    problems: readonly FileProblem[] = [],
+  ) {
     super(messages.join('; ') || `The platform answers ${status}`)
     this.name = 'ApiError'
     this.status = status
     this.messages = messages
+    this.problems = problems
     this.faults = messages.map(readFault).filter(fault => fault !== null)
     this.requestId = headers?.get('x-request-id') ?? null
     this.retryAfterSeconds = Number(headers?.get('retry-after') ?? Number.NaN) || null
@@ -43,7 +52,12 @@ export function readFault(message: string): Fault | null {
 /** @param body an error body of either API: `{message}` with one text or several */
 export function apiError(status: number, body: unknown, headers: { get(name: string): string | null }): ApiError {
   const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined
-  return new ApiError(status, [message].flat().filter(isText), headers)
+  return new ApiError(status, [message].flat().filter(isText), headers, problemsOf(body))
+}
+
+function problemsOf(body: unknown): FileProblem[] {
+  const problems = typeof body === 'object' && body !== null && 'problems' in body ? body.problems : undefined
+  return Array.isArray(problems) ? problems : []
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'

@@ -1,5 +1,5 @@
 /** Texts of the pages of one campaign: its own page and the reconciliation with the merchant. */
-import { counted, dictionary } from '../i18n/texts.ts'
+import { dictionary } from '../i18n/texts.ts'
 
 export const bankCampaignTexts = dictionary({
   en: {
@@ -66,19 +66,19 @@ export const bankCampaignTexts = dictionary({
       expired: 'It went on or ended without your bank.',
       deleted: 'The merchant has deleted it.',
     },
+    toUpload: 'Upload your report',
+    toAcknowledge: 'Confirm receipt',
     room: {
       title: 'Reconciliation',
       next: 'Next step',
-      notPart: 'Your bank does not take part, so there is nothing to reconcile.',
-      notYet: (day: string) => `Reports are exchanged after the period, from ${day}.`,
+      notPart: 'Your bank doesn’t take part, so there is nothing to reconcile.',
+      notYet: (day: string) => `Reports can be exchanged after the campaign’s period ends on ${day}.`,
       upload: 'Your report',
-      uploadHint: 'CSV: transactionId, terminalId, transactionAt, amount, cashbackAmount; at most 1,000,000 lines',
-      uploaded: (lines: number, differences: number) =>
-        `${counted('en', lines, { one: 'line is', other: 'lines are' })} sent to the merchant: ${counted('en', differences, { one: 'difference', other: 'differences' })}`,
-      acknowledge: 'The money has arrived',
+      uploadHint: 'CSV with one purchase per line, up to 1,000,000 lines',
+      acknowledge: 'Confirm receipt',
       acknowledgeTitle: 'Has the money arrived?',
-      acknowledgeText: (amount: string) => `You confirm that you have received ${amount}. This cannot be undone.`,
-      acknowledged: 'The compensation is confirmed',
+      acknowledgeText: (amount: string) => `You confirm that you have received ${amount}. This can’t be undone.`,
+      acknowledged: 'Receipt of the compensation is confirmed',
     },
   },
   uk: {
@@ -142,19 +142,19 @@ export const bankCampaignTexts = dictionary({
       expired: 'Вона тривала або завершилася без вашого банку.',
       deleted: 'Торговець її видалив.',
     },
+    toUpload: 'Завантажити звіт',
+    toAcknowledge: 'Підтвердити надходження',
     room: {
       title: 'Звірка',
       next: 'Наступний крок',
       notPart: 'Ваш банк не бере участі, тож звіряти нічого.',
-      notYet: day => `Звітами обмінюються після завершення періоду, від ${day}.`,
+      notYet: day => `Обмінятися звітами можна буде після завершення періоду кампанії ${day}.`,
       upload: 'Ваш звіт',
-      uploadHint: 'CSV: transactionId, terminalId, transactionAt, amount, cashbackAmount; щонайбільше 1 000 000 рядків',
-      uploaded: (lines, differences) =>
-        `Торговцю надіслано ${counted('uk', lines, { one: 'рядок', few: 'рядки', many: 'рядків', other: 'рядка' })}: ${counted('uk', differences, { one: 'розбіжність', few: 'розбіжності', many: 'розбіжностей', other: 'розбіжності' })}`,
-      acknowledge: 'Гроші надійшли',
+      uploadHint: 'CSV, одна покупка в рядку, до 1 000 000 рядків',
+      acknowledge: 'Підтвердити надходження',
       acknowledgeTitle: 'Гроші надійшли?',
-      acknowledgeText: amount => `Ви підтверджуєте, що отримали ${amount}. Це незворотно.`,
-      acknowledged: 'Отримання компенсації підтверджено',
+      acknowledgeText: amount => `Ви підтверджуєте, що отримали ${amount}. Скасувати це буде неможливо.`,
+      acknowledged: 'Надходження компенсації підтверджено',
     },
   },
 })

@@ -1,7 +1,6 @@
 import { Badge, Button, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { IconDownload, IconEqual } from '@tabler/icons-react'
-import { useMutation } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { download } from '../api/download.ts'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
 import type { Column } from '../ui/data-table/columns.ts'
@@ -9,26 +8,29 @@ import { DataTable } from '../ui/data-table/data-table.tsx'
 import { useNotify } from '../ui/notify.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
 import { Empty } from '../ui/states.tsx'
-import { Count, none } from '../ui/values.tsx'
 import classes from './campaigns.module.css'
-import { type DifferenceSearch, differenceKinds, findDifferences } from './difference-search.ts'
+import { type DifferenceSearch, differenceKinds } from './difference-search.ts'
+import { DifferenceValue } from './difference-values.tsx'
+import { differencesQuery } from './queries.ts'
 import { reconciliationTexts } from './reconciliation-texts.ts'
 import type { Difference, DifferenceKind, ReconciledBank } from './types.ts'
 
 type Given = {
   cashbackId: string
   bank: ReconciledBank
-  query: Parameters<typeof DataTable>[0]['query']
+  currency: string
   search: DifferenceSearch
   onSearch: (change: Partial<DifferenceSearch>) => void
 }
 
-/** In what the reports differ from the terms and from each other: by kind, by transaction, and all of them as a file. */
-export function DifferencesTable({ cashbackId, bank, query, search, onSearch }: Given) {
+/**
+ * In what the reports differ from the terms and from each other: of one kind, by a part of the transaction id, page by page over all of
+ * them, and all as a file.
+ */
+export function DifferencesTable({ cashbackId, bank, currency, search, onSearch }: Given) {
   const texts = useTexts(reconciliationTexts)
-  const format = useFormat()
-  const { total, items } = bank.differences
-  const { rows, paging, sorting } = useMemo(() => findDifferences(items, search), [items, search])
+  const { total } = bank.differences
+  const query = useQuery(differencesQuery({ cashbackId, bank, search }))
   const empty =
     total === 0 ? (
       <Empty icon={IconEqual} title={texts.noDifferences} text={texts.noDifferencesText} />
@@ -42,39 +44,31 @@ export function DifferencesTable({ cashbackId, bank, query, search, onSearch }: 
         {total > 0 && <DownloadAll cashbackId={cashbackId} bankId={bank.id} />}
       </Group>
       {total > 0 && <Filters bank={bank} search={search} onSearch={onSearch} />}
-      {total > items.length && (
-        <Text size="sm" c="dimmed">
-          {texts.firstOnly(format.number(items.length), format.number(total))}
-        </Text>
-      )}
       <DataTable
         label={texts.differences}
-        columns={useColumns()}
+        columns={useColumns(currency)}
         query={query}
-        rows={rows}
+        rows={query.data?.data}
         rowKey={item => [item.kind, item.transactionId, item.bankLine, item.merchantLine].join('\n')}
-        sorting={sorting}
-        paging={paging}
-        onSearch={change => onSearch(change as Partial<DifferenceSearch>)}
+        {...(query.data && { paging: query.data.pagination })}
+        onSearch={({ page }) => onSearch({ page })}
         empty={empty}
       />
     </Stack>
   )
 }
 
-function useColumns(): Column<Difference>[] {
+function useColumns(currency: string): Column<Difference>[] {
   const texts = useTexts(reconciliationTexts)
   return [
     {
       key: 'transaction',
       title: texts.transaction,
-      sortBy: 'transactionId',
-      cell: item => <b>{item.transactionId}</b>,
+      cell: item => <b className={classes.longId}>{item.transactionId}</b>,
     },
     {
       key: 'kind',
       title: texts.kind,
-      sortBy: 'kind',
       cell: ({ kind }) => (
         <Badge color={colourOf(kind)} data-kind={kind}>
           {texts.kinds[kind]}
@@ -84,24 +78,23 @@ function useColumns(): Column<Difference>[] {
     {
       key: 'expected',
       title: texts.expected,
-      cell: ({ expected }) => <span className="figure">{expected ?? none}</span>,
-    },
-    { key: 'found', title: texts.found, cell: ({ found }) => <span className="figure">{found ?? none}</span> },
-    {
-      key: 'bankLine',
-      title: texts.bankLine,
-      sortBy: 'bankLine',
-      align: 'right',
-      isMinor: true,
-      cell: ({ bankLine }) => <Count value={bankLine} />,
+      cell: item => <DifferenceValue item={item} side="expected" currency={currency} />,
     },
     {
-      key: 'merchantLine',
-      title: texts.merchantLine,
-      sortBy: 'merchantLine',
-      align: 'right',
-      isMinor: true,
-      cell: ({ merchantLine }) => <Count value={merchantLine} />,
+      key: 'found',
+      title: texts.found,
+      cell: item => <DifferenceValue item={item} side="found" currency={currency} />,
+    },
+    {
+      key: 'lines',
+      title: texts.line,
+      cell: ({ bankLine, merchantLine }) => (
+        <Text size="sm" component="span">
+          {bankLine !== null && texts.lineOfBank(bankLine)}
+          {bankLine !== null && merchantLine !== null && ', '}
+          {merchantLine !== null && texts.lineOfMerchant(merchantLine)}
+        </Text>
+      ),
     },
   ]
 }

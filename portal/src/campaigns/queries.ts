@@ -1,6 +1,8 @@
 /** What every area reads of a campaign beside its own list. */
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
+import type { DifferenceSearch } from './difference-search.ts'
+import type { ReconciledBank } from './types.ts'
 
 /** Changes of a campaign invalidate `['campaigns', cashbackId]`. */
 export const historyQuery = (cashbackId: string) =>
@@ -16,6 +18,31 @@ export const reconciliationQuery = (cashbackId: string) =>
     queryFn: ({ signal }) =>
       answer(api.GET('/portal/cashbacks/{cashbackId}/reconciliation', { params: { path: { cashbackId } }, signal })),
   })
+
+/**
+ * One page of the differences with a bank.
+ *
+ * @param given.bank as it was last read: a new report makes new differences
+ */
+export const differencesQuery = ({ cashbackId, bank, search }: DifferencesGiven) =>
+  queryOptions({
+    queryKey: ['campaigns', cashbackId, 'differences', bank.id, bank.reports.at(-1)?.reportId, search],
+    placeholderData: keepPreviousData,
+    queryFn({ signal }) {
+      const { page = 1, kind, find } = search
+      const query = { page, pageSize: 25, ...(kind && { kind }), ...(find && { search: find }) }
+      const path = { cashbackId, bankId: bank.id }
+      return answer(
+        api.GET('/portal/cashbacks/{cashbackId}/banks/{bankId}/differences', { params: { path, query }, signal }),
+      )
+    },
+  })
+
+type DifferencesGiven = {
+  cashbackId: string
+  bank: Pick<ReconciledBank, 'id' | 'reports'>
+  search: DifferenceSearch
+}
 
 export const terminalsQuery = (
   cashbackId: string,

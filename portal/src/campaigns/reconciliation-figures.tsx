@@ -8,7 +8,8 @@ type Table = Parameters<typeof DifferencesTable>[0]
 
 /** What both sides of a reconciliation look at: totals, costs, differences, and the reports themselves. */
 export function ReconciliationFigures(
-  props: Pick<Table, 'search' | 'query' | 'onSearch'> & {
+  props: Pick<Table, 'search' | 'onSearch'> & {
+    query: Parameters<typeof ReportsList>[0]['query']
     campaign: Parameters<typeof CostChart>[0]['campaign'] & Pick<CampaignDetails, 'cashbackId' | 'country'>
     bank: ReconciledBank
   },
@@ -23,7 +24,7 @@ export function ReconciliationFigures(
         <DifferencesTable
           cashbackId={campaign.cashbackId}
           bank={bank}
-          query={query}
+          currency={currency}
           search={search}
           onSearch={onSearch}
         />

@@ -1,11 +1,11 @@
 /** What somebody does with a campaign at the push of a button. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useCallback } from 'react'
+import { type ReactNode, useCallback } from 'react'
 import { useConfirm } from '../ui/confirm.tsx'
 import { useNotify } from '../ui/notify.tsx'
 
 export type Move = { ask(): Promise<void>; isPending: boolean }
-export type Question = { title: string; text: string; action: string; isDangerous?: boolean; done: string }
+export type Question = { title: string; text: ReactNode; action: string; isDangerous?: boolean; done: string }
 
 /**
  * A move that asks, acts, tells, and reads the campaign again; after a failure too, since it may have been done by another.

@@ -1,4 +1,5 @@
 /** What a merchant does with a campaign at the push of a button; each asks first and tells what it has led to. */
+import type { ReactNode } from 'react'
 import { answer, api } from '../api/client.ts'
 import type { CampaignDetails } from '../campaigns/types.ts'
 import { type Move, type Question, useMove as useAnyMove } from '../campaigns/use-move.ts'
@@ -42,10 +43,9 @@ export function useRemove({ cashbackId, name }: CampaignDetails): Move {
   )
 }
 
-export function usePay({ cashbackId, expectedCompensation, country }: CampaignDetails): Move {
+/** @param text says how much goes to whom */
+export function usePay({ cashbackId }: Pick<CampaignDetails, 'cashbackId'>, text: ReactNode): Move {
   const texts = useTexts(campaignPageTexts)
-  const format = useFormat()
-  const text = texts.payText(format.money(expectedCompensation ?? 0, country.currency.code))
   const question = { title: texts.payTitle, text, action: texts.pay, done: texts.paid }
   return useMove(cashbackId, question, () =>
     answer(
@@ -56,11 +56,12 @@ export function usePay({ cashbackId, expectedCompensation, country }: CampaignDe
 
 type Part = { cashbackId: string; bankId: string; bankName: string }
 
-export function useAccept({ cashbackId, bankId, bankName }: Part, differences: number): Move {
+/** @param amount what the merchant then has to compensate, in words */
+export function useAccept({ cashbackId, bankId, bankName }: Part, differences: number, amount: string): Move {
   const { room: texts } = useTexts(campaignPageTexts)
   const question = {
     title: texts.acceptTitle(bankName),
-    text: texts.acceptText(differences),
+    text: texts.acceptText(differences, amount),
     action: texts.accept,
     done: texts.accepted,
   }

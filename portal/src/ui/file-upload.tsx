@@ -3,7 +3,8 @@ import { Alert, Button, Group, List, Progress, Stack, Text } from '@mantine/core
 import { Dropzone } from '@mantine/dropzone'
 import { IconAlertTriangle, IconFileSpreadsheet } from '@tabler/icons-react'
 import { useState } from 'react'
-import { lineFaultText } from '../api/line-faults.ts'
+import { ApiError } from '../api/errors.ts'
+import { problemText } from '../api/file-problems.ts'
 import { useFormat, usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
 import { FileGuide, type Guide } from './file-guide.tsx'
@@ -11,6 +12,10 @@ import { uiTexts } from './texts.ts'
 import type { Upload } from './use-upload.ts'
 
 const accept = { csv: { 'text/csv': ['.csv'], 'text/plain': ['.csv', '.txt'], 'application/vnd.ms-excel': ['.csv'] } }
+
+/** A file that is read in the browser alone is never on its way. */
+type ShownUpload<Data> = Omit<Upload<Data>, 'canCancel' | 'interrupted'> &
+  Partial<Pick<Upload<Data>, 'canCancel' | 'interrupted'>>
 
 /**
  * A place to drop or choose a file. While the file is sent it shows the progress and a way to cancel; afterwards, what is wrong
@@ -22,7 +27,7 @@ const accept = { csv: { 'text/csv': ['.csv'], 'text/plain': ['.csv', '.txt'], 'a
  * @param props.mostBytes the largest file that the platform takes
  */
 export function FileUpload<Data>(props: {
-  upload: Upload<Data>
+  upload: ShownUpload<Data>
   hint: string
   mostBytes: number
   guide?: Guide
@@ -63,13 +68,15 @@ export function FileUpload<Data>(props: {
       </Dropzone>
       {guide && <FileGuide guide={guide} />}
       {refusal && <Alert color="red">{refusal}</Alert>}
+      {upload.interrupted && <Alert color="orange">{texts.upload.interrupted(upload.interrupted)}</Alert>}
       {upload.wasCancelled && <Alert color="gray">{texts.upload.cancelled}</Alert>}
       {upload.error !== null && <UploadFaults error={upload.error} />}
     </Stack>
   )
 }
 
-function Sending<Data>({ upload }: { upload: Upload<Data> }) {
+/** The progress of an upload, with a way to cancel it while that is certain to leave nothing behind. */
+export function Sending<Data>({ upload }: { upload: ShownUpload<Data> }) {
   const texts = useTexts(uiTexts)
   const format = useFormat()
   const percent = Math.floor(upload.share * 100)
@@ -80,32 +87,45 @@ function Sending<Data>({ upload }: { upload: Upload<Data> }) {
         <Text size="sm" fw={600}>
           {upload.fileName}
         </Text>
-        <Button size="xs" variant="default" onClick={upload.cancel}>
-          {texts.cancel}
-        </Button>
+        {upload.canCancel && (
+          <Button size="xs" variant="default" onClick={upload.cancel}>
+            {texts.cancel}
+          </Button>
+        )}
       </Group>
       <Progress value={percent} animated={isSent} aria-label={upload.fileName ?? texts.loading} />
       <Text size="sm" c="dimmed" role="status">
-        {isSent ? texts.upload.processing : texts.upload.sending(format.percent(percent))}
+        {!isSent && texts.upload.sending(format.percent(percent))}
+        {isSent && (upload.canCancel ? texts.upload.processing : texts.upload.taking)}
       </Text>
     </Stack>
   )
 }
 
-function UploadFaults({ error }: { error: unknown }) {
+const shownProblems = 20
+
+/** Why an upload failed: the wrong lines of its file, or what the platform said. */
+export function UploadFaults({ error }: { error: unknown }) {
   const texts = useTexts(uiTexts)
   const { language } = usePreferences()
   const { title, text, details } = errorText(error, texts)
+  const problems = error instanceof ApiError ? error.problems : []
+  const lines = problems.length > 0 ? problems.map(problem => problemText(problem, language)) : details
   return (
-    <Alert color="red" icon={<IconAlertTriangle />} title={details.length > 0 ? texts.upload.faults : title}>
-      {details.length === 0 ? (
+    <Alert color="red" icon={<IconAlertTriangle />} title={lines.length > 0 ? texts.upload.faults : title}>
+      {lines.length === 0 ? (
         text
       ) : (
         <List size="sm">
-          {details.map(detail => (
-            <List.Item key={detail}>{lineFaultText(detail, language)}</List.Item>
+          {lines.map(line => (
+            <List.Item key={line}>{line}</List.Item>
           ))}
         </List>
+      )}
+      {problems.length === shownProblems && (
+        <Text size="sm" mt="xs">
+          {texts.upload.firstOnly(shownProblems)}
+        </Text>
       )}
     </Alert>
   )

@@ -1,48 +1,57 @@
+import { useBlocker } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { upload as sendFile } from '../api/upload.ts'
+import { useTexts } from '../i18n/preferences.tsx'
+import { useConfirm } from './confirm.tsx'
+import { uiTexts } from './texts.ts'
 
 type State = { fileName: string | null; share: number; isSending: boolean; error: unknown; wasCancelled: boolean }
 const idle: State = { fileName: null, share: 0, isSending: false, error: null, wasCancelled: false }
 
 export type Upload<Data> = State & {
+  /** Whether nothing is kept if the upload ends now. */
+  canCancel: boolean
+  /** Name of a file whose upload was broken off when this page was left before; null: none. */
+  interrupted: string | null
   send(file: File, fields?: Record<string, string>): Promise<Data | null>
   cancel(): void
 }
 
+type Options<Data> = {
+  method?: 'POST' | 'PUT'
+  /** false: the file itself is the body. */
+  asForm?: boolean
+  /** The platform keeps nothing of this upload: it can be cancelled and left at any time. */
+  isTrial?: boolean
+  /** Makes the answer out of its text, where that is no JSON value; the same function at each render. */
+  read?: (text: string) => Data
+  onDone: (answer: Data) => void
+}
+
 /**
- * Sends a file with progress, for `FileUpload`. It ends when the page is left.
+ * Sends a file with progress, for `FileUpload`. Once its last byte has left, the platform may keep it at any moment, so it cannot be
+ * cancelled any more. Whoever leaves the page while it is sent is asked first, and finds a note on coming back.
  *
  * @param onDone told what the platform answered; invalidate the queries that it changes here
  */
-export function useUpload<Data>(
-  path: string,
-  {
-    method = 'POST',
-    asForm = true,
-    read,
-    onDone,
-  }: {
-    method?: 'POST' | 'PUT'
-    /** false: the file itself is the body. */
-    asForm?: boolean
-    /** Makes the answer out of its text, where that is no JSON value; the same function at each render. */
-    read?: (text: string) => Data
-    onDone: (answer: Data) => void
-  },
-): Upload<Data> {
+export function useUpload<Data>(path: string, options: Options<Data>): Upload<Data> {
+  const { method = 'POST', asForm = true, isTrial = false, read, onDone } = options
   const [state, setState] = useState(idle)
+  const note = useNote(path)
   const abort = useRef<AbortController | null>(null)
   const done = useRef(onDone)
   useEffect(() => {
     done.current = onDone
   })
-  useEffect(() => () => abort.current?.abort(), [])
+  useEffect(() => () => abort.current?.abort(leaving), [])
+  useAskBeforeLeaving(state.isSending && !isTrial)
 
   const send = useCallback(
     async (file: File, fields: Record<string, string> = {}) => {
       const controller = new AbortController()
       abort.current = controller
       setState({ ...idle, fileName: file.name, isSending: true })
+      if (!isTrial) note.write(file.name)
       try {
         const answer = await sendFile<Data>(path, file, {
           method,
@@ -52,16 +61,52 @@ export function useUpload<Data>(
           onProgress: ({ sentBytes, totalBytes }) =>
             setState(before => ({ ...before, share: totalBytes === 0 ? 1 : sentBytes / totalBytes })),
         })
+        note.remove()
         setState(idle)
         done.current(answer)
         return answer
       } catch (error) {
+        if (controller.signal.reason === leaving) return null
+        note.remove()
         setState({ ...idle, ...(controller.signal.aborted ? { wasCancelled: true } : { error }) })
         return null
       }
     },
-    [path, method, asForm, read],
+    [path, method, asForm, isTrial, read, note],
   )
   const cancel = useCallback(() => abort.current?.abort(), [])
-  return { ...state, send, cancel }
+  const canCancel = isTrial || state.share < 1
+  return { ...state, canCancel, interrupted: state.isSending ? null : note.fileName, send, cancel }
+}
+
+const leaving = 'The page was left'
+
+function useAskBeforeLeaving(isSending: boolean): void {
+  const { upload: texts } = useTexts(uiTexts)
+  const confirm = useConfirm()
+  useBlocker({
+    disabled: !isSending,
+    enableBeforeUnload: isSending,
+    shouldBlockFn: async () =>
+      !(await confirm({ title: texts.leaveTitle, text: texts.leaveText, action: texts.leave, isDangerous: true })),
+  })
+}
+
+type Note = { fileName: string | null; write(fileName: string): void; remove(): void }
+
+/** Which file was being sent from this page in this tab; it stays when the page is left meanwhile. */
+function useNote(path: string): Note {
+  const key = `perkline.upload/${path}`
+  const [note] = useState<Note>(() => ({
+    fileName: sessionStorage.getItem(key),
+    write(fileName) {
+      sessionStorage.setItem(key, fileName)
+      note.fileName = null
+    },
+    remove() {
+      sessionStorage.removeItem(key)
+      note.fileName = null
+    },
+  }))
+  return note
 }

@@ -87,7 +87,7 @@ function Actions({ campaign }: { campaign: BankCampaign }) {
           params={{ cashbackId }}
           variant={uploadReportAbility || acknowledgeAbility ? 'filled' : 'default'}
         >
-          {texts.reconciliation}
+          {uploadReportAbility ? texts.toUpload : acknowledgeAbility ? texts.toAcknowledge : texts.reconciliation}
         </LinkButton>
       )}
     </>

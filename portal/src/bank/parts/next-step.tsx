@@ -1,11 +1,8 @@
-import { Button, Card, Stack, Text, Title } from '@mantine/core'
-import { maxReportBytes, useReportGuide } from '../../campaigns/report-guide.ts'
+import { Button, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { ReportUpload } from '../../campaigns/report-upload.tsx'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useNow } from '../../session/use-now.ts'
 import { useMayChange } from '../../session/use-session.ts'
-import { FileUpload } from '../../ui/file-upload.tsx'
-import { useNotify } from '../../ui/notify.tsx'
-import { useUpload } from '../../ui/use-upload.ts'
 import { blockingText } from '../blocking.ts'
 import { bankCampaignTexts } from '../campaign-texts.ts'
 import { useCampaignChanged } from '../queries.ts'
@@ -31,29 +28,27 @@ export function NextStep({ campaign }: { campaign: BankCampaign }) {
         {texts.next}
       </Title>
       <Text maw="75ch">{text}</Text>
-      {mayChange && permissions.uploadReportAbility && <ReportUpload cashbackId={campaign.cashbackId} />}
+      {mayChange && permissions.uploadReportAbility && <Upload campaign={campaign} />}
       {mayChange && permissions.acknowledgeAbility && <Acknowledge campaign={campaign} />}
     </Card>
   )
 }
 
-type Taken = { lines: number; differences: { total: number } }
-
-function ReportUpload({ cashbackId }: { cashbackId: string }) {
+function Upload({ campaign }: { campaign: BankCampaign }) {
   const { room: texts } = useTexts(bankCampaignTexts)
-  const notify = useNotify()
   const changed = useCampaignChanged()
-  const guide = useReportGuide('bank')
-  const upload = useUpload<Taken>(`/portal/cashbacks/${cashbackId}/bank-report`, {
-    onDone({ lines, differences }) {
-      notify.done(texts.uploaded(lines, differences.total))
-      void changed(cashbackId)
-    },
-  })
+  const { cashbackId, retailer, country } = campaign
   return (
     <Stack gap="xs" mt="lg">
       <Title order={3}>{texts.upload}</Title>
-      <FileUpload upload={upload} hint={texts.uploadHint} guide={guide} mostBytes={maxReportBytes} />
+      <ReportUpload
+        side="bank"
+        path={`/portal/cashbacks/${cashbackId}/bank-report`}
+        currency={country.currency.code}
+        recipient={retailer.name}
+        hint={texts.uploadHint}
+        onSettled={() => void changed(cashbackId)}
+      />
     </Stack>
   )
 }
@@ -62,8 +57,10 @@ function Acknowledge({ campaign }: { campaign: BankCampaign }) {
   const { room: texts } = useTexts(bankCampaignTexts)
   const acknowledge = useAcknowledge(campaign)
   return (
-    <Button mt="md" loading={acknowledge.isPending} onClick={acknowledge.ask}>
-      {texts.acknowledge}
-    </Button>
+    <Group mt="md">
+      <Button loading={acknowledge.isPending} onClick={acknowledge.ask}>
+        {texts.acknowledge}
+      </Button>
+    </Group>
   )
 }

@@ -22,10 +22,12 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import { blockingText } from '../blocking.ts'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { CampaignLoaded } from '../parts/campaign-loaded.tsx'
+import { PayButton } from '../parts/pay-button.tsx'
+import { ReconciliationStep } from '../parts/reconciliation-step.tsx'
 import { SegmentPanel } from '../parts/segment-panel.tsx'
 import { campaignQuery } from '../queries.ts'
 import { campaignTabs } from '../search.ts'
-import { useLaunch, usePay, useRemove } from '../use-moves.ts'
+import { useLaunch, useRemove } from '../use-moves.ts'
 
 const route = getRouteApi('/signed-in/merchant/campaigns/$cashbackId')
 
@@ -70,7 +72,7 @@ function Header({ campaign }: { campaign: CampaignDetails }) {
 function Actions({ campaign }: { campaign: CampaignDetails }) {
   const texts = useTexts(campaignPageTexts)
   const mayChange = useMayChange()
-  const [launch, remove, pay] = [useLaunch(campaign), useRemove(campaign), usePay(campaign)]
+  const [launch, remove] = [useLaunch(campaign), useRemove(campaign)]
   const { cashbackId, status } = campaign
   const { editAbility, deleteAbility, confirmAbility } = campaign.permissions
   if (!mayChange) return null
@@ -81,11 +83,8 @@ function Actions({ campaign }: { campaign: CampaignDetails }) {
           {texts.launch}
         </Button>
       )}
-      {status === 'awaitingCompensationPayment' && (
-        <Button loading={pay.isPending} onClick={pay.ask}>
-          {texts.pay}
-        </Button>
-      )}
+      {status === 'awaitingCompensationPayment' && <PayButton campaign={campaign} />}
+      <ReconciliationStep campaign={campaign} />
       {editAbility && (
         <LinkButton
           to="/merchant/campaigns/$cashbackId/edit"

@@ -1,31 +1,20 @@
 import { Stack, Textarea } from '@mantine/core'
 import { useState } from 'react'
-import { maxReportBytes, useReportGuide } from '../../campaigns/report-guide.ts'
+import { ReportUpload } from '../../campaigns/report-upload.tsx'
+import type { CampaignDetails, ReconciledBank } from '../../campaigns/types.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useDraft } from '../../session/draft.ts'
-import { FileUpload } from '../../ui/file-upload.tsx'
-import { useNotify } from '../../ui/notify.tsx'
-import { useUpload } from '../../ui/use-upload.ts'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { useCampaignChanged } from '../queries.ts'
 
-/** The merchant's own report with what it has to say to the bank; the comment stays in the browser until it is sent. */
-export function AnswerForm({ cashbackId, bankId }: { cashbackId: string; bankId: string }) {
+type Given = { campaign: Pick<CampaignDetails, 'cashbackId' | 'country'>; bank: Pick<ReconciledBank, 'id' | 'name'> }
+
+/** The merchant's own report with a comment for the bank; the comment stays in the browser until it is sent. */
+export function AnswerForm({ campaign: { cashbackId, country }, bank }: Given) {
   const { room: texts } = useTexts(campaignPageTexts)
-  const notify = useNotify()
   const changed = useCampaignChanged()
-  const guide = useReportGuide('merchant')
-  const draft = useDraft<string>(`answer/${cashbackId}/${bankId}`)
+  const draft = useDraft<string>(`answer/${cashbackId}/${bank.id}`)
   const [comment, setComment] = useState(draft.restored?.values ?? '')
-  const path = `/portal/cashbacks/${cashbackId}/banks/${bankId}/merchant-report`
-  const upload = useUpload<{ differences: { total: number } }>(path, {
-    onDone({ differences }) {
-      draft.discard()
-      notify.done(texts.answered(differences.total))
-      void changed(cashbackId)
-    },
-  })
-  const fields = comment.trim() === '' ? {} : { comment: comment.trim() }
   return (
     <Stack gap="md" mt="lg">
       <Textarea
@@ -40,11 +29,17 @@ export function AnswerForm({ cashbackId, bankId }: { cashbackId: string; bankId:
           draft.keep(currentTarget.value)
         }}
       />
-      <FileUpload
-        upload={{ ...upload, send: file => upload.send(file, fields) }}
+      <ReportUpload
+        side="merchant"
+        path={`/portal/cashbacks/${cashbackId}/banks/${bank.id}/merchant-report`}
+        currency={country.currency.code}
+        recipient={bank.name}
         hint={texts.answerHint}
-        guide={guide}
-        mostBytes={maxReportBytes}
+        fields={comment.trim() === '' ? {} : { comment: comment.trim() }}
+        onSettled={isSent => {
+          if (isSent) draft.discard()
+          void changed(cashbackId)
+        }}
       />
     </Stack>
   )

@@ -6,8 +6,9 @@ import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import type { SameTexts } from '../../i18n/texts.ts'
 import { useMayChange } from '../../session/use-session.ts'
 import { campaignPageTexts } from '../campaign-texts.ts'
-import { useAccept, usePay, useSettle } from '../use-moves.ts'
+import { useAccept, useSettle } from '../use-moves.ts'
 import { AnswerForm } from './answer-form.tsx'
+import { PayButton } from './pay-button.tsx'
 
 type Given = { campaign: CampaignDetails; bank: ReconciledBank }
 
@@ -33,27 +34,25 @@ function stepText({ campaign, bank }: Given, texts: Texts, format: Format): stri
   const { status, dateTo, expectedCompensation, country } = campaign
   const invited = campaign.banks.find(({ id }) => id === bank.id)
   const stage = bank.bankReportingStatus
+  const money = (amount: number | null) => format.money(amount ?? 0, country.currency.code)
+  const amount = money(bank.expectedCompensation)
   if (stage === null)
     return invited?.status === 'pending' || invited?.status === 'approved'
       ? texts.notYet(format.dateTime(dateTo))
       : texts.notPart
-  if (!bank.settlementConfirmed) {
-    const text = texts[stage]
-    return typeof text === 'string' ? text : text(bank.name)
-  }
-  if (status === 'awaitingCompensationConfirmation') return texts.settledWaits
-  if (status === 'awaitingCompensationPayment')
-    return texts.settledPay(format.money(expectedCompensation ?? 0, country.currency.code))
-  return status === 'paymentConfirmed' ? texts.settledPaid : texts.settledOver
+  if (!bank.settlementConfirmed) return texts[stage](stage === 'awaitingCompensationConfirmation' ? amount : bank.name)
+  if (status === 'awaitingCompensationConfirmation') return texts.settledWaits(amount)
+  if (status === 'awaitingCompensationPayment') return texts.settledPay(amount, money(expectedCompensation))
+  return status === 'paymentConfirmed' ? texts.settledPaid(amount) : texts.settledOver
 }
 
 function StepActions({ campaign, bank }: Given) {
-  const { pay: payText, room: texts } = useTexts(campaignPageTexts)
+  const { room: texts } = useTexts(campaignPageTexts)
   const format = useFormat()
   const part = { cashbackId: campaign.cashbackId, bankId: bank.id, bankName: bank.name }
-  const accept = useAccept(part, bank.differences.total)
-  const settle = useSettle(part, format.money(bank.expectedCompensation ?? 0, campaign.country.currency.code))
-  const pay = usePay(campaign)
+  const amount = format.money(bank.expectedCompensation ?? 0, campaign.country.currency.code)
+  const accept = useAccept(part, bank.differences.total, amount)
+  const settle = useSettle(part, amount)
   const [isAnswering, { toggle }] = useDisclosure()
   const { bankReportingStatus: stage, settlementConfirmed } = bank
   if (stage === 'awaitingMerchantReconciliationConfirmation')
@@ -67,20 +66,22 @@ function StepActions({ campaign, bank }: Given) {
             {texts.answer}
           </Button>
         </Group>
-        {isAnswering && <AnswerForm cashbackId={part.cashbackId} bankId={part.bankId} />}
+        {isAnswering && <AnswerForm campaign={campaign} bank={bank} />}
       </>
     )
   if (stage === 'awaitingCompensationConfirmation' && !settlementConfirmed)
     return (
-      <Button mt="md" loading={settle.isPending} onClick={settle.ask}>
-        {texts.settle}
-      </Button>
+      <Group mt="md">
+        <Button loading={settle.isPending} onClick={settle.ask}>
+          {texts.settle}
+        </Button>
+      </Group>
     )
   if (settlementConfirmed && campaign.status === 'awaitingCompensationPayment')
     return (
-      <Button mt="md" loading={pay.isPending} onClick={pay.ask}>
-        {payText}
-      </Button>
+      <Group mt="md">
+        <PayButton campaign={campaign} />
+      </Group>
     )
   return null
 }

@@ -1,0 +1,59 @@
+/** What is wrong with an uploaded file, line by line, in the person's language. The platform names each rule. */
+import type { Language } from '../i18n/language.ts'
+import type { components } from './schema/perkline.ts'
+
+export type FileProblem = NonNullable<components['schemas']['PortalError']['problems']>[number]
+
+type Params = FileProblem['params']
+type RuleText = (params: Params) => string
+
+const rules: Record<Language, Record<string, RuleText>> = {
+  en: {
+    header: ({ columns, optional }) =>
+      `the first line must name the columns ${columns}${optional ? ` (${optional} is optional)` : ''}`,
+    'not-empty': () => 'The file is empty. Its first line must name the columns.',
+    'max-lines': ({ max }) => `The file has more than ${max} lines below the header.`,
+    'no-card-numbers': () =>
+      'At least half of the lines have a card number as transactionId. Use transaction ids instead: card numbers must not be uploaded.',
+    'max-bytes': ({ max }) => `the line is longer than ${max} bytes`,
+    utf8: () => 'save the file in UTF-8',
+    quotes: () => 'quotes don’t match, or a value contains a line break',
+    'value-count': ({ expected, found }) => `${expected} values expected, ${found} found`,
+    unicode: () => 'contains characters that can’t be stored',
+    'one-line': ({ max }) => `must have 1 to ${max} characters in one line`,
+    instant: () => 'must be a date and time with a time zone, for example 2026-12-05T14:30:00+02:00',
+    decimal: ({ decimals }) => `must be a number with a point and at most ${decimals} decimals, for example 1250.00`,
+    min: ({ min }) => `must be ${min} or more`,
+    max: ({ max }) => `must be ${max} or less`,
+  },
+  uk: {
+    header: ({ columns, optional }) =>
+      `у першому рядку мають бути назви стовпців ${columns}${optional ? ` (${optional} не обов’язковий)` : ''}`,
+    'not-empty': () => 'Файл порожній. У його першому рядку мають бути назви стовпців.',
+    'max-lines': ({ max }) => `У файлі понад ${max} рядків під заголовком.`,
+    'no-card-numbers': () =>
+      'Щонайменше в половині рядків у transactionId стоїть номер картки. Вкажіть ідентифікатори операцій: номери карток завантажувати не можна.',
+    'max-bytes': ({ max }) => `рядок довший за ${max} байтів`,
+    utf8: () => 'збережіть файл у кодуванні UTF-8',
+    quotes: () => 'лапки не закриті або у значенні є розрив рядка',
+    'value-count': ({ expected, found }) => `має бути значень: ${expected}, є: ${found}`,
+    unicode: () => 'містить символи, які неможливо зберегти',
+    'one-line': ({ max }) => `має бути від 1 до ${max} символів в одному рядку`,
+    instant: () => 'має бути дата й час із часовим поясом, наприклад 2026-12-05T14:30:00+02:00',
+    decimal: ({ decimals }) =>
+      `має бути число з крапкою і щонайбільше ${decimals} знаками після неї, наприклад 1250.00`,
+    min: ({ min }) => `має бути ${min} або більше`,
+    max: ({ max }) => `має бути ${max} або менше`,
+  },
+}
+
+const lineWord: Record<Language, string> = { en: 'Line', uk: 'Рядок' }
+const elsewise: Record<Language, string> = { en: 'can’t be read', uk: 'неможливо прочитати' }
+
+/** `Line 7, amount: must be a number … (“12,5”)` */
+export function problemText({ line, column, rule, params, value }: FileProblem, language: Language): string {
+  const text = rules[language][rule]?.(params) ?? elsewise[language]
+  if (line === null) return text
+  const place = `${lineWord[language]} ${line}${column === null ? '' : `, ${column}`}`
+  return `${place}: ${text}${value === null || value === '' ? '' : ` (${value})`}`
+}
