@@ -379,7 +379,7 @@ suite('what may go wrong', { timeout: 60_000 }, () => {
     await walk(at(late.id))
     await sees(page, /^It went on or ended without your bank\./)
     await walk(at(late.id, '/reconciliation'))
-    await sees(page, 'Your bank does not take part, so there is nothing to reconcile.')
+    await sees(page, 'Your bank doesn’t take part, so there is nothing to reconcile.')
 
     const id = await createCampaign(platform, { name: 'Taken back' }, sides.grocer)
     await walk(at(id))

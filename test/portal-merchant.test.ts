@@ -326,7 +326,7 @@ test('українською, на телефоні: від списку до к
   await assertAccessible(visitor)
   await fits(page)
   await page.getByRole('tab', { name: 'Банки' }).click()
-  await page.getByRole('link', { name: 'Alpha Bank' }).click()
+  await page.getByRole('link', { name: 'Alpha Bank', exact: true }).click()
   await titled(page, 'Звірка: Alpha Bank')
   await sees(page, 'Неправильний кешбек')
   await fits(page)
