@@ -72,6 +72,9 @@ export type Environment = Record<string, string | undefined>
 /** What the process was started with. Commands that talk to a running platform read no `.env`: it may be of another project. */
 export const processEnvironment = (): Environment => process.env
 
+/** Whether npm started this process, as `npm start` and `npx` do. */
+export const startedByNpm = (env: Environment): boolean => env.npm_command !== undefined
+
 /** The process' environment, with what a `.env` file in the working folder adds to it (the environment wins). */
 export function environment(): Environment {
   for (const [name, value] of Object.entries(parseEnv(readDotEnv()))) process.env[name] ??= value ?? ''

@@ -35,10 +35,25 @@ export function createLogger(level: string, stream?: DestinationStream): Logger 
   return pino(options, stream ?? openLogOutput())
 }
 
-/** Lines for a terminal. Loaded only for one. */
-export async function terminalStream(): Promise<DestinationStream> {
+/** What a terminal shows of a request, and of which request another line is. */
+const requestFields = 'method,route,statusCode,ms,caller,subject,requestId'
+
+/** Lines for a terminal, one for each event and short for requests. Loaded only for one. @param destination without: stdout */
+export async function terminalStream(destination?: DestinationStream): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty')
-  return pretty({ ignore: 'pid', translateTime: 'HH:MM:ss', sync: true })
+  return pretty({
+    ignore: `pid,${requestFields}`,
+    translateTime: 'HH:MM:ss',
+    singleLine: true,
+    sync: true,
+    messageFormat: terminalMessage,
+    ...(destination && { destination, colorize: false }),
+  })
+}
+
+function terminalMessage({ msg, method, route, statusCode, ms, caller, requestId }: Record<string, unknown>): string {
+  if (msg === 'request') return [method, route, statusCode, `${ms} ms`, caller].filter(Boolean).join(' ')
+  return requestId === undefined ? String(msg) : `${msg} (request ${requestId})`
 }
 
 type Write = Parameters<Logger['info']>

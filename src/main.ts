@@ -20,14 +20,15 @@ const program = new Command('perkline')
   .helpCommand(false)
   .version(asksForJson ? JSON.stringify(version) : version, '-V, --version', 'show the version')
   .usage('COMMAND [options]')
-  .description('Runs Perkline, and looks after a platform that runs.')
+  .description('Runs Perkline, and manages a running platform.')
   .configureHelp({ subcommandTerm: term })
   .addHelpText(
     'after',
     `${examples('serve', 'apply directory.yaml', 'credentials issue --bank alpha --role ADMIN', 'stock --json')}
 
-All commands but serve and migrate speak to a platform that runs: PERKLINE_URL says where (http://127.0.0.1:8080 when
-unset), OPERATOR_KEY is its key (read from DATA_DIR when unset).`,
+serve, migrate and reset work on this machine and read a file .env in the working folder. All other commands call a running
+platform: PERKLINE_URL is its address (default: http://127.0.0.1:8080), OPERATOR_KEY or OPERATOR_KEY_FILE its key (default:
+operator.key in DATA_DIR).`,
   )
 
 program.commandsGroup('Run')
@@ -41,6 +42,10 @@ program
   .command('migrate')
   .description('Bring the database to this version')
   .action(run(async options => (await import('./serve.ts')).migrateOnly(options.json === true)))
+program
+  .command('reset')
+  .description('Delete the embedded database of a sandbox, with its keys, and start over')
+  .action(run(async options => (await import('./reset.ts')).reset(options.json === true)))
 
 program.commandsGroup('Partners and access')
 program
@@ -62,11 +67,11 @@ const credentials = program
   .description('Issue, list, rotate or revoke the clientId and secret of a bank or a merchant')
 credentials
   .command('issue')
-  .description('Make a clientId and a secret; the secret is shown this once')
+  .description('Issue a clientId and a secret; the secret is shown only once')
   .option('--bank <CODE>', 'for this bank', filled)
   .option('--merchant <CODE>', 'for this merchant', filled)
   .option('--role <ROLE>', 'of a bank’s credential: ADMIN, EDITOR or VIEWER', filled)
-  .option('--label <TEXT>', 'what you will know it by')
+  .option('--label <TEXT>', 'a name to recognize it by')
   .addHelpText(
     'after',
     examples(
@@ -81,7 +86,7 @@ credentials
   .action(run(async options => (await import('./admin/cli/credentials.ts')).listCredentials(options)))
 credentials
   .command('rotate')
-  .description('Make a new secret; the one before works until the overlap ends')
+  .description('Issue a new secret; the previous one works until the overlap ends')
   .argument('<CLIENT_ID>', 'the credential', filled)
   .option('--overlap <DURATION>', 'how long both work, ISO 8601 (default: PT24H)', filled)
   .addHelpText('after', examples('credentials rotate CLIENT_ID', 'credentials rotate CLIENT_ID --overlap PT0S'))
@@ -92,7 +97,7 @@ credentials
   )
 credentials
   .command('revoke')
-  .description('End a credential and its tokens within 10 seconds')
+  .description('Revoke a credential; its tokens end within 10 seconds')
   .argument('<CLIENT_ID>', 'the credential', filled)
   .action(
     run(async (options, [clientId]) =>
@@ -123,7 +128,7 @@ users
   .action(run(async options => (await import('./admin/cli/users.ts')).listUsers(options)))
 users
   .command('disable')
-  .description('Shut a user out within 10 seconds')
+  .description('Disable a user; access ends within 10 seconds')
   .argument('<LOGIN>', 'the user', filled)
   .action(run(async (options, [login]) => (await import('./admin/cli/users.ts')).disableUser(login, options)))
 
@@ -168,7 +173,7 @@ program
 program.commandsGroup('Campaigns')
 program
   .command('customers')
-  .description('Tell the platform which customers belong to which bank')
+  .description('Manage the directory of the banks’ customers')
   .command('import')
   .description('Load a CSV file of a bank’s customers: one column, customerId')
   .argument('<FILE.csv>', 'the customers', filled)
@@ -181,7 +186,7 @@ program
   )
 program
   .command('campaigns')
-  .description('Look after campaigns')
+  .description('Manage campaigns')
   .command('complete')
   .description('End the wait after the compensation was received')
   .argument('<ID>', 'the campaign', filled)
@@ -190,13 +195,13 @@ program
 program.commandsGroup('Safety')
 program
   .command('audit')
-  .description('Prove the books; the exit code is 1 when they are wrong')
+  .description('Check that all records agree with each other; exit code 1 when they do not')
   .action(run(async options => (await import('./admin/cli/audit.ts')).auditBooks(options)))
 program
   .command('keys')
   .description('Change the key that seals secrets')
   .command('rotate')
-  .description('Seal everything anew with the first key of MASTER_KEY, while the platform serves')
+  .description('Re-encrypt everything with the first key of MASTER_KEY, while the platform keeps running')
   .option('--tokens', 'make a new key pair for access tokens instead; live tokens stay valid')
   .action(
     run<OutputOptions & { tokens?: true }>(async options => {

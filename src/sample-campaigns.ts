@@ -59,7 +59,7 @@ type Stage = {
   cast: SampleCast
   /** What operations work with on a day, counted from now. */
   on(day: number): CampaignDeps
-  /** The instant of a day as partners write it. */
+  /** The midnight in Kyiv with which a day begins, as partners write it. */
   date(day: number): string
 }
 
@@ -147,13 +147,13 @@ function reportText(
 ): string {
   const { lines, wrong, merchant } = given
   const terminals = terminalsOf(merchant, stage)
+  const [startMs, endMs] = [Date.parse(stage.date(offered.from)), Date.parse(stage.date(offered.to))]
   const rows = Array.from({ length: lines }, (_, index) => {
-    const day = offered.from + ((offered.to - offered.from) * (index + 0.5)) / lines
     // Whole hryvnias: 5 % of them has at most two decimals.
     const amount = 150 + ((index * 7919) % 2_400)
     const cents = amount * offered.percentage + (index < wrong ? 100 : 0)
     const cashback = (cents / 100).toFixed(2)
-    const at = stage.on(day).clock.now().toISOString()
+    const at = new Date(startMs + ((endMs - startMs) * (index + 0.5)) / lines).toISOString()
     return `TX-${index + 1},${terminals[index % terminals.length]},${at},${amount}.00,${cashback}\n`
   })
   return reportHeader + rows.join('')

@@ -1,12 +1,13 @@
 /** Runs the platform until it is told to stop (operations.md, "Two commands"). */
 import { setTimeout as wait } from 'node:timers/promises'
-import { ConfigError, environment, readConfig, type Service, services, withKeys } from './config.ts'
+import { ConfigError, environment, readConfig, type Service, services, startedByNpm, withKeys } from './config.ts'
 import { migrate } from './db/migrate.ts'
 import { DomainError } from './errors.ts'
 import { serveMetrics } from './http/metrics.ts'
 import { expectFree, listenAt } from './listening.ts'
 import { createLogger, terminalStream } from './log.ts'
 import { giveBackMemory } from './memory.ts'
+import { whenParentEnds } from './parent.ts'
 import { createPlatform, openConfiguredDatabase } from './platform.ts'
 import { settingsAdvice } from './settings/advice.ts'
 
@@ -32,8 +33,8 @@ export async function serve(only: string | undefined): Promise<void> {
   })
   const platform = await createPlatform(config, logger, readServices(only)).catch(startError)
   const metricsServer = config.metrics && (await serveMetrics(platform.metrics, config.metrics))
-  const signalled = onceSignalled(signal => {
-    logger.info({ signal }, 'stopping')
+  const signalled = untilStopped(startedByNpm(env), reason => {
+    logger.info({ reason }, 'stopping')
     platform.drain()
   })
   try {
@@ -103,19 +104,29 @@ function startError(error: unknown): never {
 /** PostgreSQL's: no such database, no such user or a wrong password, no permission. */
 const isRefusal = (code: string): boolean => /^(?:3D000|28...|42501)$/.test(code)
 
-/** Resolves once a signal has asked to stop; a second one ends the process at once. */
-function onceSignalled(begin: (signal: string) => void): Promise<void> {
+/** npm passes the signal of a terminal on to a process that has had it already. */
+const sameSignalMs = 1_000
+
+/**
+ * Resolves once a signal asks to stop, or the end of the parent does where that counts; a later second signal ends the process at
+ * once.
+ */
+function untilStopped(withParent: boolean, begin: (reason: string) => void): Promise<void> {
   return new Promise(resolve => {
-    let stopping = false
-    const onSignal = (signal: NodeJS.Signals) => {
-      if (stopping) process.exit(1)
-      stopping = true
+    let stoppingSince: number | null = null
+    const onSignal = (reason: NodeJS.Signals | 'the end of the parent process') => {
+      if (stoppingSince !== null) {
+        if (performance.now() - stoppingSince > sameSignalMs) process.exit(1)
+        return
+      }
+      stoppingSince = performance.now()
       const late = setTimeout(() => process.exit(1), noticeMs + endWithinMs)
       late.unref()
-      begin(signal)
+      begin(reason)
       resolve()
     }
     process.on('SIGTERM', onSignal)
     process.on('SIGINT', onSignal)
+    if (withParent) whenParentEnds(() => onSignal('the end of the parent process'))
   })
 }

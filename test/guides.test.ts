@@ -37,7 +37,7 @@ function stepsOf(markdown: string): Step[] {
 
 /** It is printed a moment after the platform is ready. */
 async function welcomed(platform: PerklineProcess): Promise<string> {
-  while (!platform.output().includes('Paste the lines below')) await sleep(50)
+  while (!platform.output().includes('npm run reset')) await sleep(50)
   return platform.output()
 }
 

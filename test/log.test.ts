@@ -1,8 +1,9 @@
 /** The log (operations.md, LOG_LEVEL; reliability.md, invariant I11). */
 import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import pg from 'pg'
-import { createLogger } from '../src/log.ts'
+import { createLogger, terminalStream } from '../src/log.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 import { requestText, sendRaw } from './support/raw-http.ts'
 
@@ -227,4 +228,27 @@ suite('an error', () => {
     assert.ok(!JSON.stringify(logged('hunter2')).includes('hunter2'))
     assert.ok(!JSON.stringify(logged({ secret: 'hunter2' })).includes('hunter2'))
   })
+})
+
+test('on a terminal a request is one short line, and so is everything else', async () => {
+  const shown: string[] = []
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      shown.push(String(chunk))
+      done()
+    },
+  })
+  const stream = await terminalStream(destination)
+  const own = await startPlatform({}, { logger: createLogger('info', stream) })
+  shown.length = 0
+  await own.call('GET', '/retailers', { token: await own.bankToken() })
+  await own.call('GET', '/nowhere')
+  own.platform.deps.logger.warn({ job: 'pass-time' }, 'a job failed')
+  while (shown.length < 4) await new Promise(resolve => setImmediate(resolve))
+  await own.close()
+  const [token = '', retailers = '', nowhere = '', warning = ''] = shown
+  assert.match(token, /^\[\d\d:\d\d:\d\d\] INFO: POST \/getToken\/auth 200 [\d.]+ ms\n$/)
+  assert.match(retailers, /^\[\S+\] INFO: GET \/retailers 200 [\d.]+ ms bank\n$/)
+  assert.match(nowhere, /^\[\S+\] INFO: GET unknown 404 [\d.]+ ms\n$/)
+  assert.match(warning, /^\[\S+\] WARN: a job failed \{"job":"pass-time"\}\n$/)
 })

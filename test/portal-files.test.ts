@@ -223,3 +223,32 @@ test('a process without the portal does not serve it', async () => {
   assert.equal(statusCode, 404)
   await other.close()
 })
+
+test('the bare address leads a browser to the portal, and tells programs where everything is', async () => {
+  const page = await fetch(`http://127.0.0.1:${port}/`, {
+    headers: { accept: 'text/html,*/*;q=0.8' },
+    redirect: 'manual',
+  })
+  assert.deepEqual([page.status, page.headers.get('location')], [302, '/app/'])
+  const answer = await platform.call('GET', '/')
+  assert.equal(answer.status, 200)
+  assert.deepEqual(answer.body, {
+    name: 'Perkline',
+    portal: '/app/',
+    documentation: { campaigns: '/swagger', esim: '/esim/v1/swagger', operator: '/admin/swagger' },
+    health: '/health/ready',
+  })
+  for (const path of Object.values(answer.body.documentation as Record<string, string>))
+    assert.notEqual((await platform.call('GET', path)).status, 404, path)
+  const alone = await startPlatform({}, { only: ['esim'] })
+  try {
+    const { body } = await alone.call('GET', '/', { headers: { accept: 'text/html' } })
+    assert.deepEqual(body, {
+      name: 'Perkline',
+      documentation: { esim: '/esim/v1/swagger' },
+      health: '/health/ready',
+    })
+  } finally {
+    await alone.close()
+  }
+})

@@ -113,6 +113,21 @@ async function countCampaigns({ platform: { database } }: TestPlatform): Promise
   return row?.count ?? 0
 }
 
+test('their periods begin and end at midnight in Kyiv, and every purchase of a report lies within', async () => {
+  const { database } = platform.platform
+  const clock = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Kyiv', timeStyle: 'medium' })
+  const periods = await database.query<{ from: Date; to: Date }>(
+    'select date_from as "from", date_to as "to" from campaigns',
+  )
+  assert.ok(periods.length > 10)
+  for (const { from, to } of periods) assert.deepEqual([clock.format(from), clock.format(to)], ['00:00:00', '00:00:00'])
+  const [outside] = await database.query<{ count: number }>(
+    `select count(*)::int as count from report_lines
+     join reports using (report_id) join campaigns using (cashback_id) where transaction_at < date_from or transaction_at >= date_to`,
+  )
+  assert.equal(outside?.count, 0)
+})
+
 test('one person of each partner, and one of the staff, log in to the portal as the first start prints', async () => {
   assert.deepEqual(
     logins.map(({ account, login }) => `${account} ${login}`),

@@ -38,6 +38,7 @@ import { type Metrics, measureRequests } from './metrics.ts'
 import { document } from './openapi.ts'
 import { hasBody, takeAbsentBodies } from './optional-body.ts'
 import { type RateLimit, type RateLimiter, rateLimitHeaders } from './rate-limit.ts'
+import { registerRoot } from './root.ts'
 import { buildSerializer } from './serializer.ts'
 import { answerUnknown } from './unknown.ts'
 import { createUnreadableAnswer } from './unreadable.ts'
@@ -166,6 +167,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   registerHealth(app, deps)
 
   const runs = (service: Service) => deps.services.includes(service) && !closedAt[deps.door].includes(service)
+  registerRoot(app, runs)
   if (runs('auth') || runs('cashback') || runs('portal')) await app.register(cashbackApi, { ...deps, runs })
   else if (deps.sandbox) await app.register(sandboxRoutes, deps.sandbox)
   if (runs('portal')) await app.register(portalFileRoutes, { folder: deps.portalFolder })

@@ -5,17 +5,14 @@ import { type OutputOptions, print, table } from './output.ts'
 export function showSettings(options: OutputOptions): void {
   const rows = settingsHelp.map(({ name, byDefault, meaning }) => [name, byDefault, meaning])
   print(options, settingsHelp, [
-    'Settings are environment variables; a file .env in the working folder is read too.',
+    'Settings are environment variables. serve, migrate and reset also read a file .env in the working folder (see .env.example).',
     '',
     ...table(['SETTING', 'DEFAULT', 'MEANING'], rows),
     '',
-    'The other commands read two more:',
+    'The other commands read OPERATOR_KEY, OPERATOR_KEY_FILE, ALLOW_PLAINTEXT, DATA_DIR and:',
     '',
     ...table(['SETTING', 'DEFAULT', 'MEANING'], clientRows),
   ])
 }
 
-const clientRows = [
-  ['PERKLINE_URL', 'http://127.0.0.1:8080', 'address of the running platform'],
-  ['OPERATOR_KEY', 'read from DATA_DIR', 'the platform’s key of the admin interface'],
-]
+const clientRows = [['PERKLINE_URL', 'http://127.0.0.1:8080', 'address of the running platform']]

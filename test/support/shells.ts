@@ -1,0 +1,62 @@
+/** The shells that people paste lines into. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathOf, requireProgram } from './require-program.ts'
+
+type Place = { cwd: string; env: Record<string, string | undefined> }
+type Run = (lines: string, place: Place) => Promise<{ stdout: string; stderr: string }>
+export type Shell = { name: string; paste: Run }
+
+/** As one piece, which has to be right before any of it runs. */
+const evaluated =
+  (program: string): Run =>
+  async (lines, { cwd, env }) => {
+    const child = spawn(program, ['-c', 'eval "$1"', program, lines], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+    return { stdout, stderr }
+  }
+
+const giveUpAfterMs = 300_000
+
+/**
+ * In a terminal, as a bracketed paste: only there zsh behaves as people have it, without comments and with history expansion. Its
+ * output goes to files, as the terminal's shows what is typed too.
+ */
+const typed: Run = async (lines, { cwd, env }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'perkline-zsh-'))
+  const [out, err] = [join(folder, 'out'), join(folder, 'err')]
+  const child = spawn('script', ['-qec', 'zsh -f -i', '/dev/null'], {
+    cwd,
+    env: { ...env, TERM: 'xterm', LANG: 'C.UTF-8', SHELL: '/bin/sh' },
+    stdio: ['pipe', 'ignore', 'ignore'],
+    timeout: giveUpAfterMs,
+    killSignal: 'SIGKILL',
+  })
+  const closed = once(child, 'close')
+  try {
+    child.stdin.write(`exec >${out} 2>${err}\r`)
+    while (!existsSync(err) && child.exitCode === null) await sleep(20)
+    child.stdin.write(`\x1b[200~${lines}\x1b[201~\rexit\r`)
+    await closed
+    return { stdout: await readFile(out, 'utf8'), stderr: await readFile(err, 'utf8') }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Those that are installed; one that is missing is told, and fails the test where all must run. */
+export function shells(t: TestContext): Shell[] {
+  const all: (Shell & { needs: string[] })[] = [
+    { name: 'bash', needs: ['bash'], paste: evaluated('bash') },
+    { name: 'dash', needs: ['dash'], paste: evaluated('dash') },
+    { name: 'zsh', needs: ['zsh', 'script'], paste: typed },
+  ]
+  return all.filter(({ needs }) => needs.every(name => pathOf([name]) !== undefined || requireProgram(t, name)))
+}
