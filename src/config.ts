@@ -48,6 +48,7 @@ export type Config = {
   completeAfterDays: number
   /** How long the first answer is kept for an Idempotency-Key, in real time. */
   idempotencyHours: number
+  retention: Retention
   logLevel: (typeof logLevels)[number]
   metrics: Address | null
   /** Where the admin interface listens, and nowhere else; null: beside everything else. */
@@ -56,6 +57,16 @@ export type Config = {
 }
 
 type Address = { host: string; port: number }
+
+/** Days that personal data is kept; null: for ever (security.md, "Personal data"). */
+export type Retention = {
+  /** Lines and files of reports, after their campaign has ended. */
+  reportLinesDays: number | null
+  /** Segments, after their campaign has ended. */
+  segmentsDays: number | null
+  /** Phone numbers, after the order. */
+  msisdnDays: number | null
+}
 
 /** All faults of the settings, in one message. */
 export class ConfigError extends Error {
@@ -111,6 +122,7 @@ export function readConfig(env: Environment): Config {
     faults.push(`${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(value)}`)
     return byDefault
   }
+  const days = (name: string): number | null => (text(name) === null ? null : whole(name, 1, 1, 36_500))
   const oneOf = <T extends string>(name: string, byDefault: T, values: readonly T[]): T => {
     const value = text(name) ?? byDefault
     if ((values as readonly string[]).includes(value)) return value as T
@@ -189,6 +201,11 @@ export function readConfig(env: Environment): Config {
     pendingCampaignMib: whole('PENDING_CAMPAIGN_MIB', 64, 1, 1_000_000),
     completeAfterDays: whole('COMPLETE_AFTER_DAYS', 30, 0, 3650),
     idempotencyHours: whole('IDEMPOTENCY_HOURS', 24, 1, 168),
+    retention: {
+      reportLinesDays: days('KEEP_REPORT_LINES_DAYS'),
+      segmentsDays: days('KEEP_SEGMENTS_DAYS'),
+      msisdnDays: days('KEEP_MSISDN_DAYS'),
+    },
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
     metrics,
     admin,

@@ -6,8 +6,9 @@ import { moveDueCampaigns } from './campaigns/clock-operations.ts'
 import type { CampaignDeps } from './campaigns/deps.ts'
 import { expire, forgetSold } from './esim/store.ts'
 import type { Answers } from './idempotency/answers.ts'
+import { type RetentionDays, removeOld } from './retention/removal.ts'
 
-export type JobDeps = CampaignDeps & { answers: Pick<Answers, 'forgetOld'> }
+export type JobDeps = CampaignDeps & { answers: Pick<Answers, 'forgetOld'>; retention: RetentionDays }
 
 type Job = {
   name: string
@@ -42,6 +43,7 @@ export const jobs: readonly Job[] = [
       return false
     },
   },
+  { name: 'remove-old-data', everyMs: 600_000, run: removeOld },
 ]
 
 /** Carries out everything that is due now; what others have begun is done when it returns. */

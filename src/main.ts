@@ -171,9 +171,8 @@ program
   .action(run(async options => (await import('./admin/cli/stock.ts')).showStock(options)))
 
 program.commandsGroup('Campaigns')
-program
-  .command('customers')
-  .description('Manage the directory of the banks’ customers')
+const customers = program.command('customers').description('Import, forget or export the customers of a bank')
+customers
   .command('import')
   .description('Load a CSV file of a bank’s customers: one column, customerId')
   .argument('<FILE.csv>', 'the customers', filled)
@@ -182,6 +181,28 @@ program
   .action(
     run<CustomerOptions>(async (options, [path]) =>
       (await import('./admin/cli/customers.ts')).importCustomers(path, options),
+    ),
+  )
+customers
+  .command('forget')
+  .description('Take customers out of the directory and of segments; one column, customerId')
+  .argument('<FILE.csv>', 'the customers', filled)
+  .requiredOption('--bank <CODE>', 'the bank they belong to', filled)
+  .addHelpText('after', examples('customers forget leaving.csv --bank alpha'))
+  .action(
+    run<CustomerOptions>(async (options, [path]) =>
+      (await import('./admin/cli/customers.ts')).forgetCustomers(path, options),
+    ),
+  )
+customers
+  .command('export')
+  .description('Show everything that is kept of one customer')
+  .argument('<ID>', 'the customerId', filled)
+  .requiredOption('--bank <CODE>', 'the bank it belongs to', filled)
+  .addHelpText('after', examples('customers export 100045 --bank alpha --json'))
+  .action(
+    run<CustomerOptions>(async (options, [id]) =>
+      (await import('./admin/cli/customers.ts')).exportCustomer(id, options),
     ),
   )
 program

@@ -191,10 +191,12 @@ export async function createPlatform(
       completeAfterMs: config.completeAfterDays * 86_400_000,
       answers: createAnswers({ database, masterKeys: config.masterKeys, hours: config.idempotencyHours }),
     }
+    const { retention } = config
+    const jobDeps = { ...campaigns, retention }
     let jobs: { stop(): Promise<void> } | null = null
     const startOwnJobs = () => {
       if (!running.includes('worker')) return
-      jobs = startJobs(campaigns, (job, error) => {
+      jobs = startJobs(jobDeps, (job, error) => {
         logger.warn({ job, err: error }, 'a job failed and is tried again')
       })
     }
@@ -210,6 +212,7 @@ export async function createPlatform(
       sealing,
       mailer,
       activationReads,
+      msisdnDays: retention.msisdnDays,
       openReservations: config.openReservations,
       observe: metrics,
       onFault,
@@ -266,6 +269,7 @@ export async function createPlatform(
         refusals,
         publicUrl: config.publicUrl,
         sealing,
+        retention,
         masterKeys: config.masterKeys,
         operatorKey: config.operatorKey,
         keyGuesses: guard.keyGuesses,
@@ -274,7 +278,7 @@ export async function createPlatform(
       portalFolder,
       sandbox:
         config.mode === 'sandbox'
-          ? { database, clock, runDue: () => runDue(campaigns), guard: isOpenToOthers(config) ? guard : null }
+          ? { database, clock, runDue: () => runDue(jobDeps), guard: isOpenToOthers(config) ? guard : null }
           : null,
       isStopping: () => draining,
       async notReady() {

@@ -23,6 +23,7 @@ const lost = 'no free profile is lost for sale'
 const returned = 'every profile that was given back is one of its tariff'
 const sealed = 'what is sealed belongs to its profile'
 const sealing = createSealing([randomBytes(32)], randomBytes(32))
+const retention = { reportLinesDays: null, segmentsDays: null, msisdnDays: null }
 
 before(async () => {
   scratch = await createTestDatabase()
@@ -83,7 +84,7 @@ beforeEach(async () => {
 })
 
 test('sound books: all checks hold, and a reservation that is over counts as free, marked or not', async () => {
-  const { ok, checks } = await audit({ database: scratch.database, sealing }, now)
+  const { ok, checks } = await audit({ database: scratch.database, sealing, retention }, now)
   assert.deepEqual(
     checks.filter(check => !check.ok),
     [],
@@ -211,7 +212,7 @@ const broken: [what: string, change: string, red: string[], detail: RegExp][] = 
 for (const [what, change, red, detail] of broken) {
   test(`red: ${what}`, async () => {
     assert.equal(await run(change), 1)
-    const result = await audit({ database: scratch.database, sealing }, now)
+    const result = await audit({ database: scratch.database, sealing, retention }, now)
     const failed = result.checks.filter(({ ok }) => !ok)
     assert.equal(result.ok, false)
     assert.deepEqual(
@@ -227,7 +228,9 @@ for (const [what, change, red, detail] of broken) {
 
 test('ten faults of a check are named, the others counted', async () => {
   await run(`insert into returned_profiles select n, 1 from generate_series(100, 125) n`)
-  const check = (await audit({ database: scratch.database, sealing }, now)).checks.find(({ name }) => name === returned)
+  const check = (await audit({ database: scratch.database, sealing, retention }, now)).checks.find(
+    ({ name }) => name === returned,
+  )
   assert.equal(check?.detail.split('; ').length, 11)
   assert.match(check?.detail ?? '', /; and 16 more$/)
 })

@@ -74,6 +74,7 @@ function anotherProcess(
     sealing: createSealing([randomBytes(32)], randomBytes(32)),
     mailer: { send: () => assert.fail('no mail'), close: async () => {} },
     activationReads: { note: () => {}, close: async () => {} },
+    msisdnDays: null,
     openReservations,
     observe: { reservation: () => {}, mail: () => {} },
     onFault,

@@ -6,6 +6,9 @@ import { longTransaction } from '../db/long-transaction.ts'
 import { checkBooks, checkSealedProfiles } from '../esim/audit.ts'
 import { auditChecks } from '../esim/audit-checks.ts'
 import type { Sealing } from '../esim/sealing.ts'
+import { checksOfRetention, type RetentionDays } from '../retention/removal.ts'
+
+export type AuditDeps = { database: Database; sealing: Sealing; retention: RetentionDays }
 
 export type AuditResult = { ok: boolean; checks: CheckResult[] }
 
@@ -14,14 +17,15 @@ export type AuditResult = { ok: boolean; checks: CheckResult[] }
  *
  * @returns each check with what was found, in plain words and without secrets
  */
-export function audit(deps: { database: Database; sealing: Sealing }, now: Date): Promise<AuditResult> {
+export function audit(deps: AuditDeps, now: Date): Promise<AuditResult> {
   const begin = `begin; ${campaignCheckFunctions}; commit; begin isolation level repeatable read read only`
   return longTransaction(
     deps.database,
     async client => {
       const snapshot = queryable(client)
       const checks = [await checkBooks(snapshot, now), await checkSealedProfiles(snapshot, deps.sealing)]
-      for (const check of [...auditChecks, ...campaignChecks]) checks.push(await runCheck(snapshot, check))
+      const allChecks = [...auditChecks, ...campaignChecks, ...checksOfRetention(deps.retention, now)]
+      for (const check of allChecks) checks.push(await runCheck(snapshot, check))
       return { ok: checks.every(({ ok }) => ok), checks }
     },
     { begin, keep: false },

@@ -10,6 +10,7 @@ import { resultView } from '../campaigns/views.ts'
 import { ref } from '../http/openapi.ts'
 import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload-route.ts'
 import { importCustomers } from '../segments/customers.ts'
+import { forgetCustomers } from '../segments/forget.ts'
 import { operatorOf } from './authenticate.ts'
 import { closed, csvBody, operation, operatorErrors } from './documents.ts'
 
@@ -33,6 +34,29 @@ const importSchema = {
     200: Type.Object(
       { imported: count('New customers', 1000), duplicates: count('Lines whose customer was there already') },
       { description: 'What was loaded' },
+    ),
+    ...operatorErrors({ 404: 'There is no such bank' }),
+  },
+}
+
+const forgetSchema = {
+  ...operation(
+    'Customers',
+    'forgetCustomers',
+    'Forget customers of a bank',
+    'CSV with the header `customerId`. They leave the directory, and then every segment of the bank. Run it again with the same file ' +
+      'when it was cut off.',
+  ),
+  consumes: ['text/csv'],
+  querystring: ImportQuery,
+  body: csvBody('The customers'),
+  response: {
+    200: Type.Object(
+      {
+        forgotten: count('Customers that left the directory', 2),
+        unknown: count('Ids of the file that were no customers of this bank'),
+      },
+      { description: 'What was forgotten' },
     ),
     ...operatorErrors({ 404: 'There is no such bank' }),
   },
@@ -70,6 +94,12 @@ const importRoute: FastifyPluginAsyncTypebox<CampaignAdminDeps> = async (app, de
   app.post('/customers', { ...uploadRoute(csvType), schema: importSchema }, async (request, reply) =>
     withUpload(request as FastifyRequest, reply as FastifyReply, source =>
       importCustomers(deps, { ...request.query, source }),
+    ),
+  )
+
+  app.post('/customers/forget', { ...uploadRoute(csvType), schema: forgetSchema }, async (request, reply) =>
+    withUpload(request as FastifyRequest, reply as FastifyReply, source =>
+      forgetCustomers(deps, { ...request.query, source }),
     ),
   )
 }

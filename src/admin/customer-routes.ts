@@ -3,10 +3,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { count, text } from '../campaigns/campaign-schemas.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
-import { uuid } from '../campaigns/schemas.ts'
+import { instant, uuid } from '../campaigns/schemas.ts'
 import { DomainError } from '../errors.ts'
 import { countCustomers, findCustomerBank } from '../segments/customer-lookup-store.ts'
-import { NoQuery, operation, operatorErrors } from './documents.ts'
+import { exportCustomer } from '../segments/forget.ts'
+import { closed, NoQuery, operation, operatorErrors } from './documents.ts'
 
 const bank = { id: uuid('The bank'), code: text('Its code', 'alpha'), name: text('Its name', 'Alpha Bank') }
 
@@ -18,6 +19,29 @@ const Customers = Type.Object(
   { description: 'Every bank with how many customers the directory has of it' },
 )
 const customerId = Type.String({ minLength: 1, maxLength: 128, description: 'The customer', examples: ['100045'] })
+
+const ExportQuery = Type.Object(
+  { bank: Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank', examples: ['alpha'] }) },
+  closed,
+)
+const CustomerExport = Type.Object(
+  {
+    customerId,
+    bank: Type.Object(bank),
+    inDirectory: Type.Boolean({ description: 'The customer directory has the customer' }),
+    segments: Type.Array(
+      Type.Object({
+        cashbackId: uuid('The campaign'),
+        campaignName: text('Its name', 'Autumn cashback'),
+        segmentId: uuid('The bank’s segment'),
+        formedAt: instant('When the merchant formed it', '2026-11-21T08:00:00.000Z'),
+        sourceFileName: text('The merchant’s file', 'customers.csv'),
+      }),
+      { description: 'Segments of the bank that name the customer, the latest first' },
+    ),
+  },
+  { description: 'All that is kept of the customer; reports and orders name no customer' },
+)
 
 export const customerAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database'>> = async (
   app,
@@ -56,6 +80,27 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, '
       const bank = await findCustomerBank(database, customerId)
       if (!bank) throw new DomainError('not-found', 'The customer directory does not know this id')
       return { customerId, bank }
+    },
+  )
+
+  app.get(
+    '/customers/:customerId/export',
+    {
+      schema: {
+        ...operation(
+          'Customers',
+          'exportCustomer',
+          'What is kept of one customer',
+          'For an access request. The id is compared byte by byte.',
+        ),
+        params: Type.Object({ customerId }),
+        querystring: ExportQuery,
+        response: { 200: CustomerExport, ...operatorErrors({ 404: 'There is no such bank' }) },
+      },
+    },
+    async request => {
+      const { segments, ...kept } = await exportCustomer({ database }, { ...request.params, ...request.query })
+      return { ...kept, segments: segments.map(one => ({ ...one, formedAt: one.formedAt.toISOString() })) }
     },
   )
 }

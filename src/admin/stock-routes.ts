@@ -10,12 +10,12 @@ import { countStock } from '../esim/stock-store.ts'
 import { withdrawProfiles } from '../esim/withdrawal.ts'
 import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload-route.ts'
 import { resealAnswers } from '../idempotency/answers.ts'
-import { audit } from './audit.ts'
+import { type AuditDeps, audit } from './audit.ts'
 import { csvBody, lines, NoQuery, operation, operatorErrors } from './documents.ts'
 import { sendLines, sendProgress } from './line-answer.ts'
 import * as schemas from './stock-schemas.ts'
 
-export type StockAdminDeps = StockDeps & { catalogue: Catalogue; masterKeys: readonly Buffer[] }
+export type StockAdminDeps = StockDeps & AuditDeps & { catalogue: Catalogue; masterKeys: readonly Buffer[] }
 
 export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps) => {
   const { database, clock } = deps

@@ -199,6 +199,24 @@ const newsStatement: Statement = {
     on conflict (bank_id) do update set version = bank_lists.version + 1`,
 }
 
+/**
+ * A bank's segment changes without a decision: the campaign is locked and gets a new version, so that every cached answer is read anew.
+ *
+ * @param transaction changes the segment afterwards
+ */
+export async function tellSegmentChanged(
+  transaction: Queryable,
+  given: { cashbackId: string; bankId: string },
+): Promise<void> {
+  await transaction.execute('update campaigns set version = version + 1 where cashback_id = $1', [given.cashbackId])
+  await transaction.execute(
+    `insert into merchant_lists (merchant_id, arranged, touched) select merchant_id, 0, 1 from campaigns where cashback_id = $1
+     on conflict (merchant_id) do update set touched = merchant_lists.touched + 1`,
+    [given.cashbackId],
+  )
+  await transaction.execute(newsStatement, [[], [given.bankId]])
+}
+
 /** `notes` come before the moves of the decision. */
 export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: readonly Note[] }
 

@@ -1,6 +1,7 @@
 /** What banks do with orders: reserve, confirm, cancel, and read. Each verb is one function; none sees a request or a reply. */
 import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../db/batching.ts'
 import { DomainError } from '../errors.ts'
+import { cutoff } from '../retention/cutoff.ts'
 import type { ActivationReads } from './activation-reads.ts'
 import { isEmailAddress } from './email-address.ts'
 import { createKnownOrders } from './known-orders.ts'
@@ -20,6 +21,8 @@ export type EsimDeps = ReserveDeps & {
   sealing: Sealing
   mailer: Mailer
   activationReads: ActivationReads
+  /** Days that phone numbers are kept after the order; null: for ever. */
+  msisdnDays: number | null
   /** Told of every e-mail's outcome, for the metrics. */
   observe: { mail(outcome: EmailDelivery): void }
 }
@@ -69,6 +72,10 @@ export function createOrders(deps: EsimDeps): Orders {
    */
   const settle = ({ orderId }: Order): Promise<void> => store.expireOrder(database, orderId, clock.now())
 
+  /** Whether its phone number may have been removed since it was read. */
+  const isPastRetention = ({ createdAt }: Order): boolean =>
+    deps.msisdnDays !== null && createdAt < cutoff(clock.now(), deps.msisdnDays)
+
   /** Whether an order is still as it was read: of one that has not ended only the status can be another one. */
   const isUnchanged = async (order: Order): Promise<boolean> =>
     isFinal(order.status) ? database.isHeard() : (await isReserved(order.orderId)) && !isOver(order)
@@ -79,7 +86,7 @@ export function createOrders(deps: EsimDeps): Orders {
     /** The order without its secrets (GET /orders/{orderId}). @throws DomainError 'not-found' also for another bank's */
     async read(key) {
       const before = known.find(key)
-      if (before && (await isUnchanged(before))) return before
+      if (before && !isPastRetention(before) && (await isUnchanged(before))) return before
       for (;;) {
         const order = existing(await readOrder(key))
         if (isOver(order)) await settle(order)

@@ -30,7 +30,8 @@ export function orderView(order: Order, tariff: Tariff) {
     operatorCode: tariff.operatorCode,
     tariffCode: tariff.code,
     status,
-    msisdn: over ? null : order.msisdn,
+    // Empty: removed after KEEP_MSISDN_DAYS.
+    msisdn: over || order.msisdn === '' ? null : order.msisdn,
     reservedUntil: status === 'confirmed' || status === 'cancelled' ? null : instantText(order.reservedUntil),
     createdAt: instantText(order.createdAt),
     confirmedAt: order.confirmedAt && instantText(order.confirmedAt),

@@ -13,7 +13,7 @@ export function shownOrderView(order: ShownOrder) {
     tariffCode: order.tariffCode,
     tariffName: order.tariffName,
     status,
-    msisdn: isOver ? null : order.msisdn,
+    msisdn: isOver || order.msisdn === '' ? null : order.msisdn,
     price: Number(order.price),
     currency: order.currency,
     createdAt: order.createdAt.toISOString(),

@@ -2,13 +2,20 @@
 import type { Queryable, Statement } from '../db/database.ts'
 import { type CountsByKind, countEveryKind, type Difference, totalOf } from './differences.ts'
 
-export type StoredFile = { reportId: string; bankId: string; merchantId: string; fileName: string; sizeBytes: number }
+export type StoredFile = {
+  reportId: string
+  bankId: string
+  merchantId: string
+  fileName: string
+  sizeBytes: number
+  isRemoved: boolean
+}
 
 const fileStatement: Statement = {
   name: 'reports.file',
   text: `
     select r.report_id as "reportId", r.bank_id as "bankId", c.merchant_id as "merchantId", r.file_name as "fileName",
-      r.size_bytes as "sizeBytes"
+      r.size_bytes as "sizeBytes", r.lines_removed_at is not null as "isRemoved"
     from reports r join campaigns c using (cashback_id) where r.report_id = $1`,
 }
 

@@ -71,5 +71,7 @@ export async function openFile(
   if (!file || (caller.type === 'bank' && file.bankId !== caller.bankId))
     throw new DomainError('not-found', 'The report was not found')
   if (caller.type === 'retailer') requireOwn(file, caller)
+  if (file.isRemoved)
+    throw new DomainError('not-found', 'The file was removed: its campaign ended longer ago than files are kept')
   return { ...file, bytes: readFile(database, reportId) }
 }

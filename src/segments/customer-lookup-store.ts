@@ -23,3 +23,15 @@ export async function findCustomerBank(
   )
   return bank ?? null
 }
+
+/** @returns null when no bank has that code */
+export async function findBank(
+  database: Queryable,
+  code: string,
+): Promise<{ id: string; code: string; name: string } | null> {
+  const [bank] = await database.query<{ id: string; code: string; name: string }>(
+    'select bank_id as id, code, name from banks where code = $1',
+    [code],
+  )
+  return bank ?? null
+}

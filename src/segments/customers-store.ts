@@ -8,6 +8,11 @@ export async function lockCustomers(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [importLock])
 }
 
+/** The directory stays as it is until the transaction ends; others may share this. */
+export async function shareCustomers(transaction: Queryable): Promise<void> {
+  await transaction.execute('select pg_advisory_xact_lock_shared($1)', [importLock])
+}
+
 /** The staged lines whose customer belongs to another bank than this: how many, and the first of them. */
 export async function findOthersCustomers(
   transaction: Queryable,

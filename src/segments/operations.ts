@@ -8,6 +8,7 @@ import { requireOwn } from '../campaigns/merchant-operations.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, type Note, writeDecisions } from '../campaigns/moves-store.ts'
 import type { Queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
+import { shareCustomers } from './customers-store.ts'
 import { findNotTaken, insertSegment, removeSegment, type SegmentPart, splitByBank } from './segment-store.ts'
 import { stageCustomers } from './staging.ts'
 
@@ -41,6 +42,7 @@ export async function formSegment(
     database,
     async (client, transaction) => {
       await stageCustomers(client, file.bytes, mostSegmentLines)
+      await shareCustomers(transaction)
       await splitByBank(transaction)
 
       const campaign = await lockOwn(transaction, deps, given)

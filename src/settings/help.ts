@@ -74,6 +74,17 @@ export const settingsHelp: readonly Setting[] = [
     byDefault: '24',
     meaning: 'how long answers are kept for an Idempotency-Key (1 to 168)',
   },
+  {
+    name: 'KEEP_REPORT_LINES_DAYS',
+    byDefault: 'for ever',
+    meaning: 'days that lines and files of reports are kept after their campaign has ended',
+  },
+  {
+    name: 'KEEP_SEGMENTS_DAYS',
+    byDefault: 'for ever',
+    meaning: 'days that segments are kept after their campaign has ended',
+  },
+  { name: 'KEEP_MSISDN_DAYS', byDefault: 'for ever', meaning: 'days that phone numbers are kept after the order' },
   { name: 'LOG_LEVEL', byDefault: 'info', meaning: logLevels.join(', ') },
   { name: 'METRICS_PORT', byDefault: 'none', meaning: 'port of Prometheus /metrics' },
   { name: 'METRICS_HOST', byDefault: '127.0.0.1', meaning: 'address of Prometheus /metrics' },

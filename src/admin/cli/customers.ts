@@ -5,29 +5,61 @@ import { sending, showProgress } from './progress.ts'
 
 export type CustomerOptions = OutputOptions & { bank: string }
 
-type Result = { imported: number; duplicates: number }
-
-/** `perkline customers import FILE.csv`: tells the platform which customers are a bank's; memory is bounded, however long the file is. */
+/** `perkline customers import FILE.csv`: tells the platform which customers are a bank's. */
 export async function importCustomers(path: string, options: CustomerOptions): Promise<void> {
+  const work = { title: 'Importing', path: '/customers', refusal: 'Nothing was imported from' }
+  const result = await withFile<{ imported: number; duplicates: number }>(path, options, work)
+  print(options, result, [`${result.imported} imported, ${counted(result.duplicates, 'duplicate', 'duplicates')}`])
+}
+
+/** `perkline customers forget FILE.csv`: takes customers out of the directory and of segments. */
+export async function forgetCustomers(path: string, options: CustomerOptions): Promise<void> {
+  const work = { title: 'Forgetting', path: '/customers/forget', refusal: 'Nobody was forgotten by' }
+  const result = await withFile<{ forgotten: number; unknown: number }>(path, options, work)
+  print(options, result, [`${counted(result.forgotten, 'customer', 'customers')} forgotten, ${result.unknown} unknown`])
+}
+
+type Kept = {
+  customerId: string
+  bank: { code: string }
+  inDirectory: boolean
+  segments: { cashbackId: string; campaignName: string; formedAt: string }[]
+}
+
+/** `perkline customers export ID`: what is kept of one customer. */
+export async function exportCustomer(customerId: string, options: CustomerOptions): Promise<void> {
+  const query = new URLSearchParams({ bank: options.bank })
+  const path = `/customers/${encodeURIComponent(customerId)}/export?${query}`
+  const kept = await callAdmin<Kept>({ method: 'GET', path })
+  const directory = kept.inDirectory ? 'in the customer directory' : 'not in the customer directory'
+  print(options, kept, [
+    `${kept.customerId} of ${kept.bank.code}: ${directory}, in ${counted(kept.segments.length, 'segment', 'segments')}`,
+    ...kept.segments.map(({ cashbackId, campaignName, formedAt }) => `  ${formedAt}  ${cashbackId}  ${campaignName}`),
+  ])
+}
+
+type FileWork = { title: string; path: string; refusal: string }
+
+/** Sends a file of customers; memory is bounded, however long it is. */
+async function withFile<Result>(path: string, options: CustomerOptions, work: FileWork): Promise<Result> {
   const source = { path, file: await openFile(path) }
   try {
-    const result = await sendFile(source, options)
-    print(options, result, [`${result.imported} imported, ${counted(result.duplicates, 'duplicate', 'duplicates')}`])
+    return await sendFile<Result>(source, options, work)
   } finally {
-    // Not waited for: a pipe that is still being read closes only when its writer does.
+    // Not awaited: a pipe that is still being read closes only when its writer does.
     source.file.close().catch(() => {})
   }
 }
 
-async function sendFile(source: OpenFile, { bank }: CustomerOptions): Promise<Result> {
-  const progress = await showProgress('Importing')
+async function sendFile<Result>(source: OpenFile, { bank }: CustomerOptions, work: FileWork): Promise<Result> {
+  const progress = await showProgress(work.title)
   try {
     return await callAdmin<Result>({
       method: 'POST',
-      path: `/customers?${new URLSearchParams({ bank })}`,
+      path: `${work.path}?${new URLSearchParams({ bank })}`,
       csv: sending(source, progress),
       long: true,
-      refusal: `Nothing was imported from ${source.path}`,
+      refusal: `${work.refusal} ${source.path}`,
     })
   } finally {
     progress.end()

@@ -1,0 +1,109 @@
+/** All SQL of removing personal data that is too old, and of proving that it is gone. */
+import type { Check } from '../db/check.ts'
+import type { Queryable } from '../db/database.ts'
+
+/** Nothing happens to a campaign any more: its last change is its end. */
+const ended = `c.status in ('completed', 'declined', 'expired', 'deleted')`
+
+/** Removes what reports hold line by line. @returns how many reports were looked at */
+export async function removeReportLines(
+  transaction: Queryable,
+  given: { endedBefore: Date; now: Date; limit: number },
+): Promise<number> {
+  const reports = await transaction.query<{ reportId: string }>(
+    `select r.report_id as "reportId" from reports r join campaigns c using (cashback_id)
+     where r.lines_removed_at is null and ${ended} and c.updated_at < $1
+     order by r.cashback_id, r.report_id limit $2 for update of r skip locked`,
+    [given.endedBefore, given.limit],
+  )
+  const ids = [reports.map(({ reportId }) => reportId)]
+  for (const table of ['report_lines', 'report_differences', 'report_chunks'])
+    await transaction.execute(`delete from ${table} where report_id = any($1)`, ids)
+  await transaction.execute('update reports set lines_removed_at = $2 where report_id = any($1)', [...ids, given.now])
+  return reports.length
+}
+
+export function findOldSegments(
+  database: Queryable,
+  given: { endedBefore: Date; limit: number },
+): Promise<{ cashbackId: string; bankId: string }[]> {
+  return database.query(
+    `select s.cashback_id as "cashbackId", s.bank_id as "bankId" from campaign_segments s join campaigns c using (cashback_id)
+     where ${ended} and c.updated_at < $1 order by s.cashback_id, s.bank_id limit $2`,
+    [given.endedBefore, given.limit],
+  )
+}
+
+export async function removeSegment(
+  transaction: Queryable,
+  { cashbackId, bankId }: { cashbackId: string; bankId: string },
+): Promise<void> {
+  await transaction.execute('delete from campaign_segments where cashback_id = $1 and bank_id = $2', [
+    cashbackId,
+    bankId,
+  ])
+}
+
+/**
+ * Removes the numbers of profiles that were sold by orders before this id, on from where the last call ended. Unsold profiles keep
+ * theirs: nobody has it.
+ *
+ * @returns how many orders were looked at
+ */
+export async function removeMsisdns(transaction: Queryable, given: { before: string; limit: number }): Promise<number> {
+  const [position] = await transaction.query<{ upTo: string }>(
+    'select up_to_order_id as "upTo" from msisdn_removal for update',
+  )
+  const orders = await transaction.query<{ orderId: string; profileId: number; status: string }>(
+    `select order_id as "orderId", profile_id as "profileId", status from orders
+     where order_id > $1 and order_id < $2 order by order_id limit $3`,
+    [position?.upTo, given.before, given.limit],
+  )
+  const last = orders.at(-1)
+  if (!last) return 0
+  const sold = orders.filter(({ status }) => status === 'confirmed').map(({ profileId }) => profileId)
+  await transaction.execute(`update profiles set msisdn = '' where profile_id = any($1) and msisdn <> ''`, [sold])
+  await transaction.execute('update msisdn_removal set up_to_order_id = $1', [last.orderId])
+  return orders.length
+}
+
+/** What the audit proves of the settings: a day of grace lets the job catch up. */
+export function retentionChecks(before: {
+  reportLines: Date | null
+  segments: Date | null
+  /** The first id that an order of that time could have. */
+  msisdnOrderId: string | null
+}): Check[] {
+  const checks: Check[] = []
+  const literal = (at: Date) => `'${at.toISOString()}'::timestamptz`
+  if (before.reportLines)
+    checks.push({
+      name: 'no lines of reports are kept for longer than KEEP_REPORT_LINES_DAYS',
+      holds: 'they go when their campaign has ended that long ago',
+      faults: `
+        select 'the lines of report ' || r.report_id || ' are kept' as fault
+        from reports r join campaigns c using (cashback_id)
+        where ${ended} and c.updated_at < ${literal(before.reportLines)}
+          and (r.lines_removed_at is null or exists (select from report_lines l where l.report_id = r.report_id)
+            or exists (select from report_chunks k where k.report_id = r.report_id))`,
+    })
+  if (before.segments)
+    checks.push({
+      name: 'no segments are kept for longer than KEEP_SEGMENTS_DAYS',
+      holds: 'they go when their campaign has ended that long ago',
+      faults: `
+        select 'the segment of campaign ' || s.cashback_id || ', bank ' || s.bank_id || ' is kept' as fault
+        from campaign_segments s join campaigns c using (cashback_id)
+        where ${ended} and c.updated_at < ${literal(before.segments)}`,
+    })
+  if (before.msisdnOrderId)
+    checks.push({
+      name: 'no phone numbers are kept for longer than KEEP_MSISDN_DAYS',
+      holds: 'they go when the order is that old',
+      faults: `
+        select 'the number of order ' || o.order_id || ' is kept' as fault
+        from orders o join profiles p using (profile_id)
+        where o.status = 'confirmed' and o.order_id < '${before.msisdnOrderId}' and p.msisdn <> ''`,
+    })
+  return checks
+}

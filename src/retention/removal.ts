@@ -1,0 +1,74 @@
+/**
+ * Removes personal data that is older than the settings allow (security.md, "Personal data"; docs/data.md). Each call does a bounded
+ * piece; what several processes do at once, one of them does.
+ */
+import { tellSegmentChanged } from '../campaigns/moves-store.ts'
+import type { Clock } from '../clock.ts'
+import type { Check } from '../db/check.ts'
+import type { Database } from '../db/database.ts'
+import { firstOrderId } from '../esim/order-id.ts'
+import { cutoff } from './cutoff.ts'
+import * as store from './removal-store.ts'
+
+/** Days, null for ever; see the settings `KEEP_...`. */
+export type RetentionDays = { reportLinesDays: number | null; segmentsDays: number | null; msisdnDays: number | null }
+export type RetentionDeps = { database: Database; clock: Clock; retention: RetentionDays }
+
+const reportsAtOnce = 5
+const segmentsAtOnce = 20
+const ordersAtOnce = 1_000
+
+/** @returns whether there may be more */
+export async function removeOld(deps: RetentionDeps): Promise<boolean> {
+  const more = [await removeReportLines(deps), await removeSegments(deps), await removeMsisdns(deps)]
+  return more.includes(true)
+}
+
+/** Lines, differences and files of reports go; totals, counts and the hash of the file stay. */
+async function removeReportLines({ database, clock, retention }: RetentionDeps): Promise<boolean> {
+  if (retention.reportLinesDays === null) return false
+  const now = clock.now()
+  const removed = await database.transaction(transaction =>
+    store.removeReportLines(transaction, {
+      endedBefore: cutoff(now, retention.reportLinesDays ?? 0),
+      now,
+      limit: reportsAtOnce,
+    }),
+  )
+  return removed === reportsAtOnce
+}
+
+async function removeSegments({ database, clock, retention }: RetentionDeps): Promise<boolean> {
+  if (retention.segmentsDays === null) return false
+  const endedBefore = cutoff(clock.now(), retention.segmentsDays)
+  const segments = await store.findOldSegments(database, { endedBefore, limit: segmentsAtOnce })
+  for (const segment of segments)
+    await database.transaction(async transaction => {
+      await tellSegmentChanged(transaction, segment)
+      await store.removeSegment(transaction, segment)
+    })
+  return segments.length === segmentsAtOnce
+}
+
+async function removeMsisdns({ database, clock, retention }: RetentionDeps): Promise<boolean> {
+  if (retention.msisdnDays === null) return false
+  const before = firstOrderId(cutoff(clock.now(), retention.msisdnDays))
+  const seen = await database.transaction(transaction =>
+    store.removeMsisdns(transaction, { before, limit: ordersAtOnce }),
+  )
+  return seen === ordersAtOnce
+}
+
+/** The job runs every ten minutes; a day behind is wrong. */
+const graceMs = 86_400_000
+
+/** What the audit proves: that nothing is kept for longer than the settings say. */
+export function checksOfRetention(retention: RetentionDays, now: Date): Check[] {
+  const before = (days: number | null) => (days === null ? null : cutoff(new Date(now.getTime() - graceMs), days))
+  const orders = before(retention.msisdnDays)
+  return store.retentionChecks({
+    reportLines: before(retention.reportLinesDays),
+    segments: before(retention.segmentsDays),
+    msisdnOrderId: orders && firstOrderId(orders),
+  })
+}

@@ -1,0 +1,81 @@
+/** A customer's rights: what is kept of one, and taking customers out of the directory and of segments (operations.md, `perkline customers`). */
+import { setImmediate as othersTurn } from 'node:timers/promises'
+import type { CampaignDeps } from '../campaigns/deps.ts'
+import { tellSegmentChanged } from '../campaigns/moves-store.ts'
+import { type Database, queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { findBank, findCustomerBank } from './customer-lookup-store.ts'
+import { lockCustomers } from './customers-store.ts'
+import * as store from './forget-store.ts'
+import { stageCustomers } from './staging.ts'
+
+/**
+ * Forgets the customers of a file: first in the directory, so that no new segment names them, then in one segment after the other.
+ * Broken off, it is simply run again with the same file.
+ *
+ * @param given.bank its code
+ * @returns `unknown`: ids of the file that were no customers of this bank
+ * @throws DomainError 'not-found' for an unknown bank; 'invalid' for a file that is at fault
+ */
+export async function forgetCustomers(
+  deps: Pick<CampaignDeps, 'database'>,
+  given: { bank: string; source: AsyncIterable<unknown> },
+): Promise<{ forgotten: number; unknown: number }> {
+  const { id: bankId } = await requireBank(deps.database, given.bank)
+  return deps.database.dedicated(async client => {
+    const connection = queryable(client)
+    const inTransaction = async <T>(work: () => Promise<T>): Promise<T> => {
+      // An error needs no rollback: the connection ends, and the transaction with it.
+      await client.query('begin')
+      const result = await work()
+      await client.query('commit')
+      return result
+    }
+    const counts = await inTransaction(async () => {
+      await stageCustomers(client, given.source)
+      await store.keepStaged(connection)
+      // Segments that are being formed hold this lock shared: they end first, and are looked at below.
+      await lockCustomers(connection)
+      const forgotten = await store.deleteForgotten(connection, bankId)
+      return { forgotten, unknown: (await store.countForgotten(connection)) - forgotten }
+    })
+    for (const cashbackId of await store.findSegmentsOfForgotten(connection, bankId)) {
+      await inTransaction(async () => {
+        await tellSegmentChanged(connection, { cashbackId, bankId })
+        await store.cutSegment(connection, cashbackId, bankId)
+      })
+      await othersTurn()
+    }
+    return counts
+  })
+}
+
+export type KeptOfCustomer = {
+  customerId: string
+  bank: { id: string; code: string; name: string }
+  /** Whether the directory has the customer. */
+  inDirectory: boolean
+  segments: store.SegmentOfCustomer[]
+}
+
+/**
+ * What the platform keeps of a bank's customer. Reports and orders name no customer.
+ *
+ * @throws DomainError 'not-found' for an unknown bank
+ */
+export async function exportCustomer(
+  { database }: Pick<CampaignDeps, 'database'>,
+  given: { bank: string; customerId: string },
+): Promise<KeptOfCustomer> {
+  const { bank, customerId } = given
+  const owner = await requireBank(database, bank)
+  const known = await findCustomerBank(database, customerId)
+  const segments = await store.findSegmentsOf(database, owner.id, customerId)
+  return { customerId, bank: owner, inDirectory: known?.id === owner.id, segments }
+}
+
+async function requireBank(database: Database, code: string): Promise<KeptOfCustomer['bank']> {
+  const bank = await findBank(database, code)
+  if (!bank) throw new DomainError('not-found', `There is no bank ${code}`)
+  return bank
+}
