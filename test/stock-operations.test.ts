@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { after, before, beforeEach, describe, type TestContext, test } from 'node:test'
+import { after, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { profileLines } from '../samples/make-profiles.ts'
 import { createClock } from '../src/clock.ts'
 import { DomainError } from '../src/errors.ts'
@@ -175,42 +174,28 @@ describe('import', () => {
     assert.equal((await load([header, ...lines])).imported, 60)
   })
 
-  /** Loads all lines while `other` holds a lock that the import waits for, and lets go after `meanwhile`. */
-  async function loadAgainst(t: TestContext, lock: string, meanwhile: (other: pg.Client) => Promise<void>) {
-    const other = new pg.Client({ connectionString: scratch.url })
-    await other.connect()
-    t.after(() => other.end())
-    await other.query(`select pg_advisory_lock(${lock})`)
-    const loading = load([header, ...lines])
-    const waiting = () =>
-      query(
-        `select from pg_locks join pg_stat_activity using (pid)
-         where locktype = 'advisory' and not granted and datname = current_database()`,
-      )
-    for (let look = 0; (await waiting()).length === 0; look++) {
-      assert.ok(look < 1_000, 'it did not wait')
-      await sleep(5)
-    }
-    await meanwhile(other)
-    await other.query(`select pg_advisory_unlock(${lock})`)
-    return loading
-  }
-
-  test('no profile_id is drawn while another import into the tariff is under way', async t => {
-    const { imported } = await loadAgainst(t, '7365013, 1', async () => {
-      assert.deepEqual(await query('select is_called from profiles_profile_id_seq'), [{ is_called: false }])
-    })
-    assert.equal(imported, 60)
-  })
-
-  test('an import that an older version overtook is refused whole: sales would not see its profiles', async t => {
-    const loading = loadAgainst(t, '7365014', async other => {
-      await other.query(
-        `insert into profiles (tariff_id, iccid_hash, msisdn, sealed, imported_at) values (1, 'x', '+1', '', now())`,
-      )
-    })
-    await assert.rejects(loading, { name: 'DomainError', code: 'conflict' })
-    assert.equal(await stored(), 1)
+  test('an import that another one overtook gets later ids: sales see the ids of a tariff in their order', async () => {
+    const [slow, quick] = [lines.slice(0, 30), lines.slice(30)]
+    let overtaken = false
+    const source = Readable.from(
+      (async function* () {
+        yield `${header}${slow.slice(0, 10).join('')}`
+        await load([header, ...quick])
+        overtaken = true
+        yield slow.slice(10).join('')
+      })(),
+    )
+    const { imported } = await importProfiles(
+      { database: scratch.database, clock, sealing },
+      { tariffId: 1, source, skipInvalid: false },
+    )
+    assert.ok(overtaken)
+    assert.equal(imported, 30)
+    const rows = await query<SealedProfile>(`select ${sealedProfile} from profiles order by profile_id`)
+    assert.deepEqual(
+      rows.map(row => sealing.open(row.sealed, row).iccid),
+      [...iccids.slice(30), ...iccids.slice(0, 30)],
+    )
   })
 
   test('imports of the same profiles at once: each profile once, nobody fails', async () => {

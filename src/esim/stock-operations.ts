@@ -7,7 +7,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import type { Clock } from '../clock.ts'
 import { describeFaults } from '../csv-lines.ts'
 import { copyHeader, copyTrailer } from '../db/copy-format.ts'
-import { type Database, queryable } from '../db/database.ts'
+import { type Database, type Queryable, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { DomainError } from '../errors.ts'
 import { resealIndexKey, type Sealing } from './sealing.ts'
@@ -30,7 +30,7 @@ const analyzeFrom = 1_000
  * @param given.skipInvalid true: faulty lines are passed over and given as `rejects`; false: one of them, and nothing is imported
  * @param given.dryRun true: all is checked and counted, and nothing stays
  * @throws DomainError 'invalid' for a file without its header or that breaks off; without `skipInvalid` for faulty lines: the first
- *   20 by line, then the count of all; 'conflict' when a process of an older version imported into the tariff meanwhile
+ *   20 by line, then the count of all
  */
 export async function importProfiles(
   deps: StockDeps,
@@ -41,17 +41,38 @@ export async function importProfiles(
   const counts = { staged: 0 }
   const load = async (client: pg.Client): Promise<Imported> => {
     const transaction = queryable(client)
-    await stockStore.lockTariffForImport(transaction, tariffId)
     await stockStore.createStage(transaction)
     const rows = sealedRows({ deps, tariffId, source, skipInvalid, rejects, counts })
     await pipeline(rows, client.query(copyFrom(stockStore.copyIntoStage)))
+    await stockStore.lockImports(transaction)
+    if (await stockStore.isOvertaken(transaction, tariffId)) await renumber(deps, transaction, tariffId)
     const imported = await stockStore.takeStaged(transaction, { tariffId, importedAt: deps.clock.now() })
-    if (imported === null)
-      throw new DomainError('conflict', 'Another import into this tariff has ended meanwhile; import the file again')
     if (imported >= analyzeFrom && !dryRun) await stockStore.analyzeProfiles(transaction)
     return { imported, duplicates: counts.staged - imported, rejected: rejects.count, rejects }
   }
   return longTransaction(deps.database, load, { keep: !dryRun })
+}
+
+/**
+ * Gives the staged profiles new ids, above those of an import that ended meanwhile, and seals each anew, because the ciphertext is
+ * bound to the id. No other import draws ids that become visible before these: the caller holds the lock.
+ */
+async function renumber(deps: StockDeps, transaction: Queryable, tariffId: number): Promise<void> {
+  const { sealing } = deps
+  const upTo = await stockStore.lastStagedId(transaction)
+  await stockStore.indexStage(transaction)
+  for (let after = 0; ; ) {
+    const profiles = await stockStore.findStaged(transaction, { after, upTo, limit: resealedAtOnce })
+    const ids = await stockStore.drawProfileIds(transaction, profiles.length)
+    const changes = profiles.map(({ profileId, iccidHash, sealed }, n) => {
+      const secrets = sealing.open(sealed, { profileId, tariffId, iccidHash })
+      const id = ids[n] as number
+      return { before: profileId, after: id, sealed: sealing.seal(secrets, { profileId: id, tariffId, iccidHash }) }
+    })
+    await stockStore.renumberStaged(transaction, changes)
+    after = profiles.at(-1)?.profileId ?? upTo
+    if (profiles.length < resealedAtOnce) return
+  }
 }
 
 /** The lines of a file as rows for the database; counts them and notes those that are refused. */

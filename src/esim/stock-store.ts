@@ -42,16 +42,60 @@ export async function createStage(transaction: Queryable): Promise<void> {
 
 export const copyIntoStage = 'copy staged_profiles (profile_id, iccid_hash, msisdn, sealed) from stdin (format binary)'
 
-/** Advisory locks of imports: the first number of a pair with the tariff, and a number of its own for the last step. */
-const tariffLock = 7_365_013
 const importLock = 7_365_014
 
 /**
- * Waits for other imports into the same tariff, and keeps them out until the transaction ends: profile ids are drawn while a file is
- * read, and sales rely on the ids of a tariff becoming visible in their order (`stock.ts`).
+ * One import at a time takes its profiles, from here until its transaction ends: two with the same profiles would wait for each other
+ * in a circle.
  */
-export async function lockTariffForImport(transaction: Queryable, tariffId: number): Promise<void> {
-  await transaction.execute('select pg_advisory_xact_lock($1, $2)', [tariffLock, tariffId])
+export async function lockImports(transaction: Queryable): Promise<void> {
+  await transaction.execute('select pg_advisory_xact_lock($1)', [importLock])
+}
+
+/**
+ * Whether another import has put later ids into the tariff since the first of these was drawn. Sales rely on the ids of a tariff
+ * becoming visible in their order (`stock.ts`).
+ */
+export async function isOvertaken(transaction: Queryable, tariffId: number): Promise<boolean> {
+  const later = await transaction.query(
+    `select from profiles where tariff_id = $1 and profile_id > (select min(profile_id) from staged_profiles) limit 1`,
+    [tariffId],
+  )
+  return later.length > 0
+}
+
+/** For `findStaged`, which is needed by overtaken imports only. */
+export async function indexStage(transaction: Queryable): Promise<void> {
+  await transaction.execute('create index on staged_profiles (profile_id)')
+  await transaction.execute('analyze staged_profiles')
+}
+
+/** The next staged profiles by id. */
+export function findStaged(
+  transaction: Queryable,
+  range: { after: number; upTo: number; limit: number },
+): Promise<Omit<SealedProfile, 'tariffId'>[]> {
+  return transaction.query(
+    `select profile_id as "profileId", iccid_hash as "iccidHash", sealed from staged_profiles
+     where profile_id > $1 and profile_id <= $2 order by profile_id limit $3`,
+    [range.after, range.upTo, range.limit],
+  )
+}
+
+export async function lastStagedId(transaction: Queryable): Promise<number> {
+  const [row] = await transaction.query<{ last: number | null }>('select max(profile_id) as last from staged_profiles')
+  return row?.last ?? 0
+}
+
+export async function renumberStaged(
+  transaction: Queryable,
+  changes: { before: number; after: number; sealed: Buffer }[],
+): Promise<void> {
+  await transaction.execute(
+    `update staged_profiles s set profile_id = i.after, sealed = i.sealed
+     from unnest($1::bigint[], $2::bigint[], $3::bytea[]) as i (before, after, sealed) where s.profile_id = i.before`,
+    [changes.map(({ before }) => before), changes.map(({ after }) => after), changes.map(({ sealed }) => sealed)],
+  )
 }
 
 /** Draws ids for new profiles, ascending; ids of duplicates stay unused. */
@@ -66,24 +110,8 @@ export async function drawProfileIds(database: Queryable, count: number): Promis
   return rows.map(({ id }) => id)
 }
 
-/**
- * Takes the staged profiles into stock; those that are in stock already are passed over.
- *
- * One import at a time does this: two imports with the same profiles would wait for each other in a circle.
- *
- * @returns how many were new; null when a process of an older version has put later ids into the tariff meanwhile, and nothing was
- *   taken
- */
-export async function takeStaged(
-  transaction: Queryable,
-  given: { tariffId: number; importedAt: Date },
-): Promise<number | null> {
-  await transaction.execute('select pg_advisory_xact_lock($1)', [importLock])
-  const overtaken = await transaction.query(
-    `select from profiles where tariff_id = $1 and profile_id > (select min(profile_id) from staged_profiles) limit 1`,
-    [given.tariffId],
-  )
-  if (overtaken.length > 0) return null
+/** Takes the staged profiles into stock; those that are in stock already are passed over. @returns how many were new */
+export function takeStaged(transaction: Queryable, given: { tariffId: number; importedAt: Date }): Promise<number> {
   return transaction.execute(
     `insert into profiles (profile_id, tariff_id, iccid_hash, msisdn, sealed, imported_at) overriding system value
      select profile_id, $1, iccid_hash, msisdn, sealed, $2 from staged_profiles
