@@ -78,6 +78,7 @@ export function retentionChecks(before: {
   const literal = (at: Date) => `'${at.toISOString()}'::timestamptz`
   if (before.reportLines)
     checks.push({
+      code: 'report-lines-retention',
       name: 'no lines of reports are kept for longer than KEEP_REPORT_LINES_DAYS',
       holds: 'they go when their campaign has ended that long ago',
       faults: `
@@ -89,6 +90,7 @@ export function retentionChecks(before: {
     })
   if (before.segments)
     checks.push({
+      code: 'segments-retention',
       name: 'no segments are kept for longer than KEEP_SEGMENTS_DAYS',
       holds: 'they go when their campaign has ended that long ago',
       faults: `
@@ -98,6 +100,7 @@ export function retentionChecks(before: {
     })
   if (before.msisdnOrderId)
     checks.push({
+      code: 'msisdn-retention',
       name: 'no phone numbers are kept for longer than KEEP_MSISDN_DAYS',
       holds: 'they go when the order is that old',
       faults: `

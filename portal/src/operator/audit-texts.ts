@@ -14,6 +14,18 @@ const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
     en: ['Encrypted data belongs to its profile', 'Profiles picked at random can be decrypted'],
     uk: ['Зашифровані дані належать своєму профілю', 'Вибрані навмання профілі розшифровуються'],
   },
+  'report-lines-retention': {
+    en: ['Old report lines are removed', 'None is older than KEEP_REPORT_LINES_DAYS allows'],
+    uk: ['Старі рядки звітів видалено', 'Жоден не зберігається довше, ніж дозволяє KEEP_REPORT_LINES_DAYS'],
+  },
+  'segments-retention': {
+    en: ['Old segments are removed', 'None is older than KEEP_SEGMENTS_DAYS allows'],
+    uk: ['Старі сегменти видалено', 'Жоден не зберігається довше, ніж дозволяє KEEP_SEGMENTS_DAYS'],
+  },
+  'msisdn-retention': {
+    en: ['Old phone numbers are removed', 'None is older than KEEP_MSISDN_DAYS allows'],
+    uk: ['Старі номери телефонів видалено', 'Жоден не зберігається довше, ніж дозволяє KEEP_MSISDN_DAYS'],
+  },
   'live-orders': {
     en: ['No profile is in two open orders', 'Each reserved, sold or withdrawn profile is in exactly one order'],
     uk: [
