@@ -251,6 +251,25 @@ suite('GET /portal/cashbacks/:cashbackId/terminals', () => {
     assert.deepEqual([past.data, past.pagination.totalItems], [[], 45])
   })
 
+  test('the campaign’s own list at once, for a copy of the campaign', async () => {
+    const own = (id: string, partner = alpha) => partner.call('GET', `/portal/cashbacks/${id}/own-terminals`)
+    const nothing = { terminal_name: null, terminal_location: null, merchant_id: null, merchant_name: null }
+    const id = await createCampaign(
+      platform,
+      { terminalsPlatform: false, terminals: [terminal('B-2'), terminal('A-1', '=1')] },
+      grocer,
+    )
+    assert.deepEqual((await own(id)).body, {
+      terminals: [
+        { ...nothing, terminal_id: 'B-2' },
+        { ...nothing, terminal_id: 'A-1', terminal_name: '=1' },
+      ],
+    })
+    const ofDirectory = await createCampaign(platform, {}, grocer)
+    assert.deepEqual((await own(ofDirectory, grocer)).body, { terminals: [] })
+    assertRefused(await own(id, beta), 404)
+  })
+
   test('for its merchant and invited banks alone', async () => {
     const id = await createCampaign(platform, {}, grocer)
     assert.equal((await find(id, '', grocer)).status, 200)

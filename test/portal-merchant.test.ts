@@ -55,7 +55,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
   test('is planned in the form, whose faults are at their fields, and survives a reload', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
-    const { page, errors } = visitor
+    const { page } = visitor
     await visitor.logIn(manager)
     await sees(page, 'Create your first campaign')
     await assertAccessible(visitor)
@@ -63,10 +63,10 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     await titled(page, 'New campaign')
     assert.equal(await page.evaluate(`document.activeElement.tagName`), 'H1')
     await button(page, 'Create and invite the banks').click()
-    await sees(page, 'Fill this in')
+    await sees(page, 'Fill in this field')
     await page.locator('[data-path=name]:focus').waitFor()
     assert.equal(await field(page, 'Name').getAttribute('aria-invalid'), 'true')
-    assert.ok((await page.getByText('Choose at least 1').count()) >= 2, 'banks and payment systems are asked for')
+    for (const missing of ['bank', 'payment system']) await sees(page, `Choose at least one ${missing}`)
     await assertAccessible(visitor)
 
     await fillForm(page)
@@ -90,7 +90,6 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     // Midnight in Kyiv, and the last day is included.
     assert.deepEqual([body.dateFrom.slice(11, 16), body.dateTo.slice(11, 16)], ['22:00', '22:00'])
     from = body.dateFrom
-    assert.match(errors.splice(0).join(), /400/)
     await assertAccessible(visitor)
   })
 
@@ -181,15 +180,17 @@ async function fillForm(page: Page): Promise<void> {
   await field(page, 'Name').fill('Autumn!')
   await page.getByRole('combobox', { name: /^Country/ }).click()
   await page.getByRole('option', { name: 'Ukraine, UAH' }).click()
-  await button(page, /^First and last day/).click()
+  await button(page, 'Open the calendar: First day').click()
   await page.locator('button[data-direction=next]').click()
   await assertAccessible({ page })
   await button(page, /^5 [A-Z]/).click()
-  await button(page, /^20 [A-Z]/).click()
+  // The last day is typed: the 20th of the same month.
+  const first = new Date(`${await field(page, 'First day').inputValue()} UTC`)
+  await field(page, 'Last day').fill(`20.${first.getUTCMonth() + 1}.${first.getUTCFullYear()}`)
   await field(page, /^Cashback/).fill('5')
-  await field(page, /^Borne by you/).fill('60')
-  await field(page, /^Largest receipt, UAH/).fill('5000.5')
-  await field(page, /^Budget of each bank/).fill('100')
+  await field(page, /^Share you pay/).fill('60')
+  await field(page, /^Maximum purchase, UAH/).fill('5000.5')
+  await field(page, /^Budget per bank/).fill('100')
   for (const name of ['Alpha Bank', 'Бета Банк', 'Visa']) await page.getByRole('checkbox', { name }).check()
   await page
     .locator('input[type=file][accept*=png]')
@@ -200,10 +201,10 @@ async function fillForm(page: Page): Promise<void> {
 
 /** First a file with a fault, then a right one. */
 async function chooseTerminals({ page }: Visitor): Promise<void> {
-  await page.getByRole('radio', { name: 'A list of its own, from a file' }).check()
+  await page.getByRole('radio', { name: 'A list from a file' }).check()
   const choose = page.locator('input[type=file]').first()
   await choose.setInputFiles(file('terminals.csv', 'terminal_id,terminal_name\nT-1,Shop\nT-1,Shop\n'))
-  await sees(page, 'Line 3: this terminal was named before')
+  await sees(page, 'Line 3: this terminal is already in the file')
   await choose.setInputFiles(file('terminals.csv', 'terminal_id,terminal_name\nT-1,Shop 1\nT-2,"Shop, 2"\n'))
   await sees(page, '2 terminals added')
 }
@@ -274,6 +275,7 @@ suite('what may go wrong', { timeout: 90_000 }, () => {
     if (!visitor) return
     const { page, errors } = visitor
     await visitor.logIn(manager, '/merchant/campaigns/new')
+    await fillForm(page)
     await field(page, 'Name').fill('Half written')
     await page.context().clearCookies()
     await button(page, 'Create and invite the banks').click()

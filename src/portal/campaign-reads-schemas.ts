@@ -32,6 +32,8 @@ export const TerminalPage = pageOf(
   'One page of the terminals',
 )
 
+export const OwnTerminals = Type.Object({ terminals: Type.Array(Terminal) }, { description: 'The list' })
+
 const part = {
   customersCount: count('Customers', 5000),
   formedAt: nullable(instant('When it was formed; null: never', '2026-11-22T10:00:00.000Z')),

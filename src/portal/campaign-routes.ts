@@ -5,10 +5,10 @@ import { type CampaignRoutesDeps, onlyPartners, partnerOf } from '../campaigns/c
 import { pageView } from '../campaigns/paging.ts'
 import { requireParty } from '../campaigns/parties.ts'
 import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
-import { Segment, TerminalPage, TerminalsQuery } from './campaign-reads-schemas.ts'
+import { OwnTerminals, Segment, TerminalPage, TerminalsQuery } from './campaign-reads-schemas.ts'
 import { findSegmentParts } from './segment-store.ts'
 import { terminalSearch } from './terminal-search.ts'
-import { findTerminals } from './terminal-store.ts'
+import { findTerminals, readOwnTerminals } from './terminal-store.ts'
 
 const common = { tags: ['Portal'], security: secured }
 const unknown = 'There is no such campaign, or the bank is not invited'
@@ -43,6 +43,31 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
       const { terminals, totalItems } = await findTerminals(await costlyReads(request, reply), cashbackId, asked, page)
       const views = terminals.map(terminal => ({ ...terminal, addedAt: new Date(terminal.addedAt).toISOString() }))
       return pageView(views, page, totalItems)
+    },
+  )
+
+  app.get(
+    '/cashbacks/:cashbackId/own-terminals',
+    {
+      schema: {
+        ...common,
+        operationId: 'readOwnTerminals',
+        summary: 'The campaign’s own list of terminals, complete',
+        description:
+          'For making another campaign of it. Empty for a campaign that applies at all terminals of its merchant (`terminalsPlatform`).',
+        params: CampaignPath,
+        querystring: NoQuery,
+        response: {
+          200: OwnTerminals,
+          ...cashbackErrors({ 400: 'The id is no UUID, or the query is not empty', 404: unknown }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { cashbackId } = request.params
+      await requireParty(database, { caller: partnerOf(request), cashbackId })
+      const text = await readOwnTerminals(database, cashbackId)
+      return reply.type('application/json; charset=utf-8').send(`{"terminals":${text}}` as never)
     },
   )
 

@@ -87,3 +87,12 @@ export async function* readTerminals(
     after = rows.at(-1)?.key ?? null
   }
 }
+
+/** @returns the campaign's own terminals as the text of a JSON array, as they are stored */
+export async function readOwnTerminals(database: Queryable, cashbackId: string): Promise<string> {
+  const [campaign] = await database.query<{ terminals: string }>(
+    `select case when terminals_platform then '[]' else terminals end as terminals from campaigns where cashback_id = $1`,
+    [cashbackId],
+  )
+  return campaign?.terminals ?? '[]'
+}

@@ -55,7 +55,15 @@ export async function goQuiet(page: Page): Promise<void> {
 /** Nobody is logged in any more, and nothing is kept but the portal's own files. */
 export async function emptyPage(page: Page): Promise<void> {
   await goQuiet(page)
-  await page.evaluate('localStorage.clear(); sessionStorage.clear()')
+  await page.evaluate(`(async () => {
+    localStorage.clear()
+    sessionStorage.clear()
+    const removed = ({ name }) => new Promise(done => {
+      const request = indexedDB.deleteDatabase(name)
+      request.onsuccess = request.onerror = done
+    })
+    await Promise.all((await indexedDB.databases()).map(removed))
+  })()`)
   await page.context().clearCookies()
 }
 

@@ -23,7 +23,7 @@ export function AccountMenu() {
   const queryClient = useQueryClient()
   const notify = useNotify()
   const leave = useMutation({
-    mutationFn: () => logOut(queryClient),
+    mutationFn: () => logOut(queryClient, session),
     onSuccess: () => router.navigate({ to: '/login', search: { because: 'left' }, replace: true }),
     onError: notify.failed,
   })

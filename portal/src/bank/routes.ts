@@ -11,6 +11,7 @@ import {
   type CampaignsSearch,
   campaignSearch,
   campaignsSearch,
+  newCampaignSearch,
   ordersSearch,
   reconciliationSearch,
   salesSearch,
@@ -56,6 +57,7 @@ const campaignList = createRoute({
 const newCampaign = createRoute({
   getParentRoute: () => campaigns,
   path: '/new',
+  validateSearch: newCampaignSearch,
   component: lazyPage(() => import('./pages/new-campaign.tsx'), 'NewCampaignPage'),
 })
 

@@ -56,7 +56,10 @@ export const bankTexts = dictionary({
     },
     newCampaign: {
       title: 'New campaign',
-      lead: 'For a merchant, with your bank alone. It starts once you confirm it on its page.',
+      lead: 'A campaign for one merchant and your bank. After you create it, confirm it on its page to start it.',
+      copyTitle: 'New campaign from a copy',
+      copyLead:
+        'Terms and terminals are copied. Enter new dates. After you create the campaign, confirm it on its page.',
       created: 'The campaign is created',
       cancel: 'Cancel',
     },
@@ -116,7 +119,10 @@ export const bankTexts = dictionary({
     },
     newCampaign: {
       title: 'Нова кампанія',
-      lead: 'Для торговця, лише з вашим банком. Почнеться, коли ви підтвердите її на її сторінці.',
+      lead: 'Кампанія для одного торговця та вашого банку. Після створення підтвердьте її на сторінці кампанії.',
+      copyTitle: 'Нова кампанія на основі наявної',
+      copyLead:
+        'Умови й термінали скопійовано. Вкажіть нові дати. Після створення підтвердьте кампанію на її сторінці.',
       created: 'Кампанію створено',
       cancel: 'Скасувати',
     },

@@ -5,18 +5,22 @@ import { useTexts } from '../i18n/preferences.tsx'
 import type { Column } from '../ui/data-table/columns.ts'
 import { DataTable } from '../ui/data-table/data-table.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
+import { DateTime } from '../ui/values.tsx'
+import classes from './campaigns.module.css'
 import { campaignTexts } from './texts.ts'
-import type { InvitedBank } from './types.ts'
+import type { HistoryEntry, InvitedBank } from './types.ts'
 
 /**
  * Who is invited, what each bank has decided, and how far the reconciliation with it has come.
  *
- * @param props.link what names the bank in the first column: a link to its reconciliation, where there is one
+ * @param props.link names the bank in the first column, as a link to its reconciliation; without one the name stands as it is
+ * @param props.history of the campaign: when each bank decided, and what it said
  */
 export function BankDecisions(props: {
   banks: readonly InvitedBank[]
   query: Pick<UseQueryResult<unknown>, 'error' | 'isFetching' | 'refetch'>
-  link?: (bank: InvitedBank) => ReactNode
+  link?: (bank: InvitedBank) => ReactNode | null
+  history?: readonly HistoryEntry[] | undefined
 }) {
   const { banks: texts } = useTexts(campaignTexts)
   const columns: Column<InvitedBank>[] = [
@@ -24,7 +28,7 @@ export function BankDecisions(props: {
     {
       key: 'decision',
       title: texts.decision,
-      cell: ({ status }) => <StatusBadge of="participation" status={status} />,
+      cell: bank => <Decision bank={bank} history={props.history ?? []} />,
     },
     { key: 'reconciliation', title: texts.reconciliation, cell: bank => <ReportingStage bank={bank} /> },
     {
@@ -55,6 +59,24 @@ export function BankName({ bank, link }: { bank: { name: string; logoUrl: string
       />
       {link ?? <Text fw={600}>{bank.name}</Text>}
     </Group>
+  )
+}
+
+function Decision({ bank: { id, status }, history }: { bank: InvitedBank; history: readonly HistoryEntry[] }) {
+  // A bank that was taken out and invited again has decided twice.
+  const decision = history.findLast(
+    ({ subject, bankId, from, to }) => subject === 'bank' && bankId === id && to === status && from !== to,
+  )
+  return (
+    <>
+      <StatusBadge of="participation" status={status} />
+      {decision && status !== 'pending' && (
+        <Text size="sm" c="dimmed" mt={4}>
+          <DateTime at={decision.at} />
+        </Text>
+      )}
+      {decision?.comment && <Text className={classes.passage}>{`«${decision.comment}»`}</Text>}
+    </>
   )
 }
 

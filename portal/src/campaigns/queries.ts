@@ -58,6 +58,15 @@ export const terminalsQuery = (
     },
   })
 
+/** The campaign's own list of terminals, complete. */
+export const ownTerminalsQuery = (cashbackId: string) =>
+  queryOptions({
+    queryKey: ['campaigns', cashbackId, 'own-terminals'],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) =>
+      answer(api.GET('/portal/cashbacks/{cashbackId}/own-terminals', { params: { path: { cashbackId } }, signal })),
+  })
+
 export const segmentQuery = (cashbackId: string) =>
   queryOptions({
     queryKey: ['campaigns', cashbackId, 'segment'],

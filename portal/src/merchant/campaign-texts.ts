@@ -9,6 +9,7 @@ export const campaignPageTexts = dictionary({
     byBank: (bank: string) => `Created by ${bank}`,
     edit: 'Edit',
     launch: 'Launch',
+    duplicate: 'Duplicate',
     remove: 'Delete',
     tabs: { offer: 'Offer', banks: 'Banks', terminals: 'Terminals', segment: 'Segment', history: 'History' },
     blocks: {
@@ -107,6 +108,7 @@ export const campaignPageTexts = dictionary({
     byBank: bank => `Створив ${bank}`,
     edit: 'Змінити',
     launch: 'Запустити',
+    duplicate: 'Дублювати',
     remove: 'Видалити',
     tabs: { offer: 'Пропозиція', banks: 'Банки', terminals: 'Термінали', segment: 'Сегмент', history: 'Історія' },
     blocks: {

@@ -6,7 +6,7 @@ import { homeSearch } from '../campaigns/home-query.ts'
 import { keptTimeZone } from '../i18n/preferences.tsx'
 import { keptPageSize } from '../ui/data-table/page-size.ts'
 import { campaignsQuery, homeQuery } from './queries.ts'
-import { type CampaignsSearch, campaignSearch, campaignsSearch, roomSearch } from './search.ts'
+import { type CampaignsSearch, campaignSearch, campaignsSearch, newCampaignSearch, roomSearch } from './search.ts'
 
 const merchantRoute = createRoute({
   getParentRoute: () => signedInRoute,
@@ -41,6 +41,7 @@ const campaigns = createRoute({
 const newCampaign = createRoute({
   getParentRoute: () => merchantRoute,
   path: '/campaigns/new',
+  validateSearch: newCampaignSearch,
   component: lazyPage(() => import('./pages/new-campaign.tsx'), 'NewCampaignPage'),
 })
 

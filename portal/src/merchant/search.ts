@@ -18,4 +18,7 @@ export type CampaignsSearch = ReturnType<typeof campaignsSearch>
 export const campaignTabs = ['offer', 'banks', 'terminals', 'segment', 'history'] as const
 export const campaignSearch = searchParams({ tab: oneOf(campaignTabs), page: counting, find: text })
 
+/** `from`: the campaign to copy. */
+export const newCampaignSearch = searchParams({ from: text })
+
 export const roomSearch = searchParams(differenceFields)

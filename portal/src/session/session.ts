@@ -2,6 +2,7 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import { isApiError } from '../api/errors.ts'
+import { removeDraftsOf } from './draft-store.ts'
 
 export const accountTypes = ['retailer', 'bank', 'platform'] as const
 export type AccountType = (typeof accountTypes)[number]
@@ -72,8 +73,11 @@ export async function logIn(queryClient: QueryClient, credentials: Credentials):
   return session
 }
 
-export async function logOut(queryClient: QueryClient): Promise<void> {
+/** Ends the session and removes the person's drafts from this browser. */
+export async function logOut(queryClient: QueryClient, session: Session): Promise<void> {
   await api.DELETE(path)
+  // The session has ended all the same when the browser does not let us at its store.
+  await removeDraftsOf(personOf(session)).catch(() => {})
   forgetSession(queryClient)
 }
 

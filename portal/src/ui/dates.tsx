@@ -1,12 +1,6 @@
 /** Entering days, in people's calendar. Import it from pages that load by themselves: it brings the calendar's code. */
 import '@mantine/dates/styles.layer.css'
-import {
-  type DateInputProps,
-  DatePickerInput,
-  DatesProvider,
-  DateTimePicker,
-  DateInput as MantineDateInput,
-} from '@mantine/dates'
+import { type DateInputProps, DatePickerInput, DatesProvider, DateInput as MantineDateInput } from '@mantine/dates'
 import { IconCalendar } from '@tabler/icons-react'
 import dayjs from 'dayjs'
 import 'dayjs/locale/uk'
@@ -16,17 +10,16 @@ import { uiTexts } from './texts.ts'
 
 const daysFormat = 'D MMM YYYY'
 
-function Calendar({ children }: { children: ReactNode }) {
+/** Around everything of `@mantine/dates`: the calendar in the person's language, with weeks from Monday. */
+export function Calendar({ children }: { children: ReactNode }) {
   const { language } = usePreferences()
   return <DatesProvider settings={{ locale: language, firstDayOfWeek: 1, weekendDays: [] }}>{children}</DatesProvider>
 }
 
-/** What all of them share: names for those who do not see the calendar, and no days of other months, which are hard to read. */
-function useCalendarProps() {
+/** Names for those who do not see the calendar. */
+export function useCalendarLabels() {
   const { calendar } = useTexts(uiTexts)
   return {
-    leftSection: <IconCalendar size={16} aria-hidden />,
-    hideOutsideDates: true,
     ariaLabels: {
       previousMonth: calendar.previousMonth,
       nextMonth: calendar.nextMonth,
@@ -36,6 +29,15 @@ function useCalendarProps() {
       nextDecade: calendar.nextYears,
     },
     clearButtonProps: { 'aria-label': calendar.clear },
+  }
+}
+
+/** What all inputs share; no days of other months, which are hard to read. */
+function useCalendarProps() {
+  return {
+    ...useCalendarLabels(),
+    leftSection: <IconCalendar size={16} aria-hidden />,
+    hideOutsideDates: true,
     popoverProps: { withRoles: false },
   }
 }
@@ -84,34 +86,6 @@ export function DaysInput(props: {
         {...others}
         // The name holds what is to be read on it.
         {...(name && { 'aria-label': from ? `${name}: ${from} – ${to}` : name })}
-      />
-    </Calendar>
-  )
-}
-
-/** A moment of a day, `YYYY-MM-DD HH:mm:ss` on the clocks of whichever time zone is meant. */
-export function DayTimeInput(props: {
-  label: string
-  description?: ReactNode
-  error?: ReactNode
-  value: string | null
-  onChange: (moment: string | null) => void
-  isRequired?: boolean
-  isDisabled?: boolean
-  earliest?: string
-  'data-path'?: string
-}) {
-  const shared = useCalendarProps()
-  const { isRequired, isDisabled, earliest, ...others } = props
-  return (
-    <Calendar>
-      <DateTimePicker
-        valueFormat="D MMM YYYY HH:mm"
-        {...shared}
-        required={isRequired ?? false}
-        disabled={isDisabled ?? false}
-        {...(earliest && { minDate: earliest })}
-        {...others}
       />
     </Calendar>
   )

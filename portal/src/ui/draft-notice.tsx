@@ -1,16 +1,22 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
-import { IconHistory } from '@tabler/icons-react'
+import { IconAlertTriangle, IconHistory } from '@tabler/icons-react'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
 import type { Draft } from '../session/draft.ts'
 import { uiTexts } from './texts.ts'
 
-/** Says that a form was filled in from a draft, and offers to begin anew. */
+/** Says that a form was filled in from a draft, and offers to start over; or that the browser cannot keep what is entered. */
 export function DraftNotice({ draft, onDiscard }: { draft: Draft<unknown>; onDiscard: () => void }) {
   const texts = useTexts(uiTexts)
   const format = useFormat()
+  if (draft.hasFailed)
+    return (
+      <Alert color="orange" icon={<IconAlertTriangle />} title={texts.draft.failed} role="alert">
+        {texts.draft.failedText}
+      </Alert>
+    )
   if (!draft.restored) return null
   return (
-    <Alert color="blue" icon={<IconHistory />} mb="lg">
+    <Alert color="blue" icon={<IconHistory />}>
       <Group justify="space-between" gap="sm">
         <Text size="sm">{texts.draft.restored(format.dateTime(draft.restored.at))}</Text>
         <Button

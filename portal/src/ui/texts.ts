@@ -61,6 +61,8 @@ export const uiTexts = dictionary({
     draft: {
       restored: (time: string) => `Your unsaved changes from ${time} have been restored.`,
       discard: 'Discard changes',
+      failed: 'This browser cannot keep your draft',
+      failedText: 'Its storage is full or switched off. Save before you leave this page, or what you enter is lost.',
     },
     calendar: {
       previousMonth: 'Previous month',
@@ -70,6 +72,7 @@ export const uiTexts = dictionary({
       previousYears: 'Earlier years',
       nextYears: 'Later years',
       clear: 'Clear the dates',
+      open: (field: string) => `Open the calendar: ${field}`,
     },
     chart: { asTable: 'Show as a table', asChart: 'Show as a chart' },
     status: 'Status',
@@ -134,6 +137,9 @@ export const uiTexts = dictionary({
     draft: {
       restored: time => `Відновлено незбережені зміни від ${time}.`,
       discard: 'Відкинути зміни',
+      failed: 'Браузер не може зберегти чернетку',
+      failedText:
+        'Його сховище заповнене або вимкнене. Збережіть дані, перш ніж залишити сторінку, інакше введене зникне.',
     },
     calendar: {
       previousMonth: 'Попередній місяць',
@@ -143,6 +149,7 @@ export const uiTexts = dictionary({
       previousYears: 'Раніші роки',
       nextYears: 'Пізніші роки',
       clear: 'Очистити дати',
+      open: field => `Відкрити календар: ${field}`,
     },
     chart: { asTable: 'Показати таблицею', asChart: 'Показати графіком' },
     status: 'Стан',

@@ -1,5 +1,5 @@
 import { Button, Card, Stack } from '@mantine/core'
-import { IconCheck } from '@tabler/icons-react'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { CampaignFacts } from '../../campaigns/campaign-facts.tsx'
 import { CampaignHistory } from '../../campaigns/campaign-history.tsx'
@@ -79,6 +79,16 @@ function Actions({ campaign }: { campaign: BankCampaign }) {
         <Button leftSection={<IconCheck size={17} aria-hidden />} loading={confirm.isPending} onClick={confirm.ask}>
           {createdByType === 'bank' ? texts.start : texts.confirm}
         </Button>
+      )}
+      {mayChange && createdByType === 'bank' && (
+        <LinkButton
+          to="/bank/campaigns/new"
+          search={{ from: cashbackId }}
+          variant="default"
+          leftSection={<IconCopy size={17} aria-hidden />}
+        >
+          {texts.duplicate}
+        </LinkButton>
       )}
       {mayChange && rejectAbility && <RejectButton campaign={campaign} />}
       {bankReportingStatus !== null && (

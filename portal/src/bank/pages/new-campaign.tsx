@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { useRouter } from '@tanstack/react-router'
+import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answer, api } from '../../api/client.ts'
 import { CampaignForm } from '../../campaigns/form/campaign-form.tsx'
 import { formTexts } from '../../campaigns/form/form-texts.ts'
-import { bankBodyOf, type CampaignValues, emptyValues } from '../../campaigns/form/values.ts'
-import { directoryQuery } from '../../campaigns/queries.ts'
-import type { Directory } from '../../campaigns/types.ts'
+import { bankBodyOf, type CampaignValues, copyOf, firstValues, valuesOf } from '../../campaigns/form/values.ts'
+import { directoryQuery, ownTerminalsQuery } from '../../campaigns/queries.ts'
+import type { CampaignTerminal, Directory } from '../../campaigns/types.ts'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { useDraft } from '../../session/draft.ts'
 import { BackLink } from '../../ui/back-link.tsx'
@@ -14,25 +14,53 @@ import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { LinkButton } from '../../ui/links.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Loaded } from '../../ui/states.tsx'
+import { Loaded, Loading } from '../../ui/states.tsx'
 import { bankCampaignTexts } from '../campaign-texts.ts'
-import { retailersQuery, useCampaignChanged } from '../queries.ts'
+import { campaignQuery, retailersQuery, useCampaignChanged } from '../queries.ts'
 import { bankTexts } from '../texts.ts'
+import type { BankCampaign } from '../types.ts'
 
-/** A campaign of the bank's own for a merchant; what is entered is kept in this browser until it is created. */
+const route = getRouteApi('/signed-in/bank/campaigns/new')
+
+/** A campaign that the bank creates for a merchant, or a copy of one. What is entered is kept in this browser until it is created. */
 export function NewCampaignPage() {
+  const { from } = route.useSearch()
   const { newCampaign: texts } = useTexts(bankTexts)
   const { back } = useTexts(bankCampaignTexts)
   const directory = useQuery(directoryQuery)
   return (
     <>
-      <PageHeader back={<BackLink to="/bank/campaigns">{back}</BackLink>} title={texts.title} lead={texts.lead} />
-      <Loaded query={directory}>{data => <NewCampaignForm directory={data} />}</Loaded>
+      <PageHeader
+        back={<BackLink to="/bank/campaigns">{back}</BackLink>}
+        title={from ? texts.copyTitle : texts.title}
+        lead={from ? texts.copyLead : texts.lead}
+      />
+      <Loaded query={directory}>
+        {data =>
+          from ? <CopyForm directory={data} cashbackId={from} /> : <NewCampaignForm directory={data} source={null} />
+        }
+      </Loaded>
     </>
   )
 }
 
-function NewCampaignForm({ directory }: { directory: Directory }) {
+type Source = BankCampaign & { banks: []; terminals: CampaignTerminal[] }
+
+function CopyForm({ directory, cashbackId }: { directory: Directory; cashbackId: string }) {
+  const campaign = useQuery({ ...campaignQuery(cashbackId), staleTime: Number.POSITIVE_INFINITY })
+  const terminals = useQuery(ownTerminalsQuery(cashbackId))
+  return (
+    <Loaded query={campaign}>
+      {read => (
+        <Loaded query={terminals}>
+          {own => <NewCampaignForm directory={directory} source={{ ...read, banks: [], ...own }} />}
+        </Loaded>
+      )}
+    </Loaded>
+  )
+}
+
+function NewCampaignForm({ directory, source }: { directory: Directory; source: Source | null }) {
   const { newCampaign: texts } = useTexts(bankTexts)
   const { byBank } = useTexts(formTexts)
   const { timeZone } = usePreferences()
@@ -40,10 +68,8 @@ function NewCampaignForm({ directory }: { directory: Directory }) {
   const notify = useNotify()
   const changed = useCampaignChanged()
   const retailers = useQuery(retailersQuery)
-  const draft = useDraft<CampaignValues>('campaign/new')
+  const draft = useDraft<CampaignValues>(source ? `campaign/copy-of/${source.cashbackId}` : 'campaign/new')
   const [beginning, begin] = useState(0)
-  const [only] = directory.countries.length === 1 ? directory.countries : []
-  const empty = { ...emptyValues(timeZone), countryCode: only?.code ?? '' }
 
   const save = async (values: CampaignValues) => {
     const { id } = await answer(api.POST('/portal/cashbacks', { body: bankBodyOf(values) as never }))
@@ -52,12 +78,13 @@ function NewCampaignForm({ directory }: { directory: Directory }) {
     void changed(id)
     await router.navigate({ to: '/bank/campaigns/$cashbackId', params: { cashbackId: id } })
   }
+  if (!draft.isRead) return <Loading />
   return (
     <Loaded query={retailers}>
       {data => (
         <CampaignForm
           key={beginning}
-          initial={empty}
+          initial={source ? copyOf(valuesOf(source, timeZone), [], timeZone) : firstValues(timeZone, directory)}
           restored={draft.restored?.values ?? {}}
           directory={directory}
           retailer={null}

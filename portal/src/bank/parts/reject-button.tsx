@@ -41,7 +41,8 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
   const notify = useNotify()
   const changed = useCampaignChanged()
   const draft = useDraft<string>(`reject/${cashbackId}`)
-  const [reason, setReason] = useState(draft.restored?.values ?? '')
+  const [typed, setTyped] = useState<string | null>(null)
+  const reason = typed ?? draft.restored?.values ?? ''
   const rejecting = useMutation({
     mutationFn: () => {
       const body = { comment: reason.trim() || null }
@@ -68,7 +69,7 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
         data-autofocus
         value={reason}
         onChange={({ currentTarget }) => {
-          setReason(currentTarget.value)
+          setTyped(currentTarget.value)
           draft.keep(currentTarget.value)
         }}
       />

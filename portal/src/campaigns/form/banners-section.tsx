@@ -13,7 +13,12 @@ const types = 'image/png,image/jpeg,image/webp,image/gif,image/svg+xml'
 export function BannersSection(part: FormPart) {
   const texts = useTexts(formTexts)
   return (
-    <FormSection title={texts.sections.banners} isOpen={part.isOpen} fields={['bannerSmall', 'bannerBig']}>
+    <FormSection
+      name="banners"
+      title={texts.sections.banners}
+      isOpen={part.isOpen}
+      fields={['bannerSmall', 'bannerBig']}
+    >
       <Banner {...part} name="bannerSmall" />
       <Banner {...part} name="bannerBig" />
     </FormSection>

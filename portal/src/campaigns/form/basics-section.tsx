@@ -1,22 +1,21 @@
 import { Select, Textarea, TextInput } from '@mantine/core'
 import { useTexts } from '../../i18n/preferences.tsx'
-import { type FormPart, lengthOf } from './fields.ts'
+import { type FormPart, lengthOf, maxLength } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
-
-const most = { name: 27, description: 666, participationTerms: 1024 }
 
 type Country = { code: string; name: string; currency: { code: string; symbol: string } }
 
 /** What it is called, what customers read, and where. */
 export function BasicsSection({ form, isOpen, countries }: FormPart & { countries: readonly Country[] }) {
   const texts = useTexts(formTexts)
-  const left = (field: keyof typeof most) => {
-    const rest = most[field] - lengthOf(form.values[field].trim())
+  const left = (field: keyof typeof maxLength) => {
+    const rest = maxLength[field] - lengthOf(form.values[field].trim())
     return rest < 0 ? texts.over(-rest) : texts.left(rest)
   }
   return (
     <FormSection
+      name="basics"
       title={texts.sections.basics}
       isOpen={isOpen}
       fields={['name', 'description', 'participationTerms', 'countryCode']}

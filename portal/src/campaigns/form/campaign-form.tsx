@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconLock } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
@@ -13,13 +13,17 @@ import { BasicsSection } from './basics-section.tsx'
 import classes from './campaign-form.module.css'
 import { ChoiceSection } from './choice-section.tsx'
 import { campaignFields, type FormPart } from './fields.ts'
+import { FormNavigation } from './form-navigation.tsx'
 import { formTexts } from './form-texts.ts'
 import { MoneySection } from './money-section.tsx'
 import { endOf, PeriodSection } from './period-section.tsx'
+import { problemsOf } from './problems.ts'
 import { ProductsSection } from './products-section.tsx'
 import { type RetailerChoice, RetailerSection } from './retailer-section.tsx'
+import { SaveBar } from './save-bar.tsx'
+import { sectionState, shownSections } from './sections.ts'
 import { TerminalsSection } from './terminals-section.tsx'
-import type { CampaignValues, EditableField } from './values.ts'
+import type { CampaignValues, EditableField, Figure } from './values.ts'
 
 type Given = {
   /** What is saved, or nothing yet. */
@@ -61,26 +65,29 @@ export function CampaignForm(given: Given) {
     notice,
   } = given
   const texts = useTexts(formTexts)
+  const isOpen = (field: EditableField) => editable === null || editable.includes(field)
   const form = useForm<CampaignValues>({
     initialValues: { ...initial, ...restored },
     onValuesChange: onValues,
-    validate: {
-      sku: (sku, { allProducts, categoryId }) =>
-        !allProducts && sku.length + categoryId.length === 0 ? texts.productsNeeded : null,
-    },
+    validate: values => problemsOf(values, { isOpen, isByBank: banks === null }, texts),
   })
   const { place, rest } = useFaults(form, campaignFields)
   const saving = useMutation({ mutationFn: save, onMutate: () => place(null), onError: place })
-  const isOpen = (field: EditableField) => editable === null || editable.includes(field)
   // Once a bank has agreed, lists only grow (behaviour.md, section 3).
   const isGrowing = editable !== null && !editable.includes('name')
   const currency = directory.countries.find(({ code }) => code === form.values.countryCode)?.currency.code ?? null
   const part = { form, isOpen, isByBank: banks === null }
   const retailer = given.retailer ?? retailers.find(({ retailerId }) => retailerId === form.values.retailerId)
 
+  const problems = problemsOf(form.values, part, texts)
+  const sections = shownSections(part, form.values).map(name => ({
+    name,
+    state: sectionState(name, form.errors, problems),
+  }))
+
   return (
     <div className={classes.beside}>
-      <form noValidate onSubmit={form.onSubmit(values => saving.mutate(values), focusFirst)}>
+      <form noValidate className={classes.form} onSubmit={form.onSubmit(values => saving.mutate(values), focusFirst)}>
         <Stack gap="lg">
           {notice}
           {isGrowing && (
@@ -90,18 +97,16 @@ export function CampaignForm(given: Given) {
           )}
           <Sections given={given} part={part} isGrowing={isGrowing} currency={currency} />
           {rest !== null && <Failure error={rest} />}
-          <Group gap="sm">
-            <Button type="submit" loading={saving.isPending}>
-              {submit}
-            </Button>
-            {cancel}
-            <Text size="sm" c="dimmed">
-              {texts.kept}
-            </Text>
-          </Group>
         </Stack>
+        <SaveBar
+          submit={submit}
+          isSaving={saving.isPending}
+          errors={Object.values(form.errors).filter(Boolean).length}
+          cancel={cancel}
+        />
       </form>
-      <aside className={classes.preview}>
+      <aside className={classes.aside}>
+        <FormNavigation sections={sections} />
         <Preview values={form.values} currency={currency} retailer={retailer ?? { name: '' }} />
       </aside>
     </div>
@@ -125,6 +130,7 @@ function Sections({ given, part, isGrowing, currency }: Within) {
           {...part}
           name="participantsIds"
           title={texts.sections.banks}
+          label={texts.banks}
           choices={banks}
           hint={isGrowing ? texts.banksGrow : texts.banksHint}
           empty={texts.noBanks}
@@ -136,6 +142,7 @@ function Sections({ given, part, isGrowing, currency }: Within) {
         {...part}
         name="paymentSystemsId"
         title={texts.sections.paymentSystems}
+        label={texts.paymentSystems}
         choices={directory.paymentSystems}
       />
       <BannersSection {...part} />
@@ -144,14 +151,14 @@ function Sections({ given, part, isGrowing, currency }: Within) {
 }
 
 function focusFirst(errors: object, _values: unknown, event: React.SyntheticEvent<HTMLFormElement> | undefined): void {
-  const [first] = Object.keys(errors)
+  const first = campaignFields.find(field => field in errors)
   event?.currentTarget.querySelector<HTMLElement>(`[data-path="${first}"]`)?.focus()
 }
 
 type Shown = { values: CampaignValues; currency: string | null; retailer: { name: string } }
 
 function Preview({ values, currency, retailer }: Shown) {
-  const figure = (value: number | string) => (value === '' || Number.isNaN(Number(value)) ? null : Number(value))
+  const figure = (value: Figure) => (typeof value === 'number' ? value : null)
   return (
     <CustomerCard
       campaign={{

@@ -7,23 +7,26 @@ type Choice = { id: string; name: string }
 /**
  * Some of a list: the banks to invite, the payment systems that take part.
  *
+ * @param props.label what is to be chosen; it is marked as required
  * @param props.fixed which of them cannot be taken out any more
  */
 export function ChoiceSection(
   props: FormPart & {
     name: 'participantsIds' | 'paymentSystemsId'
     title: string
+    label: string
     choices: readonly Choice[]
     hint?: string
     empty?: string
     fixed?: readonly string[]
   },
 ) {
-  const { form, isOpen, name, title, choices, hint, empty, fixed = [] } = props
+  const { form, isOpen, name, title, label: question, choices, hint, empty, fixed = [] } = props
+  const section = name === 'participantsIds' ? 'banks' : 'paymentSystems'
   return (
-    <FormSection title={title} isOpen={isOpen} fields={[name]}>
+    <FormSection name={section} title={title} isOpen={isOpen} fields={[name]}>
       {choices.length === 0 && empty && <Text c="dimmed">{empty}</Text>}
-      <Checkbox.Group aria-label={title} description={hint} required {...form.getInputProps(name)}>
+      <Checkbox.Group label={question} description={hint} withAsterisk {...form.getInputProps(name)}>
         <Stack gap="xs" mt="xs">
           {choices.map(({ id, name: label }, index) => (
             <Checkbox

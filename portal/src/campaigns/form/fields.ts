@@ -1,4 +1,4 @@
-/** The fields of the form in the order of the page, by the platform's names: so its faults find their places. */
+/** The fields of the form in the order of the page. They have the platform's names, so that its errors find their fields. */
 import type { UseFormReturnType } from '@mantine/form'
 import type { CampaignValues, EditableField } from './values.ts'
 
@@ -9,7 +9,9 @@ export const campaignFields = [
   'participationTerms',
   'countryCode',
   'dateFrom',
+  'clockFrom',
   'dateTo',
+  'clockTo',
   'percentage',
   'merchantCompensationPercentage',
   'minAmount',
@@ -27,7 +29,8 @@ export const campaignFields = [
   'paymentSystemsId',
   'bannerSmall',
   'bannerBig',
-] as const satisfies readonly (EditableField | 'retailerId')[]
+] as const satisfies readonly (EditableField | 'retailerId' | 'clockFrom' | 'clockTo')[]
+export type FormField = (typeof campaignFields)[number]
 
 /** What every section of the form works with. */
 export type FormPart = {
@@ -37,6 +40,8 @@ export type FormPart = {
   /** A bank writes it, for a merchant. */
   isByBank: boolean
 }
+
+export const maxLength = { name: 27, description: 666, participationTerms: 1024 }
 
 /** Lengths count characters as a person does. */
 export const lengthOf = (text: string): number => [...text].length

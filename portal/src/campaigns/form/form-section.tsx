@@ -1,6 +1,8 @@
 import { Card, Stack, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
+import classes from './campaign-form.module.css'
 import type { FormPart } from './fields.ts'
+import { type SectionName, sectionId } from './sections.ts'
 import type { EditableField } from './values.ts'
 
 /**
@@ -9,17 +11,18 @@ import type { EditableField } from './values.ts'
  * @param props.fields without one that may be changed the section is left out
  */
 export function FormSection(props: {
+  name: SectionName
   title: string
   isOpen: FormPart['isOpen']
   fields: readonly EditableField[]
   children: ReactNode
 }) {
-  const { title, isOpen, fields, children } = props
+  const { name, title, isOpen, fields, children } = props
   const heading = useId()
   if (!fields.some(isOpen)) return null
   return (
-    <Card component="section" aria-labelledby={heading}>
-      <Title order={2} id={heading} mb="md">
+    <Card component="section" id={sectionId(name)} aria-labelledby={heading} className={classes.section ?? ''}>
+      <Title order={2} id={heading} mb="md" tabIndex={-1} className={classes.heading ?? ''}>
         {title}
       </Title>
       <Stack gap="md">{children}</Stack>

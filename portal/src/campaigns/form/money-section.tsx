@@ -1,5 +1,7 @@
-import { NumberInput, SimpleGrid } from '@mantine/core'
+import { SimpleGrid, TextInput } from '@mantine/core'
 import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import { readNumber, writeNumber } from '../../i18n/typed-number.ts'
+import { useTyped } from '../../ui/use-typed.ts'
 import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
@@ -9,12 +11,13 @@ export function MoneySection({ form, isOpen, isByBank, currency }: FormPart & { 
   const texts = useTexts(formTexts)
   const format = useFormat()
   const { merchantCompensationPercentage: share } = form.values
-  const isShare = share !== '' && Number(share) >= 0 && Number(share) <= 100
+  const isShare = typeof share === 'number' && share <= 100
   const rest = isByBank ? texts.byBank.shareHint : texts.shareHint
   const part = { form, isOpen, isByBank }
   const inCurrency = (label: string) => (currency ? `${label}, ${currency}` : label)
   return (
     <FormSection
+      name="money"
       title={texts.sections.money}
       isOpen={isOpen}
       fields={['percentage', 'merchantCompensationPercentage', 'minAmount', 'maxAmount', 'maxBudget']}
@@ -25,9 +28,7 @@ export function MoneySection({ form, isOpen, isByBank, currency }: FormPart & { 
           {...part}
           name="merchantCompensationPercentage"
           label={isByBank ? texts.byBank.share : texts.share}
-          hint={
-            isShare ? rest(format.percent(100 - Number(share))) : isByBank ? texts.byBank.shareRule : texts.shareRule
-          }
+          hint={isShare ? rest(format.percent(100 - share)) : isByBank ? texts.byBank.shareRule : texts.shareRule}
           isRequired
         />
         <Figure {...part} name="minAmount" label={inCurrency(texts.minAmount)} isRequired />
@@ -48,18 +49,26 @@ type FigureName = 'percentage' | 'merchantCompensationPercentage' | 'minAmount' 
 function Figure(props: FormPart & { name: FigureName; label: string; hint?: string; isRequired?: boolean }) {
   const { form, isOpen, name, label, hint, isRequired = false } = props
   const { language } = usePreferences()
+  const typed = useTyped<number>({
+    value: form.values[name],
+    read: text => readNumber(text, language),
+    write: value => (typeof value === 'number' ? writeNumber(value, language) : value),
+    onChange: value => {
+      form.setFieldValue(name, value)
+      form.clearFieldError(name)
+    },
+  })
   return (
-    <NumberInput
+    <TextInput
       label={label}
       {...(hint && { description: hint })}
       required={isRequired}
       disabled={!isOpen(name)}
-      hideControls
       inputMode="decimal"
-      thousandSeparator=" "
-      decimalSeparator={language === 'uk' ? ',' : '.'}
-      allowedDecimalSeparators={['.', ',']}
-      {...form.getInputProps(name)}
+      autoComplete="off"
+      data-path={name}
+      error={form.errors[name]}
+      {...typed}
     />
   )
 }

@@ -1,28 +1,34 @@
 import { Select, SimpleGrid, Switch } from '@mantine/core'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
-import { timeZones, toZoned } from '../../i18n/time-zone.ts'
-import { DaysInput, DayTimeInput } from '../../ui/dates.tsx'
+import { timeZones } from '../../i18n/time-zone.ts'
+import { ClockField, DayField, isDay } from '../../ui/day-field.tsx'
 import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
-import { periodOf } from './values.ts'
+import { periodOf, withTimes } from './values.ts'
 
 /** When it runs, in days or to the minute, on the clocks of a time zone. */
 export function PeriodSection(part: FormPart) {
   const { form, isOpen } = part
   const texts = useTexts(formTexts)
   const { timeZone } = usePreferences()
-  const { zone, hasTimes } = form.values
+  const { zone, hasTimes, days } = form.values
   const isLocked = !isOpen('dateFrom')
   const zones = [...new Set([timeZone, zone, ...timeZones()])]
+  const [first] = days
   return (
-    <FormSection title={texts.sections.period} isOpen={isOpen} fields={['dateFrom', 'dateTo']}>
-      {hasTimes ? <Times {...part} /> : <Days {...part} />}
+    <FormSection name="period" title={texts.sections.period} isOpen={isOpen} fields={['dateFrom', 'dateTo']}>
+      <Moment {...part} side={0} day="dateFrom" clock="clockFrom" />
+      <Moment {...part} side={1} day="dateTo" clock="clockTo" earliest={isDay(first) ? first : undefined} />
       <Switch
         label={texts.hasTimes}
+        description={hasTimes ? undefined : texts.wholeDays(zone)}
         disabled={isLocked}
         checked={hasTimes}
-        onChange={({ currentTarget }) => switchTimes(form, currentTarget.checked)}
+        onChange={({ currentTarget }) => {
+          form.setValues(withTimes(form.values, currentTarget.checked))
+          clearErrors(form)
+        }}
       />
       <Select
         label={texts.zone}
@@ -38,72 +44,47 @@ export function PeriodSection(part: FormPart) {
   )
 }
 
-/** Whole days become the times at which they begin and end; times become the days that they lie in. */
-function switchTimes(form: FormPart['form'], hasTimes: boolean): void {
-  const { values } = form
-  const { dateFrom, dateTo } = periodOf(values)
-  const zoned = (instant: string | undefined, earlierMs = 0) =>
-    instant === undefined ? null : toZoned(new Date(Date.parse(instant) - earlierMs), values.zone)
-  if (hasTimes) form.setFieldValue('times', [zoned(dateFrom), zoned(dateTo)])
-  else form.setFieldValue('days', [zoned(dateFrom)?.slice(0, 10) ?? null, zoned(dateTo, 1)?.slice(0, 10) ?? null])
-  form.setFieldValue('hasTimes', hasTimes)
-}
+type Side = { side: 0 | 1; day: 'dateFrom' | 'dateTo'; clock: 'clockFrom' | 'clockTo'; earliest?: string | undefined }
 
-function Days({ form, isOpen }: FormPart) {
-  const texts = useTexts(formTexts)
-  const { days, zone } = form.values
-  return (
-    <DaysInput
-      label={texts.days}
-      description={texts.daysHint(zone)}
-      isRequired
-      isDisabled={!isOpen('dateFrom')}
-      error={form.errors.dateFrom ?? form.errors.dateTo}
-      value={days}
-      onChange={chosen => {
-        clearFaults(form)
-        form.setFieldValue('days', chosen)
-      }}
-      data-path="dateFrom"
-    />
-  )
-}
-
-function Times({ form, isOpen }: FormPart) {
-  const texts = useTexts(formTexts)
-  const [from, to] = form.values.times
-  const change = (times: [string | null, string | null]) => {
-    clearFaults(form)
-    form.setFieldValue('times', times)
+/** The beginning or the end: a day, and with times of day a time. */
+function Moment({ form, isOpen, side, day, clock, earliest }: FormPart & Side) {
+  const { period: texts } = useTexts(formTexts)
+  const { hasTimes, days, clocks } = form.values
+  const shared = { isDisabled: !isOpen('dateFrom') }
+  const change = (name: 'days' | 'clocks', value: string) => {
+    const sides: [string, string] = [...form.values[name]]
+    sides[side] = value
+    form.setFieldValue(name, sides)
+    clearErrors(form)
   }
-  const shared = { isRequired: true, isDisabled: !isOpen('dateFrom'), description: form.values.zone }
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }}>
-      <DayTimeInput
+      <DayField
         {...shared}
-        label={texts.from}
-        error={form.errors.dateFrom}
-        value={from}
-        onChange={value => change([value, to])}
-        data-path="dateFrom"
+        label={(hasTimes ? texts.days : texts.wholeDays)[day]}
+        error={form.errors[day]}
+        value={days[side]}
+        earliest={earliest}
+        onChange={value => change('days', value)}
+        data-path={day}
       />
-      <DayTimeInput
-        {...shared}
-        label={texts.to}
-        error={form.errors.dateTo}
-        {...(from && { earliest: from.slice(0, 10) })}
-        value={to}
-        onChange={value => change([from, value])}
-        data-path="dateTo"
-      />
+      {hasTimes && (
+        <ClockField
+          {...shared}
+          label={texts.clocks[clock]}
+          error={form.errors[clock]}
+          value={clocks[side]}
+          onChange={value => change('clocks', value)}
+          data-path={clock}
+        />
+      )}
     </SimpleGrid>
   )
 }
 
-function clearFaults(form: FormPart['form']): void {
-  form.clearFieldError('dateFrom')
-  form.clearFieldError('dateTo')
+function clearErrors(form: FormPart['form']): void {
+  for (const field of ['dateFrom', 'clockFrom', 'dateTo', 'clockTo']) form.clearFieldError(field)
 }
 
-/** For the preview: the instant after the last moment, if it is chosen. */
+/** For the preview: the instant after the last moment, if it can be read. */
 export const endOf = (values: FormPart['form']['values']): string | null => periodOf(values).dateTo ?? null

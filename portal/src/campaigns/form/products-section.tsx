@@ -13,6 +13,7 @@ export function ProductsSection(part: FormPart) {
   const { allProducts } = form.values
   return (
     <FormSection
+      name="products"
       title={texts.sections.products}
       isOpen={isOpen}
       fields={['allProducts', 'sku', 'categoryId', 'purchaseOnline', 'purchaseOffline', 'merchantCategoryCode']}

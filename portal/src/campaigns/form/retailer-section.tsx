@@ -10,7 +10,7 @@ export type RetailerChoice = { retailerId: string; name: string }
 export function RetailerSection({ form, retailers }: FormPart & { retailers: readonly RetailerChoice[] }) {
   const { byBank: texts } = useTexts(formTexts)
   return (
-    <FormSection title={texts.retailer} isOpen={() => true} fields={['name']}>
+    <FormSection name="retailer" title={texts.retailer} isOpen={() => true} fields={['name']}>
       <Select
         label={texts.retailer}
         description={texts.retailerHint}

@@ -13,6 +13,13 @@ import { addedTerminals, type FileFault, readTerminalsFile } from './terminals-f
 
 const mostBytes = 16 * 1024 * 1024
 const shown = 5
+const template = {
+  fileName: 'terminals-template.csv',
+  rows: [
+    ['T-0001', 'Store 1', 'Khreshchatyk 1', 'M-77', 'STORE'],
+    ['T-0002', 'Store 2', 'Rynok 10', 'M-77', 'STORE'],
+  ],
+}
 
 /** Where it applies: the merchant's terminals as the platform knows them, or a list from a file. */
 export function TerminalsSection({ form, isOpen, isByBank, isGrowing }: FormPart & { isGrowing: boolean }) {
@@ -22,7 +29,12 @@ export function TerminalsSection({ form, isOpen, isByBank, isGrowing }: FormPart
   // Those of the directory change there.
   if (terminalsPlatform && isLocked) return null
   return (
-    <FormSection title={texts.sections.terminals} isOpen={isOpen} fields={['terminalsPlatform', 'terminals']}>
+    <FormSection
+      name="terminals"
+      title={texts.sections.terminals}
+      isOpen={isOpen}
+      fields={['terminalsPlatform', 'terminals']}
+    >
       <Radio.Group
         label={texts.terminalsFrom}
         error={form.errors.terminalsPlatform}
@@ -82,6 +94,7 @@ function OwnTerminals({ form, isOpen, isGrowing }: FormPart & { isGrowing: boole
       <FileUpload
         upload={{ fileName: null, share: 0, isSending: false, wasCancelled: false, error, send: read, cancel() {} }}
         hint={texts.file}
+        guide={{ columns: texts.columns, template }}
         mostBytes={mostBytes}
         isDisabled={!isOpen('terminals')}
       />

@@ -1,10 +1,12 @@
 /** A campaign's form: what it holds while somebody fills it in, and what is sent. Pure. */
-import { daysOfPeriod, fromZoned, periodOfDays, toZoned } from '../../i18n/time-zone.ts'
-import type { CampaignDetails, CampaignTerminal } from '../types.ts'
+import { addDays, daysOfPeriod, fromZoned, periodOfDays, toZoned } from '../../i18n/time-zone.ts'
+import { readClock, readDay } from '../../i18n/typed-day.ts'
+import type { CampaignDetails, CampaignOffer, CampaignTerminal, Directory } from '../types.ts'
 
-/** A field of numbers is a text while it is empty, or not a number yet. */
-type Figure = number | string
-type Days = [string | null, string | null]
+/** A number; a text while the field is empty, or holds something that cannot be read. */
+export type Figure = number | string
+/** Of the beginning and of the end. */
+type Sides = [string, string]
 
 export type CampaignValues = {
   /** Chosen where a bank creates the campaign; a merchant's own id is known. */
@@ -14,11 +16,12 @@ export type CampaignValues = {
   participationTerms: string
   /** In which the days and times are meant. */
   zone: string
-  /** False: the period is of whole days. */
+  /** False: the period is of whole days, the last one included. */
   hasTimes: boolean
-  days: Days
-  /** `YYYY-MM-DD HH:mm:ss` in the zone. */
-  times: Days
+  /** `YYYY-MM-DD`, or what was typed and is no day yet. */
+  days: Sides
+  /** `HH:mm:ss`, or what was typed and is no time yet. Of no meaning while the period is of whole days. */
+  clocks: Sides
   percentage: Figure
   merchantCompensationPercentage: Figure
   minAmount: Figure
@@ -44,6 +47,8 @@ export type EditableField = CampaignDetails['permissions']['editableFields'][num
 /** What is sent; a field that is not filled in is left out, and the platform says whether it has to be given. */
 export type CampaignBody = { [Field in EditableField]?: unknown }
 
+const midnight = '00:00:00'
+
 export const emptyValues = (zone: string): CampaignValues => ({
   retailerId: '',
   name: '',
@@ -51,8 +56,8 @@ export const emptyValues = (zone: string): CampaignValues => ({
   participationTerms: '',
   zone,
   hasTimes: false,
-  days: [null, null],
-  times: [null, null],
+  days: ['', ''],
+  clocks: [midnight, midnight],
   percentage: '',
   merchantCompensationPercentage: '',
   minAmount: 0,
@@ -73,11 +78,24 @@ export const emptyValues = (zone: string): CampaignValues => ({
   bannerBig: '',
 })
 
-/** @param zone the chosen one; a period that is whole days of UTC, but not of it, is shown in UTC */
-export function valuesOf(campaign: CampaignDetails, chosenZone: string): CampaignValues {
+/** What a new campaign starts with. */
+export function firstValues(zone: string, { countries }: Pick<Directory, 'countries'>): CampaignValues {
+  const [only] = countries.length === 1 ? countries : []
+  return { ...emptyValues(zone), countryCode: only?.code ?? '' }
+}
+
+/** What the form shows of a campaign. */
+type Source = CampaignOffer &
+  Pick<CampaignDetails, 'name' | 'bannerSmall' | 'bannerBig' | 'retailer' | 'terminals'> & {
+    banks: readonly { id: string }[]
+  }
+
+/** @param chosenZone a period that is whole days of UTC, but not of this zone, is shown in UTC */
+export function valuesOf(campaign: Source, chosenZone: string): CampaignValues {
   const { dateFrom, dateTo } = campaign
   const zone = [chosenZone, 'UTC'].find(each => daysOfPeriod(dateFrom, dateTo, each) !== null) ?? chosenZone
   const days = daysOfPeriod(dateFrom, dateTo, zone)
+  const [from, to] = [toZoned(dateFrom, zone), toZoned(dateTo, zone)]
   return {
     retailerId: campaign.retailer.retailerId,
     name: campaign.name,
@@ -85,8 +103,8 @@ export function valuesOf(campaign: CampaignDetails, chosenZone: string): Campaig
     participationTerms: campaign.participationTerms ?? '',
     zone,
     hasTimes: days === null,
-    days: days ? [days.from, days.to] : [null, null],
-    times: [toZoned(dateFrom, zone), toZoned(dateTo, zone)],
+    days: days ? [days.from, days.to] : [from.slice(0, 10), to.slice(0, 10)],
+    clocks: days ? [midnight, midnight] : [from.slice(11), to.slice(11)],
     percentage: campaign.percentage,
     merchantCompensationPercentage: campaign.merchantCompensationPercentage,
     minAmount: campaign.minAmount,
@@ -108,14 +126,39 @@ export function valuesOf(campaign: CampaignDetails, chosenZone: string): Campaig
   }
 }
 
-/** The period in UTC; a side that is not chosen yet is left out. */
-export function periodOf({ hasTimes, days, times, zone }: CampaignValues): { dateFrom?: string; dateTo?: string } {
-  const [from, to] = hasTimes ? times : days
-  const instant = (local: string) => fromZoned(local, zone).toISOString()
+/**
+ * A campaign's terms for a new campaign. Its dates have to be entered anew.
+ *
+ * @param invitable the banks that can be invited now; others are left out
+ * @param zone of the new dates
+ */
+export function copyOf(values: CampaignValues, invitable: readonly { id: string }[], zone: string): CampaignValues {
+  const { days, clocks, hasTimes } = emptyValues(zone)
+  const participantsIds = values.participantsIds.filter(id => invitable.some(bank => bank.id === id))
+  return { ...values, zone, days, clocks, hasTimes, participantsIds }
+}
+
+/** The period in UTC; a side that cannot be read yet is left out. */
+export function periodOf({ hasTimes, days, clocks, zone }: CampaignValues): { dateFrom?: string; dateTo?: string } {
+  const isRead = (side: 0 | 1) => readDay(days[side]) !== null && (!hasTimes || readClock(clocks[side]) !== null)
+  const instant = (side: 0 | 1) =>
+    fromZoned(hasTimes ? `${readDay(days[side])} ${readClock(clocks[side])}` : days[side], zone).toISOString()
   return {
-    ...(from && { dateFrom: instant(from) }),
-    ...(to && { dateTo: hasTimes ? instant(to) : periodOfDays(to, to, zone).dateTo }),
+    ...(isRead(0) && { dateFrom: instant(0) }),
+    ...(isRead(1) && { dateTo: hasTimes ? instant(1) : periodOfDays(days[1], days[1], zone).dateTo }),
   }
+}
+
+/** The same period with times or in whole days: days become the times at which they begin and end, and the other way. */
+export function withTimes(
+  values: CampaignValues,
+  hasTimes: boolean,
+): Pick<CampaignValues, 'hasTimes' | 'days' | 'clocks'> {
+  const [from, to] = values.days
+  const end = readDay(to)
+  const endsAtMidnight = readClock(values.clocks[1]) === midnight
+  const shifted = end === null ? to : hasTimes ? addDays(end, 1) : endsAtMidnight ? addDays(end, -1) : end
+  return { hasTimes, days: [from, shifted], clocks: [midnight, midnight] }
 }
 
 export function bodyOf(values: CampaignValues): CampaignBody {
@@ -152,7 +195,7 @@ export function bankBodyOf(values: CampaignValues): Omit<CampaignBody, 'particip
   return { ...body, ...(values.retailerId && { retailerId: values.retailerId }) }
 }
 
-const figure = (value: Figure): number | undefined => (value === '' ? undefined : Number(value))
+const figure = (value: Figure): number | undefined => (typeof value === 'number' ? value : undefined)
 
 /** Only what an edit changes. */
 export function changedBody(before: CampaignValues, after: CampaignValues): CampaignBody {

@@ -1,5 +1,5 @@
 import { Button, Card, Stack } from '@mantine/core'
-import { IconPencil, IconRocket, IconTrash } from '@tabler/icons-react'
+import { IconCopy, IconPencil, IconRocket, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { BankDecisions } from '../../campaigns/bank-decisions.tsx'
@@ -9,6 +9,7 @@ import { CampaignLifeLine } from '../../campaigns/campaign-life-line.tsx'
 import { CampaignTabs } from '../../campaigns/campaign-tabs.tsx'
 import { CustomerCard } from '../../campaigns/customer-card.tsx'
 import classes from '../../campaigns/parts.module.css'
+import { historyQuery } from '../../campaigns/queries.ts'
 import { TerminalsTable } from '../../campaigns/terminals-table.tsx'
 import type { CampaignDetails } from '../../campaigns/types.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
@@ -95,6 +96,14 @@ function Actions({ campaign }: { campaign: CampaignDetails }) {
           {texts.edit}
         </LinkButton>
       )}
+      <LinkButton
+        to="/merchant/campaigns/new"
+        search={{ from: cashbackId }}
+        variant="default"
+        leftSection={<IconCopy size={17} aria-hidden />}
+      >
+        {texts.duplicate}
+      </LinkButton>
       {deleteAbility && (
         <Button
           variant="subtle"
@@ -149,12 +158,14 @@ function Panels({ campaign }: { campaign: CampaignDetails }) {
 
 function Banks({ campaign: { cashbackId, banks } }: { campaign: CampaignDetails }) {
   const query = useQuery(campaignQuery(cashbackId))
+  const history = useQuery(historyQuery(cashbackId))
   return (
     <BankDecisions
       banks={banks}
       query={query}
+      history={history.data}
       link={({ id, name, bankReportingStatus }) =>
-        bankReportingStatus !== null && (
+        bankReportingStatus === null ? null : (
           <LinkAnchor to="/merchant/campaigns/$cashbackId/banks/$bankId" params={{ cashbackId, bankId: id }} fw={600}>
             {name}
           </LinkAnchor>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
+import type { CampaignValues } from '../../campaigns/form/values.ts'
 import { directoryQuery } from '../../campaigns/queries.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
@@ -22,13 +23,15 @@ export function EditCampaignPage() {
   return <CampaignLoaded cashbackId={cashbackId}>{campaign => <EditPage campaign={campaign} />}</CampaignLoaded>
 }
 
+type Base = { base: ReadCampaign; changes: Partial<CampaignValues> | null }
+
 function EditPage({ campaign }: { campaign: ReadCampaign }) {
   const texts = useTexts(editTexts)
   const { backToCampaign } = useTexts(campaignPageTexts)
   const mayChange = useMayChange()
   const { cashbackId, name, permissions } = campaign
   // What the edit was made from stays, whatever is read meanwhile: a newer state is told of, and taken over by the person's word.
-  const [base, setBase] = useState(campaign)
+  const [{ base, changes }, setBase] = useState<Base>({ base: campaign, changes: null })
   const directory = useQuery(directoryQuery)
   const banks = useQuery(banksQuery)
   const refusal = mayChange ? (permissions.editAbility ? null : texts.cannot) : texts.mayNot
@@ -56,7 +59,14 @@ function EditPage({ campaign }: { campaign: ReadCampaign }) {
           {data => (
             <Loaded query={banks}>
               {invitable => (
-                <EditForm key={base.etag} base={base} onBase={setBase} directory={data} invitable={invitable} />
+                <EditForm
+                  key={base.etag}
+                  base={base}
+                  changes={changes}
+                  onBase={(newer, mine) => setBase({ base: newer, changes: mine })}
+                  directory={data}
+                  invitable={invitable}
+                />
               )}
             </Loaded>
           )}

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { useRouter } from '@tanstack/react-router'
+import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answer, api } from '../../api/client.ts'
 import { CampaignForm } from '../../campaigns/form/campaign-form.tsx'
 import { formTexts } from '../../campaigns/form/form-texts.ts'
-import { bodyOf, type CampaignValues, emptyValues } from '../../campaigns/form/values.ts'
+import { bodyOf, type CampaignValues, copyOf, firstValues, valuesOf } from '../../campaigns/form/values.ts'
 import { directoryQuery } from '../../campaigns/queries.ts'
-import type { Directory } from '../../campaigns/types.ts'
+import type { CampaignDetails, Directory } from '../../campaigns/types.ts'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { useDraft } from '../../session/draft.ts'
 import { useMayChange, useSession } from '../../session/use-session.ts'
@@ -15,13 +15,16 @@ import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { LinkButton } from '../../ui/links.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Empty, Loaded } from '../../ui/states.tsx'
+import { Empty, Loaded, Loading } from '../../ui/states.tsx'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { editTexts } from '../edit-texts.ts'
-import { banksQuery, useCampaignChanged } from '../queries.ts'
+import { banksQuery, campaignQuery, useCampaignChanged } from '../queries.ts'
 
-/** A new campaign; what is entered is kept in this browser until it is created. */
+const route = getRouteApi('/signed-in/merchant/campaigns/new')
+
+/** A new campaign, or a copy of another one. What is entered is kept in this browser until it is created. */
 export function NewCampaignPage() {
+  const { from } = route.useSearch()
   const texts = useTexts(editTexts)
   const { back } = useTexts(campaignPageTexts)
   const mayChange = useMayChange()
@@ -30,11 +33,15 @@ export function NewCampaignPage() {
     <>
       <PageHeader
         back={<BackLink to="/merchant/campaigns">{back}</BackLink>}
-        title={texts.newTitle}
-        lead={texts.newLead}
+        title={from ? texts.copyTitle : texts.newTitle}
+        lead={from ? texts.copyLead : texts.newLead}
       />
       {mayChange ? (
-        <Loaded query={directory}>{data => <NewCampaignForm directory={data} />}</Loaded>
+        <Loaded query={directory}>
+          {data =>
+            from ? <CopyForm directory={data} cashbackId={from} /> : <NewCampaignForm directory={data} source={null} />
+          }
+        </Loaded>
       ) : (
         <Empty title={texts.mayNot} />
       )}
@@ -42,7 +49,14 @@ export function NewCampaignPage() {
   )
 }
 
-function NewCampaignForm({ directory }: { directory: Directory }) {
+function CopyForm({ directory, cashbackId }: { directory: Directory; cashbackId: string }) {
+  const source = useQuery({ ...campaignQuery(cashbackId), staleTime: Number.POSITIVE_INFINITY })
+  return <Loaded query={source}>{campaign => <NewCampaignForm directory={directory} source={campaign} />}</Loaded>
+}
+
+type Given = { directory: Directory; source: CampaignDetails | null }
+
+function NewCampaignForm({ directory, source }: Given) {
   const texts = useTexts(formTexts)
   const { created } = useTexts(editTexts)
   const { timeZone } = usePreferences()
@@ -51,10 +65,8 @@ function NewCampaignForm({ directory }: { directory: Directory }) {
   const notify = useNotify()
   const changed = useCampaignChanged()
   const banks = useQuery(banksQuery)
-  const draft = useDraft<CampaignValues>('campaign/new')
+  const draft = useDraft<CampaignValues>(source ? `campaign/copy-of/${source.cashbackId}` : 'campaign/new')
   const [beginning, begin] = useState(0)
-  const [only] = directory.countries.length === 1 ? directory.countries : []
-  const empty = { ...emptyValues(timeZone), countryCode: only?.code ?? '' }
 
   const save = async (values: CampaignValues) => {
     const { id } = await answer(api.POST('/cashbacks/for-merchant', { body: bodyOf(values) as never }))
@@ -63,12 +75,13 @@ function NewCampaignForm({ directory }: { directory: Directory }) {
     void changed(id)
     await router.navigate({ to: '/merchant/campaigns/$cashbackId', params: { cashbackId: id } })
   }
+  if (!draft.isRead) return <Loading />
   return (
     <Loaded query={banks}>
       {invitable => (
         <CampaignForm
           key={beginning}
-          initial={empty}
+          initial={source ? copyOf(valuesOf(source, timeZone), invitable, timeZone) : firstValues(timeZone, directory)}
           restored={draft.restored?.values ?? {}}
           directory={directory}
           retailer={session}

@@ -14,7 +14,8 @@ export function AnswerForm({ campaign: { cashbackId, country }, bank }: Given) {
   const { room: texts } = useTexts(campaignPageTexts)
   const changed = useCampaignChanged()
   const draft = useDraft<string>(`answer/${cashbackId}/${bank.id}`)
-  const [comment, setComment] = useState(draft.restored?.values ?? '')
+  const [typed, setTyped] = useState<string | null>(null)
+  const comment = typed ?? draft.restored?.values ?? ''
   return (
     <Stack gap="md" mt="lg">
       <Textarea
@@ -25,7 +26,7 @@ export function AnswerForm({ campaign: { cashbackId, country }, bank }: Given) {
         maxLength={1000}
         value={comment}
         onChange={({ currentTarget }) => {
-          setComment(currentTarget.value)
+          setTyped(currentTarget.value)
           draft.keep(currentTarget.value)
         }}
       />

@@ -12,6 +12,7 @@ import { useDraft } from '../../session/draft.ts'
 import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { LinkButton } from '../../ui/links.tsx'
 import { useNotify } from '../../ui/notify.tsx'
+import { Loading } from '../../ui/states.tsx'
 import { editTexts } from '../edit-texts.ts'
 import { campaignQuery, type ReadCampaign, useCampaignChanged } from '../queries.ts'
 import { StaleNotice } from './stale-notice.tsx'
@@ -19,18 +20,21 @@ import { StaleNotice } from './stale-notice.tsx'
 type Given = {
   /** What the edit is made from. */
   base: ReadCampaign
-  /** Another one is taken over; the changes of the draft are put on it. */
-  onBase: (base: ReadCampaign) => void
+  /** What was changed already; without it, what the draft holds. */
+  changes: Partial<CampaignValues> | null
+  /** Another one is taken over, and the changes are put on it. */
+  onBase: (base: ReadCampaign, changes: Partial<CampaignValues> | null) => void
   directory: Directory
   invitable: readonly { id: string; name: string }[]
 }
 
 /** The form of an edit: only what was changed is kept as a draft and sent. */
 export function EditForm(given: Given) {
-  const { base, onBase, directory, invitable } = given
+  const { base, changes, onBase, directory, invitable } = given
   const texts = useTexts(formTexts)
-  const { original, draft, mine, newer, keep, save, discard, beginning } = useEdit(base)
+  const { original, draft, mine, newer, keep, save, discard, beginning } = useEdit(base, changes)
   const toCampaign = campaignLink(base)
+  if (!draft.isRead) return <Loading />
   return (
     <CampaignForm
       key={beginning}
@@ -54,10 +58,10 @@ export function EditForm(given: Given) {
             base={base}
             newer={newer}
             mine={mine}
-            onGoOn={() => onBase(newer)}
+            onGoOn={() => onBase(newer, mine)}
             onDiscard={() => {
               draft.discard()
-              onBase(newer)
+              onBase(newer, {})
             }}
           />
         ) : (
@@ -72,7 +76,7 @@ const campaignLink = ({ cashbackId }: ReadCampaign) =>
   ({ to: '/merchant/campaigns/$cashbackId', params: { cashbackId } }) as const
 
 /** What was changed, kept in the browser until it is saved; `newer` is there once somebody else was faster. */
-function useEdit(base: ReadCampaign) {
+function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
   const { saved, unchanged } = useTexts(editTexts)
   const { timeZone } = usePreferences()
   const { cashbackId } = base
@@ -83,7 +87,8 @@ function useEdit(base: ReadCampaign) {
   const draft = useDraft<Partial<CampaignValues>>(`campaign/${cashbackId}`)
   const [newer, setNewer] = useState<ReadCampaign | null>(null)
   const [beginning, begin] = useState(0)
-  const [mine, setMine] = useState<Partial<CampaignValues>>(draft.restored?.values ?? {})
+  const [edited, setMine] = useState(changes)
+  const mine = edited ?? draft.restored?.values ?? {}
   const original = valuesOf(base, timeZone)
 
   const keep = (values: CampaignValues) => {

@@ -1,0 +1,85 @@
+/** What keeps the form from being sent, field by field. The platform checks everything again. Pure. */
+import type { SameTexts } from '../../i18n/texts.ts'
+import { readClock, readDay } from '../../i18n/typed-day.ts'
+import { type FormField, lengthOf, maxLength } from './fields.ts'
+import type { formTexts } from './form-texts.ts'
+import { type CampaignValues, type EditableField, type Figure, periodOf } from './values.ts'
+
+type Texts = SameTexts<(typeof formTexts)['en']>
+export type Problems = Partial<Record<FormField, string>>
+type Found = Partial<Record<FormField, string | false | null | undefined>>
+
+/**
+ * @param form.isOpen whether a field may be changed: what is fixed is no problem
+ * @param form.isByBank a bank chooses the merchant instead of banks
+ * @param texts of the form in the person's language
+ */
+export function problemsOf(
+  values: CampaignValues,
+  form: { isOpen(field: EditableField): boolean; isByBank: boolean },
+  texts: Texts,
+): Problems {
+  const { problems: words } = texts
+  const found: Found = {
+    ...basics(values, texts),
+    ...period(values, words),
+    ...money(values, words),
+    retailerId: form.isByBank && values.retailerId === '' && words.retailer,
+    sku: !values.allProducts && values.sku.length + values.categoryId.length === 0 && words.products,
+    participantsIds: !form.isByBank && values.participantsIds.length === 0 && words.banks,
+    terminals: !values.terminalsPlatform && values.terminals.length === 0 && words.terminals,
+    paymentSystemsId: values.paymentSystemsId.length === 0 && words.paymentSystems,
+  }
+  return Object.fromEntries(
+    Object.entries(found).filter(([field, problem]) => problem && (isOwn(field) || form.isOpen(permissionOf(field)))),
+  ) as Problems
+}
+
+const isOwn = (field: string): boolean => field === 'retailerId'
+
+const permissionOf = (field: string): EditableField =>
+  field === 'clockFrom' ? 'dateFrom' : field === 'clockTo' ? 'dateTo' : (field as EditableField)
+
+function basics(values: CampaignValues, { problems, over }: Texts): Found {
+  const tooLong = (field: keyof typeof maxLength) => {
+    const extra = lengthOf(values[field].trim()) - maxLength[field]
+    return extra > 0 && over(extra)
+  }
+  return {
+    name: values.name.trim() === '' ? problems.required : tooLong('name'),
+    description: tooLong('description'),
+    participationTerms: tooLong('participationTerms'),
+    countryCode: values.countryCode === '' && problems.required,
+  }
+}
+
+function period(values: CampaignValues, texts: Texts['problems']): Found {
+  const { days, clocks, hasTimes } = values
+  const day = (side: 0 | 1) => (days[side].trim() === '' ? texts.required : readDay(days[side]) === null && texts.day)
+  const clock = (side: 0 | 1) => hasTimes && readClock(clocks[side]) === null && texts.clock
+  const { dateFrom, dateTo } = periodOf(values)
+  const isReversed = dateFrom !== undefined && dateTo !== undefined && dateTo <= dateFrom
+  return {
+    dateFrom: day(0),
+    clockFrom: clock(0),
+    dateTo: day(1) || (isReversed && texts.order),
+    clockTo: clock(1),
+  }
+}
+
+function money(values: CampaignValues, texts: Texts['problems']): Found {
+  const number = (value: Figure, isRequired = true) => {
+    if (typeof value === 'number') return null
+    return value.trim() === '' ? isRequired && texts.required : texts.number
+  }
+  const share = (value: Figure) => number(value) || (Number(value) > 100 && texts.share)
+  const { minAmount, maxAmount, maxBudget } = values
+  const isReversed = typeof minAmount === 'number' && typeof maxAmount === 'number' && maxAmount < minAmount
+  return {
+    percentage: share(values.percentage),
+    merchantCompensationPercentage: share(values.merchantCompensationPercentage),
+    minAmount: number(minAmount),
+    maxAmount: number(maxAmount) || (isReversed && texts.amounts),
+    maxBudget: number(maxBudget, false) || (maxBudget === 0 && texts.budget),
+  }
+}

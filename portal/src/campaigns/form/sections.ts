@@ -1,0 +1,59 @@
+/** The sections of the form in the order of the page, and how far each is filled in. Pure. */
+import type { FormErrors } from '@mantine/form'
+import type { FormField, FormPart } from './fields.ts'
+import type { CampaignValues, EditableField } from './values.ts'
+
+export const sectionNames = [
+  'retailer',
+  'basics',
+  'period',
+  'money',
+  'products',
+  'banks',
+  'terminals',
+  'paymentSystems',
+  'banners',
+] as const
+export type SectionName = (typeof sectionNames)[number]
+
+export const sectionFields: Record<SectionName, readonly FormField[]> = {
+  retailer: ['retailerId'],
+  basics: ['name', 'description', 'participationTerms', 'countryCode'],
+  period: ['dateFrom', 'clockFrom', 'dateTo', 'clockTo'],
+  money: ['percentage', 'merchantCompensationPercentage', 'minAmount', 'maxAmount', 'maxBudget'],
+  products: ['allProducts', 'sku', 'categoryId', 'purchaseOnline', 'purchaseOffline', 'merchantCategoryCode'],
+  banks: ['participantsIds'],
+  terminals: ['terminalsPlatform', 'terminals'],
+  paymentSystems: ['paymentSystemsId'],
+  banners: ['bannerSmall', 'bannerBig'],
+}
+
+/** The element to jump to. */
+export const sectionId = (name: SectionName): string => `section-${name}`
+
+/** `error`: a message stands at a field; `todo`: something is missing; `done`: it can be saved as it is. */
+export type SectionState = 'error' | 'todo' | 'done'
+
+/**
+ * @param errors that are shown now
+ * @param problems that would be shown after an attempt to save
+ */
+export function sectionState(name: SectionName, errors: FormErrors, problems: FormErrors): SectionState {
+  const fields = sectionFields[name]
+  if (fields.some(field => errors[field])) return 'error'
+  return fields.some(field => problems[field]) ? 'todo' : 'done'
+}
+
+/** Which sections the form shows: those with something to fill in. */
+export function shownSections(
+  { isOpen, isByBank }: Pick<FormPart, 'isOpen' | 'isByBank'>,
+  { terminalsPlatform }: Pick<CampaignValues, 'terminalsPlatform'>,
+): SectionName[] {
+  return sectionNames.filter(name => {
+    if (name === 'retailer') return isByBank
+    if (name === 'banks' && isByBank) return false
+    // The terminals of the directory are changed there.
+    if (name === 'terminals' && terminalsPlatform && !isOpen('terminalsPlatform')) return false
+    return sectionFields[name].some(field => isOpen(field as EditableField))
+  })
+}

@@ -1,0 +1,40 @@
+/** Numbers that people type: read as their language writes them, or refused. Never guessed. Pure. */
+import type { Language } from './language.ts'
+
+/** Spaces of every width, as people and spreadsheets put them between groups of three digits. */
+const space = '[ \\u00a0\\u202f\\u2009]'
+/** More digits are not exact in a number of JavaScript. */
+const maxDigits = 15
+
+const plain = '\\d+'
+const bySpaces = `\\d{1,3}(?:${space}\\d{3})+`
+const byCommas = '\\d{1,3}(?:,\\d{3})+'
+// One or two digits after a separator can only be decimals, whichever language it is. Three are thousands in one language and decimals
+// in the other, so only the language's own separator of thousands is taken.
+const forms: Record<Language, RegExp> = {
+  en: new RegExp(
+    `^(?<whole>${plain}|${bySpaces}|${byCommas})(?:\\.(?<decimals>\\d{1,2}))?$|^(?<whole2>${plain}),(?<decimals2>\\d{1,2})$`,
+  ),
+  uk: new RegExp(`^(?<whole>${plain}|${bySpaces})(?:[.,](?<decimals>\\d{1,2}))?$`),
+}
+
+/**
+ * @param typed an amount or a percentage with at most two decimals; `1,234.5` in English, `1 234,5` in Ukrainian
+ * @returns null when it is not clear which number is meant
+ */
+export function readNumber(typed: string, language: Language): number | null {
+  const { whole, decimals, whole2, decimals2 } = forms[language].exec(typed.trim())?.groups ?? {}
+  const digits = (whole ?? whole2)?.replace(/\D/g, '')
+  if (digits === undefined) return null
+  const fraction = decimals ?? decimals2 ?? ''
+  if (digits.replace(/^0+/, '').length + fraction.length > maxDigits) return null
+  return Number(`${digits}.${fraction || '0'}`)
+}
+
+const formats: Record<Language, Intl.NumberFormat> = {
+  en: new Intl.NumberFormat('en-GB', { maximumFractionDigits: 2 }),
+  uk: new Intl.NumberFormat('uk-UA', { maximumFractionDigits: 2 }),
+}
+
+/** As `readNumber` reads it. */
+export const writeNumber = (value: number, language: Language): string => formats[language].format(value)

@@ -1,0 +1,59 @@
+/**
+ * Where this browser keeps drafts: IndexedDB, since a campaign with 50,000 terminals exceeds localStorage. Each draft belongs to one
+ * person. Logging out removes the drafts.
+ */
+import { createStore, del, get, keys, promisifyRequest, type UseStore } from 'idb-keyval'
+
+/** `at`: ISO 8601. */
+export type KeptDraft<Values> = { at: string; values: Values }
+
+/** When somebody logged out of this browser, in milliseconds. Forms opened before that keep nothing more, in any tab. */
+const removedKey = 'perkline.drafts-removed'
+/** Version 0.2 kept its drafts in localStorage under this prefix. */
+const oldPrefix = 'perkline.draft/'
+
+let opened: UseStore | null = null
+const store = (): UseStore => {
+  opened ??= createStore('perkline', 'drafts')
+  return opened
+}
+
+/** @param key person and form, as `<account type>:<login>/<form>` */
+export async function readDraft<Values>(key: string): Promise<KeptDraft<Values> | null> {
+  return (await get<KeptDraft<Values>>(key, store())) ?? null
+}
+
+/**
+ * @param openedAt when the form was opened, in milliseconds
+ * @throws when the browser cannot keep it; then no older draft of the form is left either
+ */
+export async function writeDraft<Values>(key: string, draft: KeptDraft<Values>, openedAt: number): Promise<void> {
+  if (openedAt <= Number(localStorage.getItem(removedKey) ?? 0)) return
+  try {
+    await store()('readwrite', drafts => {
+      drafts.put(draft, key)
+      const { transaction } = drafts
+      // Without an explicit commit the write is lost when the page is closed right now.
+      transaction.commit()
+      return promisifyRequest(transaction)
+    })
+  } catch (error) {
+    await removeDraft(key).catch(() => {})
+    throw error
+  }
+}
+
+export const removeDraft = (key: string): Promise<void> => del(key, store())
+
+/** For a logout: removes everything that the person has entered and not saved. */
+export async function removeDraftsOf(person: string): Promise<void> {
+  localStorage.setItem(removedKey, String(Date.now()))
+  removeOldDrafts()
+  const all = await keys<string>(store())
+  await Promise.all(all.filter(key => key.startsWith(`${person}/`)).map(removeDraft))
+}
+
+/** Drafts of version 0.2 may be older than what was entered last, so they are not restored. */
+export function removeOldDrafts(): void {
+  for (const key of Object.keys(localStorage)) if (key.startsWith(oldPrefix)) localStorage.removeItem(key)
+}

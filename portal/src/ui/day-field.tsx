@@ -1,0 +1,98 @@
+/** A day and a time of day that can be typed; the day can be chosen from a calendar that opens below the field, too. Import it from pages that load by themselves. */
+import { ActionIcon, Paper, TextInput } from '@mantine/core'
+import { DatePicker } from '@mantine/dates'
+import { useDisclosure } from '@mantine/hooks'
+import { IconCalendar } from '@tabler/icons-react'
+import { type ReactNode, useRef } from 'react'
+import { usePreferences, useTexts } from '../i18n/preferences.tsx'
+import { readClock, readDay, writeClock, writeDay } from '../i18n/typed-day.ts'
+import { Calendar, useCalendarLabels } from './dates.tsx'
+import { uiTexts } from './texts.ts'
+import { useTyped } from './use-typed.ts'
+
+type Field = {
+  label: string
+  description?: ReactNode
+  error?: ReactNode
+  isDisabled?: boolean
+  'data-path'?: string
+  onChange: (value: string) => void
+}
+
+/** @param props.value `YYYY-MM-DD`, or the text that is no day yet */
+export function DayField(props: Field & { value: string; earliest?: string | undefined }) {
+  const { value, earliest, isDisabled = false, onChange, ...others } = props
+  const texts = useTexts(uiTexts).calendar
+  const { language } = usePreferences()
+  const { ariaLabels } = useCalendarLabels()
+  const [isOpen, { toggle, close }] = useDisclosure()
+  const input = useRef<HTMLInputElement>(null)
+  const typed = useTyped<string>({
+    value,
+    read: readDay,
+    write: given => (isDay(given) ? writeDay(given, language) : given),
+    onChange,
+  })
+  const chosen = isDay(value) ? value : null
+  return (
+    <div>
+      <TextInput
+        {...others}
+        {...typed}
+        ref={input}
+        required
+        disabled={isDisabled}
+        placeholder={writeDay('2026-12-31', language)}
+        autoComplete="off"
+        rightSection={
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            disabled={isDisabled}
+            aria-label={texts.open(others.label)}
+            aria-expanded={isOpen}
+            onClick={toggle}
+          >
+            <IconCalendar size={17} aria-hidden />
+          </ActionIcon>
+        }
+      />
+      {isOpen && (
+        <Paper withBorder p="sm" mt="xs" w="fit-content" role="group" aria-label={others.label}>
+          <Calendar>
+            <DatePicker
+              value={chosen}
+              hideOutsideDates
+              ariaLabels={ariaLabels}
+              {...((chosen ?? earliest) ? { defaultDate: chosen ?? earliest ?? '' } : {})}
+              {...(earliest && { minDate: earliest })}
+              onChange={day => {
+                if (day) onChange(day)
+                close()
+                input.current?.focus()
+              }}
+            />
+          </Calendar>
+        </Paper>
+      )}
+    </div>
+  )
+}
+
+/** @param props.value `HH:mm:ss`, or the text that is no time of day yet */
+export function ClockField(props: Field & { value: string }) {
+  const { value, isDisabled = false, onChange, ...others } = props
+  const typed = useTyped<string>({
+    value,
+    read: readClock,
+    write: given => (isClock(given) ? writeClock(given) : given),
+    onChange,
+  })
+  return <TextInput {...others} {...typed} required disabled={isDisabled} placeholder="09:30" autoComplete="off" />
+}
+
+/** Whether a value of `DayField` is a day. */
+export const isDay = (value: string): boolean => readDay(value) === value
+
+/** Whether a value of `ClockField` is a time of day. */
+export const isClock = (value: string): boolean => readClock(value) === value

@@ -1,0 +1,27 @@
+import { type ChangeEvent, useState } from 'react'
+
+/**
+ * A text field whose value has another form than its text. A text that cannot be read is the value as it is, so that nothing is lost
+ * or changed; the form says what is wrong with it.
+ *
+ * @param field.value what `read` gives, or a text that it refuses
+ * @param field.read null for a text that it cannot read
+ * @param field.write the text for a value that was read
+ * @returns props of the input; while somebody types, the text stays as typed
+ */
+export function useTyped<Value>(field: {
+  value: Value | string
+  read: (text: string) => Value | null
+  write: (value: Value | string) => string
+  onChange: (value: Value | string) => void
+}) {
+  const [typing, setTyping] = useState<string | null>(null)
+  return {
+    value: typing ?? field.write(field.value),
+    onChange({ currentTarget }: ChangeEvent<HTMLInputElement>) {
+      setTyping(currentTarget.value)
+      field.onChange(field.read(currentTarget.value) ?? currentTarget.value)
+    },
+    onBlur: () => setTyping(null),
+  }
+}
