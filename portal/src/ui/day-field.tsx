@@ -42,7 +42,7 @@ export function DayField(props: Field & { value: string; earliest?: string | und
         ref={input}
         required
         disabled={isDisabled}
-        placeholder={writeDay('2026-12-31', language)}
+        placeholder={texts.dayForm}
         autoComplete="off"
         rightSection={
           <ActionIcon
@@ -82,13 +82,16 @@ export function DayField(props: Field & { value: string; earliest?: string | und
 /** @param props.value `HH:mm:ss`, or the text that is no time of day yet */
 export function ClockField(props: Field & { value: string }) {
   const { value, isDisabled = false, onChange, ...others } = props
+  const texts = useTexts(uiTexts).calendar
   const typed = useTyped<string>({
     value,
     read: readClock,
     write: given => (isClock(given) ? writeClock(given) : given),
     onChange,
   })
-  return <TextInput {...others} {...typed} required disabled={isDisabled} placeholder="09:30" autoComplete="off" />
+  return (
+    <TextInput {...others} {...typed} required disabled={isDisabled} placeholder={texts.clockForm} autoComplete="off" />
+  )
 }
 
 /** Whether a value of `DayField` is a day. */

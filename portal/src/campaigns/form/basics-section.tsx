@@ -49,6 +49,7 @@ export function BasicsSection({ form, isOpen, countries }: FormPart & { countrie
           description={texts.countryHint}
           required
           searchable
+          openOnFocus={false}
           allowDeselect={false}
           data={countries.map(({ code, name, currency }) => ({ value: code, label: `${name}, ${currency.code}` }))}
           {...form.getInputProps('countryCode')}

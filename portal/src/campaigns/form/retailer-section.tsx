@@ -16,6 +16,7 @@ export function RetailerSection({ form, retailers }: FormPart & { retailers: rea
         description={texts.retailerHint}
         required
         searchable
+        openOnFocus={false}
         allowDeselect={false}
         data={retailers.map(({ retailerId, name }) => ({ value: retailerId, label: name }))}
         {...form.getInputProps('retailerId')}
