@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { after, before, suite, test } from 'node:test'
-import { closeBrowser, type Visitor, visit } from './support/browser.ts'
+import { assertAccessible, closeBrowser, type Visitor, visit } from './support/browser.ts'
 import { campaignDirectory, createCampaign, ids, inDays } from './support/campaigns.ts'
 import { freePort } from './support/free-port.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
@@ -52,6 +52,7 @@ suite('without a connection', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('alert').filter({ hasText: 'can’t be reached' }).first().waitFor()
     await page.getByRole('status').getByText(lost).waitFor()
+    await assertAccessible(visitor)
     await offline(visitor, false)
     await page.getByText(back).waitFor()
     await page.getByRole('status').getByText(lost).waitFor({ state: 'detached' })

@@ -1,4 +1,4 @@
-import { Alert } from '@mantine/core'
+import { Card, Group, Text, ThemeIcon } from '@mantine/core'
 import { IconPlugConnectedX } from '@tabler/icons-react'
 import { useEffect, useRef } from 'react'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
@@ -21,9 +21,17 @@ export function ConnectionNotice() {
   return (
     <div role="status" className={classes.connection}>
       {since !== null && (
-        <Alert color="orange" variant="filled" autoContrast icon={<IconPlugConnectedX />} title={texts.lost}>
-          {texts.lostText(format.time(new Date(since)))}
-        </Alert>
+        <Card padding="md" shadow="md">
+          <Group gap="md" wrap="nowrap" align="flex-start">
+            <ThemeIcon color="orange" variant="light" size="lg" radius="xl" aria-hidden>
+              <IconPlugConnectedX size={20} />
+            </ThemeIcon>
+            <div>
+              <Text fw={650}>{texts.lost}</Text>
+              <Text size="sm">{texts.lostText(format.time(new Date(since)))}</Text>
+            </div>
+          </Group>
+        </Card>
       )}
     </div>
   )

@@ -9,6 +9,8 @@ let timer: ReturnType<typeof setTimeout> | undefined
 let whenBack: () => void = () => {}
 const listeners = new Set<() => void>()
 const everyMs = 5_000
+/** Counts what was learnt, so that an older look says nothing any more. */
+let learnt = 0
 
 export const isLost = (): boolean => lostSince !== null
 
@@ -43,6 +45,7 @@ function lose(): void {
 }
 
 function find(): void {
+  learnt++
   if (lostSince === null) return
   clearTimeout(timer)
   set(null)
@@ -52,9 +55,13 @@ function find(): void {
 /** Asks for a small file that needs no session. @returns whether it came; without an answer it is asked for again and again */
 export async function look(): Promise<boolean> {
   clearTimeout(timer)
-  const answer = await fetch(`${import.meta.env.BASE_URL}icon.svg`, { cache: 'no-store' }).catch(() => null)
+  const before = ++learnt
+  const answer = await fetch(`${import.meta.env.BASE_URL}icon.svg`, {
+    cache: 'no-store',
+    signal: AbortSignal.timeout(2 * everyMs),
+  }).catch(() => null)
   if (answer) find()
-  else lose()
+  else if (before === learnt) lose()
   return answer !== null
 }
 

@@ -12,6 +12,7 @@ import { ColourSchemeSwitch, LanguageSwitch } from './header-switches.tsx'
 import classes from './layout.module.css'
 import { Logo } from './logo.tsx'
 import { navigationOf } from './navigation.ts'
+import { PaletteButton } from './palette-button.tsx'
 import { SessionWatch } from './session-watch.tsx'
 import { appTexts } from './texts.ts'
 
@@ -58,6 +59,7 @@ export function Layout() {
             </Link>
           </Group>
           <Group gap={4} wrap="nowrap">
+            <PaletteButton />
             <div className={classes.wide}>
               <LanguageSwitch />
             </div>

@@ -62,6 +62,16 @@ export const appTexts = dictionary({
     timeZoneHint: 'Campaign days begin and end at midnight of this zone.',
     timeZoneTitle: 'Time zone of this browser',
     save: 'Save',
+    palette: {
+      open: 'Search',
+      placeholder: 'Search campaigns, pages and actions',
+      campaigns: 'Campaigns',
+      pages: 'Pages',
+      actions: 'Actions',
+      newCampaign: 'New campaign',
+      looking: 'Searching…',
+      nothing: 'Nothing found',
+    },
     connection: {
       lost: 'No connection',
       lostText: (time: string) =>
@@ -137,6 +147,16 @@ export const appTexts = dictionary({
     timeZoneHint: 'Дні кампаній починаються й закінчуються опівночі цього поясу.',
     timeZoneTitle: 'Часовий пояс у цьому браузері',
     save: 'Зберегти',
+    palette: {
+      open: 'Пошук',
+      placeholder: 'Пошук кампаній, сторінок і дій',
+      campaigns: 'Кампанії',
+      pages: 'Сторінки',
+      actions: 'Дії',
+      newCampaign: 'Нова кампанія',
+      looking: 'Шукаємо…',
+      nothing: 'Нічого не знайдено',
+    },
     connection: {
       lost: 'Немає з’єднання',
       lostText: time =>

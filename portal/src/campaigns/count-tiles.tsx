@@ -24,9 +24,9 @@ export function CountTiles<Tile extends CountTile>(props: {
   return (
     <Stack component="section" gap="sm" aria-label={title}>
       <Title order={2}>{title}</Title>
-      <SimpleGrid cols={{ base: 2, xs: 3, md: Math.min(tiles.length, 6) }} spacing="sm">
+      <SimpleGrid cols={{ base: 3, md: Math.min(tiles.length, 6) }} spacing={{ base: 'xs', sm: 'sm' }}>
         {tiles.map(tile => (
-          <Card key={tile.key} padding="md" className={classes.tile ?? ''}>
+          <Card key={tile.key} padding="sm" className={classes.tile ?? ''}>
             {link(
               tile,
               <>

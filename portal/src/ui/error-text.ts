@@ -1,6 +1,7 @@
 /** What went wrong, in people's words. */
 import { ApiError, noAnswer } from '../api/errors.ts'
 import type { SameTexts } from '../i18n/texts.ts'
+import { NotLoaded } from './not-loaded.ts'
 import type { uiTexts } from './texts.ts'
 
 type Texts = SameTexts<(typeof uiTexts)['en']>
@@ -17,6 +18,8 @@ export type ErrorText = {
 
 export function errorText(error: unknown, texts: Texts): ErrorText {
   const { errors } = texts
+  if (error instanceof NotLoaded)
+    return { title: errors.title, text: errors.noAnswer, details: [], requestId: null, isPassing: true }
   if (!(error instanceof ApiError))
     return { title: errors.title, text: errors.unexpected, details: [], requestId: null, isPassing: true }
   const { status, messages, requestId } = error

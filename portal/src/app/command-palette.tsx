@@ -1,0 +1,149 @@
+/** The command palette: pages, what the role may do, and campaigns by name. Its code is loaded when it is first opened. */
+import '@mantine/spotlight/styles.layer.css'
+import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { createSpotlight, Spotlight } from '@mantine/spotlight'
+import { type Icon, IconLanguage, IconMoon, IconPlus, IconSearch, IconSpeakerphone, IconSun } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { languageNames } from '../i18n/language.ts'
+import { usePreferences, useTexts } from '../i18n/preferences.tsx'
+import { mayChange, maySeeCampaigns } from '../session/rights.ts'
+import { areaOf } from '../session/session.ts'
+import { useSession } from '../session/use-session.ts'
+import { foundCampaignsQuery } from './found-campaigns.ts'
+import { navigationOf } from './navigation.ts'
+import { appTexts } from './texts.ts'
+
+const [store, palette] = createSpotlight()
+
+type Command = { key: string; label: string; icon: Icon; run: () => void }
+
+/** @param props.opened counts how often it was asked for */
+export function CommandPalette({ opened }: { opened: number }) {
+  const { palette: texts } = useTexts(appTexts)
+  const [query, setQuery] = useState('')
+  const words = query.trim().toLowerCase()
+  const fits = ({ label }: Command) => label.toLowerCase().includes(words)
+  const pages = usePages().filter(fits)
+  const actions = useActions().filter(fits)
+  const { campaigns, isLooking } = useCampaigns(words)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it opens each time that it is asked for
+  useEffect(() => palette.open(), [opened])
+  useFirstSelected(words === '' ? '' : [...campaigns, ...pages, ...actions].map(({ key }) => key).join())
+  const isEmpty = pages.length + actions.length + campaigns.length === 0
+  return (
+    <Spotlight.Root
+      store={store}
+      query={query}
+      onQueryChange={setQuery}
+      shortcut={null}
+      scrollable
+      attributes={{ content: { 'aria-label': texts.open } }}
+    >
+      <Spotlight.Search
+        aria-label={texts.placeholder}
+        placeholder={texts.placeholder}
+        leftSection={<IconSearch size={20} aria-hidden />}
+      />
+      <Spotlight.ActionsList>
+        <Commands label={texts.campaigns} commands={campaigns} />
+        <Commands label={texts.pages} commands={pages} />
+        <Commands label={texts.actions} commands={actions} />
+        {isEmpty && <Spotlight.Empty role="status">{isLooking ? texts.looking : texts.nothing}</Spotlight.Empty>}
+      </Spotlight.ActionsList>
+    </Spotlight.Root>
+  )
+}
+
+/**
+ * Enter runs the first command that is found, also when it was found later: the library selects it only while somebody types.
+ *
+ * @param found the commands that are shown; '' while nothing is looked for
+ */
+function useFirstSelected(found: string): void {
+  useEffect(() => {
+    const list = document.getElementById(store.getState().listId)
+    if (found === '' || !list) return
+    for (const selected of list.querySelectorAll('[data-selected]')) selected.removeAttribute('data-selected')
+    list.querySelector('[data-action]')?.setAttribute('data-selected', 'true')
+    store.updateState(state => ({ ...state, selected: 0 }))
+  }, [found])
+}
+
+function Commands({ label, commands }: { label: string; commands: readonly Command[] }) {
+  if (commands.length === 0) return null
+  return (
+    <Spotlight.ActionsGroup label={label}>
+      {commands.map(({ key, label: name, icon: Picture, run }) => (
+        <Spotlight.Action
+          key={key}
+          label={name}
+          leftSection={<Picture size={20} stroke={1.7} aria-hidden />}
+          onClick={run}
+        />
+      ))}
+    </Spotlight.ActionsGroup>
+  )
+}
+
+function usePages(): Command[] {
+  const texts = useTexts(appTexts)
+  const session = useSession()
+  const router = useRouter()
+  return navigationOf(session).map(({ to, text, icon }) => ({
+    key: to,
+    label: texts.pages[text],
+    icon,
+    run: () => void router.navigate({ to }),
+  }))
+}
+
+function useActions(): Command[] {
+  const texts = useTexts(appTexts)
+  const session = useSession()
+  const router = useRouter()
+  const { language, setLanguage } = usePreferences()
+  const { setColorScheme } = useMantineColorScheme()
+  const isDark = useComputedColorScheme('light', { getInitialValueInEffect: false }) === 'dark'
+  const other = language === 'uk' ? 'en' : 'uk'
+  const create: Command = {
+    key: 'create',
+    label: texts.palette.newCampaign,
+    icon: IconPlus,
+    run: () =>
+      void router.navigate({ to: session.typeAccount === 'bank' ? '/bank/campaigns/new' : '/merchant/campaigns/new' }),
+  }
+  return [
+    ...(session.typeAccount !== 'platform' && mayChange(session) ? [create] : []),
+    {
+      key: 'colours',
+      label: isDark ? texts.toLight : texts.toDark,
+      icon: isDark ? IconSun : IconMoon,
+      run: () => setColorScheme(isDark ? 'light' : 'dark'),
+    },
+    { key: 'language', label: languageNames[other], icon: IconLanguage, run: () => setLanguage(other) },
+  ]
+}
+
+const fewestCharacters = 2
+
+function useCampaigns(words: string): { campaigns: Command[]; isLooking: boolean } {
+  const session = useSession()
+  const router = useRouter()
+  const [settled] = useDebouncedValue(words, 200)
+  const isAsked = words.length >= fewestCharacters && maySeeCampaigns(session)
+  const { data, isFetching } = useQuery({
+    ...foundCampaignsQuery(session.typeAccount, settled),
+    enabled: isAsked && settled.length >= fewestCharacters,
+  })
+  const to = `${areaOf[session.typeAccount]}/campaigns/$cashbackId` as const
+  const campaigns = (isAsked && data ? data : []).map(({ cashbackId, name }) => ({
+    key: cashbackId,
+    label: name,
+    icon: IconSpeakerphone,
+    run: () => void router.navigate({ to, params: { cashbackId } }),
+  }))
+  return { campaigns, isLooking: isAsked && (isFetching || settled !== words) }
+}

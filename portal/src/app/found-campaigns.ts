@@ -1,0 +1,25 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { answer, api } from '../api/client.ts'
+import type { AccountType } from '../session/session.ts'
+
+const pageSize = 5
+
+/** A few campaigns by a part of their name, the newest first, from the list of whoever asks. */
+export const foundCampaignsQuery = (typeAccount: AccountType, name: string) =>
+  queryOptions({
+    queryKey: ['found-campaigns', typeAccount, name],
+    placeholderData: keepPreviousData,
+    async queryFn({ signal }): Promise<{ cashbackId: string; name: string }[]> {
+      const newest = { sortBy: 'createdAt', sortOrder: 'DESC' } as const
+      if (typeAccount === 'retailer') {
+        const query = { name, pageSize }
+        return (await answer(api.GET('/cashbacks/for-merchant', { params: { query }, signal }))).data
+      }
+      if (typeAccount === 'bank') {
+        const query = { name, page: 1, pageSize, ...newest }
+        return (await answer(api.GET('/portal/cashbacks', { params: { query }, signal }))).data
+      }
+      const query = { search: name, page: 1, pageSize }
+      return (await answer(api.GET('/admin/campaigns', { params: { query }, signal }))).data
+    },
+  })

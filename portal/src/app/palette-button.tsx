@@ -1,0 +1,42 @@
+import { Kbd, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { useHotkeys } from '@mantine/hooks'
+import { IconSearch } from '@tabler/icons-react'
+import { type ComponentType, useState } from 'react'
+import { useTexts } from '../i18n/preferences.tsx'
+import { part } from '../ui/not-loaded.ts'
+import { useNotify } from '../ui/notify.tsx'
+import classes from './layout.module.css'
+import { appTexts } from './texts.ts'
+
+const isMac = /mac|iphone|ipad/i.test(navigator.userAgent)
+
+/** Opens the command palette, by its button or Ctrl+K (Cmd+K). The palette's code comes with the first press. */
+export function PaletteButton() {
+  const { palette: texts } = useTexts(appTexts)
+  const notify = useNotify()
+  const [Palette, setPalette] = useState<ComponentType<{ opened: number }> | null>(null)
+  const [opened, setOpened] = useState(0)
+  const open = () => {
+    part(import('./command-palette.tsx')).then(({ CommandPalette }) => {
+      setPalette(() => CommandPalette)
+      setOpened(times => times + 1)
+    }, notify.failed)
+  }
+  // By the key itself, which types another letter in another layout.
+  useHotkeys([['mod+K', open, { usePhysicalKeys: true }]], [])
+  return (
+    <>
+      <UnstyledButton className={classes.palette} aria-keyshortcuts={isMac ? 'Meta+K' : 'Control+K'} onClick={open}>
+        <IconSearch size={18} aria-hidden />
+        <Text span size="sm" c="dimmed" className={classes.paletteWords} aria-hidden>
+          {texts.open}
+        </Text>
+        <Kbd size="xs" className={classes.paletteWords} aria-hidden>
+          {isMac ? '⌘K' : 'Ctrl K'}
+        </Kbd>
+        <VisuallyHidden>{texts.open}</VisuallyHidden>
+      </UnstyledButton>
+      {Palette && <Palette opened={opened} />}
+    </>
+  )
+}
