@@ -3,16 +3,16 @@
  * of `sh` is run; the `json` or `text` fence after it, before the next heading, is what it prints.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { suite, test } from 'node:test'
+import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type PerklineProcess, startProcess } from './support/process.ts'
+import { requireProgram } from './support/require-program.ts'
+import { type Shell, shells } from './support/shells.ts'
 
 const checkout = fileURLToPath(new URL('..', import.meta.url))
 const program = join(checkout, 'node_modules', '.bin')
@@ -56,7 +56,7 @@ const endOfStep = '--- end of step ---'
 const shortNpx = 'npx() { "$@"; }'
 
 /** Runs the steps in one shell. @returns what each has printed */
-async function run(steps: Step[], platform: PerklineProcess, given: { folder: string; dataDir: string }) {
+async function run(steps: Step[], shell: Shell, platform: PerklineProcess, dataDir: string) {
   const welcome = await welcomed(platform)
   const first = steps.findIndex(({ command }) => command.includes('npx '))
   const script = steps
@@ -65,28 +65,28 @@ async function run(steps: Step[], platform: PerklineProcess, given: { folder: st
       return index === first ? `${filled}\n${shortNpx}` : filled
     })
     .join('\n')
-  const child = spawn('bash', ['-c', script], {
-    cwd: given.folder,
+  const { stdout, stderr } = await shell.paste(script, {
+    cwd: checkout,
     env: {
       PATH: `${program}:${process.env.PATH}`,
       PERKLINE_URL: platform.url,
-      DATA_DIR: given.dataDir,
-      HOME: given.dataDir,
+      DATA_DIR: dataDir,
+      HOME: dataDir,
+      TMPDIR: dataDir,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let output = ''
-  let errors = ''
-  child.stdout.on('data', chunk => {
-    output += chunk
-  })
-  child.stderr.on('data', chunk => {
-    errors += chunk
-  })
-  await once(child, 'close')
-  const printed = output.split(`${endOfStep}\n`)
-  assert.equal(printed.length, steps.length + 1, `${output}\n${errors}`)
-  return { printed: printed.slice(0, -1), errors }
+  const printed = stdout.split(`${endOfStep}\n`)
+  assert.equal(printed.length, steps.length + 1, `${stdout}\n${stderr}`)
+  return { printed: printed.slice(0, -1), errors: stderr }
+}
+
+/** The status of each campaign by its id. */
+async function campaigns(platform: PerklineProcess, dataDir: string): Promise<Record<string, string>> {
+  const operatorKey = (await readFile(join(dataDir, 'operator.key'), 'utf8')).trim()
+  const { body } = await platform.call('GET', '/admin/campaigns?pageSize=100', { token: operatorKey })
+  return Object.fromEntries(
+    body.data.map((campaign: { cashbackId: string; status: string }) => [campaign.cashbackId, campaign.status]),
+  )
 }
 
 /** `...` stands for whatever there is. */
@@ -117,33 +117,40 @@ function assertJson(printed: unknown, expected: unknown, path = '$'): void {
   }
 }
 
+/** Against a platform of its own, as for a reader who has just started one. */
+async function follow(t: TestContext, steps: Step[], shell: Shell): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'perkline-guide-'))
+  await chmod(dataDir, 0o711)
+  const platform = await startProcess({ DATA_DIR: dataDir })
+  t.after(async () => {
+    await platform.stop()
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  })
+  const before = await campaigns(platform, dataDir)
+  const { printed, errors } = await run(steps, shell, platform, dataDir)
+  for (const [index, { command, expected }] of steps.entries()) {
+    const text = printed[index] ?? ''
+    try {
+      if (expected?.kind === 'text') assertText(text, expected.text)
+      // Of several answers in a row the first is the one that is shown.
+      if (expected?.kind === 'json')
+        assertJson(JSON.parse(text.trim().split('\n', 1).join()), JSON.parse(expected.text))
+    } catch (error) {
+      throw new Error(`${shell.name}: ${command}\nprinted:\n${text}\n${errors}`, { cause: error })
+    }
+  }
+  const after = await campaigns(platform, dataDir)
+  for (const [id, status] of Object.entries(before)) assert.equal(after[id], status, 'a sample campaign has changed')
+  assert.equal((await platform.call('GET', '/sandbox/clock')).body.offsetSeconds, 0)
+}
+
 suite('the guides', () => {
   for (const guide of ['guide-bank.md', 'guide-merchant.md', 'guide-operator.md', 'selling-esims.md'])
-    test(`${guide}: every command runs, and answers as it says`, async t => {
-      const steps = stepsOf(await readFile(join(checkout, 'docs', guide), 'utf8'))
-      assert.ok(steps.some(({ expected }) => expected !== null))
-      const root = await mkdtemp(join(tmpdir(), 'perkline-guide-'))
-      await chmod(root, 0o711)
-      const dataDir = join(root, 'data')
-      const folder = join(root, 'work')
-      await Promise.all([mkdir(dataDir), mkdir(folder)])
-      const platform = await startProcess({ DATA_DIR: dataDir })
-      t.after(async () => {
-        await platform.stop()
-        await rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+    for (const shell of shells)
+      test(`${guide}: every command runs in ${shell.name}, answers as it says, and leaves the samples alone`, async t => {
+        if (!shell.needs.every(name => requireProgram(t, name))) return
+        const steps = stepsOf(await readFile(join(checkout, 'docs', guide), 'utf8'))
+        assert.ok(steps.some(({ expected }) => expected !== null))
+        await follow(t, steps, shell)
       })
-      const cwd = guide === 'guide-operator.md' ? checkout : folder
-      const { printed, errors } = await run(steps, platform, { folder: cwd, dataDir })
-      for (const [index, { command, expected }] of steps.entries()) {
-        const text = printed[index] ?? ''
-        try {
-          if (expected?.kind === 'text') assertText(text, expected.text)
-          // Of several answers in a row the first is the one that is shown.
-          if (expected?.kind === 'json')
-            assertJson(JSON.parse(text.trim().split('\n', 1).join()), JSON.parse(expected.text))
-        } catch (error) {
-          throw new Error(`${command}\nprinted:\n${text}\n${errors}`, { cause: error })
-        }
-      }
-    })
 })

@@ -6,13 +6,16 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pathOf, requireProgram } from './require-program.ts'
 
 type Place = { cwd: string; env: Record<string, string | undefined> }
 type Run = (lines: string, place: Place) => Promise<{ stdout: string; stderr: string }>
-export type Shell = { name: string; paste: Run }
+export type Shell = {
+  name: string
+  /** Programs that must be installed. */
+  needs: string[]
+  paste: Run
+}
 
 /** As one piece, which has to be right before any of it runs. */
 const evaluated =
@@ -51,12 +54,8 @@ const typed: Run = async (lines, { cwd, env }) => {
   }
 }
 
-/** Those that are installed; one that is missing is told, and fails the test where all must run. */
-export function shells(t: TestContext): Shell[] {
-  const all: (Shell & { needs: string[] })[] = [
-    { name: 'bash', needs: ['bash'], paste: evaluated('bash') },
-    { name: 'dash', needs: ['dash'], paste: evaluated('dash') },
-    { name: 'zsh', needs: ['zsh', 'script'], paste: typed },
-  ]
-  return all.filter(({ needs }) => needs.every(name => pathOf([name]) !== undefined || requireProgram(t, name)))
-}
+export const shells: readonly Shell[] = [
+  { name: 'bash', needs: ['bash'], paste: evaluated('bash') },
+  { name: 'dash', needs: ['dash'], paste: evaluated('dash') },
+  { name: 'zsh', needs: ['zsh', 'script'], paste: typed },
+]
