@@ -99,16 +99,17 @@ async function keepEmbeddedDatabase(dataDir: string, logger: Logger) {
   let starting = Promise.resolve()
 
   const startAgain = async (reason: string): Promise<void> => {
-    logger.error({ reason }, 'the embedded database is started again')
+    logger.error({ reason }, 'the embedded database has ended and is being restarted')
     for (let tried = 1; !isStopping; tried++) {
       const again = await startEmbeddedDatabase({ dataDir, socketFolder }).catch((error: unknown) => {
         // Once: it is the same every second, and the log may lie on the same disk.
-        if (tried === 1) logger.error({ err: error }, 'the embedded database does not start; it is tried until it does')
+        if (tried === 1)
+          logger.error({ err: error }, 'the embedded database does not start; trying again until it does')
         return null
       })
       if (again) {
         server = again
-        logger.info({ tried }, 'the embedded database runs again')
+        logger.info({ tried }, 'the embedded database is running again')
         return watch()
       }
       await wait(startAgainMs)
@@ -142,7 +143,7 @@ export async function createPlatform(
   const running = only ?? services
   const onFault = (error: unknown) => {
     if (!(error instanceof DomainError)) logger.error({ err: error }, 'unexpected error')
-    else logger.warn({ reason: error.message }, 'put off')
+    else logger.warn({ reason: error.message }, 'could not be done now; it will be tried again')
   }
   const { database, close: closeDatabase } = await openConfiguredDatabase(config, logger)
   const closers: (() => Promise<void>)[] = [closeDatabase]
@@ -330,7 +331,7 @@ async function closeWithin(ms: number, app: FastifyInstance): Promise<void> {
 async function bringToVersion(database: Database, mayMigrate: boolean, logger: Logger): Promise<void> {
   if (mayMigrate) {
     const applied = await migrate(database)
-    if (applied.length > 0) logger.info({ migrations: applied }, 'the database was brought to this version')
+    if (applied.length > 0) logger.info({ migrations: applied }, 'database migrated to this version')
     return
   }
   const pending = await pendingMigrations(database)
@@ -381,7 +382,7 @@ async function createLimits(config: Config, logger: Logger) {
       limit,
       onAway: away =>
         away
-          ? logger.warn({ api }, 'the shared rate limit store is away: each process limits by itself')
+          ? logger.warn({ api }, 'the shared rate limit store is unreachable: each process limits by itself')
           : logger.info({ api }, 'the shared rate limit store is back'),
     })
   const rateLimiter = shareWith('esim', rateLimit)

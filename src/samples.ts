@@ -62,7 +62,7 @@ async function load({ database, deps }: Platform, logger: Logger): Promise<Sampl
     await transaction.execute('delete from sample_loading')
     return { credentials: await issueSampleCredentials(transaction), logins: await addSampleUsers(transaction) }
   })
-  logger.info('the sample directory was loaded')
+  logger.info('sample data loaded')
   return samples
 }
 

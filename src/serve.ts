@@ -28,7 +28,7 @@ export async function serve(only: string | undefined): Promise<void> {
   for (const advice of settingsAdvice(config, env)) logger.warn(advice)
   // What nobody caught ends the process, but through the log: an error printed as it is might carry values of rows.
   process.on('uncaughtException', error => {
-    logger.fatal({ err: error }, 'a fault that nobody dealt with')
+    logger.fatal({ err: error }, 'uncaught error')
     process.exit(1)
   })
   const platform = await createPlatform(config, logger, readServices(only)).catch(startError)
@@ -72,7 +72,7 @@ export async function migrateOnly(json: boolean): Promise<void> {
       json
         ? `${JSON.stringify({ applied })}\n`
         : applied.length === 0
-          ? 'The database is at this version already.\n'
+          ? 'The database is already at this version.\n'
           : `Applied ${applied.length} migration${applied.length === 1 ? '' : 's'}: ${applied.join(', ')}.\n`,
     )
   } finally {

@@ -30,10 +30,10 @@ ${esimLines}
 ${campaignLines}
 ${settlementLines}
 
-Sample credentials of systems, shown this once (alpha and beta are banks, grocer and voltshop are merchants):
+Sample credentials of systems, shown only once (alpha and beta are banks, grocer and voltshop are merchants):
 ${credentialLines.join('\n')}
 
-Sample logins of the portal, shown this once:
+Sample logins of the portal, shown only once:
 ${loginLines.join('\n')}
 
 ${nextSteps}

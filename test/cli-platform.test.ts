@@ -62,10 +62,7 @@ test('credentials: issued, listed, rotated and revoked', async () => {
   assert.deepEqual(Object.keys(issued).sort(), ['clientId', 'secret'])
   assert.equal(await tokenStatus(issued), 200)
   const merchant = await run(['credentials', 'issue', '--merchant', 'grocer'])
-  assert.match(
-    merchant.stdout,
-    /^clientId {2}\S+\nsecret {4}\S+\nPlease keep the secret now: it is shown this once\.\n$/,
-  )
+  assert.match(merchant.stdout, /^clientId {2}\S+\nsecret {4}\S+\nStore the secret now: it is shown only once\.\n$/)
 
   const rotated = await json(['credentials', 'rotate', issued.clientId, '--overlap', 'PT0S'])
   assert.deepEqual(Object.keys(rotated).sort(), ['clientId', 'previousValidUntil', 'secret'])

@@ -287,7 +287,7 @@ describe('what the platform answers', () => {
   })
 
   const strange: [name: string, answer: ScriptedAnswer, args: string[], message: RegExp][] = [
-    ['a page', { text: '<html>' }, ['stock'], /does not speak like Perkline/],
+    ['a page', { text: '<html>' }, ['stock'], /did not come from Perkline/],
     [
       'an error page',
       { status: 502, text: '<html>' },

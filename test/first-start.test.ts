@@ -203,7 +203,7 @@ test('a port that is taken: no samples are loaded, and their credentials are sho
   const first = serve({ DATA_DIR, PORT: port })
   assert.equal(await first.ended, 1)
   assert.match(first.output(), /is taken by another program; set PORT/)
-  assert.doesNotMatch(first.output(), /the sample directory was loaded/)
+  assert.doesNotMatch(first.output(), /sample data loaded/)
 
   server.close()
   await once(server, 'close')
@@ -226,7 +226,7 @@ test('a signal while the samples are loaded: they become whole and are shown, th
     assert.equal(await run.ended, 0, run.output())
     assert.match(run.output(), credentials)
     assert.match(run.output(), /"msg":"stopped"/)
-    cameInTime = /"msg":"stopping".*the sample directory was loaded/s.test(run.output())
+    cameInTime = /"msg":"stopping".*sample data loaded/s.test(run.output())
   }
 })
 

@@ -192,11 +192,14 @@ suite('perkline', { concurrency: 3 }, () => {
       assert.equal(await run.ended, 0, run.stderr())
     })
 
-    test('SIGINT does the same', async t => {
+    test('SIGINT does the same, also twice at once, as a terminal and npm send it', async t => {
       const run = await start(t, ['serve'], onServer())
       await run.ready()
       run.signal('SIGINT')
+      while (!run.stdout().includes('"msg":"stopping"')) await sleep(1)
+      run.signal('SIGINT')
       assert.equal(await run.ended, 0)
+      assert.match(run.stdout(), /"msg":"stopped"/)
     })
   })
 

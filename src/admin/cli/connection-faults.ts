@@ -4,11 +4,10 @@ import { plain } from './output.ts'
 
 /** The connection stood, and nothing came for minutes. */
 export const tooSlow = () =>
-  new CommandError('The platform took the request, but did not answer in time. Its log may tell why.')
+  new CommandError('The platform took the request, but did not answer in time. Please check its log.')
 
 /** The answer is none of the admin interface. */
-export const notPerkline = () =>
-  new CommandError('What answered does not speak like Perkline: please check PERKLINE_URL.')
+export const notPerkline = () => new CommandError('The answer did not come from Perkline: please check PERKLINE_URL.')
 
 /**
  * The platform's refusal, each of its messages on a line of its own.
@@ -41,7 +40,7 @@ function messagesIn(text: string): string[] | null {
 export const wrongKey = (shown: string) =>
   new CommandError(
     `The platform at ${shown} did not accept the operator’s key: OPERATOR_KEY is wrong. ` +
-      'It must be the platform’s own, which an embedded platform keeps in DATA_DIR/operator.key.',
+      'With the embedded database the key is in DATA_DIR/operator.key.',
   )
 
 /** What a platform says of every path that none of its services has (`http/unknown.ts`). */
@@ -76,6 +75,6 @@ export function unreachable(error: unknown, shown: string): CommandError {
   const reason = reasons[code] ?? (plain(message.split('\n', 1)[0] ?? '') || code)
   return new CommandError(
     `Can’t reach the platform at ${shown}: ${reason}. ` +
-      'If it runs elsewhere, say where: PERKLINE_URL=http://HOST:PORT perkline ...',
+      'If it runs elsewhere, give its address: PERKLINE_URL=http://HOST:PORT perkline ...',
   )
 }

@@ -11,7 +11,7 @@ export type IssueOptions = OutputOptions & { bank?: string; merchant?: string; r
 export async function issueCredential(options: IssueOptions): Promise<void> {
   const { bank, merchant, role, label } = options
   if ((bank === undefined) === (merchant === undefined))
-    throw usageFault('Say for whom: either --bank CODE or --merchant CODE.')
+    throw usageFault('Please give either --bank CODE or --merchant CODE.')
   if (merchant !== undefined && role !== undefined)
     throw usageFault('--role goes with --bank only: a merchant’s credential may do everything.')
   if (bank !== undefined && !bankRoles.includes(role as BankRole))
@@ -77,7 +77,7 @@ export async function revokeCredential(clientId: string, options: OutputOptions)
 const secretLines = ({ clientId, secret }: { clientId: string; secret: string }): string[] => [
   `clientId  ${clientId}`,
   `secret    ${secret}`,
-  'Please keep the secret now: it is shown this once.',
+  'Store the secret now: it is shown only once.',
 ]
 
 function stateOf({ revokedAt, previousValidUntil }: Credential, now: Date): string {

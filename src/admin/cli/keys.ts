@@ -15,7 +15,7 @@ export async function rotateTokenKey(options: OutputOptions): Promise<void> {
 
 /** `perkline keys rotate`: seals everything anew with the first of the master keys, while the platform serves. */
 export async function rotateKeys(options: OutputOptions): Promise<void> {
-  const progress = await showProgress('Sealing anew')
+  const progress = await showProgress('Re-encrypting')
   let result: Step['result']
   try {
     for await (const step of streamAdmin<Step>({ method: 'POST', path: '/keys/rotate', long: true })) {
@@ -27,6 +27,6 @@ export async function rotateKeys(options: OutputOptions): Promise<void> {
   }
   if (!result) throw new CommandError('The platform broke off before the end. Please start it again.')
   print(options, result, [
-    `${counted(result.resealed, 'profile', 'profiles')} sealed anew; the first key seals all of them now`,
+    `${counted(result.resealed, 'profile', 'profiles')} re-encrypted: all of them use the first key now`,
   ])
 }

@@ -41,10 +41,10 @@ async function askTwice(): Promise<string> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const password = await ask('Password: ')
     if (password === '') process.stderr.write('A password can’t be empty.\n')
-    else if ((await ask('The same again: ')) === password) return password
-    else process.stderr.write('The two differ.\n')
+    else if ((await ask('Repeat the password: ')) === password) return password
+    else process.stderr.write('The passwords differ.\n')
   }
-  throw new CommandError('No password was given twice alike, so no user was added.')
+  throw new CommandError('The passwords did not match, so no user was added.')
 }
 
 /** The question goes to stderr: stdout is the command's result. What is typed goes nowhere. */
