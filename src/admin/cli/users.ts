@@ -16,7 +16,7 @@ export type UserOptions = OutputOptions & {
 export async function addUser(options: UserOptions): Promise<void> {
   const { bank, merchant, platform, login, role } = options
   if ([bank, merchant, platform].filter(named => named !== undefined).length !== 1)
-    throw usageFault('Please give one of --merchant CODE, --bank CODE and --platform.')
+    throw usageFault('Please give one of --merchant CODE, --bank CODE or --platform.')
   const roles: readonly string[] = platform ? platformRoles : bank === undefined ? merchantRoles : bankRoles
   if (!roles.includes(role)) throw usageFault(`--role must be one of ${roles.join(', ')} here.`)
   const password = await readPassword()
