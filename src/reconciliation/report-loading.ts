@@ -1,4 +1,5 @@
 /** How a file gets into the database, in one pass over it: its lines as rows, its bytes piece by piece. */
+import { createHash, type Hash } from 'node:crypto'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type pg from 'pg'
 import { describeFaults } from '../csv-lines.ts'
@@ -16,20 +17,21 @@ const namedFaults = 20
  *
  * @param client in a transaction
  * @param report.isTrial true: only the lines are written, not the bytes of the file
- * @returns the size of the file
+ * @returns the size of the file and its SHA-256
  * @throws DomainError 'invalid' for a file that is no report: the first 20 faults by line, column and value, then the count of all
  */
 export async function loadReport(
   client: pg.Client,
   report: { reportId: string; side: Side; bytes: AsyncIterable<Buffer>; isTrial?: boolean },
-): Promise<{ sizeBytes: number }> {
+): Promise<{ sizeBytes: number; sha256: Buffer }> {
+  const hash = createHash('sha256')
   const writer = createReportWriter(client, report.reportId)
   const faults: ReportProblem[] = []
   let faultsCount = 0
   let lines = 0
   let cards = 0
   // Once nothing will be kept, only the faults are still to be counted.
-  const kept = keeping(report.bytes, writer, () => faultsCount === 0 && !report.isTrial)
+  const kept = keeping(hashed(report.bytes, hash), writer, () => faultsCount === 0 && !report.isTrial)
   for await (const read of readReportLines(kept, report.side)) {
     faults.push(...read.faults.slice(0, namedFaults - faults.length))
     faultsCount += read.faults.length
@@ -43,7 +45,14 @@ export async function loadReport(
   if (isFileOfCards(cards, lines)) throw noReport(problem({ rule: 'no-card-numbers' }))
   if (faultsCount > 0)
     throw new DomainError('invalid', describeFaults(faults.map(problemText), faultsCount), { problems: faults })
-  return { sizeBytes: await writer.finish() }
+  return { sizeBytes: await writer.finish(), sha256: hash.digest() }
+}
+
+async function* hashed(bytes: AsyncIterable<Buffer>, hash: Hash) {
+  for await (const piece of bytes) {
+    hash.update(piece)
+    yield piece
+  }
 }
 
 async function* keeping(bytes: AsyncIterable<Buffer>, writer: ReportWriter, isKept: () => boolean) {

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
 import { createUploadTurns } from '../http/file-upload.ts'
+import { actRoutes } from './act/routes.ts'
 import { bankMoveRoutes, merchantMoveRoutes } from './move-routes.ts'
 import { readRoutes } from './read-routes.ts'
 import { bankUploadRoutes, merchantUploadRoutes } from './upload-routes.ts'
@@ -12,6 +13,6 @@ export const reconciliationRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
   const turns = createUploadTurns(uploadsAtOnce)
   for (const routes of [bankUploadRoutes, merchantUploadRoutes])
     await app.register(routes, { ...deps, turns, prefix: '' })
-  for (const routes of [bankMoveRoutes, merchantMoveRoutes, readRoutes])
+  for (const routes of [bankMoveRoutes, merchantMoveRoutes, readRoutes, actRoutes])
     await app.register(routes, { ...deps, prefix: '' })
 }

@@ -54,7 +54,8 @@ const meanings: Record<DifferenceKind, string> = {
   'only-in-merchant-report': 'the bank’s report does not name the transaction',
 }
 
-const totals = {
+/** How many differences there are, in all and of each kind. */
+export const differenceCounts = {
   total: count('How many there are', 2),
   byKind: Type.Object(
     Object.fromEntries(differenceKinds.map(kind => [kind, count(meanings[kind])])) as Record<
@@ -102,7 +103,7 @@ export const Uploaded = Type.Object(
     lines: count('Lines below the header', 1250),
     totalAmount: money('Sum of `amount`', 561_230.5),
     totalCashback: money('Sum of `cashbackAmount`', 28_061.53),
-    differences: Type.Object(totals, {
+    differences: Type.Object(differenceCounts, {
       description: 'What this report has led to, together with the other side’s latest',
     }),
   },
@@ -166,7 +167,7 @@ const Bank = Type.Object({
   ),
   differences: Type.Object(
     {
-      ...totals,
+      ...differenceCounts,
       items: Type.Array(Item, {
         description:
           'The first 1,000, by the line of the bank’s report, then of the merchant’s; `differences.csv` has all of them',

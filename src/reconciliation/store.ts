@@ -12,6 +12,7 @@ export type NewReport = {
   side: Side
   fileName: string
   sizeBytes: number
+  sha256: Buffer
   uploadedAt: Date
   actor: Actor
   comment: string | null
@@ -42,8 +43,8 @@ export async function insertReport(transaction: Queryable, report: NewReport, co
   )
   await transaction.execute(
     `insert into reports (report_id, cashback_id, bank_id, side, version, file_name, size_bytes, lines, total_amount, total_cashback,
-       uploaded_at, actor_type, actor_id, actor_subject, comment, broken_terms)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+       uploaded_at, actor_type, actor_id, actor_subject, comment, broken_terms, sha256)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
     [
       ...[
         reportId,
@@ -56,7 +57,15 @@ export async function insertReport(transaction: Queryable, report: NewReport, co
         totalAmount,
         totalCashback,
       ],
-      ...[report.uploadedAt, actor.type, actor.id, actor.subject, report.comment, JSON.stringify(brokenTerms)],
+      ...[
+        report.uploadedAt,
+        actor.type,
+        actor.id,
+        actor.subject,
+        report.comment,
+        JSON.stringify(brokenTerms),
+        report.sha256,
+      ],
     ],
   )
 }

@@ -48,7 +48,7 @@ export async function uploadReport(deps: CampaignDeps, given: Given): Promise<Up
     deps.database,
     async (client, transaction) => {
       await prepareComparison(transaction)
-      const { sizeBytes } = await loadReport(client, { reportId, side, bytes: file.bytes })
+      const { sizeBytes, sha256 } = await loadReport(client, { reportId, side, bytes: file.bytes })
       const before = await findCompared(transaction, given)
       await forgetReport(transaction, side, before)
       const tried = await compare(transaction, { ...given, reportId, before })
@@ -63,7 +63,18 @@ export async function uploadReport(deps: CampaignDeps, given: Given): Promise<Up
       const actor = actorOf(given.caller)
       const { fileName } = file
       const comment = file.comment()
-      const report = { reportId, cashbackId, bankId, side, fileName, sizeBytes, uploadedAt: now, actor, comment }
+      const report = {
+        reportId,
+        cashbackId,
+        bankId,
+        side,
+        fileName,
+        sizeBytes,
+        sha256,
+        uploadedAt: now,
+        actor,
+        comment,
+      }
       await insertReport(transaction, report, comparison)
       await replaceComparison(transaction, { ...given, reports: { ...before, [side]: reportId }, comparison })
       const [after] = await writeDecisions(transaction, [{ campaign, decision }], { actor, now, comment })

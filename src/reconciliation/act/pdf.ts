@@ -1,0 +1,204 @@
+/** The settlement act as a PDF: one page for each bank, in an embedded font that has Cyrillic letters and currency signs. */
+import { fileURLToPath } from 'node:url'
+import PDFDocument from 'pdfkit'
+import { countEveryKind, differenceKinds, totalOf } from '../differences.ts'
+import type { SettlementAct } from './read.ts'
+import { type ActLanguage, actTexts } from './texts.ts'
+
+type Bank = SettlementAct['banks'][number]
+type Report = NonNullable<Bank['bankReport']>
+export type ActStyle = { language: ActLanguage; timeZone: string }
+
+const font = (file: string): string => fileURLToPath(import.meta.resolve(`@expo-google-fonts/inter/${file}`))
+const regular = font('400Regular/Inter_400Regular.ttf')
+const bold = font('700Bold/Inter_700Bold.ttf')
+
+const margin = 48
+const width = 595.28 - 2 * margin
+const colours = { text: '#14211b', muted: '#5b6b63', line: '#c9d3cd' }
+
+/** @returns the document as a stream of bytes */
+export function actPdf(act: SettlementAct, style: ActStyle): PDFKit.PDFDocument {
+  const texts = actTexts[style.language]
+  const document = new PDFDocument({
+    size: 'A4',
+    margin,
+    bufferPages: true,
+    lang: style.language,
+    displayTitle: true,
+    info: { Title: `${texts.title}: ${act.campaignName}`, Author: 'Perkline', CreationDate: act.generatedAt },
+  })
+  document.registerFont('regular', regular).registerFont('bold', bold)
+  for (const [index, bank] of act.banks.entries()) {
+    if (index > 0) document.addPage()
+    writeBank(document, act, bank, style)
+  }
+  writeFooters(document, act, style)
+  document.end()
+  return document
+}
+
+function writeBank(document: PDFKit.PDFDocument, act: SettlementAct, bank: Bank, style: ActStyle): void {
+  const texts = actTexts[style.language]
+  const format = createFormat(style, act.currency)
+  const isSettled = bank.settledAt !== null
+  document.font('bold').fontSize(18).fillColor(colours.text).text(texts.title)
+  document.font('regular').fontSize(9).fillColor(colours.muted)
+  document.text(`${texts.number} ${act.cashbackId.slice(0, 8)}-${bank.code}`)
+  if (!isSettled) document.font('bold').fillColor('#a35200').text(texts.draft)
+  document.moveDown(0.8)
+
+  facts(document, [
+    [texts.campaign, act.campaignName],
+    [texts.id, act.cashbackId],
+    [texts.period, `${format.instant(act.dateFrom)} – ${format.instant(act.dateTo)}`],
+    [texts.cashback, format.percent(act.percentage)],
+    [texts.share, format.percent(act.merchantCompensationPercentage)],
+  ])
+  heading(document, texts.merchant)
+  const { merchant } = act
+  facts(document, [
+    [texts.merchant, style.language === 'en' ? merchant.nameEn || merchant.name : merchant.name],
+    [texts.code, merchant.code],
+    [texts.mcc, merchant.merchantCategoryCode.join(', ')],
+    [texts.domains, merchant.domain.join(', ')],
+    [texts.id, merchant.id],
+  ])
+  heading(document, texts.bank)
+  facts(document, [
+    [texts.bank, bank.name],
+    [texts.code, bank.code],
+    [texts.id, bank.id],
+  ])
+  heading(document, texts.reports)
+  const row = (label: string, value: (report: Report) => string): [string, string, string] => [
+    label,
+    bank.bankReport ? value(bank.bankReport) : texts.none,
+    bank.merchantReport ? value(bank.merchantReport) : texts.none,
+  ]
+  columns(document, [
+    ['', texts.bankReport, texts.merchantReport],
+    row(texts.file, ({ fileName }) => fileName),
+    row(texts.version, ({ version }) => String(version)),
+    row(texts.uploaded, ({ uploadedAt }) => format.instant(uploadedAt)),
+    row(texts.lines, ({ lines }) => format.count(lines)),
+    row(texts.amount, ({ totalAmount }) => format.money(totalAmount)),
+    row(texts.totalCashback, report => cashback(report, format.money)),
+    row(texts.hash, ({ sha256 }) => sha256.replace(/(.{32})/g, '$1 ').trim()),
+  ])
+  heading(document, texts.differences)
+  const byKind = countEveryKind(...bank.counts)
+  const kinds = differenceKinds.filter(kind => byKind[kind] > 0)
+  facts(document, [
+    ...(bank.matched === null ? [] : [[texts.matched, format.count(bank.matched)] as const]),
+    ...kinds.map(kind => [texts.kinds[kind], format.count(byKind[kind])] as const),
+    [texts.total, kinds.length === 0 ? texts.noDifferences : format.count(totalOf(byKind))],
+  ])
+  heading(document, texts.dates)
+  const date = (at: string | null) => (at === null ? texts.notYet : format.instant(at))
+  facts(document, [
+    [texts.accepted, date(bank.acceptedAt)],
+    [texts.settled, date(bank.settledAt)],
+    [texts.paid, date(act.paidAt)],
+    [texts.received, date(bank.receivedAt)],
+  ])
+  heading(document, texts.compensation)
+  document.font('bold').fontSize(14).fillColor(colours.text)
+  document.text(bank.compensation === null ? texts.notYet : format.money(bank.compensation))
+  if (act.banks.length > 1) {
+    document.font('regular').fontSize(9).fillColor(colours.muted)
+    document.text(`${texts.totalCompensation}: ${format.money(act.totalCompensation)}`)
+  }
+  if (isSettled) signatures(document, [texts.merchant, texts.bank], texts.signature)
+}
+
+/** A merchant may leave the cashback out of its report. */
+const cashback = ({ totalCashback }: Report, money: (amount: string) => string): string =>
+  Number(totalCashback) === 0 ? '–' : money(totalCashback)
+
+function heading(document: PDFKit.PDFDocument, text: string): void {
+  document.moveDown(0.7).font('bold').fontSize(11).fillColor(colours.text).text(text, margin, document.y)
+  document.moveDown(0.2)
+}
+
+/** Names at the left, values at the right. */
+function facts(document: PDFKit.PDFDocument, rows: readonly (readonly [string, string])[]): void {
+  columns(
+    document,
+    rows.filter(([, value]) => value !== ''),
+    [0.34, 0.66],
+  )
+}
+
+function columns(document: PDFKit.PDFDocument, rows: readonly (readonly string[])[], shares = [0.2, 0.4, 0.4]): void {
+  for (const cells of rows) {
+    const heights = cells.map((cell, index) => {
+      document.font(index === 0 ? 'regular' : 'bold').fontSize(9)
+      return document.heightOfString(cell || ' ', { width: width * (shares[index] ?? 0) - 8 })
+    })
+    const height = Math.max(...heights) + 4
+    if (document.y + height > document.page.maxY()) document.addPage()
+    const top = document.y
+    let left = margin
+    for (const [index, cell] of cells.entries()) {
+      const share = width * (shares[index] ?? 0)
+      document.font(index === 0 ? 'regular' : 'bold').fontSize(9)
+      document.fillColor(index === 0 ? colours.muted : colours.text).text(cell, left, top + 2, { width: share - 8 })
+      left += share
+    }
+    document.y = top + height
+    document
+      .moveTo(margin, document.y)
+      .lineTo(margin + width, document.y)
+      .lineWidth(0.4)
+      .stroke(colours.line)
+  }
+  document.x = margin
+}
+
+function signatures(document: PDFKit.PDFDocument, parties: readonly string[], hint: string): void {
+  const height = 60
+  if (document.y + height > document.page.maxY()) document.addPage()
+  const top = document.y + 34
+  const share = width / parties.length
+  for (const [index, party] of parties.entries()) {
+    const left = margin + index * share
+    document
+      .moveTo(left, top)
+      .lineTo(left + share - 24, top)
+      .lineWidth(0.6)
+      .stroke(colours.muted)
+    document.font('regular').fontSize(8).fillColor(colours.muted)
+    document.text(`${party}: ${hint}`, left, top + 4, { width: share - 24 })
+  }
+}
+
+function writeFooters(document: PDFKit.PDFDocument, act: SettlementAct, style: ActStyle): void {
+  const texts = actTexts[style.language]
+  const generated = `${texts.generated} ${createFormat(style, act.currency).instant(act.generatedAt)} · Perkline`
+  const { count } = document.bufferedPageRange()
+  for (let page = 0; page < count; page++) {
+    document.switchToPage(page)
+    // Below the margin a text would begin a new page.
+    document.page.margins.bottom = 0
+    document.font('regular').fontSize(8).fillColor(colours.muted)
+    const y = document.page.height - 32
+    document.text(generated, margin, y, { lineBreak: false })
+    document.text(texts.page(page + 1, count), margin, y, { width, align: 'right', lineBreak: false })
+  }
+}
+
+/** Decimal texts are written exactly: `Intl` takes them as they are. */
+function createFormat({ language, timeZone }: ActStyle, currency: string) {
+  const locale = language === 'uk' ? 'uk-UA' : 'en-GB'
+  const money = new Intl.NumberFormat(locale, { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
+  const percent = new Intl.NumberFormat(locale, { maximumFractionDigits: 4 })
+  const instant = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'long', timeStyle: 'short' })
+  const count = new Intl.NumberFormat(locale)
+  return {
+    money: (amount: string): string => money.format(amount as `${number}`),
+    percent: (value: string): string => `${percent.format(value as `${number}`)} %`,
+    count: (value: number): string => count.format(value),
+    instant: (at: string | Date): string => instant.format(new Date(at)),
+  }
+}

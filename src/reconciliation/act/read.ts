@@ -1,0 +1,45 @@
+/** The settlement act of a campaign: what both sides reported, what was accepted, and what the merchant owes to each bank. */
+import type { CampaignDeps } from '../../campaigns/deps.ts'
+import { bankNotInvited, requireParty } from '../../campaigns/parties.ts'
+import { DomainError } from '../../errors.ts'
+import type { Partner } from '../operations.ts'
+import { type Act, type ActReport, findAct, hashReport } from './store.ts'
+
+type Hashed = ActReport & { sha256: string }
+type HashedBank = Omit<Act['banks'][number], 'bankReport' | 'merchantReport'> & {
+  bankReport: Hashed | null
+  merchantReport: Hashed | null
+}
+export type SettlementAct = Omit<Act, 'banks'> & { banks: HashedBank[]; generatedAt: Date }
+
+/**
+ * A bank gets its own part; the merchant every bank's, or that of one.
+ *
+ * @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden'; 'campaign-state' before reports are exchanged
+ */
+export async function readAct(
+  { database, clock }: Pick<CampaignDeps, 'database' | 'clock'>,
+  asked: { caller: Partner; cashbackId: string; bankId?: string | undefined },
+): Promise<SettlementAct> {
+  const { caller, cashbackId } = asked
+  if (caller.type === 'bank' && asked.bankId !== undefined && asked.bankId !== caller.bankId) throw bankNotInvited()
+  const bankId = caller.type === 'bank' ? caller.bankId : (asked.bankId ?? null)
+  await requireParty(database, { caller, cashbackId, ...(bankId !== null && { bankId }) })
+  const act = await findAct(database, cashbackId, bankId)
+  if (!act || act.banks.length === 0)
+    throw new DomainError(
+      'campaign-state',
+      'There is no settlement act yet: reports are exchanged after the end of the campaign’s period',
+    )
+  const hashed = async (report: ActReport | null): Promise<Hashed | null> =>
+    report && { ...report, sha256: report.sha256 ?? (await hashReport(database, report.reportId)) }
+  const banks: HashedBank[] = []
+  // One after the other: a report from before hashes were kept is read whole.
+  for (const bank of act.banks)
+    banks.push({
+      ...bank,
+      bankReport: await hashed(bank.bankReport),
+      merchantReport: await hashed(bank.merchantReport),
+    })
+  return { ...act, banks, generatedAt: clock.now() }
+}

@@ -1,0 +1,87 @@
+/** The settlement act, as data and as a PDF. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { type CampaignRoutesDeps, onlyPartners, partnerOf } from '../../campaigns/callers.ts'
+import { CampaignPath, cashbackErrors, secured } from '../../campaigns/schemas.ts'
+import { DomainError } from '../../errors.ts'
+import { downloadHeaders } from '../../http/download.ts'
+import { actPdf } from './pdf.ts'
+import { readAct } from './read.ts'
+import * as schemas from './schemas.ts'
+import { actView } from './view.ts'
+
+const common = { tags: ['Reconciliation'], security: secured, params: CampaignPath }
+const description =
+  'For each bank: the totals of both latest reports with the SHA-256 of each file, the differences that were accepted, the compensation, ' +
+  'and the dates. A bank gets its own part. Before the merchant has confirmed settlement it is a draft.'
+const errors = cashbackErrors({
+  400: 'The id is no UUID, the query is not as described, or no reports are exchanged yet',
+  404: 'There is no such campaign, or the bank is not invited to it',
+})
+
+export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  onlyPartners(app as unknown as FastifyInstance, deps)
+
+  app.get(
+    '/cashbacks/:cashbackId/settlement-act',
+    {
+      schema: {
+        ...common,
+        operationId: 'readSettlementAct',
+        summary: 'The settlement act',
+        description,
+        querystring: schemas.ActQuery,
+        response: { 200: schemas.SettlementAct, ...errors },
+      },
+    },
+    async request => {
+      const { bankId } = request.query
+      const asked = { caller: partnerOf(request), ...request.params, bankId: bankId?.toLowerCase() }
+      return actView(await readAct(deps, asked))
+    },
+  )
+
+  app.get(
+    '/cashbacks/:cashbackId/settlement-act.pdf',
+    {
+      schema: {
+        ...common,
+        operationId: 'downloadSettlementAct',
+        summary: 'The settlement act as a PDF',
+        description: `${description} One page or more for each bank.`,
+        querystring: schemas.ActPdfQuery,
+        response: {
+          200: {
+            description: 'The document',
+            content: {
+              'application/pdf': {
+                schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string', contentMediaType: 'application/pdf' }),
+              },
+            },
+          },
+          ...errors,
+        },
+      },
+    },
+    async (request, reply) => {
+      const { bankId, language, timeZone } = request.query
+      requireTimeZone(timeZone)
+      const asked = { caller: partnerOf(request), ...request.params, bankId: bankId?.toLowerCase() }
+      const act = await readAct(deps, asked)
+      // Drawing takes the processor: a partner has few at once.
+      await deps.costlyReads(request as FastifyRequest, reply as FastifyReply)
+      const name = `settlement-act-${act.cashbackId}${act.banks.length === 1 ? `-${act.banks[0]?.code}` : ''}.pdf`
+      reply.headers({ ...downloadHeaders(name), 'content-type': 'application/pdf' })
+      return reply.send(actPdf(act, { language, timeZone }) as unknown as NodeJS.ReadableStream)
+    },
+  )
+}
+
+function requireTimeZone(timeZone: string): void {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone })
+  } catch {
+    throw new DomainError('invalid', ['timeZone must be an IANA time zone'])
+  }
+}

@@ -1,0 +1,111 @@
+/** All SQL of settlement acts: one statement for what the act tells, so that all of it belongs to the same moment. */
+import { createHash } from 'node:crypto'
+import type { CampaignStatus, ReportingStage } from '../../campaigns/lifecycle.ts'
+import type { Queryable, Statement } from '../../db/database.ts'
+import type { CountsByKind } from '../differences.ts'
+import { readFile } from '../file-store.ts'
+
+/** Amounts are decimal texts, exact; instants ISO 8601. */
+export type ActReport = {
+  reportId: string
+  version: number
+  fileName: string
+  sizeBytes: number
+  lines: number
+  totalAmount: string
+  totalCashback: string
+  uploadedAt: string
+  /** Hex; null on a report of an older version of the platform: `hashReport` computes it. */
+  sha256: string | null
+}
+
+export type ActBank = {
+  id: string
+  code: string
+  name: string
+  stage: ReportingStage
+  compensation: string | null
+  matched: number | null
+  counts: (Partial<CountsByKind> | null)[]
+  bankReport: ActReport | null
+  merchantReport: ActReport | null
+  acceptedAt: string | null
+  settledAt: string | null
+  receivedAt: string | null
+}
+
+export type Act = {
+  cashbackId: string
+  campaignName: string
+  status: CampaignStatus
+  dateFrom: string
+  dateTo: string
+  percentage: string
+  merchantCompensationPercentage: string
+  currency: string
+  merchant: {
+    id: string
+    code: string
+    name: string
+    nameEn: string
+    merchantCategoryCode: string[]
+    domain: string[]
+  }
+  paidAt: string | null
+  banks: ActBank[]
+  totalCompensation: string
+}
+
+const reportOf = (column: string): string => `
+  (select json_build_object('reportId', p.report_id, 'version', p.version, 'fileName', p.file_name, 'sizeBytes', p.size_bytes,
+     'lines', p.lines, 'totalAmount', p.total_amount::numeric(20, 2)::text, 'totalCashback', p.total_cashback::numeric(20, 2)::text,
+     'uploadedAt', p.uploaded_at, 'sha256', encode(p.sha256, 'hex'))
+   from reports p where p.report_id = r.${column})`
+
+const lastMove = (trigger: string, ofBank: string): string =>
+  `(select max(h.at) from campaign_history h where h.cashback_id = c.cashback_id and h.trigger = '${trigger}' and ${ofBank})`
+
+const actStatement: Statement = {
+  name: 'reports.act',
+  text: `
+    select c.cashback_id as "cashbackId", c.name as "campaignName", c.status, c.date_from as "dateFrom", c.date_to as "dateTo",
+      c.percentage::text, c.merchant_compensation_percentage::text as "merchantCompensationPercentage",
+      k.currency_code as currency, ${lastMove('pay', 'h.bank_id is null')} as "paidAt",
+      json_build_object('id', m.merchant_id, 'code', m.code, 'name', m.name, 'nameEn', m.name_en,
+        'merchantCategoryCode', m.merchant_category_code, 'domain', m.domain) as merchant,
+      b.banks, b.total::text as "totalCompensation"
+    from campaigns c join merchants m using (merchant_id) join countries k using (country_id)
+    cross join lateral (
+      select coalesce(sum(i.expected_compensation), 0)::numeric(20, 2) as total, coalesce(json_agg(json_build_object(
+        'id', i.bank_id, 'code', n.code, 'name', n.name, 'stage', i.reporting_stage,
+        'compensation', i.expected_compensation::numeric(20, 2)::text, 'matched', r.matched,
+        'counts', json_build_array(rb.broken_terms, rm.broken_terms, r.unmatched),
+        'bankReport', ${reportOf('bank_report_id')}, 'merchantReport', ${reportOf('merchant_report_id')},
+        'acceptedAt', ${lastMove('accept-report', 'h.bank_id = i.bank_id')},
+        'settledAt', ${lastMove('settle', 'h.bank_id = i.bank_id')},
+        'receivedAt', ${lastMove('acknowledge', 'h.bank_id = i.bank_id')})
+        order by n.name collate "C", n.bank_id), '[]') as banks
+      from campaign_banks i join banks n using (bank_id) left join reconciliations r using (cashback_id, bank_id)
+      left join reports rb on rb.report_id = r.bank_report_id left join reports rm on rm.report_id = r.merchant_report_id
+      where i.cashback_id = c.cashback_id and i.reporting_stage is not null and ($2::uuid is null or i.bank_id = $2)
+    ) b
+    where c.cashback_id = $1`,
+}
+
+/**
+ * @param bankId only this bank; null: every bank whose reconciliation has begun
+ * @returns null when there is no such campaign
+ */
+export async function findAct(database: Queryable, cashbackId: string, bankId: string | null): Promise<Act | null> {
+  const [act] = await database.query<Act>(actStatement, [cashbackId, bankId])
+  return act ?? null
+}
+
+/** Computes and keeps the hash of a report from before hashes were kept. @returns hex */
+export async function hashReport(database: Queryable, reportId: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const piece of readFile(database, reportId)) hash.update(piece)
+  const sha256 = hash.digest()
+  await database.execute('update reports set sha256 = $2 where report_id = $1 and sha256 is null', [reportId, sha256])
+  return sha256.toString('hex')
+}
