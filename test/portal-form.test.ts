@@ -1,5 +1,6 @@
 /** The form of a campaign in a real browser: what people type, drafts, sections, the save bar, a copy of a campaign; its rules as tables. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after, before, suite, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { emptyValues, periodOf, withTimes } from '../portal/src/campaigns/form/values.ts'
@@ -10,6 +11,7 @@ import { campaignDirectory, createBankCampaign, createCampaign, ids } from './su
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 import { type Account, addAccount } from './support/portal.ts'
 import { openSides, type Sides } from './support/reconciliation.ts'
+import { addCustomers, customers, fileOf, putSegment } from './support/segments.ts'
 
 let platform: TestPlatform
 let sides: Sides
@@ -360,4 +362,33 @@ test('the merchant sees every bank’s name, when it decided and what it said, a
   await row('Бета Банк').getByText('«The budget is spent»').waitFor()
   await row('Alpha Bank').locator('time').waitFor()
   await assertAccessible(visitor)
+})
+
+test('a bank downloads the terminals and its customers of a campaign as CSV files', { timeout: 60_000 }, async t => {
+  const banker = await addAccount(platform, { bank: 'alpha' }, 'EDITOR')
+  await addCustomers(platform, 'alpha', customers('A', 30))
+  const id = await createCampaign(platform, {}, sides.grocer)
+  assert.equal((await putSegment(sides.grocer, id, fileOf(customers('A', 30)))).status, 200)
+  for (const viewport of [{ width: 1440, height: 900 }, phone]) {
+    const visitor = await visit(t, platform, { viewport })
+    if (!visitor) return
+    const { page } = visitor
+    const save = async () => {
+      const saved = page.waitForEvent('download')
+      await button(page, 'Export CSV').click()
+      return readFile(await (await saved).path(), 'utf8')
+    }
+    await visitor.logIn(banker, `/bank/campaigns/${id}`)
+    assert.equal((await save()).split('\r\n').length, 32, 'a header, 30 customers, an empty rest')
+    await assertAccessible(visitor)
+    await page.getByRole('tab', { name: 'Terminals' }).click()
+    await page.getByRole('searchbox').fill('T-0001')
+    await page.waitForURL(/find=/)
+    await page.getByText('T-0002').waitFor({ state: 'detached' })
+    const file = await save()
+    assert.match(file, /T-0001/)
+    assert.doesNotMatch(file, /T-0002/)
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0)
+    await assertAccessible(visitor)
+  }
 })

@@ -79,7 +79,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     await page.getByRole('region', { name: 'As a customer sees it' }).locator('img').waitFor()
     await button(page, 'Create and invite the banks').click()
     await titled(page, 'Autumn!')
-    await sees(page, 'Waits for the decision of Alpha Bank and Бета Банк.')
+    await sees(page, 'Waiting for Alpha Bank and Бета Банк to decide.')
     id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
     const { body } = await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`)
     assert.deepEqual(
@@ -137,10 +137,10 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     await page.getByRole('tab', { name: 'Banks' }).click()
     await assertCount(page.getByText('Participating'), 2)
     await button(page, 'Launch').click()
-    await sees(page, /It starts by itself on its first day, with Alpha Bank and Бета Банк/)
+    await sees(page, /starts automatically on its start date with Alpha Bank and Бета Банк/)
     await agree(page, 'Launch')
     await sees(page, 'The campaign is launched')
-    await sees(page, /^Nothing blocks it: it starts on/)
+    await sees(page, /^No action needed\. The campaign starts on/)
     assert.equal(await button(page, 'Launch').count(), 0)
   })
 
@@ -324,7 +324,7 @@ test('українською, на телефоні: від списку до к
   await page.getByRole('searchbox', { name: 'Пошук за назвою' }).fill('літо')
   await page.waitForURL(/name=/)
   await page.getByRole('link', { name: 'Літо' }).click()
-  await sees(page, 'Чекає на вас: дайте відповідь на звіт (Alpha Bank).')
+  await sees(page, 'Потрібна ваша дія: перевірте звіт (Alpha Bank).')
   await assertAccessible(visitor)
   await fits(page)
   await page.getByRole('tab', { name: 'Банки' }).click()
@@ -336,9 +336,9 @@ test('українською, на телефоні: від списку до к
   await walk('/merchant/campaigns?name=Помилкова')
   await page.getByRole('link', { name: 'Помилкова' }).click()
   await button(page, 'Видалити').click()
-  await sees(page, 'Це незворотно. Банки відразу побачать, що її видалено, і вона ніколи не почнеться.')
+  await sees(page, 'Кампанія не почнеться, а банки побачать, що ви її видалили. Скасувати це буде неможливо.')
   await agree(page, 'Видалити')
-  await sees(page, 'Її видалено. Більше з нею нічого не зробити.')
+  await sees(page, 'Кампанію видалено.')
 })
 
 /** Nothing is wider than the screen. */

@@ -1,12 +1,14 @@
-import { Stack, Text } from '@mantine/core'
+import { Group, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { counting, text } from '../app/search.ts'
 import { useTexts } from '../i18n/preferences.tsx'
 import type { Column } from '../ui/data-table/columns.ts'
 import { DataTable } from '../ui/data-table/data-table.tsx'
+import { SaveFile } from '../ui/save-file.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
 import { Empty } from '../ui/states.tsx'
 import { DateTime, none } from '../ui/values.tsx'
+import classes from './campaigns.module.css'
 import { terminalsQuery } from './queries.ts'
 import { campaignTexts } from './texts.ts'
 import type { ListedTerminal } from './types.ts'
@@ -30,11 +32,22 @@ export function TerminalsTable(props: {
   const { cashbackId, isPlatform, search, onSearch, since } = props
   const { terminals: texts } = useTexts(campaignTexts)
   const { page = 1, find } = search
+  const filters = new URLSearchParams({ ...(find && { search: find }), ...(since && { since }) })
+  const filePath = `/portal/cashbacks/${cashbackId}/terminals.csv?${filters}`
   const query = useQuery({ ...terminalsQuery(cashbackId, { page, find, since }), placeholderData: keepPreviousData })
   return (
     <Stack gap="md">
       <Text c="dimmed">{isPlatform ? texts.platform : texts.own}</Text>
-      <SearchInput label={texts.search} value={find} onChange={words => onSearch({ find: words, page: undefined })} />
+      <Group align="flex-end" gap="sm">
+        <div className={classes.grow}>
+          <SearchInput
+            label={texts.search}
+            value={find}
+            onChange={words => onSearch({ find: words, page: undefined })}
+          />
+        </div>
+        <SaveFile path={filePath} name="terminals.csv" />
+      </Group>
       <DataTable
         label={texts.title}
         columns={useColumns()}

@@ -1,6 +1,7 @@
-import { Card, Title } from '@mantine/core'
+import { Card, Stack, Title } from '@mantine/core'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { type KeyFact, KeyFacts } from '../../ui/key-facts.tsx'
+import { SaveFile } from '../../ui/save-file.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Count, Money, none, Percent } from '../../ui/values.tsx'
 import { bankCampaignTexts } from '../campaign-texts.ts'
@@ -38,7 +39,7 @@ function Stage({ campaign }: { campaign: BankCampaign }) {
   return bankStatus === 'pending' || bankStatus === 'approved' ? texts.afterPeriod : none
 }
 
-function useSegmentFact({ segment }: BankCampaign): KeyFact {
+function useSegmentFact({ cashbackId, segment }: BankCampaign): KeyFact {
   const texts = useTexts(bankCampaignTexts)
   const format = useFormat()
   if (segment === null) return { label: texts.segment, value: texts.everyone, hint: texts.everyoneHint }
@@ -46,6 +47,11 @@ function useSegmentFact({ segment }: BankCampaign): KeyFact {
   return {
     label: texts.segment,
     value: <Count value={customersCount} />,
-    hint: texts.segmentOf(format.dateTime(formedAt), sourceFileName),
+    hint: (
+      <Stack gap="xs" align="flex-start">
+        {texts.segmentOf(format.dateTime(formedAt), sourceFileName)}
+        <SaveFile path={`/portal/cashbacks/${cashbackId}/segment.csv`} name="segment.csv" />
+      </Stack>
+    ),
   }
 }
