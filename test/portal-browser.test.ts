@@ -54,7 +54,7 @@ suite('login', () => {
     const { page, open, errors } = visitor
     await open('/login')
     await fillLogin(page, { ...merchant, password: 'wrong' })
-    await page.getByRole('alert').getByText('The login or the password is wrong').waitFor()
+    await page.getByRole('alert').getByText('Wrong login, password or account type').waitFor()
     const password = page.locator('input[autocomplete=current-password]')
     assert.equal(await password.inputValue(), '')
     assert.equal(await page.evaluate(`document.activeElement.autocomplete`), 'current-password')
@@ -189,7 +189,7 @@ suite('the frame', () => {
     const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme')
     await logIn(merchant)
     assert.equal(await scheme(), 'dark')
-    await page.getByRole('button', { name: 'Switch to light colours' }).click()
+    await page.getByRole('button', { name: 'Use light theme' }).click()
     assert.equal(await scheme(), 'light')
     await page.reload({ waitUntil: 'commit' })
     await page.getByRole('banner').waitFor()
