@@ -29,7 +29,7 @@ suite('login', () => {
     if (!visitor) return
     const { page, open, empty } = visitor
     for (const [account, area, name] of [
-      [merchant, 'merchant', 'Гросер'],
+      [merchant, 'merchant', 'Grocer'],
       [bank, 'bank', 'Alpha Bank'],
       [staff, 'operator', 'Perkline'],
     ] as const) {

@@ -62,7 +62,7 @@ suite('GET /portal/cashbacks', () => {
     assert.ok(dateFrom < dateTo && createdAt <= updatedAt)
     assert.deepEqual(rest, {
       cashbackId: first,
-      retailer: { retailerId: ids.grocer, name: 'Гросер' },
+      retailer: { retailerId: ids.grocer, name: 'Гросер', nameEn: 'Grocer' },
       createdByType: 'retailer',
       name: 'Осінь',
       status: 'awaitingBankApproval',
