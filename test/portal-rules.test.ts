@@ -23,6 +23,7 @@ import { counted } from '../portal/src/i18n/texts.ts'
 import { addDays, daysOfPeriod, fromZoned, isTimeZone, periodOfDays, toZoned } from '../portal/src/i18n/time-zone.ts'
 import { checkText } from '../portal/src/operator/audit-texts.ts'
 import { sortedPage } from '../portal/src/ui/data-table/columns.ts'
+import { profileSearchOf } from '../portal/src/ui/profile-search.ts'
 import { statusTexts } from '../portal/src/ui/status-texts.ts'
 import { campaignChecks } from '../src/campaigns/audit-checks.ts'
 import { bankStatuses, campaignStatuses, reportingStages } from '../src/campaigns/lifecycle.ts'
@@ -137,6 +138,19 @@ suite('figures', () => {
       '1.3 MB',
     ])
     assert.deepEqual([1, 3, 198].map(uk.bytes).map(plain), ['1 байт', '3 байти', '198 байтів'])
+  })
+
+  test('mobile data as people say it', () => {
+    const said = [100, 500, 1000, 1024, 1536, 3072, 10_240, 1500].map(en.dataVolume).map(plain)
+    assert.deepEqual(said, ['100 MB', '500 MB', '1 GB', '1 GB', '1.5 GB', '3 GB', '10 GB', '1,500 MB'])
+    assert.equal(plain(uk.dataVolume(15_360)), '15 ГБ')
+  })
+
+  test('a phone number or an ICCID as people type it', () => {
+    assert.deepEqual(profileSearchOf(' +380 (67) 123-45-67 '), { msisdn: '+380671234567' })
+    assert.deepEqual(profileSearchOf('8938003 9912345678 90'), { iccid: '8938003991234567890' })
+    for (const wrong of ['', '0671234567', 'abc', '+', '893800399123456789012'])
+      assert.equal(profileSearchOf(wrong), null)
   })
 
   test('a period of whole days ends with its last day; another shows its times', () => {

@@ -146,8 +146,11 @@ export async function addUser(
   const userId = randomUUID()
   const { login, role } = given
   const passwordHash = await hashPassword(given.password)
-  if (!(await store.insertUser(deps.database, { userId, owner, login, role, passwordHash, now: new Date() })))
-    throw new DomainError('conflict', [`login must be free; ${login} is taken`])
+  if (!(await store.insertUser(deps.database, { userId, owner, login, role, passwordHash, now: new Date() }))) {
+    const holder = await store.findUser(deps.database, login)
+    const by = holder?.disabled ? 'by a disabled user' : 'already'
+    throw new DomainError('conflict', [`login must be free; ${login} is taken ${by}`])
+  }
   return { userId }
 }
 

@@ -1,11 +1,12 @@
 /** The directory as it is now, for those who change it. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { namePattern } from '../campaigns/name-pattern.ts'
-import { pageView, skipped } from '../campaigns/paging.ts'
+import { type Page, pageView, skipped } from '../campaigns/paging.ts'
+import { DomainError } from '../errors.ts'
 import * as entries from '../partners/entries-store.ts'
 import type { ApplyDeps } from '../partners/operations.ts'
-import { operation, operatorErrors } from './documents.ts'
-import { Partners, PartnersQuery } from './partner-schemas.ts'
+import { NoQuery, operation, operatorErrors } from './documents.ts'
+import { MerchantPath, Partners, PartnersQuery, ShownMerchant, Terminals, TerminalsQuery } from './partner-schemas.ts'
 
 export const partnerAdminRoutes: FastifyPluginAsyncTypebox<Pick<ApplyDeps, 'database'>> = async (app, { database }) => {
   app.get(
@@ -25,14 +26,8 @@ export const partnerAdminRoutes: FastifyPluginAsyncTypebox<Pick<ApplyDeps, 'data
     },
     async request => {
       const { search, ...page } = request.query
-      const pattern = search ? namePattern(search) : null
-      const asked = { pattern, limit: page.pageSize, offset: skipped(page) }
-      const { merchants, totalItems } = await entries.listMerchants(database, asked)
-      const views = merchants.map(({ createdAt, updatedAt, ...merchant }) => ({
-        ...merchant,
-        createdAt: createdAt.toISOString(),
-        updatedAt: updatedAt.toISOString(),
-      }))
+      const { merchants, totalItems } = await entries.listMerchants(database, askedOf(search, page))
+      const views = merchants.map(merchantView)
       return {
         countries: await entries.listCountries(database),
         paymentSystems: await entries.listPaymentSystems(database),
@@ -42,4 +37,58 @@ export const partnerAdminRoutes: FastifyPluginAsyncTypebox<Pick<ApplyDeps, 'data
       } as never
     },
   )
+
+  app.get(
+    '/merchants/:code',
+    {
+      schema: {
+        ...operation('Partners', 'readMerchant', 'One merchant', 'As in the list of partners.'),
+        params: MerchantPath,
+        querystring: NoQuery,
+        response: { 200: ShownMerchant, ...operatorErrors({ 404: 'No merchant has that code' }) },
+      },
+    },
+    async request => merchantView(await merchantOf(request.params.code)) as never,
+  )
+
+  app.get(
+    '/merchants/:code/terminals',
+    {
+      schema: {
+        ...operation(
+          'Partners',
+          'readTerminals',
+          'The terminals of a merchant',
+          'Of the platform’s directory, page by page. `POST /admin/directory` replaces them.',
+        ),
+        params: MerchantPath,
+        querystring: TerminalsQuery,
+        response: { 200: Terminals, ...operatorErrors({ 404: 'No merchant has that code' }) },
+      },
+    },
+    async request => {
+      const { search, ...page } = request.query
+      const { entry } = await merchantOf(request.params.code)
+      const { terminals, totalItems } = await entries.listTerminals(database, entry.id, askedOf(search, page))
+      return pageView(terminals, page, totalItems)
+    },
+  )
+
+  async function merchantOf(code: string): Promise<entries.ShownMerchant> {
+    const merchant = await entries.findMerchant(database, code)
+    if (!merchant) throw new DomainError('not-found', `No merchant has the code ${code}`)
+    return merchant
+  }
 }
+
+const askedOf = (search: string | undefined, page: Page) => ({
+  pattern: search ? namePattern(search) : null,
+  limit: page.pageSize,
+  offset: skipped(page),
+})
+
+const merchantView = ({ createdAt, updatedAt, ...merchant }: entries.ShownMerchant) => ({
+  ...merchant,
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+})

@@ -106,6 +106,43 @@ const access = {
   credentials: count('Credentials that work', 1),
 }
 
+export const ShownMerchant = Type.Object(
+  {
+    entry: Merchant,
+    ...access,
+    terminals: count('Terminals in the platform’s directory', 120),
+    createdAt: instant('When the platform got to know it'),
+    updatedAt: instant('When its record last changed'),
+  },
+  { description: 'The merchant' },
+)
+
+export const MerchantPath = Type.Object({
+  code: Type.String({ minLength: 1, maxLength: 64, description: 'Code of the merchant', examples: ['grocer'] }),
+})
+
+export const TerminalsQuery = Type.Object(
+  {
+    ...pagingParameters,
+    search: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Part of the id, the name or the location, in any case' }),
+    ),
+  },
+  closed,
+)
+
+const orNull = (description: string) => nullable(Type.String({ description }))
+export const Terminals = pageOf(
+  Type.Object({
+    terminalId: text('The terminal, unique for the merchant', 'T-0001'),
+    name: orNull('Name of the shop or terminal'),
+    location: orNull('Where it is'),
+    paymentSystemMerchantId: orNull('The merchant at the payment system'),
+    paymentSystemMerchantName: orNull('Its name there'),
+  }),
+  'One page of the terminals, by their ids',
+)
+
 export const PartnersQuery = Type.Object(
   {
     ...pagingParameters,
@@ -121,16 +158,7 @@ export const Partners = Type.Object(
     countries: Type.Array(Country),
     paymentSystems: Type.Array(PaymentSystem),
     banks: Type.Array(Type.Object({ entry: Bank, ...access })),
-    merchants: pageOf(
-      Type.Object({
-        entry: Merchant,
-        ...access,
-        terminals: count('Terminals in the platform’s directory', 120),
-        createdAt: instant('When the platform got to know it'),
-        updatedAt: instant('When its record last changed'),
-      }),
-      'One page of the merchants, by their codes',
-    ),
+    merchants: pageOf(ShownMerchant, 'One page of the merchants, by their codes'),
     mobileOperators: Type.Array(MobileOperator),
   },
   { description: 'The directory as it is now' },

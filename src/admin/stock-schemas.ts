@@ -98,6 +98,7 @@ export const StockDesk = Type.Array(
   Type.Object({
     ...stock,
     operatorName: text('Name of the mobile operator, in Ukrainian', 'Київстар'),
+    operatorNameEn: text('Name of the mobile operator, in English', 'Kyivstar'),
     tariffName: text('Name of the tariff', 'Europe 10 GB'),
     isOffered: flag('The tariff is on sale and its operator active'),
     soldLastDays: count(`Profiles sold in the last ${paceDays} days`, 70),

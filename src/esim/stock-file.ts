@@ -84,7 +84,10 @@ export async function* readStockLines(source: Readable): AsyncGenerator<Numbered
     }
     if (results.length > 0) yield results
   }
-  if (places === undefined) throw new DomainError('invalid', `the file is empty; ${headerRule}`)
+  if (places === undefined)
+    throw new DomainError('invalid', `the file is empty; ${headerRule}`, {
+      problems: [{ line: null, column: null, rule: 'not-empty', params: {}, value: null }],
+    })
 }
 
 /**
@@ -132,7 +135,12 @@ const headerRule = `line 1 must be the header ${stockColumns.join(',')} (in any 
 function placesInHeader(text: string | undefined): number[] {
   const names = splitRecord(text ?? '')
   const places = stockColumns.map(column => names?.indexOf(column) ?? -1)
-  if (names?.length !== stockColumns.length || places.includes(-1)) throw new DomainError('invalid', headerRule)
+  if (names?.length !== stockColumns.length || places.includes(-1)) {
+    const params = { columns: stockColumns.join(',') }
+    throw new DomainError('invalid', headerRule, {
+      problems: [{ line: 1, column: null, rule: 'header', params, value: null }],
+    })
+  }
   return places
 }
 

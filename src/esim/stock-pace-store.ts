@@ -6,6 +6,7 @@ import { firstOrderId } from './order-id.ts'
 export type TariffPace = {
   operatorCode: string
   operatorName: string
+  operatorNameEn: string
   tariffCode: string
   tariffName: string
   /** It can be ordered: the tariff is on sale and its operator active. */
@@ -24,7 +25,7 @@ export function countSoldSince(database: Queryable, since: Date): Promise<Tariff
        select tariff_id, count(*) as sold from orders
        where order_id >= $2 and status = 'confirmed' and confirmed_at >= $1 group by tariff_id
      )
-     select m.code as "operatorCode", m.name_uk as "operatorName", t.code as "tariffCode", t.name as "tariffName",
+     select m.code as "operatorCode", m.name_uk as "operatorName", m.name_en as "operatorNameEn", t.code as "tariffCode", t.name as "tariffName",
             t.on_sale and m.status = 'active' as "isOffered", coalesce(s.sold, 0) as sold, (
               select p.imported_at from profiles p where p.tariff_id = t.tariff_id order by p.profile_id desc limit 1
             ) as "importedAt"

@@ -1,5 +1,6 @@
 /** The directory as it is now, each entry in the shape of the directory file, so that a changed one can be applied again. */
 import type { Queryable } from '../db/database.ts'
+import type { Terminal } from './terminals-file.ts'
 
 export type CountryEntry = {
   id: string
@@ -96,6 +97,49 @@ export function listBanks(database: Queryable): Promise<WithAccess<BankEntry>[]>
 
 export type ShownMerchant = WithAccess<MerchantEntry> & { terminals: number; createdAt: Date; updatedAt: Date }
 
+const merchantColumns = `
+  json_build_object('id', merchant_id, 'code', code, 'name', name, 'nameEn', name_en, 'description', description,
+    'logoUrl', logo_url, 'urlIdent', url_ident, 'domain', domain, 'merchantCategoryCode', merchant_category_code,
+    'excludedBanks', (
+      select coalesce(json_agg(b.code order by b.code), '[]')
+      from merchant_excluded_banks e join banks b using (bank_id) where e.merchant_id = p.merchant_id
+    ), 'status', status, 'cardPresentationId', card_presentation_id, 'isReview', is_review, 'isMask', is_mask,
+    'iosAppUrl', ios_app_url, 'androidAppUrl', android_app_url) as entry,
+  (select coalesce(max(terminals_count), 0) from merchant_terminal_lists l where l.merchant_id = p.merchant_id) as terminals,
+  created_at as "createdAt", updated_at as "updatedAt", ${access('merchant_id')}`
+
+/** @returns undefined when no merchant has that code */
+export async function findMerchant(database: Queryable, code: string): Promise<ShownMerchant | undefined> {
+  const [merchant] = await database.query<ShownMerchant>(`select ${merchantColumns} from merchants p where code = $1`, [
+    code,
+  ])
+  return merchant
+}
+
+/**
+ * Some of a merchant's terminals, by their ids.
+ *
+ * @param search.pattern a regular expression of PostgreSQL for id, name or location; null: all
+ */
+export async function listTerminals(
+  database: Queryable,
+  merchantId: string,
+  search: { pattern: string | null; limit: number; offset: number },
+): Promise<{ terminals: Terminal[]; totalItems: number }> {
+  const fits = `merchant_id = $1 and ($2::text is null or concat_ws(E'\\n', terminal_id, name, location) ~ $2)`
+  const terminals = await database.query<Terminal>(
+    `select terminal_id as "terminalId", name, location, payment_system_merchant_id as "paymentSystemMerchantId",
+       payment_system_merchant_name as "paymentSystemMerchantName"
+     from terminals where ${fits} order by terminal_id limit $3 offset $4`,
+    [merchantId, search.pattern, search.limit, search.offset],
+  )
+  const [counted] = await database.query<{ count: number }>(
+    `select count(*)::int as count from terminals where ${fits}`,
+    [merchantId, search.pattern],
+  )
+  return { terminals, totalItems: counted?.count ?? 0 }
+}
+
 /**
  * Some of the merchants, by their codes.
  *
@@ -107,15 +151,7 @@ export async function listMerchants(
 ): Promise<{ merchants: ShownMerchant[]; totalItems: number }> {
   const fits = `($1::text is null or concat_ws(E'\\n', p.code, p.name, p.name_en) ~ $1)`
   const merchants = await database.query<ShownMerchant>(
-    `select json_build_object('id', merchant_id, 'code', code, 'name', name, 'nameEn', name_en, 'description', description,
-              'logoUrl', logo_url, 'urlIdent', url_ident, 'domain', domain, 'merchantCategoryCode', merchant_category_code,
-              'excludedBanks', (
-                select coalesce(json_agg(b.code order by b.code), '[]')
-                from merchant_excluded_banks e join banks b using (bank_id) where e.merchant_id = p.merchant_id
-              ), 'status', status, 'cardPresentationId', card_presentation_id, 'isReview', is_review, 'isMask', is_mask,
-              'iosAppUrl', ios_app_url, 'androidAppUrl', android_app_url) as entry,
-            (select coalesce(max(terminals_count), 0) from merchant_terminal_lists l where l.merchant_id = p.merchant_id) as terminals,
-            created_at as "createdAt", updated_at as "updatedAt", ${access('merchant_id')}
+    `select ${merchantColumns}
      from merchants p where ${fits} order by code limit $2 offset $3`,
     [search.pattern, search.limit, search.offset],
   )

@@ -14,6 +14,12 @@ const characters = {
 const rules: Rule[] = [
   { form: /^given$/, en: () => 'Fill this in', uk: () => 'Заповніть це поле' },
   { form: /^not be null/, en: () => 'Fill this in', uk: () => 'Заповніть це поле' },
+  {
+    form: /^free; .+ is taken by a disabled user$/s,
+    en: () => 'A disabled user has this login. Choose another one',
+    uk: () => 'Цей логін має вимкнений користувач. Виберіть інший',
+  },
+  { form: /^free; /, en: () => 'This login is taken', uk: () => 'Цей логін зайнятий' },
   { form: /^new; /, en: () => 'This code is taken', uk: () => 'Такий код уже є' },
   { form: /^omitted$/, en: () => 'This cannot be given here', uk: () => 'Тут цього вказувати не можна' },
   {

@@ -17,9 +17,9 @@ export const appTexts = dictionary({
       partners: 'Partners',
       access: 'Access',
       mobileOperators: 'Mobile operators',
-      stockDesk: 'Stock desk',
+      stockDesk: 'Stock',
       customers: 'Customers',
-      audit: 'Audit',
+      audit: 'Data checks',
     },
     accountType: { retailer: 'Merchant', bank: 'Bank', platform: 'Platform' },
     role: {
@@ -102,9 +102,9 @@ export const appTexts = dictionary({
       partners: 'Партнери',
       access: 'Доступ',
       mobileOperators: 'Мобільні оператори',
-      stockDesk: 'Склад eSIM',
+      stockDesk: 'Запаси eSIM',
       customers: 'Клієнти',
-      audit: 'Аудит',
+      audit: 'Перевірка даних',
     },
     accountType: { retailer: 'Торговець', bank: 'Банк', platform: 'Платформа' },
     role: {

@@ -5,6 +5,7 @@ import { groups } from '../campaigns/campaign-groups.ts'
 import { type HomeAsked, partnersHomeQuery } from '../campaigns/home-query.ts'
 import { periodAsked } from '../campaigns/period-asked.ts'
 import { useCampaignChanged as useChanged } from '../campaigns/use-move.ts'
+import type { ProfileSearch } from '../ui/profile-search.ts'
 import type { CampaignsSearch, OrdersSearch } from './search.ts'
 
 export const homeQuery = (asked?: HomeAsked) => partnersHomeQuery('bank', asked)
@@ -79,6 +80,22 @@ export function ordersAsked(search: Omit<OrdersSearch, 'page'>, timeZone: string
     ...periodAsked(search, timeZone),
   }
 }
+
+/** One order; null when the bank has none with that id. */
+export const orderQuery = (orderId: string) =>
+  queryOptions({
+    queryKey: ['bank', 'order', orderId],
+    queryFn: async ({ signal }) => {
+      const { data } = await answer(
+        api.GET('/portal/esim/orders', { params: { query: { orderId, limit: 1 } }, signal }),
+      )
+      return data[0] ?? null
+    },
+  })
+
+/** The bank's orders that hold a profile now. */
+export const searchByProfile = async (body: ProfileSearch) =>
+  (await answer(api.POST('/portal/esim/orders/search', { body }))).data
 
 /** Orders, newest first; each further page goes on where the one before it ended. */
 export const ordersQuery = (search: Omit<OrdersSearch, 'page'>, timeZone: string) =>

@@ -89,6 +89,12 @@ const orders = createRoute({
   component: lazyPage(() => import('./pages/orders.tsx'), 'OrdersPage'),
 })
 
+const order = createRoute({
+  getParentRoute: () => bankRoute,
+  path: '/esim/orders/$orderId',
+  component: lazyPage(() => import('./pages/order.tsx'), 'OrderPage'),
+})
+
 const tariffs = createRoute({
   getParentRoute: () => bankRoute,
   path: '/esim/tariffs',
@@ -100,5 +106,6 @@ export const bankRoutes = bankRoute.addChildren([
   campaigns.addChildren([campaignList, newCampaign, campaign, reconciliation]),
   sales,
   orders,
+  order,
   tariffs,
 ])

@@ -89,6 +89,13 @@ export function createFormat(language: Language, timeZone: string) {
       } as const
       return new Intl.NumberFormat(locale, options).format(size / 1000 ** power)
     },
+    /** Mobile data as people say it: `100 MB`, `10 GB`. @param megabytes 1,024 or 1,000 of them are a gigabyte */
+    dataVolume(megabytes: number): string {
+      const step = [1024, 1000, 512].find(each => megabytes >= 1000 && megabytes % each === 0) ?? 1
+      const value = step === 1 ? megabytes : megabytes / (step === 1000 ? 1000 : 1024)
+      const unit = step === 1 ? 'megabyte' : 'gigabyte'
+      return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value)
+    },
     /** `Alpha, Beta and Gamma` */
     list: (items: readonly string[]): string => list().format(items),
   }

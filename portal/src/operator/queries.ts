@@ -5,6 +5,7 @@ import { answer, api } from '../api/client.ts'
 import { isApiError } from '../api/errors.ts'
 import type { paths } from '../api/schema/operator.ts'
 import { periodOfDays } from '../i18n/time-zone.ts'
+import type { ProfileSearch } from '../ui/profile-search.ts'
 import type { CampaignsSearch, OrdersSearch, PartnersSearch } from './search.ts'
 
 type Read<Path extends keyof paths> = paths[Path] extends {
@@ -27,6 +28,7 @@ export type Campaign = Read<'/admin/campaigns'>['data'][number]
 export type CampaignWithHistory = Read<'/admin/campaigns/{cashbackId}'>
 export type Audit = Read<'/admin/audit'>
 export type Applied = paths['/admin/directory']['post']['responses'][200]['content']['application/json']
+export type Withdrawn = paths['/admin/profiles/withdraw']['post']['responses'][200]['content']['application/json']
 export type Change = Applied['changes'][number]
 
 const pageSize = 20
@@ -48,6 +50,23 @@ export const partnersQuery = ({ page, search }: Pick<PartnersSearch, 'page' | 's
           signal,
         }),
       ),
+  })
+
+export const merchantQuery = (code: string) =>
+  queryOptions({
+    queryKey: ['operator', 'merchant', code],
+    queryFn: ({ signal }) => answer(api.GET('/admin/merchants/{code}', { params: { path: { code } }, signal })),
+  })
+
+/** A page of a merchant's terminals. */
+export const terminalsQuery = (code: string, { page, search }: { page: number; search: string | undefined }) =>
+  queryOptions({
+    queryKey: ['operator', 'terminals', code, page, search],
+    placeholderData: keepPreviousData,
+    queryFn({ signal }) {
+      const query = { page, pageSize, ...(search && { search }) }
+      return answer(api.GET('/admin/merchants/{code}/terminals', { params: { path: { code }, query }, signal }))
+    },
   })
 
 export const usersQuery = queryOptions({
@@ -86,6 +105,10 @@ export const ordersQuery = (search: Omit<OrdersSearch, 'page'>, timeZone: string
       return answer(api.GET('/admin/orders', { params: { query }, signal }))
     },
   })
+
+/** The orders of all banks that hold a profile now. */
+export const searchByProfile = async (body: ProfileSearch) =>
+  (await answer(api.POST('/admin/orders/search', { body }))).data
 
 export const orderQuery = (orderId: string) =>
   queryOptions({

@@ -23,6 +23,16 @@ const partners = createRoute({
   component: lazyPage(() => import('./pages/partners.tsx'), 'PartnersPage'),
 })
 
+const partner = createRoute({
+  getParentRoute: () => operatorRoute,
+  path: '/partners/$kind/$code',
+  params: {
+    parse: ({ kind, code }) => ({ kind: kind === 'merchants' ? ('merchants' as const) : ('banks' as const), code }),
+    stringify: params => params,
+  },
+  component: lazyPage(() => import('./pages/partner.tsx'), 'PartnerPage'),
+})
+
 const access = createRoute({
   getParentRoute: () => operatorRoute,
   path: '/access',
@@ -90,6 +100,7 @@ const audit = createRoute({
 export const operatorRoutes = operatorRoute.addChildren([
   home,
   partners,
+  partner,
   access,
   mobileOperators,
   stock,

@@ -1,11 +1,13 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useShownPages } from '../../ui/data-table/use-shown-pages.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
+import { LinkAnchor } from '../../ui/links.tsx'
+import { OrderFinder } from '../../ui/order-finder.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
@@ -13,7 +15,7 @@ import { DateTime, Money, none } from '../../ui/values.tsx'
 import { esimTexts } from '../esim-texts.ts'
 import { isOrderId, OrderFilters } from '../parts/order-filters.tsx'
 import { SaveOrders } from '../parts/save-orders.tsx'
-import { ordersAsked, ordersQuery } from '../queries.ts'
+import { ordersAsked, ordersQuery, searchByProfile } from '../queries.ts'
 import type { OrdersSearch } from '../search.ts'
 import type { Order } from '../types.ts'
 
@@ -23,6 +25,7 @@ const route = getRouteApi('/signed-in/bank/esim/orders')
 export function OrdersPage() {
   const { orders: texts } = useTexts(esimTexts)
   const { timeZone } = usePreferences()
+  const navigate = useNavigate()
   const search = route.useSearch()
   const setSearch = useSetSearch<OrdersSearch>()
   const { page, ...filters } = search
@@ -37,7 +40,15 @@ export function OrdersPage() {
       <PageHeader
         title={texts.title}
         lead={texts.lead}
-        actions={<SaveOrders asked={ordersAsked(asked, timeZone)} isDisabled={rows?.length === 0} />}
+        actions={
+          <Group gap="sm">
+            <OrderFinder
+              search={searchByProfile}
+              onOpen={found => void navigate({ to: '/bank/esim/orders/$orderId', params: { orderId: found } })}
+            />
+            <SaveOrders asked={ordersAsked(asked, timeZone)} isDisabled={rows?.length === 0} />
+          </Group>
+        }
       />
       <OrderFilters search={filters} onSearch={setSearch} />
       <DataTable
@@ -96,9 +107,9 @@ function useColumns(): Column<Order>[] {
 function OrderName({ order: { externalId, orderId } }: { order: Order }) {
   return (
     <div style={{ overflowWrap: 'anywhere' }}>
-      <Text fw={600} inherit>
+      <LinkAnchor to="/bank/esim/orders/$orderId" params={{ orderId }} fw={600} c="inherit">
         {externalId}
-      </Text>
+      </LinkAnchor>
       <Text size="xs" c="dimmed">
         {orderId}
       </Text>

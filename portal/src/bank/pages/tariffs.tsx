@@ -84,11 +84,7 @@ function useColumns(): Column<Tariff>[] {
     {
       key: 'data',
       title: texts.data,
-      // As the catalogue counts: 1024 megabytes to the gigabyte.
-      cell: ({ dataVolumeMb, dataUnlimited }) =>
-        amount(dataVolumeMb, dataUnlimited, volume =>
-          format.bytes(volume % 1024 === 0 ? (volume / 1024) * 1000 ** 3 : volume * 1000 ** 2),
-        ),
+      cell: ({ dataVolumeMb, dataUnlimited }) => amount(dataVolumeMb, dataUnlimited, format.dataVolume),
     },
     {
       key: 'voice',

@@ -92,6 +92,10 @@ function Find() {
 }
 
 const mostBytes = 1024 * 1024 * 1024
+const guide = (customerId: string) => ({
+  columns: { customerId },
+  template: { fileName: 'customers.csv', rows: [['C-000001'], ['C-000002']] },
+})
 
 function Import({ banks }: { banks: readonly { code: string; name: string }[] }) {
   const { customers: texts } = useTexts(operatorTexts)
@@ -124,7 +128,13 @@ function Import({ banks }: { banks: readonly { code: string; name: string }[] })
           value={bank}
           onChange={({ currentTarget }) => setBank(currentTarget.value)}
         />
-        <FileUpload upload={upload} hint={texts.importHint} mostBytes={mostBytes} isDisabled={bank === ''} />
+        <FileUpload
+          upload={upload}
+          hint={texts.importHint}
+          mostBytes={mostBytes}
+          guide={guide(texts.column)}
+          isDisabled={bank === ''}
+        />
       </Stack>
     </Card>
   )

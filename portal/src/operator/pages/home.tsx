@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { statusNames } from '../../campaigns/campaign-groups.ts'
 import { CountTiles } from '../../campaigns/count-tiles.tsx'
-import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { LinkAnchor } from '../../ui/links.tsx'
@@ -15,7 +15,7 @@ import { Count } from '../../ui/values.tsx'
 import { auditQuery, overviewQuery, stockQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
-/** The shop at a glance: what runs out, whether the books are right, and how much there is of everything. */
+/** What needs attention first: low stock and failed checks. Then how much there is of everything. */
 export function HomePage() {
   const { home: texts } = useTexts(operatorTexts)
   const session = useSession()
@@ -38,9 +38,11 @@ function Overview() {
   const names = useTexts(statusTexts).campaign
   const format = useFormat()
   const query = useQuery({ ...overviewQuery, refetchInterval: 60_000 })
+  const { data: lines } = useQuery({ ...stockQuery, refetchInterval: 60_000 })
+  const sum = (state: 'sold' | 'reserved' | 'free') => lines?.reduce((total, line) => total + line[state], 0)
   return (
     <Loaded query={query}>
-      {({ banks, merchants, users, customers, tariffs, orders, campaigns }) => (
+      {({ banks, merchants, users, customers, tariffs, campaigns, ...overview }) => (
         <>
           <Card component="section">
             <Title order={2} mb="md">
@@ -68,11 +70,15 @@ function Overview() {
               {texts.esim}
             </Title>
             <KeyFacts
-              columns={3}
               facts={[
+                {
+                  label: texts.sold,
+                  value: <Count value={sum('sold')} />,
+                  hint: texts.soldLastDay(format.number(overview.orders.confirmed)),
+                },
+                { label: texts.reserved, value: <Count value={sum('reserved')} /> },
+                { label: texts.free, value: <Count value={sum('free')} /> },
                 { label: texts.tariffs, value: <Count value={tariffs.onSale} /> },
-                { label: texts.sold, value: <Count value={orders.confirmed} /> },
-                { label: texts.reserved, value: <Count value={orders.reserved} /> },
               ]}
             />
           </Card>
@@ -95,6 +101,7 @@ function Overview() {
 
 function LowStock() {
   const { home: texts, stock } = useTexts(operatorTexts)
+  const names = useNames()
   const query = useQuery(stockQuery)
   return (
     <Card component="section">
@@ -107,10 +114,10 @@ function LowStock() {
           if (scarce.length === 0) return <Text>{texts.stockFine}</Text>
           return (
             <List spacing={4} mb="sm">
-              {scarce.map(({ operatorCode, tariffCode, operatorName, tariffName, level }) => (
+              {scarce.map(({ operatorCode, tariffCode, operatorName, operatorNameEn, tariffName, level }) => (
                 <List.Item key={`${operatorCode} ${tariffCode}`}>
                   <LinkAnchor to="/operator/stock/$operatorCode/$tariffCode" params={{ operatorCode, tariffCode }}>
-                    {operatorName} · {tariffName}
+                    {names.of({ name: operatorName, nameEn: operatorNameEn })} · {tariffName}
                   </LinkAnchor>{' '}
                   <Text span c="dimmed">
                     {stock.levels[level]}

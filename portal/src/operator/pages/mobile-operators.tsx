@@ -1,17 +1,18 @@
 import { Button, Group, NativeSelect, Stack, Switch, Text, Title } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import { useConfirm } from '../../ui/confirm.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Loaded } from '../../ui/states.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Money, none } from '../../ui/values.tsx'
-import { TariffForm } from '../parts/tariff-form.tsx'
+import { OperatorForm } from '../parts/operator-form.tsx'
+import { applyTariff, TariffForm } from '../parts/tariff-form.tsx'
 import { applyEntry, type MobileOperator, partnersQuery, type Tariff, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
@@ -21,12 +22,19 @@ const statuses = ['active', 'suspended', 'withdrawn'] as const
 export function MobileOperatorsPage() {
   const { mobile: texts } = useTexts(operatorTexts)
   const query = useQuery(partnersQuery())
+  const mayChange = useMayChange()
+  const add = () => modals.open({ title: texts.addOperator, children: <OperatorForm /> })
   return (
     <>
-      <PageHeader title={texts.title} lead={texts.lead} />
+      <PageHeader
+        title={texts.title}
+        lead={texts.lead}
+        actions={mayChange && <Button onClick={add}>{texts.addOperator}</Button>}
+      />
       <Loaded query={query}>
         {({ mobileOperators }) => (
           <Stack gap="xl">
+            {mobileOperators.length === 0 && <Empty title={texts.none} />}
             {mobileOperators.map(operator => (
               <OneOperator key={operator.code} operator={operator} />
             ))}
@@ -37,51 +45,45 @@ export function MobileOperatorsPage() {
   )
 }
 
-/** Applies one operator with at most one of its tariffs; others stay as they are, whoever changes them meanwhile. */
-const applyOperator = (operator: MobileOperator, ...tariffs: object[]) =>
-  applyEntry({ esim: { operators: [{ ...operator, tariffs }] } })
-
-const addTariff = ({ code }: MobileOperator, tariff: object) =>
-  applyEntry({ esim: { operators: [{ code, tariffs: [tariff] }] } }, { mode: 'create' })
-
 function OneOperator({ operator }: { operator: MobileOperator }) {
   const { mobile: texts } = useTexts(operatorTexts)
   const mayChange = useMayChange()
   const notify = useNotify()
   const changed = useOperatorChanged()
   const confirm = useConfirm()
+  const names = useNames()
+  const name = names.of(operator)
   const query = useQuery(partnersQuery())
   const setStatus = useMutation({
-    mutationFn: (status: (typeof statuses)[number]) => applyOperator({ ...operator, status }),
-    onSuccess: () => notify.done(texts.changed(operator.nameUk)),
+    mutationFn: (status: (typeof statuses)[number]) =>
+      applyEntry({ esim: { operators: [{ code: operator.code, status }] } }),
+    onSuccess: () => notify.done(texts.changed(name)),
     onError: notify.failed,
     onSettled: changed,
   })
   const ask = async (status: (typeof statuses)[number]) => {
     const question = {
-      title: texts.statusTitles[status](operator.nameUk),
+      title: texts.statusTitles[status](name),
       text: texts.statusTexts[status],
       action: texts.statusActions[status],
       isDangerous: status !== 'active',
     }
     if (await confirm(question)) setStatus.mutate(status)
   }
-  const add = () =>
-    modals.open({
-      title: texts.add,
-      children: <TariffForm onSave={tariff => addTariff(operator, tariff)} />,
-    })
+  const add = () => modals.open({ title: texts.add, children: <TariffForm operator={operator} /> })
+  const edit = () => modals.open({ title: texts.editOperator(name), children: <OperatorForm operator={operator} /> })
   return (
-    <section aria-label={operator.nameUk}>
+    <section aria-label={name}>
       <Group justify="space-between" mb="md">
         <Group gap="sm">
-          <Title order={2}>{operator.nameUk}</Title>
+          <Title order={2}>{name}</Title>
+          <Text c="dimmed">{operator.country === 'global' ? texts.global : names.country(operator.country)}</Text>
           {!mayChange && <StatusBadge of="partner" status={operator.status} />}
         </Group>
         {mayChange && (
           <Group gap="sm">
             <NativeSelect
-              aria-label={`${texts.status}: ${operator.nameUk}`}
+              aria-label={`${texts.status}: ${name}`}
               data={statuses.map(value => ({ value, label: texts.statuses[value] }))}
               value={setStatus.isPending ? setStatus.variables : operator.status}
               onChange={({ currentTarget }) => {
@@ -89,6 +91,9 @@ function OneOperator({ operator }: { operator: MobileOperator }) {
                 if (status) void ask(status)
               }}
             />
+            <Button variant="default" aria-label={texts.editOperator(name)} onClick={edit}>
+              {texts.edit}
+            </Button>
             <Button variant="default" onClick={add}>
               {texts.add}
             </Button>
@@ -96,7 +101,8 @@ function OneOperator({ operator }: { operator: MobileOperator }) {
         )}
       </Group>
       <DataTable
-        label={operator.nameUk}
+        label={name}
+        empty={<Empty title={texts.noTariffs} />}
         columns={useColumns(operator)}
         query={query}
         rows={operator.tariffs}
@@ -112,7 +118,7 @@ function useColumns(operator: MobileOperator): Column<Tariff>[] {
   const edit = (tariff: Tariff) =>
     modals.open({
       title: tariff.name,
-      children: <TariffForm tariff={tariff} onSave={changed => applyOperator(operator, changed)} />,
+      children: <TariffForm operator={operator} tariff={tariff} />,
     })
   const columns: Column<Tariff>[] = [
     {
@@ -158,7 +164,7 @@ function Content({ tariff }: { tariff: Tariff }) {
   const format = useFormat()
   const { dataVolumeMb, dataUnlimited, voiceMinutes, voiceUnlimited, smsCount, smsUnlimited } = tariff
   const parts = [
-    dataUnlimited ? texts.unlimitedData : dataVolumeMb > 0 && texts.data(format.number(dataVolumeMb / 1024)),
+    dataUnlimited ? texts.unlimitedData : dataVolumeMb > 0 && format.dataVolume(dataVolumeMb),
     voiceUnlimited ? texts.unlimitedVoice : voiceMinutes > 0 && texts.minutes(format.number(voiceMinutes)),
     smsUnlimited ? texts.unlimitedSms : smsCount > 0 && texts.sms(format.number(smsCount)),
   ]
@@ -171,7 +177,7 @@ function OnSale({ operator, tariff }: { operator: MobileOperator; tariff: Tariff
   const notify = useNotify()
   const changed = useOperatorChanged()
   const turn = useMutation({
-    mutationFn: (onSale: boolean) => applyOperator(operator, { ...tariff, onSale }),
+    mutationFn: (onSale: boolean) => applyTariff(operator, { code: tariff.code, onSale } as { code: string }),
     onSuccess: (_, onSale) => notify.done((onSale ? texts.switchedOn : texts.switchedOff)(tariff.name)),
     onError: notify.failed,
     onSettled: changed,

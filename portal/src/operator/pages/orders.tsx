@@ -1,6 +1,6 @@
 import { Button, Center, NativeSelect } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import classes from '../../campaigns/parts.module.css'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
@@ -9,13 +9,14 @@ import { useShownPages } from '../../ui/data-table/use-shown-pages.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { DaysInput } from '../../ui/dates.tsx'
 import { LinkAnchor } from '../../ui/links.tsx'
+import { OrderFinder } from '../../ui/order-finder.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { SearchInput } from '../../ui/search-input.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { statusTexts } from '../../ui/status-texts.ts'
 import { DateTime, Money } from '../../ui/values.tsx'
-import { type Order, ordersQuery, partnersQuery } from '../queries.ts'
+import { type Order, ordersQuery, partnersQuery, searchByProfile } from '../queries.ts'
 import { type OrdersSearch, orderStatuses } from '../search.ts'
 import { operatorTexts } from '../texts.ts'
 
@@ -25,13 +26,23 @@ const route = getRouteApi('/signed-in/operator/orders')
 export function OrdersPage() {
   const { orders: texts } = useTexts(operatorTexts)
   const { timeZone } = usePreferences()
+  const navigate = useNavigate()
   const { page, ...filters } = route.useSearch()
   const setSearch = useSetSearch<OrdersSearch>()
   const query = useInfiniteQuery(ordersQuery(filters, timeZone))
   const { rows, hasMore, isComing, showMore } = useShownPages(query, page, next => setSearch({ page: next }))
   return (
     <>
-      <PageHeader title={texts.title} lead={texts.lead} />
+      <PageHeader
+        title={texts.title}
+        lead={texts.lead}
+        actions={
+          <OrderFinder
+            search={searchByProfile}
+            onOpen={orderId => void navigate({ to: '/operator/orders/$orderId', params: { orderId } })}
+          />
+        }
+      />
       <Filters search={filters} />
       <DataTable
         label={texts.title}

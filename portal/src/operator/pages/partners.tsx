@@ -1,36 +1,34 @@
 import { Button, Group, Stack, Tabs, Text } from '@mantine/core'
-import { modals } from '@mantine/modals'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
-import { useConfirm } from '../../ui/confirm.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
-import { useNotify } from '../../ui/notify.tsx'
+import { LinkAnchor } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { SearchInput } from '../../ui/search-input.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Count } from '../../ui/values.tsx'
-import { BankForm, MerchantForm } from '../parts/partner-forms.tsx'
-import { applyEntry, type Bank, type Merchant, partnersQuery, useOperatorChanged } from '../queries.ts'
+import { openOnboarding } from '../parts/onboarding.tsx'
+import { type Bank, type Merchant, partnersQuery } from '../queries.ts'
 import type { PartnersSearch } from '../search.ts'
 import { operatorTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/operator/partners')
 
-/** Banks and merchants: adding and changing them, and suspending one. */
+/** Banks and merchants; each row leads to the partner’s page. */
 export function PartnersPage() {
   const { partners: texts } = useTexts(operatorTexts)
   const { tab = 'banks' } = route.useSearch()
   const setSearch = useSetSearch<PartnersSearch>()
   const mayChange = useMayChange()
+  const navigate = useNavigate()
+  const show = (code: string) => void navigate({ to: '/operator/partners/$kind/$code', params: { kind: tab, code } })
   const add = () =>
-    tab === 'banks'
-      ? modals.open({ title: texts.addBank, children: <BankForm /> })
-      : modals.open({ title: texts.addMerchant, children: <MerchantForm /> })
+    tab === 'banks' ? openOnboarding('bank', texts.addBank, show) : openOnboarding('merchant', texts.addMerchant, show)
   return (
     <>
       <PageHeader
@@ -60,37 +58,30 @@ export function PartnersPage() {
 
 function Banks() {
   const { partners: texts } = useTexts(operatorTexts)
+  const names = useNames()
+  const format = useFormat()
   const query = useQuery(partnersQuery())
-  const mayChange = useMayChange()
+  const nameOf = (code: string) => {
+    const operator = query.data?.mobileOperators.find(each => each.code === code)
+    return operator ? names.of(operator) : code
+  }
   const columns: Column<Bank>[] = [
-    { key: 'name', title: texts.name, cell: ({ entry }) => <Name {...entry} /> },
+    { key: 'name', title: texts.name, cell: ({ entry }) => <Name kind="banks" code={entry.code} name={entry.name} /> },
     { key: 'status', title: texts.status, cell: ({ entry }) => <StatusBadge of="partner" status={entry.status} /> },
     { key: 'delivery', title: texts.delivery, cell: ({ entry }) => texts.deliveryModes[entry.esim.deliveryMode] },
     {
       key: 'operators',
       title: texts.operators,
       cell: ({ entry: { esim } }) =>
-        esim.operators === 'all' ? texts.allOperators : esim.operators.join(', ') || texts.none,
+        esim.operators === 'all' ? texts.allOperators : format.list(esim.operators.map(nameOf)) || texts.none,
       isMinor: true,
     },
     { key: 'access', title: texts.access, cell: bank => <Access {...bank} />, isMinor: true },
   ]
-  const actions: Column<Bank> = {
-    key: 'actions',
-    title: texts.actions,
-    align: 'right',
-    cell: ({ entry }) => (
-      <Actions
-        kind="banks"
-        entry={entry}
-        onEdit={() => modals.open({ title: entry.name, children: <BankForm entry={entry} /> })}
-      />
-    ),
-  }
   return (
     <DataTable
       label={texts.tabs.banks}
-      columns={mayChange ? [...columns, actions] : columns}
+      columns={columns}
       query={query}
       rows={query.data?.banks}
       rowKey={({ entry }) => entry.id}
@@ -100,12 +91,16 @@ function Banks() {
 
 function Merchants() {
   const { partners: texts } = useTexts(operatorTexts)
+  const names = useNames()
   const search = route.useSearch()
   const setSearch = useSetSearch<PartnersSearch>()
   const query = useQuery(partnersQuery(search))
-  const mayChange = useMayChange()
   const columns: Column<Merchant>[] = [
-    { key: 'name', title: texts.name, cell: ({ entry }) => <Name {...entry} /> },
+    {
+      key: 'name',
+      title: texts.name,
+      cell: ({ entry }) => <Name kind="merchants" code={entry.code} name={names.of(entry)} />,
+    },
     { key: 'status', title: texts.status, cell: ({ entry }) => <StatusBadge of="partner" status={entry.status} /> },
     { key: 'terminals', title: texts.terminals, align: 'right', cell: ({ terminals }) => <Count value={terminals} /> },
     {
@@ -116,18 +111,6 @@ function Merchants() {
     },
     { key: 'access', title: texts.access, cell: merchant => <Access {...merchant} />, isMinor: true },
   ]
-  const actions: Column<Merchant> = {
-    key: 'actions',
-    title: texts.actions,
-    align: 'right',
-    cell: ({ entry }) => (
-      <Actions
-        kind="merchants"
-        entry={entry}
-        onEdit={() => modals.open({ title: entry.name, children: <MerchantForm entry={entry} /> })}
-      />
-    ),
-  }
   return (
     <Stack gap="md">
       <Group>
@@ -135,7 +118,7 @@ function Merchants() {
       </Group>
       <DataTable
         label={texts.tabs.merchants}
-        columns={mayChange ? [...columns, actions] : columns}
+        columns={columns}
         query={query}
         rows={query.data?.merchants.data}
         rowKey={({ entry }) => entry.id}
@@ -147,10 +130,12 @@ function Merchants() {
   )
 }
 
-function Name({ name, code }: { name: string; code: string }) {
+function Name({ kind, name, code }: { kind: 'banks' | 'merchants'; name: string; code: string }) {
   return (
     <Stack gap={0}>
-      <Text fw={600}>{name}</Text>
+      <LinkAnchor to="/operator/partners/$kind/$code" params={{ kind, code }} fw={600} c="inherit">
+        {name}
+      </LinkAnchor>
       <Text size="sm" c="dimmed">
         {code}
       </Text>
@@ -161,48 +146,4 @@ function Name({ name, code }: { name: string; code: string }) {
 function Access({ users, credentials }: { users: number; credentials: number }) {
   const { partners: texts } = useTexts(operatorTexts)
   return texts.accessOf(users, credentials)
-}
-
-function Actions(props: {
-  kind: 'banks' | 'merchants'
-  entry: { name: string; status: 'active' | 'suspended' }
-  onEdit: () => void
-}) {
-  const { kind, entry, onEdit } = props
-  const { partners: texts } = useTexts(operatorTexts)
-  const confirm = useConfirm()
-  const notify = useNotify()
-  const changed = useOperatorChanged()
-  const isActive = entry.status === 'active'
-  const turn = useMutation({
-    mutationFn: () => applyEntry({ [kind]: [{ ...entry, status: isActive ? 'suspended' : 'active' }] }),
-    onSuccess: () => notify.done((isActive ? texts.suspended : texts.resumed)(entry.name)),
-    onError: notify.failed,
-    onSettled: changed,
-  })
-  const ask = async () => {
-    const question = {
-      title: texts.suspendTitle(entry.name),
-      text: texts.suspendText,
-      action: texts.suspend,
-      isDangerous: true,
-    }
-    if (!isActive || (await confirm(question))) turn.mutate()
-  }
-  return (
-    <Group gap="xs" justify="flex-end">
-      <Button size="xs" variant="default" onClick={onEdit}>
-        {texts.edit}
-      </Button>
-      <Button
-        size="xs"
-        variant="subtle"
-        color={isActive ? 'red' : 'perk'}
-        loading={turn.isPending}
-        onClick={() => void ask()}
-      >
-        {isActive ? texts.suspend : texts.resume}
-      </Button>
-    </Group>
-  )
 }

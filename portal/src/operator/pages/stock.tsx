@@ -1,7 +1,7 @@
 import { NativeSelect, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { type Column, sortedPage } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
@@ -70,12 +70,13 @@ const sortedBy: Record<string, (line: StockLine) => string | number | null> = {
 
 function useColumns(): Column<StockLine>[] {
   const { stock: texts } = useTexts(operatorTexts)
+  const names = useNames()
   return [
     {
       key: 'tariff',
       title: texts.tariff,
       sortBy: 'tariff',
-      cell: ({ operatorCode, tariffCode, operatorName, tariffName }) => (
+      cell: ({ operatorCode, tariffCode, operatorName, operatorNameEn, tariffName }) => (
         <Stack gap={0}>
           <LinkAnchor
             to="/operator/stock/$operatorCode/$tariffCode"
@@ -86,7 +87,7 @@ function useColumns(): Column<StockLine>[] {
             {tariffName}
           </LinkAnchor>
           <Text size="sm" c="dimmed">
-            {operatorName}
+            {names.of({ name: operatorName, nameEn: operatorNameEn })}
           </Text>
         </Stack>
       ),

@@ -1,20 +1,17 @@
-import { Button, Card, Stack, Text, Textarea, Title } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { Card, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
-import { answer, api } from '../../api/client.ts'
-import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'
-import { useConfirm } from '../../ui/confirm.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
-import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { Count } from '../../ui/values.tsx'
 import { ImportProfiles } from '../parts/import-profiles.tsx'
 import { LevelBadge } from '../parts/level-badge.tsx'
-import { type StockLine, stockQuery, useOperatorChanged } from '../queries.ts'
+import { WithdrawProfiles } from '../parts/withdraw-profiles.tsx'
+import { type StockLine, stockQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/operator/stock/$operatorCode/$tariffCode')
@@ -40,6 +37,7 @@ export function TariffStockPage() {
 
 function Whole({ line }: { line: StockLine }) {
   const { stock: texts } = useTexts(operatorTexts)
+  const names = useNames()
   const mayChange = useMayChange()
   const { free, reserved, sold, withdrawn, daysOfCover } = line
   return (
@@ -48,7 +46,7 @@ function Whole({ line }: { line: StockLine }) {
         back={<BackLink to="/operator/stock">{texts.back}</BackLink>}
         title={line.tariffName}
         badge={<LevelBadge line={line} />}
-        lead={line.operatorName}
+        lead={names.of({ name: line.operatorName, nameEn: line.operatorNameEn })}
       />
       <Stack gap="lg">
         <Card>
@@ -66,68 +64,8 @@ function Whole({ line }: { line: StockLine }) {
           />
         </Card>
         {mayChange && <ImportProfiles line={line} />}
-        {mayChange && <Withdraw />}
+        {mayChange && <WithdrawProfiles line={line} />}
       </Stack>
     </>
-  )
-}
-
-function Withdraw() {
-  const { stock: texts } = useTexts(operatorTexts)
-  const format = useFormat()
-  const confirm = useConfirm()
-  const notify = useNotify()
-  const changed = useOperatorChanged()
-  const [text, setText] = useState('')
-  const iccids = text.split(/[\s,;]+/).filter(Boolean)
-  const withdraw = useMutation({
-    mutationFn: () => answer(api.POST('/admin/profiles/withdraw', { body: { iccids } })),
-    onSuccess({ withdrawn, notFree }) {
-      notify.done(texts.withdrawn1(format.number(withdrawn), format.number(notFree)))
-      setText('')
-      void changed()
-    },
-    onError: notify.failed,
-  })
-  const ask = async () => {
-    const question = {
-      title: texts.withdrawTitle(iccids.length),
-      text: texts.withdrawText,
-      action: texts.withdraw,
-      isDangerous: true,
-    }
-    if (await confirm(question)) withdraw.mutate()
-  }
-  return (
-    <Card component="section">
-      <Title order={2} mb={4}>
-        {texts.withdraw}
-      </Title>
-      <Text size="sm" c="dimmed" mb="md">
-        {texts.withdrawHint}
-      </Text>
-      <Stack gap="sm" align="flex-start">
-        <Textarea
-          label={texts.iccids}
-          value={text}
-          onChange={({ currentTarget }) => setText(currentTarget.value)}
-          autosize
-          minRows={3}
-          maxRows={10}
-          w="100%"
-          maw={480}
-          autoComplete="off"
-        />
-        <Button
-          variant="light"
-          color="red"
-          disabled={iccids.length === 0}
-          loading={withdraw.isPending}
-          onClick={() => void ask()}
-        >
-          {texts.withdraw}
-        </Button>
-      </Stack>
-    </Card>
   )
 }

@@ -12,7 +12,7 @@ import { useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { FormFrame } from './form-frame.tsx'
 import { PartnerSelect } from './partner-select.tsx'
-import { showSecret } from './secret.tsx'
+import { type Issued, showSecret } from './secret.tsx'
 
 const rolesOf = {
   bank: ['ADMIN', 'EDITOR', 'VIEWER'],
@@ -21,15 +21,32 @@ const rolesOf = {
 } as const
 type Kind = keyof typeof rolesOf
 
+/** The partner that the access is for; without one the form asks. */
+export type Owner = { kind: 'bank' | 'merchant'; code: string }
+
+type FormProps<Result extends unknown[]> = {
+  owner?: Owner
+  /** Told what was made, instead of closing the dialog. */
+  onMade?: (...result: Result) => void
+  /** Closes the dialog when left out. */
+  onCancel?: () => void
+}
+
 const userFields = ['login', 'role', 'password'] as const
 
-export function UserForm() {
+export function UserForm({ owner, onMade = modals.closeAll, onCancel }: FormProps<[]>) {
   const { access: texts } = useTexts(operatorTexts)
   const { role: roles, login: loginTexts } = useTexts(appTexts)
   const notify = useNotify()
   const changed = useOperatorChanged()
   const form = useForm({
-    initialValues: { kind: 'merchant' as Kind, partner: '', login: '', role: 'editor' as string, password: '' },
+    initialValues: {
+      kind: (owner?.kind ?? 'merchant') as Kind,
+      partner: owner?.code ?? '',
+      login: '',
+      role: owner ? rolesOf[owner.kind][0] : ('editor' as string),
+      password: '',
+    },
     validate: { partner: (code, { kind }) => (kind !== 'platform' && code === '' ? texts.fillIn : null) },
   })
   const { place, rest } = useFaults(form, userFields)
@@ -42,37 +59,51 @@ export function UserForm() {
     onError: place,
     async onSuccess() {
       notify.done(texts.added(login))
-      modals.closeAll()
+      onMade()
       await changed()
     },
   })
   return (
     <FormFrame
       action={texts.addUser}
+      onCancel={onCancel}
       onSubmit={form.onSubmit(() => save.mutate())}
       rest={rest}
       isPending={save.isPending}
     >
-      <NativeSelect
-        label={texts.partner}
-        data={(['merchant', 'bank', 'platform'] as const).map(value => ({ value, label: texts.partnerKinds[value] }))}
-        value={kind}
-        onChange={({ currentTarget }) => {
-          const chosen = currentTarget.value as Kind
-          form.setValues({ kind: chosen, partner: '', role: rolesOf[chosen][0] })
-        }}
-        data-autofocus
-      />
-      {kind !== 'platform' && (
-        <PartnerSelect
-          key={kind}
-          kind={kind}
-          value={partner}
-          onChange={code => form.setFieldValue('partner', code)}
-          error={form.errors.partner}
-        />
+      {!owner && (
+        <>
+          <NativeSelect
+            label={texts.partner}
+            data={(['merchant', 'bank', 'platform'] as const).map(value => ({
+              value,
+              label: texts.partnerKinds[value],
+            }))}
+            value={kind}
+            onChange={({ currentTarget }) => {
+              const chosen = currentTarget.value as Kind
+              form.setValues({ kind: chosen, partner: '', role: rolesOf[chosen][0] })
+            }}
+            data-autofocus
+          />
+          {kind !== 'platform' && (
+            <PartnerSelect
+              key={kind}
+              kind={kind}
+              value={partner}
+              onChange={code => form.setFieldValue('partner', code)}
+              error={form.errors.partner}
+            />
+          )}
+        </>
       )}
-      <TextInput label={texts.login} required autoComplete="off" {...form.getInputProps('login')} />
+      <TextInput
+        label={texts.login}
+        required
+        autoComplete="off"
+        data-autofocus={owner && true}
+        {...form.getInputProps('login')}
+      />
       <NativeSelect
         label={texts.role}
         data={rolesOf[kind].map(value => ({ value, label: roles[value] }))}
@@ -90,14 +121,16 @@ export function UserForm() {
   )
 }
 
+const firstOwner = (owner: Owner = { kind: 'bank', code: '' }) => ({ kind: owner.kind, partner: owner.code })
+
 const credentialFields = ['role', 'label'] as const
 
-export function CredentialForm() {
+export function CredentialForm({ owner, onMade, onCancel }: FormProps<[Issued]>) {
   const { access: texts } = useTexts(operatorTexts)
   const { role: roles } = useTexts(appTexts)
   const changed = useOperatorChanged()
   const form = useForm({
-    initialValues: { kind: 'bank' as 'bank' | 'merchant', partner: '', role: 'ADMIN' as const, label: '' },
+    initialValues: { ...firstOwner(owner), role: 'ADMIN' as const, label: '' },
     validate: { partner: code => (code === '' ? texts.fillIn : null) },
   })
   const { place, rest } = useFaults(form, credentialFields)
@@ -107,8 +140,8 @@ export function CredentialForm() {
     async mutationFn() {
       const body = kind === 'bank' ? { bank: partner, role, label } : { merchant: partner, label }
       const issued = await answer(api.POST('/admin/credentials', { body }))
-      modals.closeAll()
-      showSecret(texts.secretTitle, issued)
+      if (onMade) onMade(issued)
+      else showSecret(texts.secretTitle, issued)
     },
     onError: place,
     onSuccess: changed,
@@ -116,26 +149,31 @@ export function CredentialForm() {
   return (
     <FormFrame
       action={texts.issue}
+      onCancel={onCancel}
       onSubmit={form.onSubmit(() => issue.mutate())}
       rest={rest}
       isPending={issue.isPending}
     >
-      <NativeSelect
-        label={texts.partner}
-        data={(['bank', 'merchant'] as const).map(value => ({ value, label: texts.partnerKinds[value] }))}
-        value={kind}
-        onChange={({ currentTarget }) =>
-          form.setValues({ kind: currentTarget.value === 'bank' ? 'bank' : 'merchant', partner: '' })
-        }
-        data-autofocus
-      />
-      <PartnerSelect
-        key={kind}
-        kind={kind}
-        value={partner}
-        onChange={code => form.setFieldValue('partner', code)}
-        error={form.errors.partner}
-      />
+      {!owner && (
+        <>
+          <NativeSelect
+            label={texts.partner}
+            data={(['bank', 'merchant'] as const).map(value => ({ value, label: texts.partnerKinds[value] }))}
+            value={kind}
+            onChange={({ currentTarget }) =>
+              form.setValues({ kind: currentTarget.value === 'bank' ? 'bank' : 'merchant', partner: '' })
+            }
+            data-autofocus
+          />
+          <PartnerSelect
+            key={kind}
+            kind={kind}
+            value={partner}
+            onChange={code => form.setFieldValue('partner', code)}
+            error={form.errors.partner}
+          />
+        </>
+      )}
       {kind === 'bank' && (
         <NativeSelect
           label={texts.role}
@@ -143,7 +181,7 @@ export function CredentialForm() {
           {...form.getInputProps('role')}
         />
       )}
-      <TextInput label={texts.label} {...form.getInputProps('label')} />
+      <TextInput label={texts.label} data-autofocus={owner && true} {...form.getInputProps('label')} />
     </FormFrame>
   )
 }

@@ -13,6 +13,8 @@ import { operatorTexts } from '../texts.ts'
  */
 export function FormFrame(props: {
   action?: string
+  /** Leaves the step of a guided flow; without it the dialog is closed. */
+  onCancel?: (() => void) | undefined
   onSubmit: () => void
   rest: unknown
   isPending: boolean
@@ -20,7 +22,7 @@ export function FormFrame(props: {
 }) {
   const { onSubmit, rest, isPending, children } = props
   const { partners: texts } = useTexts(operatorTexts)
-  const { action = texts.save } = props
+  const { action = texts.save, onCancel } = props
   return (
     <form
       noValidate
@@ -33,8 +35,8 @@ export function FormFrame(props: {
         {children}
         {rest !== null && <Failure error={rest} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={() => modals.closeAll()}>
-            {texts.cancel}
+          <Button variant="default" onClick={onCancel ?? (() => modals.closeAll())}>
+            {onCancel ? texts.skip : texts.cancel}
           </Button>
           <Button type="submit" loading={isPending}>
             {action}

@@ -7,11 +7,18 @@ import { useUpload } from '../../ui/use-upload.ts'
 import { type StockLine, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
-type Reject = { lineNumber: number; column: string; reason: string }
+type Reject = { lineNumber: number; column: string; rule: string; reason: string }
 type Imported = { imported: number; duplicates: number; rejected: number; rejects: Reject[] }
+
+/** What is loaded of a file that was tried: all of it, or its valid lines only. */
+type Load = 'all' | 'valid'
 
 const mostBytes = 1024 * 1024 * 1024
 const mostShown = 20
+const template = {
+  fileName: 'profiles.csv',
+  rows: [['8999900000000000017', '+380671234567', '1234', 'LPA:1$smdp.example.com$ABCDE-12345']],
+}
 
 /** The answer is a line for each faulty line of the file, and then the result. */
 function readImport(text: string): Imported {
@@ -32,40 +39,41 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
   const changed = useOperatorChanged()
   const [file, setFile] = useState<File | null>(null)
   const [tried, setTried] = useState<Imported | null>(null)
-  const [isLoading, setIsLoading] = useState(false)
+  const [loading, setLoading] = useState<Load | null>(null)
   const query = new URLSearchParams({ operator: operatorCode, tariff: tariffCode })
   const start = () => {
     setFile(null)
     setTried(null)
-    setIsLoading(false)
+    setLoading(null)
   }
-  // Every faulty line is to be seen in the trial, so it passes over them; the real import does not.
+  // The trial skips invalid lines, so that all of them are seen. The import skips them only when the person says so.
   const trial = useUpload<Imported>(`/admin/profiles?${query}&dryRun=true&skipInvalid=true`, {
     asForm: false,
     read: readImport,
     onDone: setTried,
   })
-  const load = useUpload<Imported>(`/admin/profiles?${query}`, {
-    asForm: false,
-    read: readImport,
-    onDone({ imported }) {
-      notify.done(texts.loaded(imported))
-      start()
-      void changed()
-    },
-  })
+  const onDone = ({ imported }: Imported) => {
+    notify.done(texts.loaded(imported))
+    start()
+    void changed()
+  }
+  const options = { asForm: false, read: readImport, onDone }
+  const loads = {
+    all: useUpload<Imported>(`/admin/profiles?${query}`, options),
+    valid: useUpload<Imported>(`/admin/profiles?${query}&skipInvalid=true`, options),
+  }
   // When loading has failed, what went wrong stays in sight, and the next file is tried first again.
   const choose = {
-    ...(isLoading ? load : trial),
+    ...(loading ? loads[loading] : trial),
     send(chosen: File) {
       start()
       setFile(chosen)
       return trial.send(chosen)
     },
   }
-  const loadTried = (chosen: File) => {
-    setIsLoading(true)
-    void load.send(chosen)
+  const loadTried = (chosen: File, which: Load) => {
+    setLoading(which)
+    void loads[which].send(chosen)
   }
   return (
     <Card component="section">
@@ -75,47 +83,64 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
       <Text size="sm" c="dimmed" mb="md">
         {texts.importText}
       </Text>
-      {tried && file && !isLoading ? (
-        <Trial tried={tried} fileName={file.name} onLoad={() => loadTried(file)} onOther={start} />
+      {tried && file && !loading ? (
+        <Trial tried={tried} fileName={file.name} onLoad={which => loadTried(file, which)} onOther={start} />
       ) : (
-        <FileUpload upload={choose} hint={texts.importHint} mostBytes={mostBytes} />
+        <FileUpload
+          upload={choose}
+          hint={texts.importHint}
+          mostBytes={mostBytes}
+          guide={{ columns: texts.columns, template }}
+        />
       )}
     </Card>
   )
 }
 
-function Trial(props: { tried: Imported; fileName: string; onLoad: () => void; onOther: () => void }) {
+function Trial(props: { tried: Imported; fileName: string; onLoad: (which: Load) => void; onOther: () => void }) {
   const { tried, fileName, onLoad, onOther } = props
   const { stock: texts } = useTexts(operatorTexts)
   const format = useFormat()
-  const { imported, duplicates, rejected, rejects } = tried
+  const { imported, duplicates, rejected } = tried
   const isGood = rejected === 0
   return (
     <Stack gap="md" role="status">
-      <Alert
-        color={isGood ? 'perk' : 'red'}
-        title={isGood ? texts.tried(imported, format.number(duplicates)) : texts.faults(format.number(rejected))}
-      >
+      {!isGood && <Rejected tried={tried} />}
+      <Alert color={isGood ? 'perk' : 'gray'} title={texts.tried(imported, format.number(duplicates))}>
         {fileName}
-        {!isGood && (
-          <List size="sm" mt="xs">
-            {rejects.map(({ lineNumber, column, reason }) => (
-              <List.Item key={`${lineNumber} ${column} ${reason}`}>
-                {column === 'line'
-                  ? texts.lineFault(format.number(lineNumber), reason)
-                  : texts.fault(format.number(lineNumber), column, reason)}
-              </List.Item>
-            ))}
-            {rejected > rejects.length && <List.Item>{texts.moreFaults(rejected - rejects.length)}</List.Item>}
-          </List>
-        )}
       </Alert>
       <Group>
-        {isGood && imported > 0 && <Button onClick={onLoad}>{texts.load(imported)}</Button>}
+        {isGood && imported > 0 && <Button onClick={() => onLoad('all')}>{texts.load(imported)}</Button>}
         <Button variant="default" onClick={onOther}>
           {texts.other}
         </Button>
+        {!isGood && imported > 0 && (
+          <Button variant="light" color="orange" onClick={() => onLoad('valid')}>
+            {texts.loadValid(imported)}
+          </Button>
+        )}
       </Group>
     </Stack>
+  )
+}
+
+function Rejected({ tried: { rejected, rejects } }: { tried: Imported }) {
+  const { stock: texts } = useTexts(operatorTexts)
+  const format = useFormat()
+  const rules: Record<string, string> = texts.rules
+  return (
+    <Alert color="red" title={texts.faults(rejected)}>
+      {texts.faultsText}
+      <List size="sm" mt="xs">
+        {rejects.map(({ lineNumber, column, rule, reason }) => (
+          <List.Item key={lineNumber}>
+            {column === 'line'
+              ? texts.lineFault(format.number(lineNumber), rules[rule] ?? reason)
+              : texts.fault(format.number(lineNumber), column, rules[rule] ?? reason)}
+          </List.Item>
+        ))}
+        {rejected > rejects.length && <List.Item>{texts.moreFaults(rejected - rejects.length)}</List.Item>}
+      </List>
+    </Alert>
   )
 }

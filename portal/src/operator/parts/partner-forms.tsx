@@ -1,15 +1,11 @@
-/** What an entry of the directory says of a bank or a merchant; fields that are not shown stay as they are. */
-import { MultiSelect, NativeSelect, Switch, Textarea, TextInput } from '@mantine/core'
-import { type UseFormReturnType, useForm } from '@mantine/form'
-import { modals } from '@mantine/modals'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
-import { useTexts } from '../../i18n/preferences.tsx'
-import { useNotify } from '../../ui/notify.tsx'
-import { useFaults } from '../../ui/use-faults.ts'
-import { applyEntry, type Bank, type Merchant, partnersQuery, useOperatorChanged } from '../queries.ts'
+/** Forms of a bank and a merchant; fields that are not shown stay as they are. */
+import { MultiSelect, NativeSelect, NumberInput, Switch, Textarea, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useQuery } from '@tanstack/react-query'
+import { useNames, useTexts } from '../../i18n/preferences.tsx'
+import { applyEntry, type Bank, type Merchant, partnersQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
-import { FormFrame } from './form-frame.tsx'
+import { CodeInput, changedOnly, EntryForm } from './entry-form.tsx'
 
 const listOf = (text: string): string[] =>
   text
@@ -17,10 +13,21 @@ const listOf = (text: string): string[] =>
     .map(item => item.trim())
     .filter(Boolean)
 
-const bankFields = ['code', 'name', 'logoUrl'] as const
+/** @param onCreated told the new partner, instead of closing the dialog */
+type FormProps<Entry> = { entry?: Entry; onCreated?: (partner: { code: string; name: string }) => void }
 
-export function BankForm({ entry }: { entry?: Bank['entry'] }) {
+/** Sends a whole new entry, or the changed fields of a known one. */
+function saveEntry(list: 'banks' | 'merchants', entry: { code: string } | undefined, values: { code: string }) {
+  const change = entry ? { ...changedOnly(entry, values), code: entry.code } : values
+  return ({ dryRun }: { dryRun: boolean }) =>
+    applyEntry({ [list]: [change] }, { mode: entry ? 'apply' : 'create', dryRun })
+}
+
+const bankFields = ['code', 'name', 'logoUrl', 'operators', 'reservationShare'] as const
+
+export function BankForm({ entry, onCreated }: FormProps<Bank['entry']>) {
   const { partners: texts } = useTexts(operatorTexts)
+  const names = useNames()
   const { data } = useQuery(partnersQuery())
   const sold = entry?.esim.operators ?? 'all'
   const form = useForm({
@@ -31,18 +38,26 @@ export function BankForm({ entry }: { entry?: Bank['entry'] }) {
       deliveryMode: entry?.esim.deliveryMode ?? 'local',
       sellsAll: sold === 'all',
       operators: sold === 'all' ? [] : sold,
+      reservationShare: (entry?.esim.reservationShare ?? '') as number | string,
+      segments: entry?.segments ?? true,
     },
   })
-  const toEntry = ({ deliveryMode, sellsAll, operators, ...values }: typeof form.values) => ({
-    apiVersion: '1.0',
-    ...entry,
-    ...values,
-    esim: { operators: sellsAll ? 'all' : operators, deliveryMode },
-  })
-  const known = data?.mobileOperators.map(({ code, nameUk }) => ({ value: code, label: nameUk })) ?? []
-  const save = () => applyEntry({ banks: [toEntry(form.values)] }, { mode: entry ? 'apply' : 'create' })
+  const { code, name, logoUrl, segments, deliveryMode, sellsAll, operators, reservationShare } = form.values
+  const esim = {
+    deliveryMode,
+    operators: sellsAll ? 'all' : operators,
+    reservationShare: reservationShare === '' ? null : reservationShare,
+  }
+  const known = data?.mobileOperators.map(operator => ({ value: operator.code, label: names.of(operator) })) ?? []
   return (
-    <EntryForm form={form} fields={bankFields} name={form.values.name} onSave={save}>
+    <EntryForm
+      form={form}
+      fields={bankFields}
+      name={name}
+      isNew={!entry}
+      onSave={saveEntry('banks', entry, { code, name, logoUrl, esim, segments } as { code: string })}
+      onSaved={onCreated && (() => onCreated({ code, name }))}
+    >
       {!entry && <CodeInput {...form.getInputProps('code')} />}
       <TextInput label={texts.name} required data-autofocus={entry && true} {...form.getInputProps('name')} />
       <TextInput label={texts.logo} {...form.getInputProps('logoUrl')} />
@@ -65,6 +80,15 @@ export function BankForm({ entry }: { entry?: Bank['entry'] }) {
           {...form.getInputProps('operators')}
         />
       )}
+      <NumberInput
+        label={texts.share}
+        description={texts.shareHint}
+        min={1}
+        max={100}
+        allowDecimal={false}
+        {...form.getInputProps('reservationShare')}
+      />
+      <Switch label={texts.segments} {...form.getInputProps('segments', { type: 'checkbox' })} />
     </EntryForm>
   )
 }
@@ -80,7 +104,7 @@ const merchantFields = [
   'excludedBanks',
 ] as const
 
-export function MerchantForm({ entry }: { entry?: Merchant['entry'] }) {
+export function MerchantForm({ entry, onCreated }: FormProps<Merchant['entry']>) {
   const { partners: texts } = useTexts(operatorTexts)
   const { data } = useQuery(partnersQuery())
   const form = useForm({
@@ -95,16 +119,23 @@ export function MerchantForm({ entry }: { entry?: Merchant['entry'] }) {
       excludedBanks: entry?.excludedBanks ?? [],
     },
   })
-  const toEntry = (values: typeof form.values) => ({
-    ...entry,
+  const { values } = form
+  const { code, name } = values
+  const given = {
     ...values,
     domain: listOf(values.domain),
     merchantCategoryCode: listOf(values.merchantCategoryCode),
-  })
-  const save = () => applyEntry({ merchants: [toEntry(form.values)] }, { mode: entry ? 'apply' : 'create' })
+  }
   const banks = data?.banks.map(bank => ({ value: bank.entry.code, label: bank.entry.name })) ?? []
   return (
-    <EntryForm form={form} fields={merchantFields} name={form.values.name} onSave={save}>
+    <EntryForm
+      form={form}
+      fields={merchantFields}
+      name={name}
+      isNew={!entry}
+      onSave={saveEntry('merchants', entry, given)}
+      onSaved={onCreated && (() => onCreated({ code, name }))}
+    >
       {!entry && <CodeInput {...form.getInputProps('code')} />}
       <TextInput label={texts.name} required data-autofocus={entry && true} {...form.getInputProps('name')} />
       <TextInput label={texts.nameEn} {...form.getInputProps('nameEn')} />
@@ -114,41 +145,5 @@ export function MerchantForm({ entry }: { entry?: Merchant['entry'] }) {
       <TextInput label={texts.categories} {...form.getInputProps('merchantCategoryCode')} />
       <MultiSelect label={texts.excluded} data={banks} searchable {...form.getInputProps('excludedBanks')} />
     </EntryForm>
-  )
-}
-
-/** Only in a new entry: a code stays for good. */
-export function CodeInput(input: object) {
-  const { partners: texts } = useTexts(operatorTexts)
-  return <TextInput label={texts.code} description={texts.codeHint} required data-autofocus {...input} />
-}
-
-/** An entry's form in a dialog: saves, tells, closes; what the platform refuses is at its field, and nothing is lost. */
-export function EntryForm<Values>(props: {
-  form: UseFormReturnType<Values>
-  /** As the directory names them, in the order of the form. */
-  fields: readonly string[]
-  name: string
-  onSave: () => Promise<unknown>
-  children: ReactNode
-}) {
-  const { form, fields, name, onSave, children } = props
-  const { partners: texts } = useTexts(operatorTexts)
-  const notify = useNotify()
-  const changed = useOperatorChanged()
-  const { place, rest } = useFaults(form, fields)
-  const save = useMutation({
-    mutationFn: onSave,
-    onError: place,
-    async onSuccess() {
-      notify.done(texts.saved(name))
-      modals.closeAll()
-      await changed()
-    },
-  })
-  return (
-    <FormFrame onSubmit={() => save.mutate()} rest={rest} isPending={save.isPending}>
-      {children}
-    </FormFrame>
   )
 }

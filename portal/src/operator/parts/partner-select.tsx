@@ -2,7 +2,7 @@ import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { partnersQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
@@ -18,6 +18,7 @@ export function PartnerSelect(props: {
   const [typed, setTyped] = useState('')
   const [words] = useDebouncedValue(typed.trim(), 200)
   const { data } = useQuery(partnersQuery(kind === 'merchant' && words !== '' ? { search: words } : {}))
+  const names = useNames()
   const partners = (kind === 'bank' ? data?.banks : data?.merchants.data) ?? []
   return (
     <Select
@@ -25,7 +26,7 @@ export function PartnerSelect(props: {
       placeholder={texts.choose}
       required
       searchable
-      data={partners.map(({ entry }) => ({ value: entry.code, label: entry.name }))}
+      data={partners.map(({ entry }) => ({ value: entry.code, label: names.of(entry) }))}
       // The platform has found them by other names than the one that is shown, too.
       {...(kind === 'merchant' && { filter: ({ options }) => options })}
       value={value || null}

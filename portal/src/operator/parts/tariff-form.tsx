@@ -1,9 +1,9 @@
 import { Checkbox, NumberInput, SimpleGrid, Text, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useTexts } from '../../i18n/preferences.tsx'
-import type { Tariff } from '../queries.ts'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { applyEntry, type MobileOperator, type Tariff } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
-import { CodeInput, EntryForm } from './partner-forms.tsx'
+import { CodeInput, changedOnly, EntryForm } from './entry-form.tsx'
 
 /** A new one gets its id from the platform. */
 type Values = Omit<Tariff, 'id'>
@@ -42,13 +42,27 @@ const toEntry = (values: Values): object =>
     Object.entries(values).map(([name, value]) => [name, value === '' && name !== 'description' ? null : value]),
   )
 
+/** Sends a whole new tariff, or the changed fields of a known one. */
+export function applyTariff(
+  operator: Pick<MobileOperator, 'code'>,
+  tariff: { code: string },
+  options: { mode?: 'create'; dryRun?: boolean } = {},
+) {
+  return applyEntry({ esim: { operators: [{ code: operator.code, tariffs: [tariff] }] } }, options)
+}
+
 /** A tariff, new or to be changed. */
-export function TariffForm({ tariff, onSave }: { tariff?: Tariff; onSave: (entry: object) => Promise<unknown> }) {
+export function TariffForm({ operator, tariff }: { operator: MobileOperator; tariff?: Tariff }) {
   const { mobile: texts } = useTexts(operatorTexts)
+  const format = useFormat()
   const form = useForm<Values>({ initialValues: tariff ?? newTariff })
   const { values } = form
+  const save = ({ dryRun }: { dryRun: boolean }) =>
+    tariff
+      ? applyTariff(operator, { ...changedOnly(tariff, toEntry(values)), code: tariff.code }, { dryRun })
+      : applyTariff(operator, { ...toEntry(values), code: values.code }, { mode: 'create', dryRun })
   return (
-    <EntryForm form={form} fields={fields} name={values.name} onSave={() => onSave(toEntry(values))}>
+    <EntryForm form={form} fields={fields} name={values.name} isNew={!tariff} onSave={save}>
       {!tariff && <CodeInput {...form.getInputProps('code')} />}
       <TextInput label={texts.name} required data-autofocus={tariff && true} {...form.getInputProps('name')} />
       <Textarea label={texts.description} autosize minRows={2} {...form.getInputProps('description')} />
@@ -66,6 +80,7 @@ export function TariffForm({ tariff, onSave }: { tariff?: Tariff; onSave: (entry
       <SimpleGrid cols={2}>
         <NumberInput
           label={texts.dataMb}
+          description={values.dataVolumeMb > 0 && texts.dataAs(format.dataVolume(values.dataVolumeMb))}
           min={0}
           allowDecimal={false}
           disabled={values.dataUnlimited}

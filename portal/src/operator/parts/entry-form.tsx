@@ -1,0 +1,119 @@
+/** A form for an entry of the directory, in a dialog. Only what was changed is sent, and it is shown before it is applied. */
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import { modals } from '@mantine/modals'
+import { useMutation } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { useNotify } from '../../ui/notify.tsx'
+import { Failure } from '../../ui/states.tsx'
+import { useFaults } from '../../ui/use-faults.ts'
+import { type Applied, type Change, useOperatorChanged } from '../queries.ts'
+import { operatorTexts } from '../texts.ts'
+import { ChangeList } from './change-list.tsx'
+import { FormFrame } from './form-frame.tsx'
+
+/** Only in a new entry: a code stays for good. */
+export function CodeInput(input: object) {
+  const { partners: texts } = useTexts(operatorTexts)
+  return <TextInput label={texts.code} description={texts.codeHint} required data-autofocus {...input} />
+}
+
+const isFields = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * The fields that differ, as the platform takes them: it keeps what is left out, so nobody's change of another field is undone.
+ *
+ * @param before the entry as the form got it
+ */
+export function changedOnly(before: object, after: object): Record<string, unknown> {
+  const old = before as Record<string, unknown>
+  return Object.fromEntries(
+    Object.entries(after).flatMap(([name, value]): [string, unknown][] => {
+      if (JSON.stringify(old[name]) === JSON.stringify(value)) return []
+      return [[name, isFields(value) && isFields(old[name]) ? changedOnly(old[name], value) : value]]
+    }),
+  )
+}
+
+/**
+ * What the platform refuses is at its field, and nothing is lost. A new entry is made at once; a change is listed field by field
+ * first.
+ *
+ * @param props.fields as the directory names them, in the order of the form
+ * @param props.onSave applies the entry; `dryRun`: only tells what would change
+ * @param props.onSaved instead of closing the dialog
+ */
+export function EntryForm<Values>(props: {
+  form: UseFormReturnType<Values>
+  fields: readonly string[]
+  name: string
+  isNew: boolean
+  onSave: (options: { dryRun: boolean }) => Promise<Applied>
+  onSaved?: (() => void) | undefined
+  children: ReactNode
+}) {
+  const { form, fields, name, isNew, onSave, onSaved = modals.closeAll, children } = props
+  const { partners: texts } = useTexts(operatorTexts)
+  const notify = useNotify()
+  const changed = useOperatorChanged()
+  const { place, rest } = useFaults(form, fields)
+  const [changes, setChanges] = useState<Change[] | null>(null)
+  const save = useMutation({
+    mutationFn: () => onSave({ dryRun: false }),
+    onError(error) {
+      setChanges(null)
+      place(error)
+    },
+    async onSuccess() {
+      notify.done(texts.saved(name))
+      onSaved()
+      await changed()
+    },
+  })
+  const review = useMutation({
+    mutationFn: () => onSave({ dryRun: true }),
+    onError: place,
+    onSuccess(tried) {
+      if (tried.changes.length > 0) return setChanges(tried.changes)
+      notify.done(texts.unchanged)
+      modals.closeAll()
+    },
+  })
+  if (changes) return <Review changes={changes} save={save} onBack={() => setChanges(null)} />
+  return (
+    <FormFrame
+      action={isNew ? texts.save : texts.review}
+      onSubmit={() => (isNew ? save : review).mutate()}
+      rest={rest}
+      isPending={save.isPending || review.isPending}
+    >
+      {children}
+    </FormFrame>
+  )
+}
+
+function Review(props: {
+  changes: Change[]
+  save: { mutate(): void; isPending: boolean; error: unknown }
+  onBack: () => void
+}) {
+  const { changes, save, onBack } = props
+  const { partners: texts } = useTexts(operatorTexts)
+  return (
+    <Stack gap="md">
+      <Text fw={600}>{texts.reviewTitle}</Text>
+      <ChangeList changes={changes} />
+      {save.error !== null && <Failure error={save.error} />}
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onBack}>
+          {texts.back}
+        </Button>
+        <Button loading={save.isPending} onClick={() => save.mutate()} data-autofocus>
+          {texts.apply}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,51 @@
+import { Alert, NativeSelect, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, api } from '../../api/client.ts'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { type Credential, useOperatorChanged } from '../queries.ts'
+import { operatorTexts } from '../texts.ts'
+import { FormFrame } from './form-frame.tsx'
+import { showSecret } from './secret.tsx'
+
+const overlaps = ['PT0S', 'PT1H', 'PT24H', 'P7D', 'P30D'] as const
+type Overlap = (typeof overlaps)[number]
+
+/** When the secret before ends; null: it has ended. By real time, as all access. */
+export const oldSecretUntil = ({ previousValidUntil }: Credential): string | null =>
+  previousValidUntil !== null && Date.parse(previousValidUntil) > Date.now() ? previousValidUntil : null
+
+/** A new secret for a credential; the person chooses how long the current one goes on working. */
+export function RotateForm({ credential }: { credential: Credential }) {
+  const { access: texts } = useTexts(operatorTexts)
+  const format = useFormat()
+  const changed = useOperatorChanged()
+  const [overlap, setOverlap] = useState<Overlap>('PT24H')
+  const until = oldSecretUntil(credential)
+  const rotate = useMutation({
+    // It gives nothing back: what a mutation gives is kept for a while.
+    async mutationFn() {
+      const params = { path: { clientId: credential.clientId } }
+      const rotated = await answer(api.POST('/admin/credentials/{clientId}/rotate', { params, body: { overlap } }))
+      showSecret(texts.secretTitle, rotated, overlap === 'PT0S' ? null : rotated.previousValidUntil)
+    },
+    onSettled: changed,
+  })
+  return (
+    <FormFrame action={texts.rotate} onSubmit={() => rotate.mutate()} rest={rotate.error} isPending={rotate.isPending}>
+      {until && <Alert color="orange">{texts.rotateTwice(format.dateTime(until))}</Alert>}
+      <NativeSelect
+        label={texts.overlap}
+        data={overlaps.map(value => ({ value, label: texts.overlaps[value] }))}
+        value={overlap}
+        onChange={({ currentTarget }) => setOverlap(overlaps.find(each => each === currentTarget.value) ?? 'PT24H')}
+        data-autofocus
+      />
+      {overlap === 'PT0S' && (
+        <Text size="sm" c="dimmed">
+          {texts.rotateNow}
+        </Text>
+      )}
+    </FormFrame>
+  )
+}

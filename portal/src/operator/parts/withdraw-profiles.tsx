@@ -1,0 +1,113 @@
+import { Alert, Button, Card, List, Stack, Text, Textarea, Title } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, api } from '../../api/client.ts'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useConfirm } from '../../ui/confirm.tsx'
+import { useNotify } from '../../ui/notify.tsx'
+import { type StockLine, useOperatorChanged, type Withdrawn } from '../queries.ts'
+import { operatorTexts } from '../texts.ts'
+
+/** What a person typed, with the line of each ICCID: several may stand on one line. */
+function readIccids(text: string): { iccid: string; line: number }[] {
+  return text.split('\n').flatMap((line, index) =>
+    line
+      .split(/[\s,;]+/)
+      .filter(Boolean)
+      .map(iccid => ({ iccid, line: index + 1 })),
+  )
+}
+
+/** Takes profiles of one tariff out of sale. Those that cannot be withdrawn stay in the list, each with its reason. */
+export function WithdrawProfiles({ line: { operatorCode, tariffCode } }: { line: StockLine }) {
+  const { stock: texts } = useTexts(operatorTexts)
+  const confirm = useConfirm()
+  const notify = useNotify()
+  const changed = useOperatorChanged()
+  const [text, setText] = useState('')
+  const given = readIccids(text)
+  const withdraw = useMutation({
+    mutationFn: () =>
+      answer(
+        api.POST('/admin/profiles/withdraw', {
+          body: { iccids: given.map(({ iccid }) => iccid), operator: operatorCode, tariff: tariffCode },
+        }),
+      ),
+    onSuccess({ withdrawn, problems }) {
+      if (problems.length === 0) {
+        notify.done(texts.withdrawnDone(withdrawn))
+        setText('')
+      }
+      void changed()
+    },
+    onError: notify.failed,
+  })
+  const ask = async () => {
+    const question = {
+      title: texts.withdrawTitle(given.length),
+      text: texts.withdrawText,
+      action: texts.withdraw,
+      isDangerous: true,
+    }
+    if (await confirm(question)) withdraw.mutate()
+  }
+  return (
+    <Card component="section">
+      <Title order={2} mb={4}>
+        {texts.withdraw}
+      </Title>
+      <Text size="sm" c="dimmed" mb="md">
+        {texts.withdrawHint}
+      </Text>
+      <Stack gap="sm" align="flex-start">
+        <Textarea
+          label={texts.iccids}
+          value={text}
+          onChange={({ currentTarget }) => {
+            setText(currentTarget.value)
+            withdraw.reset()
+          }}
+          autosize
+          minRows={3}
+          maxRows={10}
+          w="100%"
+          maw={480}
+          autoComplete="off"
+        />
+        {withdraw.data && withdraw.data.problems.length > 0 && (
+          <Problems withdrawn={withdraw.data} lineOf={place => given[place - 1]?.line ?? place} />
+        )}
+        <Button
+          variant="light"
+          color="red"
+          disabled={given.length === 0}
+          loading={withdraw.isPending}
+          onClick={() => void ask()}
+        >
+          {texts.withdraw}
+        </Button>
+      </Stack>
+    </Card>
+  )
+}
+
+function Problems(props: { withdrawn: Withdrawn; lineOf: (place: number) => number }) {
+  const { withdrawn, lineOf } = props
+  const { stock: texts } = useTexts(operatorTexts)
+  const format = useFormat()
+  const { problems } = withdrawn
+  return (
+    <Alert
+      color="orange"
+      w="100%"
+      role="alert"
+      title={texts.withdrawnSome(format.number(withdrawn.withdrawn), format.number(problems.length))}
+    >
+      <List size="sm" mah={320} style={{ overflowY: 'auto' }} tabIndex={0}>
+        {problems.map(({ iccid, line, reason }) => (
+          <List.Item key={line}>{texts.problem(format.number(lineOf(line)), iccid, texts.problems[reason])}</List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}
