@@ -637,7 +637,7 @@ suite('campaigns and customers', { timeout: 120_000 }, () => {
     await button(page, 'Complete now').waitFor({ state: 'detached' })
     assert.equal((await read(`/campaigns/${campaignId}`)).status, 'completed')
     await walk(`/operator/campaigns/${ids.alpha}`)
-    await titled(page, 'This campaign doesn’t exist')
+    await titled(page, 'Campaign not found')
     assert.match(errors.splice(0).join(), /404/)
     await assertAccessible(visitor)
   })
@@ -707,7 +707,7 @@ test('українською, на телефоні', { timeout: 60_000 }, async
     ['/mobile-operators', '30 днів'],
     ['/stock/kyivstar/eu-10gb', 'Завантажити профілі'],
     ['/orders', 'Показати ще'],
-    [`/campaigns/${campaignId}`, 'Гроші отримано'],
+    [`/campaigns/${campaignId}`, 'Оплату отримано'],
     ['/customers', 'Знайти банк клієнта'],
     ['/audit', 'Усі перевірки пройдено'],
   ] as const) {

@@ -9,6 +9,7 @@ import {
   type NumberedStockResult,
   readStockLines,
   type StockResult,
+  stockColumns,
   stockFaults,
 } from '../src/esim/stock-file.ts'
 
@@ -179,9 +180,12 @@ test('a file without a header of exactly the four columns is refused whole, and 
   ]
   const expected = 'line 1 must be the header iccid,msisdn,pin1,activationCode (in any order)'
   for (const file of files) {
-    await assert.rejects(read(file), new DomainError('invalid', expected))
+    const params = { columns: stockColumns.join(',') }
+    const problems = [{ line: 1, column: null, rule: 'header', params, value: null }]
+    await assert.rejects(read(file), new DomainError('invalid', expected, { problems }))
   }
-  await assert.rejects(read(''), new DomainError('invalid', `the file is empty; ${expected}`))
+  const problems = [{ line: null, column: null, rule: 'not-empty', params: {}, value: null }]
+  await assert.rejects(read(''), new DomainError('invalid', `the file is empty; ${expected}`, { problems }))
   assert.deepEqual(await read(header), [])
 })
 

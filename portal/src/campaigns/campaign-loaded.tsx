@@ -11,20 +11,26 @@ import { listTexts } from './list-texts.ts'
  *
  * @param props.back the link to the page above
  * @param props.notShown the title of the page that says so
+ * @param props.notFound the title when there is none; needed where something else than a campaign is shown
  */
 export function CampaignLoaded<Campaign>(props: {
   query: Pick<UseQueryResult<Campaign>, 'data' | 'error' | 'refetch'>
   back: ReactNode
   notShown: string
+  notFound?: string
   children: (campaign: Campaign) => ReactNode
 }) {
-  const { query, back, notShown, children } = props
+  const { query, back, notShown, notFound, children } = props
   const texts = useTexts(listTexts)
   if (query.data !== undefined) return children(query.data)
   if (!query.error) return <Loading />
   // An id that is none finds as little as one that is not there.
   if (isApiError(query.error, 400, 404))
-    return <PageHeader back={back} title={texts.notFound} lead={texts.notFoundText} />
+    return notFound ? (
+      <PageHeader back={back} title={notFound} />
+    ) : (
+      <PageHeader back={back} title={texts.notFound} lead={texts.notFoundText} />
+    )
   return (
     <>
       <PageHeader back={back} title={notShown} />

@@ -25,7 +25,7 @@ export function OrderPage() {
   const { orders: texts } = useTexts(esimTexts)
   const query = useQuery(orderQuery(orderId))
   return (
-    <CampaignLoaded query={query} back={<Back />} notShown={texts.notShown}>
+    <CampaignLoaded query={query} back={<Back />} notShown={texts.notShown} notFound={texts.notShown}>
       {order => (order ? <Whole order={order} /> : <PageHeader back={<Back />} title={texts.notShown} />)}
     </CampaignLoaded>
   )

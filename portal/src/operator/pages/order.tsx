@@ -24,6 +24,7 @@ export function OrderPage() {
       query={query}
       back={<BackLink to="/operator/orders">{texts.back}</BackLink>}
       notShown={texts.notShown}
+      notFound={texts.notShown}
     >
       {order => <Whole order={order} />}
     </CampaignLoaded>

@@ -78,7 +78,7 @@ function MerchantPage({ code }: { code: string }) {
   const { partners: texts } = useTexts(operatorTexts)
   const query = useQuery(merchantQuery(code))
   return (
-    <CampaignLoaded query={query} back={<Back kind="merchants" />} notShown={texts.notShown}>
+    <CampaignLoaded query={query} back={<Back kind="merchants" />} notShown={texts.notShown} notFound={texts.notShown}>
       {merchant => <WholeMerchant merchant={merchant} />}
     </CampaignLoaded>
   )
