@@ -191,6 +191,7 @@ export async function createPlatform(
       clock,
       completeAfterMs: config.completeAfterDays * 86_400_000,
       answers: createAnswers({ database, masterKeys: config.masterKeys, hours: config.idempotencyHours }),
+      pending: { campaigns: config.pendingCampaigns, bytes: config.pendingCampaignMib * 1024 * 1024 },
     }
     const { retention } = config
     const jobDeps = { ...campaigns, retention }

@@ -145,10 +145,10 @@ describe('200', () => {
     assert.deepEqual((await read(id)).statistics.segmentCustomers, 0)
     await platform.platform.database.execute(
       `insert into campaign_segments
-       select $1, bank_id, gen_random_uuid(), 7, '[]', now(), 'x.csv' from campaign_banks where cashback_id = $1 limit 2`,
+       select $1, bank_id, gen_random_uuid(), 27, '[]', now(), 'x.csv' from campaign_banks where cashback_id = $1 limit 2`,
       [id],
     )
-    assert.deepEqual((await read(id)).statistics.segmentCustomers, 14)
+    assert.deepEqual((await read(id)).statistics.segmentCustomers, 40)
   })
 
   test('the platform’s terminals as they are now, or the campaign’s own', async () => {

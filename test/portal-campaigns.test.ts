@@ -295,16 +295,16 @@ suite('GET /portal/cashbacks/:cashbackId/segment', () => {
       ],
     })
     await platform.platform.database.execute(
-      `insert into campaign_segments select $1, bank_id, gen_random_uuid(), case when bank_id = $2 then 3 else 0 end, '[]',
+      `insert into campaign_segments select $1, bank_id, gen_random_uuid(), case when bank_id = $2 then 33 else 0 end, '[]',
          '2026-11-22T10:00:00Z', 'loyal.csv' from campaign_banks where cashback_id = $1`,
       [id, ids.alpha],
     )
     const formed = { formedAt: '2026-11-22T10:00:00.000Z', sourceFileName: 'loyal.csv' }
     assert.deepEqual((await read(id, grocer)).body, {
-      customersCount: 3,
+      customersCount: 30,
       ...formed,
       banks: [
-        { id: ids.alpha, name: 'Alpha Bank', customersCount: 3, ...formed },
+        { id: ids.alpha, name: 'Alpha Bank', customersCount: 30, ...formed },
         { id: ids.beta, name: 'Бета Банк', customersCount: 0, ...formed },
       ],
     })
@@ -312,7 +312,7 @@ suite('GET /portal/cashbacks/:cashbackId/segment', () => {
       { id: ids.beta, name: 'Бета Банк', customersCount: 0, ...formed },
     ])
     const { body } = await alpha.call('GET', `/portal/cashbacks/${id}`)
-    assert.deepEqual(body.segment, { customersCount: 3, ...formed })
+    assert.deepEqual(body.segment, { customersCount: 33, ...formed })
   })
 
   test('for its merchant and invited banks alone', async () => {

@@ -7,9 +7,10 @@ import type { CampaignDeps } from './deps.ts'
 import { crossFaults, type Fields, mostFaults, readId, readNewFields, settled } from './form.ts'
 import * as lifecycle from './lifecycle.ts'
 import { type Actor, actorOf, type LockedCampaign, writeDecisions } from './moves-store.ts'
+import { newCampaignFaults } from './pending-store.ts'
 import type { Origin } from './terms.ts'
 
-type Deps = Pick<CampaignDeps, 'database' | 'clock'>
+type Deps = Pick<CampaignDeps, 'database' | 'clock' | 'pending'>
 /** `body` as it came, and what the schema has found wrong in it. */
 export type Form = { body: unknown; schemaFaults: readonly string[] }
 
@@ -65,7 +66,7 @@ type NewCampaign = {
   actor: Actor
 }
 
-function create({ database, clock }: Deps, given: NewCampaign): Promise<LockedCampaign> {
+function create({ database, clock, pending }: Deps, given: NewCampaign): Promise<LockedCampaign> {
   const { fields, merchantId, invited, createdByBankId, actor } = given
   return database.transaction(async transaction => {
     const now = clock.now()
@@ -84,8 +85,12 @@ function create({ database, clock }: Deps, given: NewCampaign): Promise<LockedCa
     const { countryId } = found
     if (merchantId === undefined || invited === undefined || countryId === null)
       throw new Error('The schema has let a form without these pass')
+    const terms = settled(fields as Fields)
+    // What a bank creates itself waits for nobody else.
+    if (createdByBankId === null && pending)
+      refuseFaults(await newCampaignFaults(transaction, pending, { merchantId, content: terms }))
     const campaign = newCampaign({ cashbackId: randomUUID(), merchantId, createdByBankId, createdAt: now }, fields)
-    await insertCampaign(transaction, campaign, settled(fields as Fields), countryId)
+    await insertCampaign(transaction, campaign, terms, countryId)
     const decision = lifecycle.create(invited)
     const [created] = await writeDecisions(transaction, [{ campaign, decision }], { actor, now })
     return created ?? campaign

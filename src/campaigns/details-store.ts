@@ -27,7 +27,8 @@ export type Details = Omit<CampaignState, 'banks'> & {
   banks: InvitedBank[]
   /** Decimal text: the sum over banks; null before the first report. */
   expectedCompensation: string | null
-  segmentCustomers: number
+  /** How many customers each bank's part of the segment has. */
+  segmentSizes: number[]
   terminalsCount: number
   /** JSON text of what changes only with an edit, without its closing brace. */
   card: string
@@ -53,9 +54,7 @@ const statement: Statement = {
       (
         select sum(expected_compensation)::text from campaign_banks i where i.cashback_id = c.cashback_id
       ) as "expectedCompensation",
-      (
-        select coalesce(sum(customers_count), 0)::int from campaign_segments s where s.cashback_id = c.cashback_id
-      ) as "segmentCustomers",
+      array(select customers_count from campaign_segments s where s.cashback_id = c.cashback_id) as "segmentSizes",
       case when c.terminals_platform then coalesce(l.terminals_count, 0) else c.terminals_count end as "terminalsCount",
       case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end as terminals
     from campaigns c

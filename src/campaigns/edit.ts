@@ -12,6 +12,7 @@ import { changedFields, lockedFaults, mergedFields, shownChanges } from './form-
 import * as lifecycle from './lifecycle.ts'
 import { requireAuthor } from './merchant-operations.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from './moves-store.ts'
+import { editFaults } from './pending-store.ts'
 import { noteAddedTerminals } from './terminal-additions-store.ts'
 import type { Offer, Terminal } from './terms.ts'
 
@@ -67,10 +68,22 @@ export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
       ...directoryFaults(merged, found),
     ])
     if (changed.length === 0) return
+    if (deps.pending && isPending(campaign) && changed.some(name => sized.includes(name))) {
+      const { bannerSmall, bannerBig } = merged
+      const terminals = changed.includes('terminals') ? merged.terminals : null
+      const content = { terminals, bannerSmall, bannerBig }
+      refuseFaults(await editFaults(transaction, deps.pending, { ...campaign, content }))
+    }
     const { countryId } = found
     await write(transaction, { campaign, before: present, after: merged as Known, changed, countryId, given, now })
   })
 }
+
+/** The fields that can be large. */
+const sized: readonly FieldName[] = ['terminals', 'bannerSmall', 'bannerBig']
+
+const isPending = ({ status, banks }: LockedCampaign): boolean =>
+  status === 'awaitingBankApproval' && !banks.some(bank => bank.status === 'approved')
 
 /** Whose the campaign is, is told before its state, and after faults of form. */
 async function lockOwn(

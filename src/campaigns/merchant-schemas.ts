@@ -51,7 +51,10 @@ export const CampaignDetails = Type.Object(
         banksDeclined: count('Banks that declined', 1),
         banksExpired: count('Banks without which it went on or ended'),
         terminals: count('Terminals where it applies', 120),
-        segmentCustomers: count('Customers in the segments of all banks', 5000),
+        segmentCustomers: count(
+          'Customers in the segments of all banks; for each bank rounded down to tens, 0 below 20',
+          5000,
+        ),
         uploadedReports: count('Reports that banks and the merchant have uploaded'),
       },
       { description: 'Counts' },

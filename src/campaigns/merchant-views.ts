@@ -1,4 +1,5 @@
 /** What merchants see of their campaigns (behaviour.md, section 3, "Creating and changing"). */
+import { roundedCustomers } from '../segments/rounded-customers.ts'
 import type { Details, InvitedBank } from './details-store.ts'
 import * as lifecycle from './lifecycle.ts'
 import type { MerchantPage } from './merchant-list.ts'
@@ -49,7 +50,7 @@ function permissions(campaign: lifecycle.CampaignState, now: Date) {
   }
 }
 
-function statistics({ banks, terminalsCount, segmentCustomers }: Details) {
+function statistics({ banks, terminalsCount, segmentSizes }: Details) {
   const count = (status: lifecycle.BankStatus) => banks.filter(bank => bank.status === status).length
   return {
     banksInvited: banks.length,
@@ -58,7 +59,7 @@ function statistics({ banks, terminalsCount, segmentCustomers }: Details) {
     banksDeclined: count('declined'),
     banksExpired: count('expired'),
     terminals: terminalsCount,
-    segmentCustomers,
+    segmentCustomers: segmentSizes.reduce((sum, size) => sum + roundedCustomers(size), 0),
     uploadedReports: banks.reduce((sum, bank) => sum + bank.bankReportUploads + bank.merchantReportUploads, 0),
   }
 }

@@ -5,6 +5,7 @@ import { type CampaignRoutesDeps, onlyPartners, partnerOf } from '../campaigns/c
 import { pageView } from '../campaigns/paging.ts'
 import { requireParty } from '../campaigns/parties.ts'
 import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
+import { roundedCustomers } from '../segments/rounded-customers.ts'
 import { OwnTerminals, Segment, TerminalPage, TerminalsQuery } from './campaign-reads-schemas.ts'
 import { findSegmentParts } from './segment-store.ts'
 import { terminalSearch } from './terminal-search.ts'
@@ -79,7 +80,8 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
         operationId: 'readSegment',
         summary: 'How the segment of a campaign stands',
         description:
-          'Counts only, bank by bank; a bank sees its own part. Which customers they are is in the bank’s list.',
+          'Counts only, bank by bank. A bank sees its own part, exactly; a merchant sees numbers rounded down to tens, 0 below 20, and ' +
+          'their sum. Which customers they are is in the bank’s list.',
         params: CampaignPath,
         querystring: NoQuery,
         response: {
@@ -92,7 +94,9 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
       const { cashbackId } = request.params
       const caller = partnerOf(request)
       await requireParty(database, { caller, cashbackId })
-      return segmentView(await findSegmentParts(database, cashbackId, caller.type === 'bank' ? caller.bankId : null))
+      if (caller.type === 'bank') return segmentView(await findSegmentParts(database, cashbackId, caller.bankId))
+      const parts = await findSegmentParts(database, cashbackId, null)
+      return segmentView(parts.map(part => ({ ...part, customersCount: roundedCustomers(part.customersCount) })))
     },
   )
 }

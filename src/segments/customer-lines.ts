@@ -11,7 +11,8 @@ const header = `line 1 must be the header ${customerColumn}`
 /** `lineNumber` is that of the file, 1 being the header. */
 export type CustomerLine = { lineNumber: number; customerId: string }
 /** Some lines in the order of the file, and what is wrong with others. A fault shows no value: an id names a person. */
-export type ReadCustomerLines = { lines: CustomerLine[]; faults: string[] }
+export type ReadCustomerLines = { lines: CustomerLine[]; faults: LineFault[] }
+export type LineFault = { lineNumber: number; fault: string }
 
 /** What the eye doesn't see must not make two ids of one. */
 const idRule: TextRule = {
@@ -23,16 +24,19 @@ const idRule: TextRule = {
     (text.length <= mostIdCharacters || [...text].length <= mostIdCharacters),
 }
 
+export type CustomerFileRules = { mostLines: number; blankLines: 'left-out' | 'faults' }
+
 /**
- * Reads a file of customers as a stream, at most 200 lines at a time; empty lines are left out. A line is a record: no value may
- * hold a line break, so a stray quote costs one line and not the rest of the file.
+ * Reads a file of customers as a stream, at most 200 lines at a time. A line is a record: no value may hold a line break, so a stray
+ * quote costs one line and not the rest of the file.
  *
- * @param mostLines below the header
+ * @param options.mostLines below the header
+ * @param options.blankLines whether they are left out, or faults
  * @throws DomainError 'invalid' when line 1 is not the header, or more lines follow
  */
 export async function* readCustomerLines(
   source: AsyncIterable<unknown>,
-  mostLines: number,
+  { mostLines, blankLines }: CustomerFileRules,
 ): AsyncGenerator<ReadCustomerLines, void, undefined> {
   let count = 0
   let isBelowHeader = false
@@ -47,8 +51,8 @@ export async function* readCustomerLines(
           throw new DomainError('invalid', [`file must have at most ${mostLines} lines below its header`])
         const { customerId, fault } = readId(text)
         if (fault === undefined) read.lines.push({ lineNumber, customerId })
-        else read.faults.push(`line ${lineNumber} ${fault}`)
-      }
+        else read.faults.push({ lineNumber, fault })
+      } else if (blankLines === 'faults') read.faults.push({ lineNumber, fault: 'must not be empty' })
     }
     yield read
   }

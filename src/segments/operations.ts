@@ -9,16 +9,17 @@ import { actorOf, campaignNotFound, type LockedCampaign, type Note, writeDecisio
 import type { Queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { shareCustomers } from './customers-store.ts'
-import { findNotTaken, insertSegment, removeSegment, type SegmentPart, splitByBank } from './segment-store.ts'
-import { stageCustomers } from './staging.ts'
+import { findSegmentBanks, insertSegment, removeSegment, type SegmentPart, splitByBank } from './segment-store.ts'
+import { type Malformed, stageWellFormed } from './staging.ts'
+import { countUpload, requireUploadLeft } from './upload-limits-store.ts'
 
 export const mostSegmentLines = 1_000_000
 
 type Asked = { merchant: MerchantCaller; cashbackId: string } & Guard
 /** What was sent; `bytes` ends once all of it was read and is right. */
 type SegmentFile = { fileName: string; bytes: AsyncIterable<Buffer> }
-/** `parts` are those of the banks that take part; `notTaken` is whom the file names besides. */
-export type FormedSegment = { parts: SegmentPart[]; notTaken: { count: number; customerIds: string[] } }
+/** `parts` are those of the banks that take part. Of well-formed ids that are in none of them nothing is told. */
+export type FormedSegment = { parts: SegmentPart[]; malformed: Malformed }
 
 /**
  * Replaces the segment whole, or leaves it as it was. The campaign is locked for a moment before the file is read, to refuse early,
@@ -27,7 +28,7 @@ export type FormedSegment = { parts: SegmentPart[]; notTaken: { count: number; c
  * @param given.open begins to read what was sent: a fault of its form comes before everything else
  * @param given.left aborts when the client closes the connection: the segment then stays as it was
  * @throws DomainError 'not-found'; 'forbidden' for another merchant's campaign; 'invalid' when its period has ended, it is closed, or
- *   the file is at fault; 'stale'
+ *   the file is at fault; 'stale'; 'too-many' when the merchant has formed as many segments today as it may
  */
 export async function formSegment(
   deps: CampaignDeps,
@@ -35,37 +36,44 @@ export async function formSegment(
 ): Promise<FormedSegment> {
   const { database, clock } = deps
   const file = await given.open()
-  await database.transaction(async transaction =>
-    requireOpen(await lockOwn(transaction, deps, given), clock.now(), given),
-  )
+  const upload = { merchantId: given.merchant.merchantId, cashbackId: given.cashbackId }
+  await database.transaction(async transaction => {
+    await requireOpen(transaction, await lockOwn(transaction, deps, given), clock.now(), given)
+    await requireUploadLeft(transaction, upload)
+  })
   return longTransaction(
     database,
     async (client, transaction) => {
-      await stageCustomers(client, file.bytes, mostSegmentLines)
+      const malformed = await stageWellFormed(client, file.bytes, mostSegmentLines)
       await shareCustomers(transaction)
       await splitByBank(transaction)
 
       const campaign = await lockOwn(transaction, deps, given)
       const now = clock.now()
-      const bankIds = requireOpen(campaign, now, given)
+      const bankIds = await requireOpen(transaction, campaign, now, given)
+      await countUpload(transaction, upload)
       const segment = { cashbackId: campaign.cashbackId, bankIds, formedAt: now, sourceFileName: file.fileName }
       const before = await removeSegment(transaction, campaign.cashbackId)
       const parts = await insertSegment(transaction, segment)
-      const notTaken = await findNotTaken(transaction, bankIds)
       const notes = parts.map(part => noteOf(part, before))
       const unmoved = { campaign, decision: { changes: [] }, notes }
       await writeDecisions(transaction, [unmoved], { actor: actorOf(given.merchant), now })
-      return { parts, notTaken }
+      return { parts, malformed }
     },
     { left: given.left },
   )
 }
 
-/** @returns the banks that get a part */
-function requireOpen(campaign: LockedCampaign, now: Date, guard: Guard): string[] {
+/** @returns the banks that get a part: those that take part or have not decided, unless they want no segments */
+async function requireOpen(
+  transaction: Queryable,
+  campaign: LockedCampaign,
+  now: Date,
+  guard: Guard,
+): Promise<string[]> {
   const bankIds = segmentBanks(campaign, now)
   requireExpected(campaign, guard)
-  return bankIds
+  return findSegmentBanks(transaction, bankIds)
 }
 
 /** What the history tells of a bank's part; null: there was none before. */

@@ -36,19 +36,31 @@ const SegmentForm = Type.Object(
 const count = (description: string, example: number) => Type.Integer({ minimum: 0, description, examples: [example] })
 const Segment = Type.Object(
   {
-    customersCount: count('Customers in the segment, over all banks', 3),
-    banks: Type.Array(Type.Object({ id: uuid('The bank'), customersCount: count('Its customers in the segment', 2) }), {
-      description: 'The banks that take part or have not decided yet',
-    }),
+    customersCount: count('The sum over the banks', 1230),
+    banks: Type.Array(
+      Type.Object({
+        id: uuid('The bank'),
+        customersCount: count('Its customers in the segment, rounded down to tens; 0 below 20', 1230),
+      }),
+      { description: 'The banks that take part or have not decided yet, and take segments' },
+    ),
     notTaken: Type.Object(
       {
-        count: count('How many customers of the file did not enter', 1),
-        customerIds: Type.Array(Type.String(), {
-          description: 'The first 100 of them, in the order of the file',
-          examples: [['C-404']],
-        }),
+        malformed: Type.Object(
+          {
+            count: count('How many lines', 1),
+            lines: Type.Array(Type.Integer({ minimum: 2 }), {
+              description: 'The numbers of the first 100; line 1 is the header',
+              examples: [[404]],
+            }),
+          },
+          { description: 'Lines without an id as described' },
+        ),
       },
-      { description: 'Customers that nobody knows, or of banks that do not take part' },
+      {
+        description:
+          'Lines that did not enter. Ids that nobody knows, and customers of other banks, are left out in silence',
+      },
     ),
   },
   { description: 'The segment that was formed' },
@@ -71,9 +83,11 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
         summary: 'Form the segment of a campaign from a file of customers',
         description:
           'The platform knows to which bank each customer belongs; every bank that takes part, or has not decided yet, gets its own ' +
-          'customers and sees no others. A customer who is named twice counts once. The new segment replaces the one before whole; ' +
-          'a file with a faulty line is refused, its first 20 faults named by line. Possible until the period ends. A bank that is ' +
-          'invited later has no segment until it is formed anew.',
+          'customers and sees no others. Ids that nobody knows, and customers of other banks, do not enter, and the answer is silent ' +
+          'about them. Numbers are rounded for each bank: down to tens, 0 below 20; banks see theirs exactly. Malformed lines do not ' +
+          'enter and are named. A customer who is named twice counts once. The new segment replaces the one before whole. Possible ' +
+          'until the period ends, 20 times a day for a campaign and 100 times for a merchant (UTC). A bank that is invited later has ' +
+          'no segment until it is formed anew.',
         headers: GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
@@ -86,6 +100,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
             412: stale,
             413: 'The file is larger than 256 MiB',
             415: 'The body is no multipart/form-data',
+            429: 'Too many requests, or too many segments were formed today; try again after `Retry-After` seconds',
             503: 'The platform is away for a moment, or other uploads have been running for too long; try again after `Retry-After` seconds',
           }),
         },

@@ -1,9 +1,6 @@
 /** All SQL of segments. What a file holds is split by bank before the campaign is locked, so that nobody waits for it. */
 import type { Queryable } from '../db/database.ts'
 
-/** How many ids that are not taken are named. */
-const namedIds = 100
-
 /**
  * Splits the staged customers by the bank to which each belongs, invited or not, into tables of this transaction: an id that the file
  * has twice counts once, at its first line.
@@ -53,16 +50,11 @@ export async function insertSegment(
   )
 }
 
-/** Of the split file, who is unknown or belongs to none of these banks: how many, and the first of them in the order of the file. */
-export async function findNotTaken(
-  transaction: Queryable,
-  bankIds: readonly string[],
-): Promise<{ count: number; customerIds: string[] }> {
-  const isLeftOut = 'from split_customers where bank_id is null or bank_id <> all($1)'
-  const [row] = await transaction.query<{ count: number; customerIds: string[] }>(
-    `select (select count(*) ${isLeftOut}) as count,
-       array(select customer_id ${isLeftOut} order by line limit ${namedIds}) as "customerIds"`,
+/** Those of the banks that let merchants form segments of their customers. */
+export async function findSegmentBanks(transaction: Queryable, bankIds: readonly string[]): Promise<string[]> {
+  const rows = await transaction.query<{ bankId: string }>(
+    'select bank_id as "bankId" from banks where bank_id = any($1) and segments order by bank_id',
     [bankIds],
   )
-  return row ?? { count: 0, customerIds: [] }
+  return rows.map(({ bankId }) => bankId)
 }

@@ -6,9 +6,13 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { describeFaults } from '../csv-lines.ts'
 import { queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
-import { type CustomerLine, readCustomerLines } from './customer-lines.ts'
+import { type CustomerFileRules, type CustomerLine, readCustomerLines } from './customer-lines.ts'
 
 const namedFaults = 20
+const listedLines = 100
+
+/** Lines that are no customers: how many, and the numbers of the first. */
+export type Malformed = { count: number; lines: number[] }
 
 /**
  * Reads a file to its end into the table `staged_customers (line, customer_id)`, which goes with the transaction.
@@ -17,48 +21,72 @@ const namedFaults = 20
  * @returns how many lines it has below the header
  * @throws DomainError 'invalid' for a file that is at fault: the first 20 faults by line, then the count of all
  */
-export async function stageCustomers(
+export async function stageCustomers(client: pg.Client, source: AsyncIterable<unknown>): Promise<number> {
+  const rules: CustomerFileRules = { mostLines: Number.POSITIVE_INFINITY, blankLines: 'left-out' }
+  const { staged, named, malformed } = await stage(client, source, { rules, keepsRest: false })
+  if (malformed.count > 0) throw new DomainError('invalid', describeFaults(named, malformed.count))
+  return staged
+}
+
+/**
+ * As `stageCustomers`, but lines that are at fault are left out.
+ *
+ * @returns those lines
+ * @throws DomainError 'invalid' for a file that cannot be read or has more than `mostLines`
+ */
+export async function stageWellFormed(
   client: pg.Client,
   source: AsyncIterable<unknown>,
-  mostLines = Number.POSITIVE_INFINITY,
-): Promise<number> {
+  mostLines: number,
+): Promise<Malformed> {
+  const rules: CustomerFileRules = { mostLines, blankLines: 'faults' }
+  return (await stage(client, source, { rules, keepsRest: true })).malformed
+}
+
+type Staging = { rules: CustomerFileRules; keepsRest: boolean }
+type Staged = { staged: number; named: string[]; malformed: Malformed }
+
+async function stage(client: pg.Client, source: AsyncIterable<unknown>, staging: Staging): Promise<Staged> {
   const transaction = queryable(client)
   await transaction.execute(
     'create temporary table staged_customers (line int not null, customer_id text collate "C" not null) on commit drop',
   )
-  const counts = { staged: 0 }
+  const result: Staged = { staged: 0, named: [], malformed: { count: 0, lines: [] } }
   await pipeline(
-    rowsOf(source, mostLines, counts),
+    rowsOf(source, staging, result),
     client.query(copyFrom('copy staged_customers (line, customer_id) from stdin')),
   )
   await transaction.execute('analyze staged_customers')
-  return counts.staged
+  return result
 }
 
 /** The lines in PostgreSQL's text format. */
 async function* rowsOf(
   source: AsyncIterable<unknown>,
-  mostLines: number,
-  counts: { staged: number },
+  { rules, keepsRest }: Staging,
+  result: Staged,
 ): AsyncGenerator<Buffer> {
-  const named: string[] = []
-  let faults = 0
-  for await (const read of linesOf(source, mostLines)) {
-    named.push(...read.faults.slice(0, namedFaults - named.length))
-    faults += read.faults.length
-    counts.staged += read.lines.length
+  const { named, malformed } = result
+  for await (const { lines, faults } of linesOf(source, rules)) {
+    malformed.count += faults.length
+    malformed.lines.push(...faults.slice(0, listedLines - malformed.lines.length).map(({ lineNumber }) => lineNumber))
+    const texts = faults.slice(0, namedFaults - named.length)
+    named.push(...texts.map(({ lineNumber, fault }) => `line ${lineNumber} ${fault}`))
+    result.staged += lines.length
     // Once nothing will be kept, only the faults are still to be counted.
-    if (faults === 0) yield Buffer.from(read.lines.map(copyText).join(''))
+    if (keepsRest || malformed.count === 0) yield Buffer.from(lines.map(copyText).join(''))
     // A thousand lines take some milliseconds, and then other requests to this process have their turn.
     await othersTurn()
   }
-  if (faults > 0) throw new DomainError('invalid', describeFaults(named, faults))
 }
 
 /** A source that fails is the caller's affair, and must not look like a database that is away. */
-async function* linesOf(source: AsyncIterable<unknown>, mostLines: number): ReturnType<typeof readCustomerLines> {
+async function* linesOf(
+  source: AsyncIterable<unknown>,
+  rules: CustomerFileRules,
+): ReturnType<typeof readCustomerLines> {
   try {
-    yield* readCustomerLines(source, mostLines)
+    yield* readCustomerLines(source, rules)
   } catch (error) {
     if (error instanceof DomainError || 'statusCode' in Object(error)) throw error
     throw new DomainError('invalid', 'The file could not be read to its end; nothing was kept')

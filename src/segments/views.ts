@@ -1,10 +1,15 @@
 import type { FormedSegment } from './operations.ts'
+import { roundedCustomers } from './rounded-customers.ts'
 
-/** A segment as its merchant sees it. */
-export function segmentView({ parts, notTaken }: FormedSegment) {
+/** A segment as its merchant sees it: every number rounded for each bank, totals being sums of these. */
+export function segmentView({ parts, malformed }: FormedSegment) {
+  const banks = parts.map(({ bankId, customersCount }) => ({
+    id: bankId,
+    customersCount: roundedCustomers(customersCount),
+  }))
   return {
-    customersCount: parts.reduce((sum, { customersCount }) => sum + customersCount, 0),
-    banks: parts.map(({ bankId, customersCount }) => ({ id: bankId, customersCount })),
-    notTaken,
+    customersCount: banks.reduce((sum, { customersCount }) => sum + customersCount, 0),
+    banks,
+    notTaken: { malformed },
   }
 }

@@ -1,8 +1,7 @@
-import { Alert, Button, Card, Code, Stack, Text, Title } from '@mantine/core'
-import { IconDownload, IconInfoCircle } from '@tabler/icons-react'
+import { Alert, Card, Code, Stack, Text, Title } from '@mantine/core'
+import { IconInfoCircle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { saveCsv } from '../../api/download.ts'
 import { segmentQuery } from '../../campaigns/queries.ts'
 import type { CampaignDetails, Segment } from '../../campaigns/types.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
@@ -18,8 +17,8 @@ import { Count, DateTime } from '../../ui/values.tsx'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { useCampaignChanged } from '../queries.ts'
 
-type Formed = { customersCount: number; notTaken: { count: number; customerIds: string[] } }
-type NotTaken = Formed['notTaken']
+type Malformed = { count: number; lines: number[] }
+type Formed = { notTaken: { malformed: Malformed } }
 
 const mostBytes = 256 * 1024 * 1024
 
@@ -35,6 +34,11 @@ export function SegmentPanel({ campaign }: { campaign: CampaignDetails }) {
         {segment => (
           <>
             <SegmentFacts segment={segment} />
+            {segment.formedAt !== null && (
+              <Text size="sm" c="dimmed">
+                {texts.rounded}
+              </Text>
+            )}
             {segment.formedAt !== null && (
               <DataTable
                 label={texts.title}
@@ -90,12 +94,12 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
   const now = useNow()
   const notify = useNotify()
   const changed = useCampaignChanged()
-  const [notTaken, setNotTaken] = useState<NotTaken | null>(null)
+  const [malformed, setMalformed] = useState<Malformed | null>(null)
   const upload = useUpload<Formed>(`/portal/cashbacks/${cashbackId}/segment`, {
     method: 'PUT',
     onDone(formed) {
-      notify.done(texts.done(formed.customersCount))
-      setNotTaken(formed.notTaken.count > 0 ? formed.notTaken : null)
+      notify.done(texts.done)
+      setMalformed(formed.notTaken.malformed.count > 0 ? formed.notTaken.malformed : null)
       void changed(cashbackId)
     },
   })
@@ -111,31 +115,22 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
         </Text>
       )}
       <FileUpload upload={upload} hint={texts.hint} mostBytes={mostBytes} />
-      {notTaken && <NotTakenNotice notTaken={notTaken} />}
+      {malformed && <MalformedNotice malformed={malformed} />}
     </Card>
   )
 }
 
-function NotTakenNotice({ notTaken: { count, customerIds } }: { notTaken: NotTaken }) {
+function MalformedNotice({ malformed: { count, lines } }: { malformed: Malformed }) {
   const { segment: texts } = useTexts(campaignPageTexts)
   const format = useFormat()
-  const save = () =>
-    saveCsv(
-      'not-taken.csv',
-      [texts.customerId],
-      customerIds.map(id => [id]),
-    )
   return (
-    <Alert color="orange" icon={<IconInfoCircle />} title={texts.notTaken(count)} mt="md" role="status">
+    <Alert color="orange" icon={<IconInfoCircle />} title={texts.malformed(count)} mt="md" role="status">
       <Stack gap="xs" align="flex-start">
-        <Text size="sm">{texts.notTakenWhy}</Text>
-        {count > customerIds.length && <Text size="sm">{texts.notTakenShown(format.number(customerIds.length))}</Text>}
+        <Text size="sm">{texts.malformedWhy}</Text>
+        {count > lines.length && <Text size="sm">{texts.malformedShown(format.number(lines.length))}</Text>}
         <Code block mah={160} tabIndex={0} style={{ overflow: 'auto', alignSelf: 'stretch' }}>
-          {customerIds.join('\n')}
+          {lines.join(', ')}
         </Code>
-        <Button size="xs" variant="default" leftSection={<IconDownload size={14} aria-hidden />} onClick={save}>
-          {texts.saveNotTaken}
-        </Button>
       </Stack>
     </Alert>
   )

@@ -1,0 +1,45 @@
+/** How many segments a merchant forms on a day: by many small files it would learn who is a bank's customer (security.md, W1). */
+import type { Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+
+/** On one day of real time, UTC. */
+const mostOfCampaign = 20
+const mostOfMerchant = 100
+
+type Upload = { merchantId: string; cashbackId: string }
+
+const today = `(clock_timestamp() at time zone 'UTC')::date`
+
+/** @throws DomainError 'too-many' when the merchant has formed as many segments today as it may */
+export async function requireUploadLeft(database: Queryable, { merchantId, cashbackId }: Upload): Promise<void> {
+  const [used] = await database.query<{ ofCampaign: number; ofMerchant: number; secondsLeft: number }>(
+    `select coalesce(sum(uploads) filter (where cashback_id = $2), 0)::int as "ofCampaign",
+       coalesce(sum(uploads), 0)::int as "ofMerchant",
+       extract(epoch from (${today} + 1)::timestamp at time zone 'UTC' - clock_timestamp())::float8 as "secondsLeft"
+     from segment_uploads where merchant_id = $1 and day = ${today}`,
+    [merchantId, cashbackId],
+  )
+  if (!used || (used.ofCampaign < mostOfCampaign && used.ofMerchant < mostOfMerchant)) return
+  const text =
+    used.ofCampaign < mostOfCampaign
+      ? `Segments can be formed ${mostOfMerchant} times a day: go on tomorrow (UTC)`
+      : `The segment of a campaign can be formed ${mostOfCampaign} times a day: go on tomorrow (UTC)`
+  throw new DomainError('too-many', text, { retryAfterSeconds: Math.max(1, Math.ceil(used.secondsLeft)) })
+}
+
+/**
+ * Counts a segment that is being formed. Uploads of a merchant follow one another from here until their transactions end.
+ *
+ * @throws DomainError 'too-many'
+ */
+export async function countUpload(transaction: Queryable, upload: Upload): Promise<void> {
+  const { merchantId, cashbackId } = upload
+  await transaction.execute('select pg_advisory_xact_lock(hashtextextended($1, 23))', [merchantId])
+  await requireUploadLeft(transaction, upload)
+  await transaction.execute(`delete from segment_uploads where merchant_id = $1 and day < ${today}`, [merchantId])
+  await transaction.execute(
+    `insert into segment_uploads as u (merchant_id, day, cashback_id, uploads) values ($1, ${today}, $2, 1)
+     on conflict (merchant_id, day, cashback_id) do update set uploads = u.uploads + 1`,
+    [merchantId, cashbackId],
+  )
+}
