@@ -25,6 +25,7 @@ import { createAvailability } from './esim/availability.ts'
 import { createCatalogue } from './esim/catalogue.ts'
 import { createFileMailer, createNoMailer, type Mailer } from './esim/mail.ts'
 import { createOrders } from './esim/operations.ts'
+import { countHolders } from './esim/reserve-store.ts'
 import { createSealing, loadIndexKey } from './esim/sealing.ts'
 import { createStock } from './esim/stock.ts'
 import { countStock } from './esim/stock-store.ts'
@@ -169,7 +170,11 @@ export async function createPlatform(
     const catalogue = createCatalogue(database)
     const sealing = createSealing(config.masterKeys, await loadIndexKey(database, config.masterKeys))
     const stock = createStock({ database, clock, onFault })
-    const metrics = createMetrics({ pool: database.pool, countStock: () => countStock(database, clock.now()) })
+    const metrics = createMetrics({
+      pool: database.pool,
+      countStock: () => countStock(database, clock.now()),
+      countHolders: () => countHolders(database, clock.now()),
+    })
     const mailer = await createMailer(config, database, logger)
     closers.unshift(() => mailer.close())
     const limits = await createLimits(config, logger)
@@ -216,6 +221,7 @@ export async function createPlatform(
       activationReads,
       msisdnDays: retention.msisdnDays,
       openReservations: config.openReservations,
+      reservationShare: config.reservationShare,
       observe: metrics,
       onFault,
     })

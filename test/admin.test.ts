@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import process from 'node:process'
 import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { profileLines } from '../samples/make-profiles.ts'
@@ -354,20 +355,39 @@ describe('POST /admin/profiles', () => {
 })
 
 describe('an upload', () => {
-  test('that stands still is given up, and so is waiting for its end', async () => {
+  test('that comes too slowly is given up, and so is waiting for its end', async () => {
     const body = new PassThrough()
     body.write('begun')
-    const upload = openUpload(body, 20)
-    await assert.rejects(async () => {
-      for await (const _ of upload.source);
-    }, /stood still/)
+    const upload = openUpload(body, { bytes: 1024, spanMs: 10 })
+    await assert.rejects(
+      async () => {
+        for await (const _ of upload.source);
+      },
+      { statusCode: 408, message: /too slowly/ },
+    )
     assert.equal(await upload.drain(), false)
     assert.ok(!body.destroyed)
   })
 
+  test('has begun once its first 64 KiB are there, or all of it; only waiting for the sender counts', async () => {
+    const rate = { bytes: 1024, spanMs: 40 }
+    const [large, small] = [new PassThrough({ highWaterMark: 1024 * 1024 }), new PassThrough()]
+    large.write(Buffer.alloc(64 * 1024))
+    small.end('all')
+    const [first, second] = [openUpload(large, rate), openUpload(small, rate)]
+    await Promise.all([first.begun, second.begun])
+    let size = 0
+    large.end(Buffer.alloc(10_000))
+    // The reader takes its time.
+    await sleep(100)
+    for await (const chunk of first.source) size += (chunk as Buffer).length
+    assert.equal(size, 64 * 1024 + 10_000)
+    assert.equal(await text(second.source), 'all')
+  })
+
   test('that nobody reads to its end can still be drained', async () => {
-    const body = new PassThrough()
-    body.write('begun')
+    const body = new PassThrough({ highWaterMark: 1024 * 1024 })
+    body.write(Buffer.alloc(64 * 1024))
     const upload = openUpload(body)
     for await (const _ of upload.source) break
     assert.ok(!body.destroyed)

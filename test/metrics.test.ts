@@ -108,6 +108,7 @@ test('with the database away the other metrics are still told', async () => {
   const metrics = createMetrics({
     pool: () => ({ total: 0, idle: 0, waiting: 7 }),
     countStock: () => Promise.reject(new Error('away')),
+    countHolders: () => Promise.reject(new Error('away')),
   })
   const alone = await serveMetrics(metrics, { host: '127.0.0.1', port: 0 })
   try {

@@ -469,6 +469,13 @@ suite('broken off and at once', () => {
     assert.equal(await running[1].finish(), 200)
   })
 
+  test('senders that have hardly begun keep no turn', async () => {
+    const campaigns = [await newCampaign(), await newCampaign(), await newCampaign()] as const
+    const slow = [await begin(campaigns[0], fileOf(['A-1'])), await begin(campaigns[1], fileOf(['A-1']))]
+    await formed(campaigns[2], fileOf(['A-1']))
+    for (const upload of slow) upload.kill()
+  })
+
   test('ten small ones of one merchant at once are all taken', async () => {
     const campaigns = await Promise.all(range(10).map(() => newCampaign()))
     const answers = await Promise.all(campaigns.map(id => putSegment(grocer, id, fileOf(['A-1']))))

@@ -68,6 +68,7 @@ function anotherProcess(
   const { clock, catalogue } = at.platform.deps.esim
   return createOrders({
     database: own,
+    reservationShare: 100,
     clock,
     catalogue,
     stock: createStock({ database: own, clock, onFault }),

@@ -108,6 +108,10 @@ export const StockDesk = Type.Array(
     level: Type.Enum([...stockLevels], {
       description: `out: offered, and none is free; low: they last less than ${lowBelowDays} days; enough: else`,
     }),
+    holders: Type.Array(
+      Type.Object({ bank: text('Code of the bank', 'alpha'), reserved: count('Its live reservations', 12) }),
+      { description: 'Who holds the reservations of the tariff, the most first' },
+    ),
     importedAt: nullable(instant('When profiles were last loaded; null: never')),
   }),
   { description: 'Every tariff, in the order of the directory' },

@@ -36,7 +36,14 @@ export type MobileOperator = {
   tariffs: Map<string, Tariff>
 }
 
-type BankTerms = { name: string; deliveryMode: DeliveryMode; allOperators: boolean; operators: Set<number> }
+type BankTerms = {
+  name: string
+  deliveryMode: DeliveryMode
+  /** Per cent of a tariff's unsold stock that it may hold reserved; null: the platform's setting. */
+  reservationShare: number | null
+  allOperators: boolean
+  operators: Set<number>
+}
 
 export type Catalogue = {
   /** Reads the directory again if it has changed. */
@@ -47,7 +54,7 @@ export type Catalogue = {
   operatorsFor(bankId: string): readonly MobileOperator[]
   /** undefined also when the operator exists but is not in the bank's list, or is not active. */
   operatorFor(bankId: string, operatorCode: string): MobileOperator | undefined
-  bank(bankId: string): { name: string; deliveryMode: DeliveryMode }
+  bank(bankId: string): Pick<BankTerms, 'name' | 'deliveryMode' | 'reservationShare'>
   /** An order's tariff, whether or not anybody may sell it; the directory is read again for one that is younger than the copy. */
   tariffOf(tariffId: number): Promise<Tariff>
   /** Every tariff there is, for the operator's side. */
@@ -138,16 +145,29 @@ async function selectOperators(database: Queryable): Promise<MobileOperator[]> {
 }
 
 async function selectBanks(database: Queryable): Promise<Map<string, BankTerms>> {
-  type Row = { bank_id: string; name: string; mode: DeliveryMode; all_operators: boolean; operators: number[] }
+  type Row = {
+    bank_id: string
+    name: string
+    mode: DeliveryMode
+    share: number | null
+    all_operators: boolean
+    operators: number[]
+  }
   const rows = await database.query<Row>(
-    `select b.bank_id, b.name, b.esim_delivery_mode as mode, b.esim_all_operators as all_operators,
+    `select b.bank_id, b.name, b.esim_delivery_mode as mode, b.esim_reservation_share as share, b.esim_all_operators as all_operators,
             coalesce(array_agg(o.mobile_operator_id) filter (where o.mobile_operator_id is not null), '{}') as operators
      from banks b left join bank_mobile_operators o using (bank_id) group by b.bank_id`,
   )
   return new Map(
     rows.map(row => [
       row.bank_id,
-      { name: row.name, deliveryMode: row.mode, allOperators: row.all_operators, operators: new Set(row.operators) },
+      {
+        name: row.name,
+        deliveryMode: row.mode,
+        reservationShare: row.share,
+        allOperators: row.all_operators,
+        operators: new Set(row.operators),
+      },
     ]),
   )
 }

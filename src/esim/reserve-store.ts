@@ -124,6 +124,94 @@ export async function countOpen(database: Queryable, bankId: string, now: Date, 
   return row?.count ?? 0
 }
 
+const countUnsoldStatement: Statement = {
+  name: 'esim.count-unsold',
+  text: `
+    with position as (select coalesce((select taken_up_to from stock_positions where tariff_id = $1), 0) as taken_up_to)
+    select (
+      (select count(*) from profiles p, position where p.tariff_id = $1 and p.profile_id > taken_up_to and not exists (
+        select from orders o where o.profile_id = p.profile_id and o.status in ('confirmed', 'withdrawn')))
+      + (select count(*) from returned_profiles r, position where r.tariff_id = $1 and r.profile_id <= taken_up_to)
+      + (select count(*) from orders o, position
+         where o.status = 'reserved' and o.tariff_id = $1 and o.profile_id <= taken_up_to)
+    )::int as unsold`,
+}
+
+/** Profiles of a tariff that are free or reserved. What was sold is not walked over. */
+export async function countUnsold(database: Queryable, tariffId: number): Promise<number> {
+  const [row] = await database.query<{ unsold: number }>(countUnsoldStatement, [tariffId])
+  return row?.unsold ?? 0
+}
+
+const countHeldStatement: Statement = {
+  name: 'esim.count-held',
+  text: `
+    select tariff_id as "tariffId", count(*)::int as held from orders
+    where bank_id = $1 and status = 'reserved' and reserved_until > $2 and tariff_id = any($3) group by tariff_id`,
+}
+
+export type WithinLimits = {
+  bankId: string
+  reservations: Reservation[]
+  /** Of the bank's live reservations. */
+  limit: number
+  /** Of those of each tariff; null: all of its stock. */
+  ofTariffs: ReadonlyMap<number, number> | null
+}
+
+/** As `reserveWithinLimit`, and of each tariff no more than the bank may hold. */
+export async function reserveWithinShares(
+  transaction: Queryable,
+  { ofTariffs, ...given }: WithinLimits,
+): Promise<{ results: ReserveResult[]; open: number }> {
+  if (!ofTariffs) return reserveWithinLimit(transaction, given)
+  const { bankId, reservations } = given
+  await transaction.execute(lockOpenReservations, [bankId])
+  const latest = new Date(Math.max(...reservations.map(({ now }) => now.getTime())))
+  const counted = await transaction.query<{ tariffId: number; held: number }>(countHeldStatement, [
+    bankId,
+    latest,
+    [...ofTariffs.keys()],
+  ])
+  const held = new Map(counted.map(row => [row.tariffId, row.held]))
+  const roomOf = (tariffId: number) => Math.max(0, (ofTariffs.get(tariffId) ?? 0) - (held.get(tariffId) ?? 0))
+
+  const answers = new Map<Reservation, ReserveResult>()
+  const byTariff = Map.groupBy(reservations, ({ tariffId }) => tariffId)
+  for (const [tariffId, wanted] of byTariff) {
+    if (tariffId === null || wanted.length <= roomOf(tariffId)) continue
+    // Who only repeats needs no room.
+    const repeats = await reserve(
+      transaction,
+      wanted.map(reservation => ({ ...reservation, profileId: null })),
+    )
+    for (const [index, reservation] of wanted.entries())
+      if (repeats[index]?.outcome === 'known') answers.set(reservation, repeats[index])
+    const others = wanted.filter(reservation => !answers.has(reservation))
+    for (const reservation of others.slice(roomOf(tariffId))) answers.set(reservation, { outcome: 'at-limit' })
+  }
+  const rest = reservations.filter(reservation => !answers.has(reservation))
+  const within = await reserveWithinLimit(transaction, { ...given, reservations: rest })
+  for (const [index, reservation] of rest.entries())
+    answers.set(reservation, within.results[index] ?? { outcome: 'not-made' })
+  return { ...within, results: reservations.map(reservation => answers.get(reservation) ?? { outcome: 'not-made' }) }
+}
+
+export type HeldReservations = { operatorCode: string; tariffCode: string; bank: string; reserved: number }
+
+/** Who holds live reservations: each bank's of each tariff, the most first. */
+export function countHolders(database: Queryable, now: Date): Promise<HeldReservations[]> {
+  return database.query<HeldReservations>(
+    `select m.code as "operatorCode", t.code as "tariffCode", b.code as bank, held.reserved
+     from (
+       select tariff_id, bank_id, count(*)::int as reserved from orders
+       where status = 'reserved' and reserved_until > $1 group by tariff_id, bank_id
+     ) held join banks b using (bank_id) join tariffs t using (tariff_id) join mobile_operators m using (mobile_operator_id)
+     order by held.reserved desc, b.code`,
+    [now],
+  )
+}
+
 /**
  * Reserves for one bank that may be near its limit of live reservations: counted and made under a lock, so that the limit holds
  * exactly. At the limit orders made before are still found.
@@ -135,7 +223,7 @@ export async function reserveWithinLimit(
   given: { bankId: string; reservations: Reservation[]; limit: number },
 ): Promise<{ results: ReserveResult[]; open: number }> {
   const { bankId, limit } = given
-  const latest = new Date(Math.max(...given.reservations.map(({ now }) => now.getTime())))
+  const latest = new Date(Math.max(0, ...given.reservations.map(({ now }) => now.getTime())))
   await transaction.execute(lockOpenReservations, [bankId])
   let open = await countOpen(transaction, bankId, latest, limit)
   const results = new Map<Reservation, ReserveResult>()

@@ -7,6 +7,7 @@ import type { Catalogue, Tariff } from './catalogue.ts'
 import { reservationEnd } from './lifecycle.ts'
 import { createOpenReservations } from './open-reservations.ts'
 import { newOrderId } from './order-id.ts'
+import { createReservationShares } from './reservation-shares.ts'
 import type { Reservation, ReserveResult } from './reserve-store.ts'
 import * as store from './reserve-store.ts'
 import type { Candidate, Stock } from './stock.ts'
@@ -20,6 +21,8 @@ export type ReserveDeps = {
   catalogue: Catalogue
   stock: Stock
   openReservations: number
+  /** Per cent of a tariff's unsold stock that a bank may hold, unless the directory says otherwise. */
+  reservationShare: number
   /** Told of every reservation's outcome, for the metrics. */
   observe: { reservation(outcome: ReserveOutcome): void }
   /** Told of what went wrong behind an answer that could not wait for it. */
@@ -112,10 +115,15 @@ function createAttempts(deps: ReserveDeps): (attempt: Attempt) => Promise<Attemp
     onFault: deps.onFault,
   })
 
+  const shares = createReservationShares(database)
+
   const insert = async (bankId: string, reservations: Reservation[]): Promise<ReserveResult[]> => {
-    if (limit.far(bankId, reservations.length)) return store.reserve(database, reservations)
+    const share = deps.catalogue.bank(bankId).reservationShare ?? deps.reservationShare
+    if (share === 100 && limit.far(bankId, reservations.length)) return store.reserve(database, reservations)
+    const tariffIds = reservations.flatMap(({ tariffId }) => tariffId ?? [])
+    const ofTariffs = share === 100 ? null : await shares.limitsOf(tariffIds, share)
     const { results, open } = await database.transaction(transaction =>
-      store.reserveWithinLimit(transaction, { bankId, reservations, limit: deps.openReservations }),
+      store.reserveWithinShares(transaction, { bankId, reservations, limit: deps.openReservations, ofTariffs }),
     )
     limit.counted(bankId, open)
     return results

@@ -1,6 +1,7 @@
 /** How long the stock of each tariff lasts, for whoever buys new profiles. */
 import type { Clock } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
+import { countHolders } from './reserve-store.ts'
 import { countSoldSince, type TariffPace } from './stock-pace-store.ts'
 import { countStock, type StockCount } from './stock-store.ts'
 
@@ -19,26 +20,31 @@ export type DeskTariff = StockCount &
     /** At the pace of the last days; null when nothing was sold in them. */
     daysOfCover: number | null
     level: StockLevel
+    /** The banks that hold its reservations, the most first. */
+    holders: { bank: string; reserved: number }[]
   }
 
 /** Every tariff with its stock, its pace and how long it lasts. */
 export async function readStockDesk(deps: { database: Queryable; clock: Clock }): Promise<DeskTariff[]> {
   const now = deps.clock.now()
-  const [counts, paces] = await Promise.all([
+  const [counts, paces, held] = await Promise.all([
     countStock(deps.database, now),
     countSoldSince(deps.database, new Date(now.getTime() - paceDays * dayMs)),
+    countHolders(deps.database, now),
   ])
+  const holdersOf = Map.groupBy(held, keyOf)
   const paceOf = new Map(paces.map(pace => [keyOf(pace), pace]))
   return counts.flatMap(count => {
     const pace = paceOf.get(keyOf(count))
-    return pace ? [deskTariff(count, pace)] : []
+    const holders = (holdersOf.get(keyOf(count)) ?? []).map(({ bank, reserved }) => ({ bank, reserved }))
+    return pace ? [{ ...deskTariff(count, pace), holders }] : []
   })
 }
 
 const keyOf = ({ operatorCode, tariffCode }: { operatorCode: string; tariffCode: string }): string =>
   JSON.stringify([operatorCode, tariffCode])
 
-function deskTariff(count: StockCount, { sold, ...pace }: TariffPace): DeskTariff {
+function deskTariff(count: StockCount, { sold, ...pace }: TariffPace): Omit<DeskTariff, 'holders'> {
   const daysOfCover = sold === 0 ? null : Math.floor((count.free * paceDays * 10) / sold) / 10
   return { ...pace, ...count, soldLastDays: sold, daysOfCover, level: levelOf(count.free, daysOfCover, pace.isOffered) }
 }

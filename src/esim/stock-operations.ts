@@ -110,7 +110,7 @@ async function* linesOf(source: Readable): ReturnType<typeof readStockLines> {
   try {
     yield* readStockLines(source)
   } catch (error) {
-    if (error instanceof DomainError) throw error
+    if (error instanceof DomainError || 'statusCode' in Object(error)) throw error
     throw new DomainError('invalid', 'The file could not be read to its end; nothing was imported')
   }
 }

@@ -7,6 +7,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { DomainError, type ErrorCode, errorCodes, InvalidTokenError, type Problem } from '../errors.ts'
 import { UnsupportedError } from './message-rules.ts'
+import { SlowUploadError } from './upload.ts'
 import { faultMessages } from './validation.ts'
 
 /** The status of each code. Does not compile when a code has none. */
@@ -220,6 +221,7 @@ function readError(error: unknown, request: FastifyRequest): ReadError {
   const { validation, statusCode, code } = error as FastifyError
   if (validation) return { statusCode: 400, details: faultMessages(validation as never) }
   if (statusCode === 413) return { statusCode, details: 'The body is larger than this operation takes' }
+  if (error instanceof SlowUploadError) return { statusCode: 408, details: error.message }
   if (error instanceof EncodedBodyError)
     return { statusCode: 415, details: 'The body must be sent as it is, without Content-Encoding' }
   if (statusCode === 415) return { statusCode, details: `The body must be ${bodyType(request)}` }

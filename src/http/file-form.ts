@@ -8,6 +8,7 @@ import { errorCodes } from 'fastify'
 import { DomainError } from '../errors.ts'
 import { shownName } from './field-name.ts'
 import { isText } from './json.ts'
+import { SlowUploadError } from './upload.ts'
 
 export const formType = 'multipart/form-data'
 const fileField = 'file'
@@ -101,7 +102,7 @@ async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGe
     current = bytes
   })
   const pumped = pipeline(source, form).catch((error: unknown) => {
-    const fault = error instanceof DomainError ? error : broken()
+    const fault = isTold(error) ? error : broken()
     current?.destroy(fault)
     throw fault
   })
@@ -114,7 +115,7 @@ async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGe
     }
     await pumped
   } catch (error) {
-    throw error instanceof DomainError ? error : broken()
+    throw isTold(error) ? error : broken()
   } finally {
     source.destroy()
   }
@@ -123,6 +124,7 @@ async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGe
 /** The library leaves out what a part does not name. */
 type PartEvent = [name: string | null | undefined, bytes: BusboyFileStream, fileName: string | null | undefined]
 
+const isTold = (error: unknown): error is Error => error instanceof DomainError || error instanceof SlowUploadError
 const broken = () => new DomainError('invalid', 'The form must be whole: it ends before its closing boundary')
 
 function openForm(headers: IncomingHttpHeaders) {

@@ -14,7 +14,7 @@ export const createUploadTurns = (atOnce: number): Turns =>
   )
 
 /**
- * Lends `work`, when it is this partner's turn, what opens the form of a request.
+ * Lends `work`, when the upload has begun to come and it is this partner's turn, what opens the form of a request.
  *
  * @param work its `left` aborts when the client closes the connection before it has its answer
  */
@@ -25,9 +25,10 @@ export async function withFileForm<T>(
   work: (openForm: () => Promise<FileForm>, left: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { mostBytes, longestMs } = rules
-  const read = async (source: Readable) => {
+  const read = async (source: Readable, begun: () => Promise<void>) => {
     let form: FileForm | undefined
     const left = leaving(reply)
+    await begun()
     const end = await turns.take(partnerId, left)
     try {
       return await work(async () => {

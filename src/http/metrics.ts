@@ -12,6 +12,7 @@ const stockEveryMs = 15_000
 export function createMetrics(sources: {
   pool(): { total: number; idle: number; waiting: number }
   countStock(): Promise<StockCount[]>
+  countHolders(): Promise<{ bank: string; reserved: number }[]>
 }) {
   const registry = new Registry()
   const registers = [registry]
@@ -54,6 +55,22 @@ export function createMetrics(sources: {
       const counted = await sources.countStock().catch(() => [])
       for (const { operatorCode: operator, tariffCode: tariff, ...counts } of counted)
         for (const [state, count] of Object.entries(counts)) this.set({ operator, tariff, state }, count)
+    },
+  })
+
+  let heldAtMs = Number.NEGATIVE_INFINITY
+  new Gauge({
+    name: 'perkline_open_reservations',
+    help: 'Live reservations, by bank',
+    labelNames: ['bank'],
+    registers,
+    async collect() {
+      if (performance.now() - heldAtMs < stockEveryMs) return
+      heldAtMs = performance.now()
+      const holders = await sources.countHolders().catch(() => null)
+      if (!holders) return
+      this.reset()
+      for (const { bank, reserved } of holders) this.inc({ bank }, reserved)
     },
   })
 

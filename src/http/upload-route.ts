@@ -1,7 +1,7 @@
 /** Routes whose body is a file that is read as it comes: what they take, and how a client that sends before it listens gets its answer. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type DrainBounds, openUpload } from './upload.ts'
+import { type DrainBounds, openUpload, SlowUploadError } from './upload.ts'
 import { validatorCompiler } from './validation.ts'
 
 export const csvType = 'text/csv'
@@ -25,14 +25,15 @@ export function takeUploads(app: FastifyInstance, bodyType: string): void {
 export async function withUpload<T>(
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (source: Readable) => Promise<T>,
+  work: (source: Readable, begun: () => Promise<void>) => Promise<T>,
   bounds?: DrainBounds,
 ): Promise<T> {
   const upload = openUpload(request.body instanceof Readable ? request.body : Readable.from([]))
   try {
-    return await work(upload.source)
+    return await work(upload.source, () => upload.begun)
   } catch (error) {
-    if (!(await upload.drain(bounds))) reply.raw.shouldKeepAlive = false
+    const isWorthReading = !(error instanceof SlowUploadError)
+    if (!isWorthReading || !(await upload.drain(bounds))) reply.raw.shouldKeepAlive = false
     throw error
   }
 }

@@ -1,16 +1,27 @@
 /** The body of a request as a file of any length that comes at its own pace. */
 import { Readable } from 'node:stream'
-import { DomainError } from '../errors.ts'
 
-/** An upload that sends nothing for so long is given up, with the connection and the transaction that it keeps. */
-const longestStillMs = 60_000
+/** How fast an upload must come: so many bytes in each span, after the first one. Only waiting for the sender counts. */
+export type UploadRate = { bytes: number; spanMs: number }
+
+const slowest: UploadRate = { bytes: 32 * 1024, spanMs: 30_000 }
+
+/** An upload comes too slowly to keep a turn, a connection and a transaction for it. */
+export class SlowUploadError extends Error {
+  readonly statusCode = 408
+  constructor({ bytes, spanMs }: UploadRate) {
+    super(`The upload came too slowly: at least ${bytes / 1024} KiB in ${spanMs / 1000} s are needed. Nothing was kept`)
+  }
+}
 
 const unbounded = { mostBytes: Number.POSITIVE_INFINITY, longestMs: Number.POSITIVE_INFINITY }
 
 export type DrainBounds = { mostBytes: number; longestMs: number }
 
 export type Upload = {
-  /** The bytes. It fails with a DomainError when the upload stands still; ending it early leaves the request as it is. */
+  /** Fulfilled when the first bytes, or all of them, have come: before that nothing is worth a turn. */
+  begun: Promise<void>
+  /** The bytes. It fails with a SlowUploadError when they come too slowly; ending it early leaves the request as it is. */
   source: Readable
   /**
    * Reads what is left, so that a client that sends before it listens gets its answer.
@@ -20,12 +31,36 @@ export type Upload = {
   drain(bounds?: DrainBounds): Promise<boolean>
 }
 
-export function openUpload(body: Readable, stillMs = longestStillMs): Upload {
+/** So much is read before an upload takes its turn. */
+const firstBytes = 64 * 1024
+
+export function openUpload(body: Readable, rate = slowest): Upload {
   // The request is not to be destroyed with its body: it still has to be answered.
-  const chunks = body.iterator({ destroyOnReturn: false })
-  const next = () => withinTime(chunks.next(), stillMs)
+  const next = atRate(body.iterator({ destroyOnReturn: false }), rate)
+  const first: unknown[] = []
+  let reading: Promise<void> | undefined
+  const readFirst = async () => {
+    for (let size = 0; size < firstBytes; ) {
+      const chunk = await next()
+      if (chunk.done) return
+      first.push(chunk.value)
+      size += (chunk.value as Uint8Array).length
+    }
+  }
+  const begin = () => {
+    reading ??= readFirst()
+    return reading
+  }
+  const everything = async function* () {
+    await begin()
+    for (let chunk = first.shift(); chunk !== undefined; chunk = first.shift()) yield chunk
+    yield* all(next)
+  }
   return {
-    source: Readable.from(all(next), { objectMode: false }),
+    get begun() {
+      return begin()
+    },
+    source: Readable.from(everything(), { objectMode: false }),
     async drain({ mostBytes, longestMs } = unbounded) {
       const giveUpAt = performance.now() + longestMs
       let size = 0
@@ -46,10 +81,24 @@ async function* all(next: () => Promise<IteratorResult<unknown>>): AsyncGenerato
   for (let chunk = await next(); !chunk.done; chunk = await next()) yield chunk.value
 }
 
-async function withinTime<T>(work: Promise<T>, timeMs: number): Promise<T> {
+/** The chunks as they come. @throws SlowUploadError */
+function atRate(chunks: AsyncIterator<unknown>, rate: UploadRate): () => Promise<IteratorResult<unknown>> {
+  let [waitedMs, came, isFirst] = [0, 0, true]
+  return async () => {
+    const startedMs = performance.now()
+    // The first span is free, so that it may be followed by a second one before anything is refused.
+    const leftMs = rate.spanMs * (isFirst ? 2 : 1) - waitedMs
+    const chunk = await withinTime(chunks.next(), leftMs, rate)
+    waitedMs += performance.now() - startedMs
+    if (!chunk.done) came += (chunk.value as Uint8Array).length
+    if (came >= rate.bytes) [waitedMs, came, isFirst] = [0, 0, false]
+    return chunk
+  }
+}
+
+async function withinTime<T>(work: Promise<T>, timeMs: number, rate: UploadRate): Promise<T> {
   const late = Promise.withResolvers<never>()
-  const fault = new DomainError('invalid', `The upload stood still for ${timeMs / 1000} s; nothing was kept`)
-  const timer = setTimeout(() => late.reject(fault), timeMs)
+  const timer = setTimeout(() => late.reject(new SlowUploadError(rate)), Math.max(1, timeMs))
   try {
     return await Promise.race([work, late.promise])
   } finally {
