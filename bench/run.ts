@@ -15,6 +15,7 @@ import { clockCase } from './cases/clock.ts'
 import { flatnessCase } from './cases/flatness.ts'
 import { importCase } from './cases/import.ts'
 import { merchantListCase } from './cases/merchant-list.ts'
+import { neighboursCase } from './cases/neighbours.ts'
 import { peerCase } from './cases/peer.ts'
 import { processesCase } from './cases/processes.ts'
 import { qrCase } from './cases/qr.ts'
@@ -43,6 +44,7 @@ const cases: readonly Case[] = [
   merchantListCase,
   clockCase,
   segmentCase,
+  neighboursCase,
   reconciliationCase,
   startCase,
 ]
