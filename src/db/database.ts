@@ -154,8 +154,8 @@ export function openDatabase(options: {
     statement_timeout: asideTimeoutMs,
     query_timeout: asideTimeoutMs + 500,
     connectionTimeoutMillis: asideWaitMs,
-    // The server ends the statement of a connection that is gone.
-    options: `${ownOptions} ${plannedAnew} -c client_connection_check_interval=1000`,
+    // The server ends the statement of a connection that is gone, and gives each no more than one processor.
+    options: `${ownOptions} ${plannedAnew} -c client_connection_check_interval=1000 -c max_parallel_workers_per_gather=0 -c jit=off`,
   })
   const longReads = makePool({ max: mostLongReads, idleTimeoutMillis: 10_000, stream: lendingSocket })
   const haveGrown = createGrownTables(async tables => (await usual.query(findGrown, [tables])).rows)
