@@ -257,3 +257,34 @@ test('a printed page is without the portal’s frame', { timeout: 60_000 }, asyn
   assert.equal(await page.getByRole('heading', { level: 1 }).isVisible(), true)
   await page.emulateMedia({ media: null })
 })
+
+test('the settlement act is read, printed without buttons and downloaded, by both sides', {
+  timeout: 60_000,
+}, async t => {
+  const campaign = await endedCampaign(sides, [sides.alpha], { name: 'Act' })
+  assert.equal((await uploadBank(sides.alpha, campaign.id, reportOf(line(campaign, 'a')))).status, 201)
+  for (const step of ['accept-report', 'settle'])
+    assert.equal((await move(sides.grocer, `${campaign.id}/banks/${ids.alpha}/${step}`)).status, 200)
+  for (const [account, path] of [
+    [merchant, atMerchant(campaign)],
+    [bank, atBank(campaign)],
+  ] as const) {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(account, path)
+    await page.getByRole('link', { name: 'Settlement act' }).click()
+    await page.getByRole('heading', { name: 'Settlement act', level: 1 }).waitFor()
+    const article = page.getByRole('article', { name: 'Alpha Bank' })
+    await article.getByText('₴6.00').waitFor()
+    await article.getByText(/^[0-9a-f]{64}$/).waitFor()
+    await assertAccessible(visitor)
+    const [saved] = await Promise.all([page.waitForEvent('download'), button(page, 'Download as PDF').click()])
+    assert.match(saved.suggestedFilename(), /^settlement-act-.*-alpha\.pdf$/)
+    assert.equal((await readFile(await saved.path())).subarray(0, 5).toString(), '%PDF-')
+    await page.emulateMedia({ media: 'print' })
+    assert.equal(await button(page, 'Download as PDF').isVisible(), false)
+    await page.emulateMedia({ media: null })
+    await visitor.empty()
+  }
+})

@@ -75,6 +75,12 @@ const reconciliation = createRoute({
   component: lazyPage(() => import('./pages/reconciliation.tsx'), 'ReconciliationPage'),
 })
 
+const act = createRoute({
+  getParentRoute: () => campaigns,
+  path: '/$cashbackId/act',
+  component: lazyPage(() => import('./pages/act.tsx'), 'ActPage'),
+})
+
 const sales = createRoute({
   getParentRoute: () => bankRoute,
   path: '/esim/sales',
@@ -103,7 +109,7 @@ const tariffs = createRoute({
 
 export const bankRoutes = bankRoute.addChildren([
   home,
-  campaigns.addChildren([campaignList, newCampaign, campaign, reconciliation]),
+  campaigns.addChildren([campaignList, newCampaign, campaign, reconciliation, act]),
   sales,
   orders,
   order,

@@ -44,6 +44,16 @@ type DifferencesGiven = {
   search: DifferenceSearch
 }
 
+/** The settlement act with one bank. */
+export const settlementActQuery = ({ cashbackId, bankId }: { cashbackId: string; bankId: string }) =>
+  queryOptions({
+    queryKey: ['campaigns', cashbackId, 'settlement-act', bankId],
+    queryFn({ signal }) {
+      const params = { path: { cashbackId }, query: { bankId } }
+      return answer(api.GET('/portal/cashbacks/{cashbackId}/settlement-act', { params, signal }))
+    },
+  })
+
 export const terminalsQuery = (
   cashbackId: string,
   { page, find, since }: { page: number; find?: string | undefined; since?: string | undefined },

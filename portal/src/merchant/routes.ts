@@ -58,6 +58,12 @@ const editCampaign = createRoute({
   component: lazyPage(() => import('./pages/edit-campaign.tsx'), 'EditCampaignPage'),
 })
 
+const act = createRoute({
+  getParentRoute: () => merchantRoute,
+  path: '/campaigns/$cashbackId/banks/$bankId/act',
+  component: lazyPage(() => import('./pages/act.tsx'), 'ActPage'),
+})
+
 const room = createRoute({
   getParentRoute: () => merchantRoute,
   path: '/campaigns/$cashbackId/banks/$bankId',
@@ -65,4 +71,12 @@ const room = createRoute({
   component: lazyPage(() => import('./pages/room.tsx'), 'RoomPage'),
 })
 
-export const merchantRoutes = merchantRoute.addChildren([home, campaigns, newCampaign, campaign, editCampaign, room])
+export const merchantRoutes = merchantRoute.addChildren([
+  home,
+  campaigns,
+  newCampaign,
+  campaign,
+  editCampaign,
+  room,
+  act,
+])

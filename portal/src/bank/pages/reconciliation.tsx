@@ -3,10 +3,12 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { reconciliationQuery } from '../../campaigns/queries.ts'
 import { ReconciliationFigures } from '../../campaigns/reconciliation-figures.tsx'
+import { reconciliationTexts } from '../../campaigns/reconciliation-texts.ts'
 import type { ReconciledBank } from '../../campaigns/types.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
+import { LinkButton } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
@@ -37,6 +39,7 @@ export function ReconciliationPage() {
 
 function Header({ campaign }: { campaign: BankCampaign }) {
   const texts = useTexts(bankCampaignTexts)
+  const { act } = useTexts(reconciliationTexts)
   const { cashbackId, name, retailer, bankReportingStatus, settlementConfirmed, compensationAcknowledged } = campaign
   const stage = compensationAcknowledged ? 'acknowledged' : settlementConfirmed ? 'settled' : bankReportingStatus
   return (
@@ -49,6 +52,13 @@ function Header({ campaign }: { campaign: BankCampaign }) {
       title={texts.room.title}
       badge={stage && <StatusBadge of="reporting" status={stage} />}
       lead={`${name} · ${retailer.name}`}
+      actions={
+        bankReportingStatus !== null && (
+          <LinkButton to="/bank/campaigns/$cashbackId/act" params={{ cashbackId }} variant="default">
+            {act.title}
+          </LinkButton>
+        )
+      }
     />
   )
 }

@@ -3,10 +3,12 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { reconciliationQuery } from '../../campaigns/queries.ts'
 import { ReconciliationFigures } from '../../campaigns/reconciliation-figures.tsx'
+import { reconciliationTexts } from '../../campaigns/reconciliation-texts.ts'
 import type { CampaignDetails, ReconciledBank } from '../../campaigns/types.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
+import { LinkButton } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
@@ -36,6 +38,7 @@ type Given = { campaign: CampaignDetails; banks: readonly ReconciledBank[]; quer
 
 function Room({ campaign, banks, query }: Given) {
   const texts = useTexts(campaignPageTexts)
+  const { act } = useTexts(reconciliationTexts)
   const { bankId } = route.useParams()
   const { cashbackId, name } = campaign
   const bank = banks.find(({ id }) => id === bankId)
@@ -59,6 +62,17 @@ function Room({ campaign, banks, query }: Given) {
         title={texts.room.title(bank.name)}
         badge={stage && <StatusBadge of="reporting" status={stage} />}
         lead={name}
+        actions={
+          bank.bankReportingStatus !== null && (
+            <LinkButton
+              to="/merchant/campaigns/$cashbackId/banks/$bankId/act"
+              params={{ cashbackId, bankId }}
+              variant="default"
+            >
+              {act.title}
+            </LinkButton>
+          )
+        }
       />
       <Stack gap="lg">
         <NextStep campaign={campaign} bank={bank} />
