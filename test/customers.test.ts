@@ -189,7 +189,7 @@ suite('campaigns complete', () => {
     const steps = (await historyOf(partners, id)).filter(({ trigger }) => trigger === 'complete')
     assert.deepEqual(
       steps.map(({ actor, from, to }) => [actor, from, to]),
-      [[{ type: 'platform', id: null, login: null }, 'compensationReceived', 'completed']],
+      [[{ type: 'platform', id: null, login: null, name: null, role: null }, 'compensationReceived', 'completed']],
     )
   })
 

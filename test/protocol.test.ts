@@ -9,15 +9,21 @@ import { openRaw, type RawAnswer, readRaw, requestText, sendRaw } from './suppor
 let platform: TestPlatform
 let token: string
 before(async () => {
-  platform = await startPlatform()
+  platform = await startPlatform({ TRUSTED_PROXIES: '127.0.0.1' })
   token = await platform.bankToken()
 })
 after(() => platform.close())
 
+/** Each request comes from an address of its own: one that sends too many malformed bodies is throttled. */
+let lastAddress = 0
+const from = () => {
+  lastAddress++
+  return { 'x-forwarded-for': `10.1.${lastAddress >> 8}.${lastAddress & 255}` }
+}
 const call = (method: string, path: string, options?: CallOptions): Promise<Answer> =>
-  platform.call(method, path, options)
+  platform.call(method, path, { ...options, headers: { ...from(), ...options?.headers } })
 const raw = (method: string, target: string, headers?: Record<string, string>, body?: string): Promise<RawAnswer> =>
-  sendRaw(platform.url, requestText(method, target, headers, body))
+  sendRaw(platform.url, requestText(method, target, { ...from(), ...headers }, body))
 const json = { 'content-type': 'application/json' }
 const bearer = () => ({ authorization: `Bearer ${token}` })
 
