@@ -13,6 +13,7 @@ import {
   visit,
 } from './support/browser.ts'
 import { campaignDirectory, createCampaign, ids } from './support/campaigns.ts'
+import { until } from './support/esim.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 import { type Account, addAccount } from './support/portal.ts'
 import { endedCampaign, header, merchantHeader, openSides, type Sides, uploadBank } from './support/reconciliation.ts'
@@ -55,7 +56,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
   test('is planned in the form, whose faults are at their fields, and survives a reload', async t => {
     const visitor = await visit(t, platform)
     if (!visitor) return
-    const { page } = visitor
+    const { page, errors } = visitor
     await visitor.logIn(manager)
     await sees(page, 'Create your first campaign')
     await assertAccessible(visitor)
@@ -77,8 +78,22 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     await chooseTerminals(visitor)
     await sees(page, '5% back')
     await page.getByRole('region', { name: 'As a customer sees it' }).locator('img').waitFor()
+    // The answer gets lost once: pressing again makes no second campaign.
+    await page.route(
+      '**/cashbacks/for-merchant',
+      async route => {
+        await route.fetch()
+        await route.abort()
+      },
+      { times: 1 },
+    )
+    await button(page, 'Create and invite the banks').click()
+    await until('the answer is lost', () => errors.length > 0)
+    assert.match(errors.splice(0).join(), /ERR_FAILED/)
     await button(page, 'Create and invite the banks').click()
     await titled(page, 'Autumn!')
+    const made = await sides.grocer.call('GET', '/cashbacks/for-merchant?name=Autumn')
+    assert.equal(made.body.pagination.totalItems, 1)
     await sees(page, 'Waiting for Alpha Bank and Бета Банк to decide.')
     id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
     const { body } = await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`)

@@ -5,6 +5,7 @@
  */
 import createClient, { type Middleware } from 'openapi-fetch'
 import { ApiError, apiError, noAnswer } from './errors.ts'
+import { fetchOnce } from './once.ts'
 import type { paths as EsimPaths } from './schema/esim-sales.ts'
 import type { paths as OperatorPaths } from './schema/operator.ts'
 import type { paths as PerklinePaths } from './schema/perkline.ts'
@@ -28,8 +29,24 @@ const throwErrors: Middleware = {
 }
 
 /** Arrays of a query are repeated (`status=a&status=b`), as the platform reads them. */
-export const api = createClient<PerklinePaths & EsimPaths & OperatorPaths>({ baseUrl: '', credentials: 'same-origin' })
+export const api = createClient<PerklinePaths & EsimPaths & OperatorPaths>({
+  baseUrl: '',
+  credentials: 'same-origin',
+  fetch: fetchOnce,
+})
 api.use(throwErrors)
+
+/** The body of a successful answer, with the version that it has. @throws ApiError for any other */
+export async function versioned<Data extends object>(
+  call: Promise<{ data?: Data; response: Response }>,
+): Promise<Data & { etag: string | null }> {
+  const { data, response } = await call
+  if (data === undefined) throw new ApiError(noAnswer, [], null)
+  return { ...data, etag: response.headers.get('etag') }
+}
+
+/** The header of a change that is meant for the version that the person has seen. */
+export const ifMatch = (etag: string | null): { 'if-match'?: string } => (etag === null ? {} : { 'if-match': etag })
 
 /** The body of a successful answer. @throws ApiError for any other */
 export async function answer<Data>(call: Promise<{ data?: Data }>): Promise<NonNullable<Data>> {

@@ -1,5 +1,6 @@
 /** Sends a file with its progress, which `fetch` does not tell. */
 import { ApiError, apiError, noAnswer } from './errors.ts'
+import { type Key, keyFor, takesKey } from './once.ts'
 import { endSession } from './session-end.ts'
 
 export type UploadProgress = { sentBytes: number; totalBytes: number }
@@ -9,32 +10,42 @@ export type UploadProgress = { sentBytes: number; totalBytes: number }
  *
  * @param fields other fields of the form; they go before the file; null: the file is the body, as `text/csv`
  * @param read makes the answer of a success out of its text
+ * @param headers beside the usual ones
  * @param signal ends the upload: the promise is then rejected with an AbortError
  * @throws ApiError as any other call
  */
-export function upload<Data>(
-  path: string,
-  file: File,
-  {
+export async function upload<Data>(path: string, file: File, options: Options<Data> = {}): Promise<Data> {
+  const { method = 'POST', fields } = options
+  if (!takesKey(method, path)) return send(path, file, options, null)
+  const content = [method, path, fields, file.name, file.size, file.lastModified]
+  return send(path, file, options, await keyFor(JSON.stringify(content)))
+}
+
+type Options<Data> = {
+  method?: 'POST' | 'PUT'
+  fields?: Record<string, string> | null
+  headers?: Record<string, string>
+  read?: (text: string) => Data
+  onProgress?: (progress: UploadProgress) => void
+  signal?: AbortSignal
+}
+
+function send<Data>(path: string, file: File, options: Options<Data>, key: Key | null): Promise<Data> {
+  const {
     method = 'POST',
     fields = {},
+    headers = {},
     read = text => readJson(text) as Data,
     onProgress,
     signal,
-  }: {
-    method?: 'POST' | 'PUT'
-    fields?: Record<string, string> | null
-    read?: (text: string) => Data
-    onProgress?: (progress: UploadProgress) => void
-    signal?: AbortSignal
-  } = {},
-): Promise<Data> {
+  } = options
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     const cancel = () => request.abort()
     request.open(method, path)
     request.upload.onprogress = ({ loaded, total }) => onProgress?.({ sentBytes: loaded, totalBytes: total })
     request.onload = () => {
+      key?.answered(request.status, (readJson(request.responseText) as { code?: unknown } | null)?.code)
       if (request.status >= 200 && request.status < 300) return resolve(read(request.responseText))
       if (request.status === 401) endSession()
       reject(apiError(request.status, readJson(request.responseText), { get: name => request.getResponseHeader(name) }))
@@ -44,6 +55,8 @@ export function upload<Data>(
     request.onloadend = () => signal?.removeEventListener('abort', cancel)
     if (signal?.aborted) return reject(new DOMException('The upload was cancelled', 'AbortError'))
     signal?.addEventListener('abort', cancel)
+    if (key) request.setRequestHeader('idempotency-key', key.value)
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value)
     if (fields === null) request.setRequestHeader('content-type', 'text/csv')
     request.send(fields === null ? file : formOf(file, fields))
   })

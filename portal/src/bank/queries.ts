@@ -1,6 +1,6 @@
 /** What the bank's pages read. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { answer, api } from '../api/client.ts'
+import { answer, api, versioned } from '../api/client.ts'
 import { groups } from '../campaigns/campaign-groups.ts'
 import { type HomeAsked, partnersHomeQuery } from '../campaigns/home-query.ts'
 import { periodAsked } from '../campaigns/period-asked.ts'
@@ -40,7 +40,7 @@ export const campaignQuery = (cashbackId: string) =>
   queryOptions({
     queryKey: ['bank', 'campaign', cashbackId],
     queryFn: ({ signal }) =>
-      answer(api.GET('/portal/cashbacks/{cashbackId}', { params: { path: { cashbackId } }, signal })),
+      versioned(api.GET('/portal/cashbacks/{cashbackId}', { params: { path: { cashbackId } }, signal })),
   })
 
 /** For after a change of a campaign: everything that shows it is read again. */

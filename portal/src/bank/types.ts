@@ -1,5 +1,6 @@
 /** What the platform tells a bank, by the names of its documents. */
 import type { paths } from '../api/schema/perkline.ts'
+import type { Versioned } from '../campaigns/types.ts'
 
 type Answer<Path extends keyof paths> = paths[Path] extends {
   get: { responses: { 200: { content: { 'application/json': infer Body } } } }
@@ -8,7 +9,7 @@ type Answer<Path extends keyof paths> = paths[Path] extends {
   : never
 
 export type ListedCampaign = Answer<'/portal/cashbacks'>['data'][number]
-export type BankCampaign = Answer<'/portal/cashbacks/{cashbackId}'>
+export type BankCampaign = Answer<'/portal/cashbacks/{cashbackId}'> & Versioned
 export type Sales = Answer<'/portal/esim/sales'>
 export type Order = Answer<'/portal/esim/orders'>['data'][number]
 export type StockOperator = Answer<'/portal/esim/stock'>[number]

@@ -1,12 +1,20 @@
 /** What a bank does with a campaign at the push of a button; each asks first and tells what it has led to. */
 import { createElement } from 'react'
 import { answer, api } from '../api/client.ts'
-import { type Move, useMove } from '../campaigns/use-move.ts'
+import type { Seen } from '../campaigns/stale.tsx'
+import { type Move, useCampaignMove } from '../campaigns/use-move.ts'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
+import { useSession } from '../session/use-session.ts'
 import { bankCampaignTexts } from './campaign-texts.ts'
 import { ConfirmTerms } from './parts/confirm-terms.tsx'
 import { useCampaignChanged } from './queries.ts'
 import type { BankCampaign } from './types.ts'
+
+/** What the bank's people look at; of all banks they know their own. */
+export function useSeen({ cashbackId, etag, updatedAt }: BankCampaign): Seen {
+  const { id, name } = useSession()
+  return { cashbackId, etag, updatedAt, banks: [{ id: id ?? '', name }] }
+}
 
 /** Takes part; a campaign of the bank's own starts by it. */
 export function useConfirmCampaign(campaign: BankCampaign): Move {
@@ -23,15 +31,18 @@ export function useConfirmCampaign(campaign: BankCampaign): Move {
           action: texts.confirm,
           done: texts.confirmed,
         }
-  return useMove(
+  return useCampaignMove({
+    seen: useSeen(campaign),
     question,
-    () => answer(api.POST('/cashbacks/{cashbackId}/confirm', { params: { path: { cashbackId } }, body: {} })),
-    () => changed(cashbackId),
-  )
+    act: header =>
+      answer(api.POST('/cashbacks/{cashbackId}/confirm', { params: { path: { cashbackId }, header }, body: {} })),
+    onSettled: () => changed(cashbackId),
+  })
 }
 
 /** The money of the merchant has arrived. */
-export function useAcknowledge({ cashbackId, expectedCompensation, country }: BankCampaign): Move {
+export function useAcknowledge(campaign: BankCampaign): Move {
+  const { cashbackId, expectedCompensation, country } = campaign
   const { room: texts } = useTexts(bankCampaignTexts)
   const format = useFormat()
   const changed = useCampaignChanged()
@@ -42,9 +53,10 @@ export function useAcknowledge({ cashbackId, expectedCompensation, country }: Ba
     action: texts.acknowledge,
     done: texts.acknowledged,
   }
-  return useMove(
+  return useCampaignMove({
+    seen: useSeen(campaign),
     question,
-    () => answer(api.POST(path, { params: { path: { cashbackId } }, body: {} })),
-    () => changed(cashbackId),
-  )
+    act: header => answer(api.POST(path, { params: { path: { cashbackId }, header }, body: {} })),
+    onSettled: () => changed(cashbackId),
+  })
 }

@@ -3,8 +3,10 @@ import {
   IconCalendarEvent,
   IconCoins,
   IconFileSpreadsheet,
+  IconPencil,
   type IconProps,
   IconSpeakerphone,
+  IconUsers,
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import type { ComponentType } from 'react'
@@ -12,6 +14,7 @@ import { useTexts } from '../i18n/preferences.tsx'
 import { Empty, Loaded } from '../ui/states.tsx'
 import { statusTexts } from '../ui/status-texts.ts'
 import { type Happening, Timeline } from '../ui/timeline.tsx'
+import { FieldChanges } from './field-changes.tsx'
 import { historyTexts } from './history-texts.ts'
 import { historyQuery } from './queries.ts'
 import type { HistoryEntry } from './types.ts'
@@ -40,15 +43,21 @@ function useDescribe(banks: readonly Named[]): (entry: HistoryEntry, index: numb
   const texts = useTexts(historyTexts)
   const statuses = useTexts(statusTexts).campaign
   const nameOf = (id: string | null) => banks.find(bank => bank.id === id)?.name ?? texts.otherBank
+  const textOf = (entry: HistoryEntry) => {
+    const { changes, comment, subject, from, to } = entry
+    if (changes !== null) return <FieldChanges changes={changes} banks={banks} />
+    if (comment) return `«${comment}»`
+    const status = subject === 'campaign' ? (statuses as Record<string, string>)[to ?? ''] : undefined
+    return status && from !== null ? texts.now(status) : null
+  }
   return (entry, index) => {
     const Picture = pictureOf(entry)
-    const status = entry.subject === 'campaign' ? (statuses as Record<string, string>)[entry.to ?? ''] : undefined
     return {
       key: String(index),
       at: entry.at,
       title: titleOf(entry, nameOf(entry.bankId), texts),
       by: byOf(entry, texts, nameOf),
-      text: entry.comment ? `«${entry.comment}»` : status && entry.from !== null ? texts.now(status) : null,
+      text: textOf(entry),
       icon: <Picture size={13} aria-hidden />,
     }
   }
@@ -72,7 +81,7 @@ function byOf({ actor }: HistoryEntry, texts: Texts, nameOf: (id: string | null)
     actor.type === 'bank'
       ? actor.id === null
         ? texts.otherBank
-        : nameOf(actor.id)
+        : (actor.name ?? nameOf(actor.id))
       : actor.type === 'retailer'
         ? texts.merchant
         : texts.platform
@@ -83,6 +92,8 @@ function byOf({ actor }: HistoryEntry, texts: Texts, nameOf: (id: string | null)
 
 function pictureOf({ subject, trigger }: HistoryEntry): ComponentType<IconProps> {
   if (trigger === 'start' || trigger === 'end') return IconCalendarEvent
+  if (trigger === 'edit') return IconPencil
+  if (trigger === 'segment') return IconUsers
   if (trigger.includes('report')) return IconFileSpreadsheet
   if (['settle', 'pay', 'acknowledge'].includes(trigger)) return IconCoins
   return subject === 'campaign' ? IconSpeakerphone : IconBuildingBank

@@ -13,6 +13,7 @@ export const historyTexts = dictionary({
     now: (status: string) => `Now: ${status}`,
     campaign: {
       create: 'The campaign was created',
+      edit: 'The terms were changed',
       invite: 'Another bank was invited, so banks decide again',
       confirm: 'Every bank has decided',
       reject: 'Every bank has decided',
@@ -28,6 +29,7 @@ export const historyTexts = dictionary({
     },
     participation: {
       invite: (bank: string) => `${bank} was invited`,
+      segment: (bank: string) => `The customer segment for ${bank} was formed`,
       uninvite: (bank: string) => `${bank} is not invited any more`,
       confirm: (bank: string) => `${bank} takes part`,
       reject: (bank: string) => `${bank} declined`,
@@ -56,6 +58,7 @@ export const historyTexts = dictionary({
     now: status => `Тепер: ${status}`,
     campaign: {
       create: 'Кампанію створено',
+      edit: 'Умови змінено',
       invite: 'Запрошено ще один банк, тож банки знову вирішують',
       confirm: 'Усі банки ухвалили рішення',
       reject: 'Усі банки ухвалили рішення',
@@ -71,6 +74,7 @@ export const historyTexts = dictionary({
     },
     participation: {
       invite: bank => `${bank}: запрошено`,
+      segment: bank => `${bank}: сформовано сегмент клієнтів`,
       uninvite: bank => `${bank}: запрошення скасовано`,
       confirm: bank => `${bank}: бере участь`,
       reject: bank => `${bank}: відмовився`,

@@ -1,6 +1,6 @@
 /** What every area reads of a campaign beside its own list. */
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { answer, api } from '../api/client.ts'
+import { answer, api, versioned } from '../api/client.ts'
 import type { DifferenceSearch } from './difference-search.ts'
 import type { ReconciledBank } from './types.ts'
 
@@ -15,8 +15,14 @@ export const historyQuery = (cashbackId: string) =>
 export const reconciliationQuery = (cashbackId: string) =>
   queryOptions({
     queryKey: ['campaigns', cashbackId, 'reconciliation'],
-    queryFn: ({ signal }) =>
-      answer(api.GET('/portal/cashbacks/{cashbackId}/reconciliation', { params: { path: { cashbackId } }, signal })),
+    async queryFn({ signal }) {
+      const read = api.GET('/portal/cashbacks/{cashbackId}/reconciliation', {
+        params: { path: { cashbackId } },
+        signal,
+      })
+      const { etag, banks, ...rest } = await versioned(read)
+      return { ...rest, etag, banks: banks.map(bank => ({ ...bank, etag })) }
+    },
   })
 
 /**

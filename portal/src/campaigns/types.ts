@@ -1,7 +1,9 @@
 /** What the platform tells of campaigns, by the names of its documents. */
 import type { components, paths } from '../api/schema/perkline.ts'
 
-export type CampaignDetails = components['schemas']['CampaignDetails']
+/** `etag` names the version that was read; a change is sent with it. */
+export type Versioned = { etag: string | null }
+export type CampaignDetails = components['schemas']['CampaignDetails'] & Versioned
 export type InvitedBank = CampaignDetails['banks'][number]
 export type CampaignTerminal = CampaignDetails['terminals'][number]
 
@@ -41,7 +43,7 @@ export type Home = Answer<'/portal/home'>
 export type HomeTask = Home['tasks'][number]
 export type HistoryEntry = Answer<'/portal/cashbacks/{cashbackId}/history'>[number]
 export type Reconciliation = Answer<'/portal/cashbacks/{cashbackId}/reconciliation'>
-export type ReconciledBank = Reconciliation['banks'][number]
+export type ReconciledBank = Reconciliation['banks'][number] & Versioned
 export type Report = ReconciledBank['reports'][number]
 export type Difference = ReconciledBank['differences']['items'][number]
 export type DifferenceKind = Difference['kind']

@@ -1,7 +1,6 @@
 /** What the merchant's pages read. A change of a campaign invalidates all of it: `useCampaignChanged`. */
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { answer, api } from '../api/client.ts'
-import { ApiError, noAnswer } from '../api/errors.ts'
+import { answer, api, versioned } from '../api/client.ts'
 import type { paths } from '../api/schema/perkline.ts'
 import { groups } from '../campaigns/campaign-groups.ts'
 import { type HomeAsked, partnersHomeQuery } from '../campaigns/home-query.ts'
@@ -42,18 +41,14 @@ export const exportAsked = (search: CampaignsSearch, timeZone: string) => ({
   ...periodAsked(search, timeZone),
 })
 
-export type ReadCampaign = CampaignDetails & { etag: string | null }
+export type ReadCampaign = CampaignDetails
 
 /** One campaign, with the version that an edit is made from. */
 export const campaignQuery = (cashbackId: string) =>
   queryOptions({
     queryKey: ['merchant', 'campaign', cashbackId],
-    async queryFn({ signal }): Promise<ReadCampaign> {
-      const read = api.GET('/cashbacks/for-merchant/{cashbackId}', { params: { path: { cashbackId } }, signal })
-      const { data, response } = await read
-      if (!data) throw new ApiError(noAnswer, [], null)
-      return { ...data, etag: response.headers.get('etag') }
-    },
+    queryFn: ({ signal }): Promise<ReadCampaign> =>
+      versioned(api.GET('/cashbacks/for-merchant/{cashbackId}', { params: { path: { cashbackId } }, signal })),
   })
 
 /** The banks that may be invited. */

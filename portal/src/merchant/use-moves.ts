@@ -1,16 +1,19 @@
 /** What a merchant does with a campaign at the push of a button; each asks first and tells what it has led to. */
 import type { ReactNode } from 'react'
-import { answer, api } from '../api/client.ts'
+import { answer, api, type ifMatch } from '../api/client.ts'
+import type { Seen } from '../campaigns/stale.tsx'
 import type { CampaignDetails } from '../campaigns/types.ts'
-import { type Move, type Question, useMove as useAnyMove } from '../campaigns/use-move.ts'
+import { type Move, type Question, useCampaignMove } from '../campaigns/use-move.ts'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
 import { campaignPageTexts } from './campaign-texts.ts'
 import { useCampaignChanged } from './queries.ts'
 
+type Header = ReturnType<typeof ifMatch>
+
 /** A move of the merchant. */
-function useMove(cashbackId: string, question: Question, act: () => Promise<unknown>): Move {
+function useMove(seen: Seen, question: Question, act: (header: Header) => Promise<unknown>): Move {
   const changed = useCampaignChanged()
-  return useAnyMove(question, act, () => changed(cashbackId))
+  return useCampaignMove({ seen, question, act, onSettled: () => changed(seen.cashbackId) })
 }
 
 export function useLaunch(campaign: CampaignDetails): Move {
@@ -24,13 +27,16 @@ export function useLaunch(campaign: CampaignDetails): Move {
     leftOut.length > 0 ? texts.launchLeftOut(format.list(leftOut)) : texts.launchFixed,
   ].join(' ')
   const question = { title: texts.launchTitle(name), text, action: texts.launch, done: texts.launched }
-  return useMove(cashbackId, question, () =>
-    answer(api.POST('/cashbacks/for-merchant/{cashbackId}/confirm', { params: { path: { cashbackId } }, body: {} })),
+  return useMove(campaign, question, header =>
+    answer(
+      api.POST('/cashbacks/for-merchant/{cashbackId}/confirm', { params: { path: { cashbackId }, header }, body: {} }),
+    ),
   )
 }
 
-export function useRemove({ cashbackId, name }: CampaignDetails): Move {
+export function useRemove(campaign: CampaignDetails): Move {
   const texts = useTexts(campaignPageTexts)
+  const { cashbackId, name } = campaign
   const question = {
     title: texts.removeTitle(name),
     text: texts.removeText,
@@ -38,26 +44,32 @@ export function useRemove({ cashbackId, name }: CampaignDetails): Move {
     isDangerous: true,
     done: texts.removed,
   }
-  return useMove(cashbackId, question, () =>
-    answer(api.DELETE('/cashbacks/for-merchant/{cashbackId}', { params: { path: { cashbackId } }, body: {} })),
+  return useMove(campaign, question, header =>
+    answer(api.DELETE('/cashbacks/for-merchant/{cashbackId}', { params: { path: { cashbackId }, header }, body: {} })),
   )
 }
 
-/** @param text says how much goes to whom */
-export function usePay({ cashbackId }: Pick<CampaignDetails, 'cashbackId'>, text: ReactNode): Move {
+/** @param text says how much goes to whom in the version that was seen */
+export function usePay(seen: Seen, text: ReactNode): Move {
   const texts = useTexts(campaignPageTexts)
+  const { cashbackId } = seen
   const question = { title: texts.payTitle, text, action: texts.pay, done: texts.paid }
-  return useMove(cashbackId, question, () =>
+  return useMove(seen, question, header =>
     answer(
-      api.POST('/portal/cashbacks/{cashbackId}/compensation-paid', { params: { path: { cashbackId } }, body: {} }),
+      api.POST('/portal/cashbacks/{cashbackId}/compensation-paid', {
+        params: { path: { cashbackId }, header },
+        body: {},
+      }),
     ),
   )
 }
 
-type Part = { cashbackId: string; bankId: string; bankName: string }
+/** A bank's part in the version that was seen. */
+type Part = Seen & { bankId: string; bankName: string }
 
 /** @param amount what the merchant then has to compensate, in words */
-export function useAccept({ cashbackId, bankId, bankName }: Part, differences: number, amount: string): Move {
+export function useAccept(part: Part, differences: number, amount: string): Move {
+  const { cashbackId, bankId, bankName } = part
   const { room: texts } = useTexts(campaignPageTexts)
   const question = {
     title: texts.acceptTitle(bankName),
@@ -66,13 +78,14 @@ export function useAccept({ cashbackId, bankId, bankName }: Part, differences: n
     done: texts.accepted,
   }
   const path = '/portal/cashbacks/{cashbackId}/banks/{bankId}/accept-report'
-  return useMove(cashbackId, question, () =>
-    answer(api.POST(path, { params: { path: { cashbackId, bankId } }, body: {} })),
+  return useMove(part, question, header =>
+    answer(api.POST(path, { params: { path: { cashbackId, bankId }, header }, body: {} })),
   )
 }
 
 /** @param amount what the merchant is to compensate, in words */
-export function useSettle({ cashbackId, bankId, bankName }: Part, amount: string): Move {
+export function useSettle(part: Part, amount: string): Move {
+  const { cashbackId, bankId, bankName } = part
   const { room: texts } = useTexts(campaignPageTexts)
   const question = {
     title: texts.settleTitle(bankName),
@@ -81,7 +94,7 @@ export function useSettle({ cashbackId, bankId, bankName }: Part, amount: string
     done: texts.settled,
   }
   const path = '/portal/cashbacks/{cashbackId}/banks/{bankId}/settle'
-  return useMove(cashbackId, question, () =>
-    answer(api.POST(path, { params: { path: { cashbackId, bankId } }, body: {} })),
+  return useMove(part, question, header =>
+    answer(api.POST(path, { params: { path: { cashbackId, bankId }, header }, body: {} })),
   )
 }

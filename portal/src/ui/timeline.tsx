@@ -17,7 +17,11 @@ export function Timeline({ happenings }: { happenings: readonly Happening[] }) {
     <MantineTimeline active={happenings.length} bulletSize={22} lineWidth={2}>
       {happenings.map(({ key, at, title, by, text, icon }) => (
         <MantineTimeline.Item key={key} title={title} bullet={icon}>
-          {text && <Text size="sm">{text}</Text>}
+          {text && (
+            <Text component="div" size="sm">
+              {text}
+            </Text>
+          )}
           <Text size="sm" c="dimmed">
             <DateTime at={at} />
             {by && ` · ${by}`}

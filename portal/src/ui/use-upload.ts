@@ -25,7 +25,11 @@ type Options<Data> = {
   isTrial?: boolean
   /** Makes the answer out of its text, where that is no JSON value; the same function at each render. */
   read?: (text: string) => Data
+  /** Of the request, beside the usual ones. */
+  headers?: Record<string, string>
   onDone: (answer: Data) => void
+  /** Told of a refusal, which the upload shows itself, too. */
+  onError?: (error: unknown) => void
 }
 
 /**
@@ -35,13 +39,13 @@ type Options<Data> = {
  * @param onDone told what the platform answered; invalidate the queries that it changes here
  */
 export function useUpload<Data>(path: string, options: Options<Data>): Upload<Data> {
-  const { method = 'POST', asForm = true, isTrial = false, read, onDone } = options
+  const { method = 'POST', asForm = true, isTrial = false, read } = options
   const [state, setState] = useState(idle)
   const note = useNote(path)
   const abort = useRef<AbortController | null>(null)
-  const done = useRef(onDone)
+  const latest = useRef(options)
   useEffect(() => {
-    done.current = onDone
+    latest.current = options
   })
   useEffect(() => () => abort.current?.abort(leaving), [])
   useAskBeforeLeaving(state.isSending && !isTrial)
@@ -57,18 +61,20 @@ export function useUpload<Data>(path: string, options: Options<Data>): Upload<Da
           method,
           fields: asForm ? fields : null,
           ...(read && { read }),
+          headers: latest.current.headers ?? {},
           signal: controller.signal,
           onProgress: ({ sentBytes, totalBytes }) =>
             setState(before => ({ ...before, share: totalBytes === 0 ? 1 : sentBytes / totalBytes })),
         })
         note.remove()
         setState(idle)
-        done.current(answer)
+        latest.current.onDone(answer)
         return answer
       } catch (error) {
         if (controller.signal.reason === leaving) return null
         note.remove()
         setState({ ...idle, ...(controller.signal.aborted ? { wasCancelled: true } : { error }) })
+        if (!controller.signal.aborted) latest.current.onError?.(error)
         return null
       }
     },

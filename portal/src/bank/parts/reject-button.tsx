@@ -2,7 +2,9 @@ import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { answer, api } from '../../api/client.ts'
+import { answer, api, ifMatch } from '../../api/client.ts'
+import { isApiError } from '../../api/errors.ts'
+import { type Seen, useTellStale } from '../../campaigns/stale.tsx'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useDraft } from '../../session/draft.ts'
 import { useNotify } from '../../ui/notify.tsx'
@@ -10,6 +12,7 @@ import { uiTexts } from '../../ui/texts.ts'
 import { bankCampaignTexts } from '../campaign-texts.ts'
 import { useCampaignChanged } from '../queries.ts'
 import type { BankCampaign } from '../types.ts'
+import { useSeen } from '../use-moves.ts'
 
 /** Declines a campaign after asking for a reason; the reason stays in the browser until it is sent. */
 export function RejectButton({ campaign }: { campaign: BankCampaign }) {
@@ -39,21 +42,29 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
   const { cancel } = useTexts(uiTexts)
   const { cashbackId, createdByType } = campaign
   const notify = useNotify()
+  const tellStale = useTellStale()
+  // As it was when the form was opened.
+  const [seen] = useState(useSeen(campaign))
   const changed = useCampaignChanged()
   const draft = useDraft<string>(`reject/${cashbackId}`)
   const [typed, setTyped] = useState<string | null>(null)
   const reason = typed ?? draft.restored?.values ?? ''
   const rejecting = useMutation({
-    mutationFn: () => {
+    mutationFn: (asked: Seen) => {
       const body = { comment: reason.trim() || null }
-      return answer(api.POST('/cashbacks/{cashbackId}/reject', { params: { path: { cashbackId } }, body }))
+      const params = { path: { cashbackId }, header: ifMatch(asked.etag) }
+      return answer(api.POST('/cashbacks/{cashbackId}/reject', { params, body }))
     },
     onSuccess() {
       draft.discard()
       notify.done(texts.rejected)
       onClose()
     },
-    onError: notify.failed,
+    onError(error, asked) {
+      if (!isApiError(error, 412)) return notify.failed(error)
+      onClose()
+      tellStale(asked)
+    },
     onSettled: () => changed(cashbackId),
   })
   return (
@@ -77,7 +88,7 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
         <Button variant="default" onClick={onClose}>
           {cancel}
         </Button>
-        <Button color="red" loading={rejecting.isPending} onClick={() => rejecting.mutate()}>
+        <Button color="red" loading={rejecting.isPending} onClick={() => rejecting.mutate(seen)}>
           {texts.reject}
         </Button>
       </Group>

@@ -49,7 +49,8 @@ function stepText({ campaign, bank }: Given, texts: Texts, format: Format): stri
 function StepActions({ campaign, bank }: Given) {
   const { room: texts } = useTexts(campaignPageTexts)
   const format = useFormat()
-  const part = { cashbackId: campaign.cashbackId, bankId: bank.id, bankName: bank.name }
+  // The question shows figures of the reconciliation: the version is its own.
+  const part = { ...campaign, etag: bank.etag, bankId: bank.id, bankName: bank.name }
   const amount = format.money(bank.expectedCompensation ?? 0, campaign.country.currency.code)
   const accept = useAccept(part, bank.differences.total, amount)
   const settle = useSettle(part, amount)

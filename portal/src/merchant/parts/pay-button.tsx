@@ -17,7 +17,7 @@ export function PayButton({ campaign }: { campaign: CampaignDetails }) {
 function Pay({ campaign, banks }: { campaign: CampaignDetails; banks: readonly ReconciledBank[] }) {
   const texts = useTexts(campaignPageTexts)
   const pay = usePay(
-    campaign,
+    { ...campaign, etag: olderTag(campaign.etag, banks[0]?.etag ?? null) },
     <Stack gap="sm">
       <Text>{texts.payText}</Text>
       <Amounts campaign={campaign} banks={banks} />
@@ -29,6 +29,10 @@ function Pay({ campaign, banks }: { campaign: CampaignDetails; banks: readonly R
     </Button>
   )
 }
+
+/** The question shows figures of two answers: where these are of different versions, the older one is told, and refused. */
+const olderTag = (one: string | null, other: string | null): string | null =>
+  other !== null && Number(other.slice(1, -1)) < Number(one?.slice(1, -1)) ? other : one
 
 type Given = {
   campaign: Pick<CampaignDetails, 'expectedCompensation' | 'country'>

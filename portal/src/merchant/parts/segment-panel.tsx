@@ -2,7 +2,10 @@ import { Alert, Card, Code, Stack, Text, Title } from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { ifMatch } from '../../api/client.ts'
+import { isApiError } from '../../api/errors.ts'
 import { segmentQuery } from '../../campaigns/queries.ts'
+import { useTellStale } from '../../campaigns/stale.tsx'
 import type { CampaignDetails, Segment } from '../../campaigns/types.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useNow } from '../../session/use-now.ts'
@@ -93,10 +96,17 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
   const { cashbackId, status, dateTo } = campaign
   const now = useNow()
   const notify = useNotify()
+  const tellStale = useTellStale()
   const changed = useCampaignChanged()
   const [malformed, setMalformed] = useState<Malformed | null>(null)
   const upload = useUpload<Formed>(`/portal/cashbacks/${cashbackId}/segment`, {
     method: 'PUT',
+    headers: ifMatch(campaign.etag),
+    onError(error) {
+      if (!isApiError(error, 412)) return
+      tellStale(campaign)
+      void changed(cashbackId)
+    },
     onDone(formed) {
       notify.done(texts.done)
       setMalformed(formed.notTaken.malformed.count > 0 ? formed.notTaken.malformed : null)

@@ -2,6 +2,7 @@ import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
 import { IconUsers } from '@tabler/icons-react'
 import { useEffect, useRef } from 'react'
 import { type CampaignValues, changedValues, valuesOf } from '../../campaigns/form/values.ts'
+import { ChangesSince } from '../../campaigns/stale.tsx'
 import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { LinkButton } from '../../ui/links.tsx'
 import { editTexts } from '../edit-texts.ts'
@@ -45,6 +46,7 @@ export function StaleNotice({ base, newer, mine, onGoOn, onDiscard }: Given) {
           <List.Item>{changed.length > 0 ? texts.staleFields(namesOf(changed)) : texts.staleNothing}</List.Item>
           {both.length > 0 && <List.Item>{texts.conflict(namesOf(both))}</List.Item>}
         </List>
+        <ChangesSince seen={{ ...base, banks: newer.banks }} />
         <Group gap="sm">
           <Button size="xs" onClick={onGoOn}>
             {texts.goOn}

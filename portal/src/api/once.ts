@@ -1,0 +1,104 @@
+/**
+ * Changes that the platform makes once, however often they are sent (`Idempotency-Key`): after an answer that got lost, the same
+ * content is sent with the same key, also after a reload of the page. Other content gets another key.
+ */
+
+const operations: readonly [method: string, path: RegExp][] = [
+  ['POST', /^\/cashbacks\/for-merchant(\/[^/]+\/confirm)?$/],
+  ['POST', /^\/portal\/cashbacks(\/|$)/],
+  ['PUT', /^\/portal\/cashbacks\//],
+]
+
+/** Whether the operation takes a key. A trial of an upload keeps nothing and needs none. */
+export function takesKey(method: string, url: string): boolean {
+  const { pathname, searchParams } = new URL(url, 'https://this.platform')
+  return (
+    searchParams.get('dryRun') !== 'true' &&
+    operations.some(([taken, path]) => taken === method.toUpperCase() && path.test(pathname))
+  )
+}
+
+const storagePrefix = 'perkline.key/'
+/** For a browser that keeps nothing. */
+const inMemory = new Map<string, string>()
+
+/** A key until its request was answered. */
+export type Key = {
+  value: string
+  /** @param status of the answer: a refusal and a success end the key; without an answer the change may still have been made */
+  answered(status: number, code: unknown): void
+}
+
+/** @param content everything that makes the request what it is: method, address, body */
+export async function keyFor(content: string): Promise<Key> {
+  const name = storagePrefix + (await digest(content))
+  const value = read(name) ?? random()
+  write(name, value)
+  return {
+    value,
+    answered(status, code) {
+      if (status < 500 && code !== 'request-in-progress') remove(name)
+    },
+  }
+}
+
+function random(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Without `crypto.subtle`, which pages without TLS lack, the content stands for itself. */
+async function digest(content: string): Promise<string> {
+  if (!crypto.subtle) return content
+  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(content)))
+  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function read(name: string): string | null {
+  try {
+    return sessionStorage.getItem(name) ?? inMemory.get(name) ?? null
+  } catch {
+    return inMemory.get(name) ?? null
+  }
+}
+
+function write(name: string, value: string): void {
+  inMemory.set(name, value)
+  try {
+    sessionStorage.setItem(name, value)
+  } catch {
+    // Full, or switched off: the key lasts as long as the page.
+  }
+}
+
+function remove(name: string): void {
+  inMemory.delete(name)
+  try {
+    sessionStorage.removeItem(name)
+  } catch {
+    // As above.
+  }
+}
+
+/** How often the answer to a first request is waited for that is still running. */
+const mostWaits = 20
+
+/** `fetch` for the platform: it adds the key, and waits for a first request that is still running. */
+export async function fetchOnce(request: Request): Promise<Response> {
+  if (!takesKey(request.method, request.url)) return fetch(request)
+  const key = await keyFor(`${request.method} ${request.url}\n${await request.clone().text()}`)
+  request.headers.set('idempotency-key', key.value)
+  for (let waited = 0; ; waited++) {
+    const response = await fetch(request.clone())
+    const code = response.ok ? null : await errorCode(response.clone())
+    key.answered(response.status, code)
+    if (code !== 'request-in-progress' || waited === mostWaits) return response
+    await new Promise(resolve => setTimeout(resolve, 1_000))
+  }
+}
+
+async function errorCode(response: Response): Promise<unknown> {
+  const inHeader = response.headers.get('perkline-error-code')
+  if (inHeader !== null) return inHeader
+  const body: unknown = await response.json().catch(() => null)
+  return (body as { code?: unknown } | null)?.code
+}
