@@ -46,21 +46,21 @@ test('every answer declares the headers that it carries whatever its operation',
 })
 
 test('the confirm of an order declares how its e-mail went', () => {
-  const { operation } = [...operations()].find(({ operation }) => operation.operationId === 'confirm') ?? {}
+  const { operation } = [...operations()].find(({ operation }) => operation.operationId === 'confirmOrder') ?? {}
   const { schema } = operation.responses['200'].headers['x-email-delivery']
   assert.deepEqual(schema.enum, ['sent', 'already-sent', 'unknown', 'failed'])
 })
 
 test('a body is required where the operation needs one, and only there', () => {
   const optional = [
-    'confirm',
-    'cancel',
+    'confirmOrder',
+    'cancelOrder',
     'confirmParticipation',
     'rejectParticipation',
     'deleteCampaign',
     'launchCampaign',
   ]
-  const required = ['reserve', 'createCampaign', 'editCampaign', 'issueToken', 'logIn', 'uploadBankReport']
+  const required = ['reserveOrder', 'createCampaign', 'editCampaign', 'issueToken', 'logIn', 'uploadBankReport']
   const bodies = new Map<string, boolean>()
   for (const { operation } of operations())
     if (operation.requestBody) bodies.set(operation.operationId, operation.requestBody.required ?? false)

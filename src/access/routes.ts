@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { CashbackError, TokenError } from '../http/errors.ts'
 import { leaving } from '../http/leaving.ts'
 import { countMalformed } from '../http/malformed.ts'
-import { errorAnswers, ref } from '../http/openapi.ts'
+import { errorAnswers, named, ref } from '../http/openapi.ts'
 import { accountTypes } from './caller.ts'
 import type { Logins } from './logins.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
@@ -17,23 +17,35 @@ export const Token = Type.Object(
   { $id: 'Token', description: 'A fresh token' },
 )
 
-const GatewayBody = Type.Object(
-  {
-    clientId: Type.String({ minLength: 1, maxLength: 256, description: 'As issued', examples: ['pk_sample_alpha'] }),
-    secret: Type.String({ minLength: 1, maxLength: 1024, description: 'As issued', examples: ['keep-it-secret'] }),
-  },
-  { additionalProperties: false },
+const GatewayBody = named(
+  'ClientCredentials',
+  Type.Object(
+    {
+      clientId: Type.String({ minLength: 1, maxLength: 256, description: 'As issued', examples: ['pk_sample_alpha'] }),
+      secret: Type.String({ minLength: 1, maxLength: 1024, description: 'As issued', examples: ['keep-it-secret'] }),
+    },
+    { additionalProperties: false },
+  ),
 )
 
-export const LoginBody = Type.Object(
-  {
-    typeAccount: Type.Enum([...accountTypes], {
-      description: 'Whose user it is: a merchant’s (retailer), a bank’s, the platform’s',
-    }),
-    login: Type.String({ minLength: 1, maxLength: 128, description: 'Login of the portal user', examples: ['olena'] }),
-    password: Type.String({ minLength: 1, maxLength: 256, description: 'Password of the portal user' }),
-  },
-  { additionalProperties: false },
+export const LoginBody = named(
+  'Login',
+  Type.Object(
+    {
+      typeAccount: Type.Enum([...accountTypes], {
+        title: 'AccountType',
+        description: 'Whose user it is: a merchant’s (retailer), a bank’s, the platform’s',
+      }),
+      login: Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'Login of the portal user',
+        examples: ['olena'],
+      }),
+      password: Type.String({ minLength: 1, maxLength: 256, description: 'Password of the portal user' }),
+    },
+    { additionalProperties: false },
+  ),
 )
 
 export type AccessRoutesDeps = { logins: Logins }

@@ -19,6 +19,7 @@ export const DirectoryBody = Type.Object(
       description: 'The texts of the `terminalsFile` entries, by their path as the file writes it',
     }),
     mode: Type.Enum([...applyModes], {
+      title: 'ApplyMode',
       default: 'apply',
       description: 'apply: makes new entries and changes known ones; create: every code must be new, otherwise 409',
     }),
@@ -46,7 +47,7 @@ export const Applied = Type.Object(
     unchanged: entries('Entries that were so already'),
     changes: Type.Array(
       Type.Object({
-        kind: Type.Enum([...entryKinds], { description: 'What the entry is' }),
+        kind: Type.Enum([...entryKinds], { title: 'EntryKind', description: 'What the entry is' }),
         code: Type.String({ description: 'Its code; of a tariff `operator/tariff`', examples: ['alpha'] }),
         change: Type.Enum(['created', 'updated'], { description: 'Whether it is new' }),
         fields: Type.Record(Type.String(), Type.Union([pair, terminals]), {
@@ -64,32 +65,31 @@ export const CredentialBody = Type.Object(
   {
     bank: Type.Optional(code),
     merchant: Type.Optional(code),
-    role: Type.Optional(Type.Enum([...bankRoles], { description: 'For a bank, and required there' })),
+    role: Type.Optional(
+      Type.Enum([...bankRoles], { title: 'BankRole', description: 'For a bank, and required there' }),
+    ),
     label: Type.String({ maxLength: 200, default: '', description: 'For people', examples: ['Core banking'] }),
   },
-  { ...closed, description: 'Either `bank` or `merchant`' },
+  { ...closed, description: 'Give either `bank` or `merchant`' },
 )
 const clientId = Type.String({ description: 'Name of the credential', examples: ['pk_7Yb0'] })
-const secret = Type.String({ description: 'Shown this once' })
+const secret = Type.String({ description: 'The secret. It is shown only once' })
 export const IssuedCredential = Type.Object({ clientId, secret }, { description: 'The credential' })
 export const RotateBody = Type.Object(
   {
     overlap: Type.String({
       maxLength: 64,
       default: 'PT24H',
-      description: 'How long the secret before still works: an ISO 8601 duration of at most a year',
+      description: 'How long the previous secret keeps working: an ISO 8601 duration of at most a year',
     }),
   },
   closed,
 )
 export const RotatedCredential = Type.Object(
-  { clientId, secret, previousValidUntil: instant('When the secret before stops working') },
+  { clientId, secret, previousValidUntil: instant('When the previous secret stops working') },
   { description: 'The new secret' },
 )
-export const RevokedCredential = Type.Object(
-  { clientId },
-  { description: 'The credential that opens nothing any more' },
-)
+export const RevokedCredential = Type.Object({ clientId }, { description: 'The revoked credential' })
 
 const partner = (of: string) => nullable(Type.String({ description: `Code of the ${of}; null for another account` }))
 export const Credentials = Type.Array(
@@ -100,7 +100,7 @@ export const Credentials = Type.Array(
     role: Type.String({ description: 'ADMIN, EDITOR or VIEWER for a bank, `gateway` for a merchant' }),
     label: Type.String({ description: 'For people' }),
     createdAt: instant('When it was issued'),
-    previousValidUntil: nullable(instant('When the secret before stops working, after a rotation')),
+    previousValidUntil: nullable(instant('When the previous secret stops working, after a rotation')),
     revokedAt: nullable(instant('When it was revoked')),
   }),
   { description: 'In the order in which they were issued; no secrets' },
@@ -115,6 +115,7 @@ export const UserBody = Type.Object(
       minLength: 1,
       maxLength: 128,
       pattern: '^\\P{C}+$',
+      'x-documented': { pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$' },
       'x-must-be': 'text of 1 to 128 characters',
       description: 'Unique over all accounts',
     }),
@@ -124,14 +125,15 @@ export const UserBody = Type.Object(
     }),
     password: Type.String({ minLength: 8, maxLength: 256, description: 'At least 8 characters' }),
   },
-  { ...closed, description: 'Exactly one of `bank`, `merchant` and `platform`' },
+  { ...closed, description: 'Give exactly one of `bank`, `merchant` and `platform`' },
 )
-export const AddedUser = Type.Object({ userId: Type.String({ format: 'uuid' }) }, { description: 'The user' })
+const userId = Type.String({ format: 'uuid', description: 'The user' })
+export const AddedUser = Type.Object({ userId }, { description: 'The user' })
 export const Users = Type.Array(
   Type.Object({
-    userId: Type.String({ format: 'uuid' }),
-    login: Type.String(),
-    role: Type.String(),
+    userId,
+    login: Type.String({ description: 'The login of the user' }),
+    role: Type.String({ description: 'What the user may do' }),
     bank: partner('bank'),
     merchant: partner('merchant'),
     createdAt: instant('When the user was added'),
@@ -139,7 +141,10 @@ export const Users = Type.Array(
   }),
   { description: 'By login; a user of neither bank nor merchant is the platform’s' },
 )
-export const DisabledUser = Type.Object({ login: Type.String() }, { description: 'The user who gets in no more' })
+export const DisabledUser = Type.Object(
+  { login: Type.String({ description: 'The login of the user' }) },
+  { description: 'The disabled user' },
+)
 
 export const ClientPath = Type.Object({
   clientId: Type.String({ maxLength: 256, description: 'Name of the credential' }),

@@ -25,7 +25,12 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDep
         request.query = { ...others, ...(status !== undefined && { status: [status].flat() }) } as never
       },
       schema: {
-        ...operation('Campaigns', 'findCampaigns', 'Find campaigns of all merchants', 'Those first that changed last.'),
+        ...operation(
+          'Campaigns',
+          'findCampaigns',
+          'Find campaigns of all merchants',
+          'The most recently changed first.',
+        ),
         querystring: CampaignsQuery,
         response: { 200: CampaignPage, ...operatorErrors() },
       },
@@ -54,7 +59,7 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDep
       schema: {
         ...operation(
           'Campaigns',
-          'readCampaign',
+          'readAnyCampaign',
           'One campaign with its history',
           'Without the lists of terminals and customers.',
         ),

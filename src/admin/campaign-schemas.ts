@@ -21,7 +21,7 @@ export const CampaignsQuery = Type.Object(
       }),
     ),
     status: Type.Optional(
-      Type.Array(Type.Enum([...campaignStatuses]), {
+      Type.Array(Type.Enum([...campaignStatuses], { title: 'CampaignStatus' }), {
         maxItems: campaignStatuses.length,
         description: 'Campaigns in one of these statuses; repeated for several',
       }),
@@ -32,11 +32,14 @@ export const CampaignsQuery = Type.Object(
   closed,
 )
 
-const retailer = Type.Object({
-  retailerId: origin.retailerId,
-  code: text('Code of the merchant', 'grocer'),
-  name: text('Its name', 'Гросер'),
-})
+const retailer = Type.Object(
+  {
+    retailerId: origin.retailerId,
+    code: text('Code of the merchant', 'grocer'),
+    name: text('Its name', 'Гросер'),
+  },
+  { title: 'MerchantReference', description: 'The merchant that owns the campaign' },
+)
 
 export const CampaignPage = pageOf(
   Type.Object({
@@ -52,7 +55,7 @@ export const CampaignPage = pageOf(
     banksInvited: count('Invited banks', 3),
     banksApproved: count('Banks that take part', 2),
   }),
-  'One page of the campaigns, those first that changed last',
+  'One page of the campaigns, the most recently changed first',
 )
 
 const { terminals: _terminals, ...terms } = offer

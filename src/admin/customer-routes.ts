@@ -70,7 +70,10 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, '
         params: Type.Object({ customerId }),
         querystring: NoQuery,
         response: {
-          200: Type.Object({ customerId, bank: Type.Object(bank) }, { description: 'The customer' }),
+          200: Type.Object(
+            { customerId, bank: Type.Object(bank, { title: 'BankReference', description: 'The bank' }) },
+            { description: 'The customer' },
+          ),
           ...operatorErrors({ 404: 'The directory does not know the id' }),
         },
       },

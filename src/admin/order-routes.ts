@@ -30,8 +30,13 @@ const OrdersQuery = Type.Object(
   closed,
 )
 
+const BankReference = Type.Object(
+  { id: uuid('The bank'), code: text('Its code', 'alpha'), name: text('Its name', 'Alpha Bank') },
+  { title: 'BankReference', description: 'The bank' },
+)
+
 const order = {
-  bank: Type.Object({ id: uuid('The bank'), code: text('Its code', 'alpha'), name: text('Its name', 'Alpha Bank') }),
+  bank: BankReference,
   ...shownOrder,
 }
 const OrdersPage = Type.Object(
@@ -44,7 +49,7 @@ const OrderWithTimeline = Type.Object(
     timeline: Type.Array(
       Type.Object({
         at: instant('When', '2026-11-21T08:00:00.000Z'),
-        event: Type.Enum([...orderEvents], { description: 'What' }),
+        event: Type.Enum([...orderEvents], { title: 'OrderEvent', description: 'What' }),
         by: nullable(
           Type.Object(
             {
@@ -93,10 +98,11 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps> = async (app
       schema: {
         ...operation(
           'Orders',
-          'searchOrderByProfile',
+          'searchAnyOrderByProfile',
           'Find an eSIM order by number or ICCID',
           'The order, of any bank, that is reserved or sold with this profile now. Exact only; neither the number nor the ICCID is logged.',
         ),
+        querystring: NoQuery,
         body: ProfileSearch,
         response: { 200: OrdersPage, ...operatorErrors() },
       },
@@ -112,7 +118,7 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps> = async (app
     '/orders/:orderId',
     {
       schema: {
-        ...operation('Orders', 'readOrder', 'One eSIM order with its history', 'Without installation secrets.'),
+        ...operation('Orders', 'readAnyOrder', 'One eSIM order with its history', 'Without installation secrets.'),
         params: OrderPath,
         querystring: NoQuery,
         response: { 200: OrderWithTimeline, ...operatorErrors({ 404: 'There is no such order' }) },

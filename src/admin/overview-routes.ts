@@ -10,15 +10,18 @@ import { readOverview } from './overview-store.ts'
 
 const dayMs = 86_400_000
 
-const counts = (names: Record<string, string>, description: string) =>
-  Type.Object(Object.fromEntries(Object.entries(names).map(([name, of]) => [name, count(of)])), { description })
+const counts = (names: Record<string, string>, description: string, title?: string) =>
+  Type.Object(Object.fromEntries(Object.entries(names).map(([name, of]) => [name, count(of)])), {
+    description,
+    ...(title && { title }),
+  })
 const partners = { active: 'Active ones', suspended: 'Suspended ones' }
 
 const Overview = Type.Object(
   {
-    now: instant('The time that all rules go by'),
-    banks: counts(partners, 'Banks'),
-    merchants: counts(partners, 'Merchants'),
+    now: instant('The platform’s time; in sandbox mode it can be moved'),
+    banks: counts(partners, 'Banks', 'PartnerCounts'),
+    merchants: counts(partners, 'Merchants', 'PartnerCounts'),
     mobileOperators: counts({ active: 'Active ones', others: 'Suspended and withdrawn ones' }, 'Mobile operators'),
     tariffs: counts({ onSale: 'On sale', others: 'Switched off' }, 'Tariffs'),
     users: count('Portal users who may log in', 5),

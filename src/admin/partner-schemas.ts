@@ -9,18 +9,24 @@ import { mobileOperatorStatuses, partnerStatuses } from '../partners/directory-s
 import { closed } from './documents.ts'
 
 const address = (description: string) => Type.String({ description })
-const status = Type.Enum([...partnerStatuses], { description: 'A suspended partner has no access' })
+const status = Type.Enum([...partnerStatuses], {
+  title: 'PartnerStatus',
+  description: 'A suspended partner has no access',
+})
 
 const Country = Type.Object({
   id: uuid('The country'),
   code: text('ISO 3166-1 alpha-2', 'UA'),
   name: text('Name', 'Ukraine'),
-  currency: Type.Object({
-    code: text('ISO 4217', 'UAH'),
-    name: text('Name', 'Hryvnia'),
-    symbol: text('Sign', '₴'),
-    icon: address('Address of a picture; may be empty'),
-  }),
+  currency: Type.Object(
+    {
+      code: text('ISO 4217', 'UAH'),
+      name: text('Name', 'Hryvnia'),
+      symbol: text('Sign', '₴'),
+      icon: address('Address of a picture; may be empty'),
+    },
+    { title: 'CurrencyEntry', description: 'The currency of the country' },
+  ),
 })
 
 const PaymentSystem = Type.Object({
@@ -36,21 +42,27 @@ const Bank = Type.Object({
   logoUrl: address('Logo; may be empty'),
   apiVersion: text('Version of the API that it speaks', '1.0'),
   status,
-  esim: Type.Object({
-    deliveryMode: Type.Enum([...deliveryModes], { description: 'How activation data goes to customers' }),
-    operators: Type.Unsafe<'all' | string[]>({
-      anyOf: [{ const: 'all' }, { type: 'array', items: { type: 'string' } }],
-      description: 'Mobile operators that it sells, by their codes; all: also those to come',
-    }),
-    reservationShare: nullable(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100,
-        description: 'Per cent of a tariff’s unsold stock that it may hold reserved; null: the platform’s setting',
-        examples: [50],
+  esim: Type.Object(
+    {
+      deliveryMode: Type.Enum([...deliveryModes], {
+        title: 'DeliveryMode',
+        description: 'How activation data goes to customers',
       }),
-    ),
-  }),
+      operators: Type.Unsafe<'all' | string[]>({
+        anyOf: [{ const: 'all' }, { type: 'array', items: { type: 'string' } }],
+        description: 'Mobile operators that it sells, by their codes; all: also those to come',
+      }),
+      reservationShare: nullable(
+        Type.Integer({
+          minimum: 1,
+          maximum: 100,
+          description: 'Per cent of a tariff’s unsold stock that it may hold reserved; null: the platform’s setting',
+          examples: [50],
+        }),
+      ),
+    },
+    { description: 'How the bank sells eSIM profiles' },
+  ),
   segments: flag('Merchants may form segments of its customers'),
 })
 
@@ -97,7 +109,10 @@ const MobileOperator = Type.Object({
   nameEn: text('Name in English', 'Kyivstar'),
   logoUrl: nullable(address('Logo')),
   country: text('ISO 3166-1 alpha-2, or `global`', 'UA'),
-  status: Type.Enum([...mobileOperatorStatuses], { description: 'Only an active one is listed and sold' }),
+  status: Type.Enum([...mobileOperatorStatuses], {
+    title: 'MobileOperatorStatus',
+    description: 'Only an active one is listed and sold',
+  }),
   tariffs: Type.Array(Tariff, { description: 'In the order in which they are shown' }),
 })
 
@@ -155,11 +170,14 @@ export const PartnersQuery = Type.Object(
 
 export const Partners = Type.Object(
   {
-    countries: Type.Array(Country),
-    paymentSystems: Type.Array(PaymentSystem),
-    banks: Type.Array(Type.Object({ entry: Bank, ...access })),
+    countries: Type.Array(Country, { description: 'All countries' }),
+    paymentSystems: Type.Array(PaymentSystem, { description: 'All payment systems' }),
+    banks: Type.Array(
+      Type.Object({ entry: { ...Bank, description: 'The bank as the directory file has it' }, ...access }),
+      { description: 'All banks' },
+    ),
     merchants: pageOf(ShownMerchant, 'One page of the merchants, by their codes'),
-    mobileOperators: Type.Array(MobileOperator),
+    mobileOperators: Type.Array(MobileOperator, { description: 'All mobile operators with their tariffs' }),
   },
   { description: 'The directory as it is now' },
 )

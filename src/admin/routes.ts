@@ -39,7 +39,6 @@ export const adminRoutes: FastifyPluginAsyncTypebox<AdminRoutesDeps> = async (ap
       'What the platform’s operator does: the commands of `perkline` and the portal of the operator’s staff are its clients. This ' +
       'page, too, needs the operator’s key or the session of a platform user.',
     page: '/swagger',
-    servers: [{ url: deps.publicUrl, description: 'This environment' }],
     tags,
     secured: true,
     tokenDescription:

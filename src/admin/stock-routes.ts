@@ -83,7 +83,7 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
       schema: {
         ...operation(
           'Upkeep',
-          'audit',
+          'runAudit',
           'Prove the books',
           'Everything is counted anew in one snapshot; sales go on meanwhile.',
         ),

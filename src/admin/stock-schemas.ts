@@ -16,9 +16,9 @@ export const ImportQuery = Type.Object(
     tariff: code('Code of the tariff'),
     skipInvalid: Type.Boolean({
       default: false,
-      description: 'true: faulty lines are passed over and told; false: with one of them nothing is imported',
+      description: 'true: faulty lines are skipped and listed; false: one faulty line refuses the whole file',
     }),
-    dryRun: Type.Boolean({ default: false, description: 'true: everything is checked and counted, nothing stays' }),
+    dryRun: Type.Boolean({ default: false, description: 'true: the file is checked and counted, but not imported' }),
   },
   closed,
 )
@@ -106,6 +106,7 @@ export const StockDesk = Type.Array(
       Type.Number({ description: 'How long the free ones last at that pace; null: nothing was sold', examples: [40] }),
     ),
     level: Type.Enum([...stockLevels], {
+      title: 'StockLevel',
       description: `out: offered, and none is free; low: they last less than ${lowBelowDays} days; enough: else`,
     }),
     holders: Type.Array(
@@ -130,6 +131,7 @@ export const Audit = Type.Object(
           Type.Record(Type.String(), Type.Integer(), { description: 'The figures in `detail`, when the check holds' }),
         ),
       }),
+      { description: 'Every check' },
     ),
   },
   { description: 'The proof of the books' },
@@ -145,8 +147,15 @@ export const TokenKey = Type.Object(
 
 export const RotationLine = Type.Object(
   {
-    progress: Type.Optional(Type.Object({ done: count('Profiles looked at'), total: count('Of so many') })),
-    result: Type.Optional(Type.Object({ resealed: count('Profiles that were sealed anew') })),
+    progress: Type.Optional(
+      Type.Object(
+        { done: count('Profiles checked so far'), total: count('Profiles in all') },
+        { description: 'How far it has come' },
+      ),
+    ),
+    result: Type.Optional(
+      Type.Object({ resealed: count('Profiles that were encrypted again') }, { description: 'The last line' }),
+    ),
     error: Type.Optional(Type.String({ description: 'Why it broke off' })),
   },
   { description: 'One of the three' },

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf } from '../http/authenticate.ts'
 import { answerOnce, idempotent } from '../http/idempotency.ts'
-import { ref } from '../http/openapi.ts'
+import { locationHeader, ref } from '../http/openapi.ts'
 import { createAsBank } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
 import { BankCreateBody, formBounds, formLimitBytes, formTimeoutMs } from './form-schemas.ts'
@@ -33,7 +33,11 @@ export const bankCreateRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (
         querystring: NoQuery,
         body: BankCreateBody,
         response: {
-          201: { ...ref(OperationResult), description: 'The campaign is created' },
+          201: {
+            ...ref(OperationResult),
+            description: 'The campaign is created',
+            headers: locationHeader('/portal/cashbacks/7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'),
+          },
           ...cashbackErrors({
             400: 'The body is not as described, or the merchant is unknown, suspended or excludes the bank',
             403: 'A merchant calls, or the role is not ADMIN or EDITOR',

@@ -39,7 +39,7 @@ export const ListQuery = Type.Object(
       }),
     ),
     bankApprovalStatus: Type.Optional(
-      Type.Array(Type.Enum([...bankStatuses]), {
+      Type.Array(Type.Enum([...bankStatuses], { title: 'BankStatus' }), {
         maxItems: 100,
         description: 'Campaigns in which this bank has one of these statuses; repeated, or with commas',
         examples: [['pending', 'approved']],

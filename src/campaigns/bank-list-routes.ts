@@ -8,7 +8,7 @@ import { isKnown } from '../http/etag.ts'
 import { leaving } from '../http/leaving.ts'
 import { sendLong } from '../http/long-answer.ts'
 import { ref } from '../http/openapi.ts'
-import { polledHeaders } from '../http/polled-answer.ts'
+import { polledAnswerHeaders, polledHeaders } from '../http/polled-answer.ts'
 import { faultMessages } from '../http/validation.ts'
 import { createBankLists } from './bank-list.ts'
 import { ListQuery, readFilters, withLists } from './bank-list-query.ts'
@@ -28,13 +28,6 @@ const ListHeaders = Type.Object({
     Type.String({ description: 'zstd, gzip and br are offered', examples: ['zstd, gzip;q=0.5'] }),
   ),
 })
-
-const text = (description: string) => ({ type: 'string', description })
-const answerHeaders = {
-  etag: text('The version of this answer, for `If-None-Match`'),
-  'cache-control': text('Always `private, no-cache`: it may be kept, and is to be asked for again'),
-  vary: text('Always `accept-encoding, authorization, cookie`'),
-}
 
 const description =
   'All of them without pages, deleted ones too, with their complete terminals: with `terminalsPlatform` these are the ' +
@@ -81,7 +74,7 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
       ...options,
       exposeHeadRoute: false,
       schema: {
-        operationId: 'listCampaigns',
+        operationId: 'listBankCampaigns',
         tags: ['Banks'],
         summary: 'Every campaign in which the bank takes part',
         description,
@@ -91,12 +84,12 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
         response: {
           200: {
             description: 'The campaigns, newest `createdAt` first, then by id',
-            headers: answerHeaders,
+            headers: polledAnswerHeaders,
             content: { 'application/json': { schema: Type.Array(ref(Campaign)) } },
           },
           304: {
             description: 'Nothing has changed since the answer that `If-None-Match` names',
-            headers: answerHeaders,
+            headers: polledAnswerHeaders,
           },
           ...cashbackErrors({
             400: 'A parameter is unknown, or a value is not as described',

@@ -1,22 +1,25 @@
 /** The shape of the bank's list (cashback document, "Campaign, bank view"): it is sent as text, so nothing is made from this. */
 import Type from 'typebox'
-import { nullable } from '../http/openapi.ts'
+import { named, nullable } from '../http/openapi.ts'
 import { count, money, offer, origin, participation, standing, text } from './campaign-schemas.ts'
 import { instant, uuid } from './schemas.ts'
 
-const Segment = Type.Object(
-  {
-    segmentId: uuid('The segment: a new one with each upload'),
-    cashbackId: uuid('The campaign'),
-    customersCount: count('Customers in the segment', 2),
-    customerIds: Type.Array(Type.String(), {
-      description: 'The platform’s identifiers of the customers',
-      examples: [['100045', '100078']],
-    }),
-    formedAt: instant('When it was formed', '2026-11-22T10:00:00.000Z'),
-    sourceFileName: text('The file that the merchant built it from', 'loyal-customers.csv'),
-  },
-  { description: 'Customers of this bank for whom the campaign is' },
+const Segment = named(
+  'Segment',
+  Type.Object(
+    {
+      segmentId: uuid('The segment: a new one with each upload'),
+      cashbackId: uuid('The campaign'),
+      customersCount: count('Customers in the segment', 2),
+      customerIds: Type.Array(Type.String(), {
+        description: 'The platform’s identifiers of the customers',
+        examples: [['100045', '100078']],
+      }),
+      formedAt: instant('When it was formed', '2026-11-22T10:00:00.000Z'),
+      sourceFileName: text('The file that the merchant built it from', 'loyal-customers.csv'),
+    },
+    { description: 'Customers of this bank for whom the campaign is' },
+  ),
 )
 
 export const Campaign = Type.Object(

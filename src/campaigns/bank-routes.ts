@@ -5,9 +5,9 @@ import Type from 'typebox'
 import { DomainError } from '../errors.ts'
 import { bankOf } from '../http/authenticate.ts'
 import { isText } from '../http/json.ts'
-import { ref } from '../http/openapi.ts'
+import { IfNoneMatch, ref } from '../http/openapi.ts'
 import { bodyOptional } from '../http/optional-body.ts'
-import { sendPolled } from '../http/polled-answer.ts'
+import { polledAnswerHeaders, sendPolled } from '../http/polled-answer.ts'
 import { bankListRoutes } from './bank-list-routes.ts'
 import { confirm, type Decided, reject } from './bank-operations.ts'
 import { listRetailers, readRetailer } from './bank-retailers-store.ts'
@@ -94,10 +94,16 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         ...common,
         operationId: 'listRetailers',
         summary: 'All merchants of the platform',
-        description: 'By name. Suspended merchants are left out.',
+        description:
+          'Sorted by name. Suspended merchants are left out. Poll with `If-None-Match`: 304 means that nothing has changed.',
+        headers: IfNoneMatch,
         querystring: NoQuery,
         response: {
-          200: Type.Array(ref(schemas.Retailer), { description: 'The merchants' }),
+          200: Type.Array(ref(schemas.Retailer), { description: 'The merchants', headers: polledAnswerHeaders }),
+          304: {
+            description: 'Unchanged since the answer that `If-None-Match` names. It has no body',
+            headers: polledAnswerHeaders,
+          },
           ...cashbackErrors({ 400: 'The query is not empty' }),
         },
       },

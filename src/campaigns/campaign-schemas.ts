@@ -1,6 +1,6 @@
 /** What banks and merchants are both shown of a campaign (cashback document, "Campaign, bank view"): the parts of their schemas. */
 import Type, { type TProperties } from 'typebox'
-import { nullable } from '../http/openapi.ts'
+import { named, nullable } from '../http/openapi.ts'
 import { type BankReportingStatus, bankReportingStatuses, bankStatuses } from './lifecycle.ts'
 import { CampaignStatus, instant, uuid } from './schemas.ts'
 
@@ -10,7 +10,8 @@ export const count = (description: string, example = 0) =>
 export const flag = (description: string) => Type.Boolean({ description })
 export const money = (description: string, example: number) => Type.Number({ description, examples: [example] })
 
-const BankStatus = Type.Enum([...bankStatuses], {
+export const BankStatus = Type.Enum([...bankStatuses], {
+  title: 'BankStatus',
   description:
     'pending: has not decided; approved: takes part; declined: does not; expired: the campaign went on or ended without it',
 })
@@ -21,7 +22,7 @@ export const origin = {
   retailerId: uuid('The merchant'),
   createdByRetailerId: nullable(uuid('The author, when it is the merchant')),
   createdByBankId: nullable(uuid('The author, when it is a bank')),
-  createdByType: Type.Enum(['bank', 'retailer'], { description: 'Who created it' }),
+  createdByType: Type.Enum(['bank', 'retailer'], { title: 'CreatorType', description: 'Who created it' }),
 }
 
 /** A bank's part in it, but for who the bank is. */
@@ -29,34 +30,44 @@ export const participation = {
   status: BankStatus,
   settlementConfirmed: flag('The merchant has confirmed settlement with this bank'),
   bankReportingStatus: Type.Unsafe<BankReportingStatus | null>({
+    title: 'ReportingStage',
     type: ['string', 'null'],
     enum: [...bankReportingStatuses, null],
     description: 'Stage of reconciliation; null until the period has ended and while the bank is not approved',
   }),
-  hasBankReport: flag('The bank has uploaded its report'),
-  hasSecondBankReport: flag('It has uploaded another one after the merchant’s'),
-  merchantReportUploadsCount: count('How often the merchant has uploaded its report'),
+  hasBankReport: flag('The bank uploaded its report'),
+  hasSecondBankReport: flag('The bank uploaded an updated report after the merchant’s report'),
+  merchantReportUploadsCount: count('How many times the merchant uploaded its report'),
 }
 
-const Country = Type.Object({
-  id: uuid('The country'),
-  name: text('Its name', 'Ukraine'),
-  code: text('ISO 3166-1 alpha-2', 'UA'),
-  currency: Type.Object({
-    code: text('ISO 4217', 'UAH'),
-    name: text('Name of the currency', 'Hryvnia'),
-    symbol: text('Its sign', '₴'),
-    icon: text('Address of an icon; may be empty', ''),
+const Country = named(
+  'Country',
+  Type.Object({
+    id: uuid('The country'),
+    name: text('Its name', 'Ukraine'),
+    code: text('ISO 3166-1 alpha-2', 'UA'),
+    currency: Type.Object(
+      {
+        code: text('ISO 4217', 'UAH'),
+        name: text('Name of the currency', 'Hryvnia'),
+        symbol: text('Its sign', '₴'),
+        icon: text('Address of an icon; may be empty', ''),
+      },
+      { title: 'Currency', description: 'The currency of the country' },
+    ),
   }),
-})
+)
 
-export const Terminal = Type.Object({
-  terminal_id: text('Terminal identifier', 'T-0001'),
-  terminal_name: nullable(text('Name; null when unknown', 'Shop 1')),
-  terminal_location: nullable(text('Location; null when unknown', 'Kyiv, Main St 1')),
-  merchant_id: nullable(text('Merchant id in the payment system', 'M-77')),
-  merchant_name: nullable(text('Merchant name in the payment system', 'GROCER')),
-})
+export const Terminal = named(
+  'Terminal',
+  Type.Object({
+    terminal_id: text('Terminal identifier', 'T-0001'),
+    terminal_name: nullable(text('Name; null when unknown', 'Shop 1')),
+    terminal_location: nullable(text('Location; null when unknown', 'Kyiv, Main St 1')),
+    merchant_id: nullable(text('Merchant id in the payment system', 'M-77')),
+    merchant_name: nullable(text('Merchant name in the payment system', 'GROCER')),
+  }),
+)
 
 /** What the author fills in, as readers get it. */
 export const offer: TProperties = {
@@ -89,6 +100,9 @@ export const standing = {
   status: CampaignStatus,
   createdAt: instant('When it was created', '2026-11-21T08:00:00.000Z'),
   updatedAt: instant('When it last changed', '2026-11-21T08:05:00.000Z'),
-  retailer: Type.Object({ retailerId: uuid('The merchant'), name: text('Its name', 'Гросер') }),
+  retailer: Type.Object(
+    { retailerId: uuid('The merchant'), name: text('Its name', 'Гросер') },
+    { title: 'MerchantName', description: 'The merchant that owns the campaign' },
+  ),
   country: Country,
 }

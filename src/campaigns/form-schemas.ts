@@ -1,8 +1,8 @@
 /** The form of a campaign as partners send it: what a schema can state. The rules beyond that are in `form.ts`. */
 import Type, { type TProperties } from 'typebox'
-import { nullable } from '../http/openapi.ts'
+import { named, nullable } from '../http/openapi.ts'
 import { mostIds } from './form.ts'
-import { instantForm } from './instant.ts'
+import { instantForm, instantPattern } from './instant.ts'
 import { closed, uuid } from './schemas.ts'
 
 /** A form with 50,000 terminals and two banners must fit. */
@@ -16,8 +16,18 @@ const mostMoney = 9_999_999_999.99
 const mostTerminals = 50_000
 const mostListed = 10_000
 
+/** In the syntax that all engines of regular expressions read alike. */
+const controls = '\\x00-\\x1f\\x7f-\\x9f'
+const notControl = `[^${controls}]`
+
 const money = (description: string, bounds: object, example: number) =>
-  Type.Number({ maximum: mostMoney, ...bounds, description: `${description}; at most 2 decimals`, examples: [example] })
+  Type.Number({
+    maximum: mostMoney,
+    ...bounds,
+    'x-documented': { multipleOf: 0.01 },
+    description: `${description}; at most 2 decimals`,
+    examples: [example],
+  })
 
 const percentage = (description: string, example: number) =>
   Type.Number({ minimum: 0, maximum: 100, description, examples: [example] })
@@ -26,13 +36,15 @@ const instant = (description: string, example: string) =>
   Type.String({
     maxLength: 40,
     'x-must-be': instantForm,
-    description: `${description}: ISO 8601; with a time it needs a zone or \`Z\`, a date alone means midnight UTC`,
+    'x-documented': { pattern: instantPattern },
+    description: `${description}: ISO 8601. A time needs \`Z\` or an offset such as \`+02:00\`; a date alone means midnight UTC`,
     examples: [example],
   })
 
 const banner = (size: string) =>
   nullable(
     Type.String({
+      'x-documented': { minLength: 1, format: 'uri' },
       description: `The ${size} banner: an http or https URL of at most 2048 characters, or a \`data:image/...;base64,\` URI whose image has at most 256 KiB`,
       examples: [`https://cdn.grocer.example/${size}.png`],
     }),
@@ -50,33 +62,41 @@ const listed = (description: string, examples: string[]) =>
 const optionalText = (maxLength: number, description: string, example: string) =>
   Type.Optional(nullable(Type.String({ maxLength, description, examples: [example] })))
 
-const Terminal = Type.Object(
-  {
-    terminal_id: Type.String({
-      minLength: 1,
-      maxLength: 128,
-      pattern: '^(?!\\s*$)[^\\p{Cc}]*$',
-      'x-must-be': 'one line of 1 to 128 characters',
-      description: 'Terminal identifier, once in the list',
-      examples: ['T-0001'],
-    }),
-    terminal_name: optionalText(200, 'Name', 'Shop 1'),
-    terminal_location: optionalText(500, 'Location', 'Kyiv, Main St 1'),
-    merchant_id: optionalText(128, 'Merchant id in the payment system', 'M-77'),
-    merchant_name: optionalText(200, 'Merchant name in the payment system', 'GROCER'),
-  },
-  closed,
+const Terminal = named(
+  'NewTerminal',
+  Type.Object(
+    {
+      terminal_id: Type.String({
+        minLength: 1,
+        maxLength: 128,
+        pattern: `^${notControl}*[^\\s${controls}]${notControl}*$`,
+        'x-must-be': 'one line of 1 to 128 characters',
+        description: 'Terminal identifier, once in the list',
+        examples: ['T-0001'],
+      }),
+      terminal_name: optionalText(200, 'Name', 'Shop 1'),
+      terminal_location: optionalText(500, 'Location', 'Kyiv, Main St 1'),
+      merchant_id: optionalText(128, 'Merchant id in the payment system', 'M-77'),
+      merchant_name: optionalText(200, 'Merchant name in the payment system', 'GROCER'),
+    },
+    closed,
+  ),
 )
 
 const participantsIds = Type.Array(uuid('A bank'), {
   minItems: 1,
   maxItems: mostIds,
-  description:
-    'The banks to invite, each once: connected ones that the merchant does not exclude (`GET /cashbacks/for-merchant/banks`)',
+  'x-documented': { uniqueItems: true },
+  description: 'The banks to invite, each once, from `GET /cashbacks/for-merchant/banks`',
 })
 
 const required = {
-  name: Type.String({ maxLength: 27, description: 'Name; not only spaces', examples: ['Осінь: 5 % на все'] }),
+  name: Type.String({
+    maxLength: 27,
+    'x-documented': { minLength: 1, pattern: `^${notControl}+$` },
+    description: 'Name in one line, with at least one visible character',
+    examples: ['Осінь: 5 % на все'],
+  }),
   dateFrom: instant('Start of the period; may lie in the past', '2026-12-01T00:00:00Z'),
   dateTo: instant('End of the period, in the future and after `dateFrom`', '2027-01-01T00:00:00Z'),
   minAmount: money('Smallest amount of a receipt', { minimum: 0 }, 100),
@@ -94,6 +114,7 @@ const required = {
   paymentSystemsId: Type.Array(uuid('A payment system of the platform’s directory'), {
     minItems: 1,
     maxItems: mostIds,
+    'x-documented': { uniqueItems: true },
     description: 'Payment systems that take part, each once',
   }),
   merchantCompensationPercentage: percentage(
@@ -111,12 +132,13 @@ const optional = {
   ),
   bannerSmall: banner('small'),
   bannerBig: banner('big'),
-  sku: listed('SKUs that the cashback is for', ['4820000000017']),
-  categoryId: listed('Categories that the cashback is for', ['dairy']),
+  sku: listed('SKUs that the cashback applies to, kept as they are sent', ['4820000000017']),
+  categoryId: listed('Product categories that the cashback applies to', ['dairy']),
   allProducts: nullable(
     Type.Boolean({
       description:
-        'The whole assortment: not together with `sku` or `categoryId`; left out, it is true when neither is given',
+        'true: all products; not allowed together with `sku` or `categoryId`. When left out, it is true if neither of these is ' +
+        'given. false without `sku` and `categoryId` is accepted: the campaign then applies to no product',
     }),
   ),
   purchaseOnline: nullable(Type.Boolean({ description: 'Counts online purchases; left out: true' })),
@@ -138,30 +160,43 @@ const optional = {
 
 const allOptional = (properties: TProperties): TProperties => Type.Partial(Type.Object(properties)).properties
 
-export const CreateBody = Type.Object(
-  { participantsIds, ...required, ...allOptional(optional) },
-  { ...closed, description: 'A new campaign; null in an optional field is the same as leaving it out' },
+export const CreateBody = named(
+  'NewCampaign',
+  Type.Object(
+    { participantsIds, ...required, ...allOptional(optional) },
+    { ...closed, description: 'A new campaign. null in an optional field means the same as leaving it out' },
+  ),
 )
 
-export const BankCreateBody = Type.Object(
-  {
-    retailerId: uuid('The merchant: an active one that does not exclude the bank (`GET /retailers`)'),
-    ...required,
-    ...allOptional(optional),
-  },
-  { ...closed, description: 'A new campaign of the bank; null in an optional field is the same as leaving it out' },
+export const BankCreateBody = named(
+  'NewBankCampaign',
+  Type.Object(
+    {
+      retailerId: uuid('The merchant: an active one that does not exclude the bank (`GET /retailers`)'),
+      ...required,
+      ...allOptional(optional),
+    },
+    { ...closed, description: 'A new campaign of the bank; null in an optional field is the same as leaving it out' },
+  ),
 )
 
-const ignored = Type.Unknown({ description: 'Not looked at: the server knows it' })
+const ignored = Type.Unknown({ description: 'Ignored: the server sets it' })
 
-export const EditBody = Type.Object(
-  allOptional({
-    participantsIds,
-    ...required,
-    ...optional,
-    creatorId: ignored,
-    createdByType: ignored,
-    retailerId: ignored,
-  }),
-  { ...closed, description: 'The fields to change; null clears an optional one' },
+export const EditBody = named(
+  'CampaignChange',
+  Type.Object(
+    allOptional({
+      participantsIds,
+      ...required,
+      ...optional,
+      creatorId: ignored,
+      createdByType: ignored,
+      retailerId: ignored,
+    }),
+    {
+      ...closed,
+      description:
+        'The fields to change. null clears an optional field. Send only these fields: others that the details have, such as `status` or `banks`, are refused',
+    },
+  ),
 )

@@ -31,6 +31,7 @@ export const HistoryEntry = Type.Object({
   actor: Type.Object(
     {
       type: Type.Enum([...accountTypes, 'clock'], {
+        title: 'ActorType',
         description: 'A bank, the merchant, the platform’s operator, or the clock',
       }),
       id: nullable(uuid('The bank or the merchant; null for others, and to a bank for other banks')),
@@ -50,9 +51,13 @@ export const HistoryEntry = Type.Object({
     },
     { description: 'Who' },
   ),
-  subject: Type.Enum([...subjects], { description: 'What it is about: the campaign, a bank’s part, or its reporting' }),
+  subject: Type.Enum([...subjects], {
+    title: 'HistorySubject',
+    description: 'What it is about: the campaign, a bank’s part, or its reporting',
+  }),
   bankId: nullable(uuid('Whose part or reporting; null for the campaign')),
   trigger: Type.Enum([...triggers, 'edit', 'segment'], {
+    title: 'HistoryTrigger',
     description: 'What has caused it. `edit` and `segment` change fields, and leave the state as it is',
   }),
   from: state('Where it was; null: it began'),

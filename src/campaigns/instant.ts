@@ -8,6 +8,10 @@ const form =
 /** What completes "<field> must be ..." for a text that is none. */
 export const instantForm = 'an ISO 8601 date, or a date and time with a time zone, from 1970 to 9999'
 
+/** The same for readers of the OpenAPI documents; days that the calendar lacks are refused beyond it. */
+export const instantPattern =
+  '^\\d{4}-\\d{2}-\\d{2}([Tt]\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?([Zz]|[+-]\\d{2}(:?\\d{2})?))?$'
+
 const first = new Date(0)
 const last = new Date('9999-12-31T23:59:59.999Z')
 

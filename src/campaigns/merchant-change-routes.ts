@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../errors.ts'
 import { merchantOf } from '../http/authenticate.ts'
 import { answerOnce, idempotent } from '../http/idempotency.ts'
-import { ref } from '../http/openapi.ts'
+import { locationHeader, ref } from '../http/openapi.ts'
 import { bodyOptional } from '../http/optional-body.ts'
 import { uuidForm } from '../uuid.ts'
 import { createAsMerchant } from './create.ts'
@@ -46,7 +46,11 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
         querystring: NoQuery,
         body: CreateBody,
         response: {
-          201: { ...ref(OperationResult), description: 'The campaign is created' },
+          201: {
+            ...ref(OperationResult),
+            description: 'The campaign is created',
+            headers: locationHeader('/cashbacks/for-merchant/7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'),
+          },
           ...cashbackErrors({
             400: 'The body is not as described',
           }),

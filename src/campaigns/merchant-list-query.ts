@@ -55,6 +55,7 @@ export const MerchantListQuery = Type.Object(
     }),
     generalStatus: Type.Optional(
       Type.Enum(Object.keys(generalStatuses), {
+        title: 'CampaignGroup',
         description:
           'Campaigns in one of several statuses: awaitingApproval: both that await approval; approved; active; finished: the ' +
           'five after the period; closed: declined, expired and deleted',
@@ -65,7 +66,7 @@ export const MerchantListQuery = Type.Object(
     sortBy: Type.Optional(
       Type.Enum([...sortBys], {
         description:
-          '`status` sorts by the order of life, `name` by the numbers of its characters; equal ones by id, ascending. Left out: createdAt',
+          '`status` sorts from the first to the last state, `name` by Unicode code point; ties are sorted by id. Default: createdAt',
         examples: ['createdAt'],
       }),
     ),

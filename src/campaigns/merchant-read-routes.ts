@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { merchantOf } from '../http/authenticate.ts'
-import { ref } from '../http/openapi.ts'
+import { IfNoneMatch, notModified, ref } from '../http/openapi.ts'
 import { findInvitableBanks } from './campaign-store.ts'
 import type { CampaignDeps } from './deps.ts'
 import { detailsAnswer, notOwn, sendDetails } from './details-answer.ts'
@@ -75,10 +75,12 @@ export const merchantReadRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async
         summary: 'One campaign with its banks',
         description:
           'Everything of the campaign, every invited bank, what its state permits now, and counts. The `ETag` names its version.',
+        headers: IfNoneMatch,
         params: CampaignPath,
         querystring: NoQuery,
         response: {
           200: detailsAnswer('The campaign'),
+          ...notModified,
           ...cashbackErrors({ ...notOwn, 400: 'The id is no UUID, or the query is not empty' }),
         },
       },

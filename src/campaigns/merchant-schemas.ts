@@ -1,6 +1,6 @@
 /** What merchants get of campaigns and banks (cashback document, "Merchant side"; behaviour.md, section 3). */
 import Type, { type TSchema } from 'typebox'
-import { nullable } from '../http/openapi.ts'
+import { named, nullable } from '../http/openapi.ts'
 import { count, flag, money, offer, origin, participation, standing, text } from './campaign-schemas.ts'
 import { editableFields } from './lifecycle.ts'
 import { Pagination } from './paging.ts'
@@ -18,12 +18,15 @@ export const ConnectedBank = Type.Object(
   { $id: 'ConnectedBank', description: 'A bank that the merchant may invite' },
 )
 
-const InvitedBank = Type.Object({
-  id: uuid('The bank'),
-  name: text('Its name', 'Alpha Bank'),
-  logoUrl: text('Its logo', 'https://alpha.example/logo.svg'),
-  ...participation,
-})
+const InvitedBank = named(
+  'InvitedBank',
+  Type.Object({
+    id: uuid('The bank'),
+    name: text('Its name', 'Alpha Bank'),
+    logoUrl: text('Its logo', 'https://alpha.example/logo.svg'),
+    ...participation,
+  }),
+)
 
 export const CampaignDetails = Type.Object(
   {
@@ -37,7 +40,9 @@ export const CampaignDetails = Type.Object(
     permissions: Type.Object(
       {
         editAbility: flag('Some field may be changed'),
-        editableFields: Type.Array(Type.Enum([...editableFields]), { description: 'The fields that may be changed' }),
+        editableFields: Type.Array(Type.Enum([...editableFields], { title: 'EditableField' }), {
+          description: 'The fields that may be changed',
+        }),
         deleteAbility: flag('It may be deleted'),
         confirmAbility: flag('It may be launched'),
       },

@@ -1,4 +1,5 @@
 /** Lists that are shown page by page, as the merchant's list of campaigns is (behaviour.md, section 3). */
+
 import Type, { type TSchema } from 'typebox'
 import { count, flag } from './campaign-schemas.ts'
 
@@ -11,18 +12,24 @@ export const pagingParameters = {
 
 export type Page = { page: number; pageSize: number }
 
-export const Pagination = Type.Object({
-  page: Type.Integer({ description: 'This page, from 1', examples: [1] }),
-  pageSize: Type.Integer({ description: 'Items on a full page', examples: [20] }),
-  totalPages: count('Pages of all that the filters find; 0 for none', 3),
-  totalItems: count('Items that the filters find', 42),
-  hasNextPage: flag('There are items after this page'),
-  hasPrevPage: flag('There are items before this page'),
-})
+export const Pagination = Type.Object(
+  {
+    page: Type.Integer({ description: 'This page, from 1', examples: [1] }),
+    pageSize: Type.Integer({ description: 'Items on a full page', examples: [20] }),
+    totalPages: count('Pages of all that the filters find; 0 for none', 3),
+    totalItems: count('Items that the filters find', 42),
+    hasNextPage: flag('There are items after this page'),
+    hasPrevPage: flag('There are items before this page'),
+  },
+  { title: 'Pagination' },
+)
 
 /** One page of such items. */
 export function pageOf<Item extends TSchema>(item: Item, description: string) {
-  return Type.Object({ data: Type.Array(item), pagination: Pagination }, { description })
+  return Type.Object(
+    { data: Type.Array(item, { description: 'The items of this page' }), pagination: Pagination },
+    { description },
+  )
 }
 
 export function pageView<View>(data: View[], { page, pageSize }: Page, totalItems: number) {

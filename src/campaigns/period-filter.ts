@@ -1,6 +1,6 @@
 /** Periods in the queries of lists (behaviour.md, sections 3 and 8): a date alone means that whole day, UTC. */
 import Type from 'typebox'
-import { instantForm, isDateAlone, readInstant } from './instant.ts'
+import { instantForm, instantPattern, isDateAlone, readInstant } from './instant.ts'
 
 /** What is asked of a campaign's period, which is half-open; null: nothing. */
 export type PeriodFilter = {
@@ -15,6 +15,7 @@ const instant = (description: string) =>
     Type.String({
       maxLength: 40,
       'x-must-be': instantForm,
+      'x-documented': { pattern: instantPattern },
       description: `${description} ISO 8601: with a time it needs a zone or \`Z\``,
       examples: ['2026-12-01T00:00:00Z'],
     }),

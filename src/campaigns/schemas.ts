@@ -7,14 +7,23 @@ import { campaignStatuses } from './lifecycle.ts'
 export const closed = { additionalProperties: false }
 export const secured = [{ bearerToken: [] }]
 
-const exampleId = '7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'
+/** Ids of the sample directory, so that examples can be tried. */
+const sampleIds: readonly [of: RegExp, id: string][] = [
+  [/payment system/i, '5b0c3c1e-0d0a-4c5e-8f56-2f6b1a1d0001'],
+  [/bank/i, '6f1d0c52-7a3e-4b8c-9d21-0a5be7c4f101'],
+  [/merchant/i, '2c9b7e14-5d60-4f3a-8b17-93d0a6e5c201'],
+]
+const exampleFor = (description: string): string =>
+  sampleIds.find(([of]) => of.test(description))?.[1] ?? '7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'
+
 export const instant = (description: string, example = '2026-12-01T00:00:00.000Z') =>
   Type.String({ format: 'date-time', description, examples: [example] })
-export const uuid = (description: string, example = exampleId) =>
+export const uuid = (description: string, example = exampleFor(description)) =>
   Type.String({ format: 'uuid', description, examples: [example] })
 
 export const CampaignStatus = Type.Enum([...campaignStatuses], {
-  description: 'Where the campaign is in its life',
+  title: 'CampaignStatus',
+  description: 'The state of the campaign',
 })
 
 export const OperationResult = Type.Object(

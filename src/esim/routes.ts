@@ -6,7 +6,7 @@ import { callerName } from '../access/caller.ts'
 import type { Clock } from '../clock.ts'
 import { DomainError } from '../errors.ts'
 import { type AuthenticateDeps, authenticate, bankOf } from '../http/authenticate.ts'
-import { document, ref } from '../http/openapi.ts'
+import { document, locationHeader, ref } from '../http/openapi.ts'
 import { bodyOptional } from '../http/optional-body.ts'
 import { limitRequest, type RateLimiter } from '../http/rate-limit.ts'
 import { createSharedText } from '../http/shared-text.ts'
@@ -45,7 +45,6 @@ export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app,
       'How a bank sells eSIM profiles: show operators and tariffs, reserve a profile for 15 minutes while the customer pays, ' +
       'confirm, and hand over the activation data. Every request may be repeated safely after a lost answer.',
     page: '/swagger',
-    servers: [{ url: deps.publicUrl, description: 'This environment' }],
     tags: [
       { name: 'Catalogue', description: 'Mobile operators and their tariffs' },
       { name: 'Orders', description: 'From the reservation to the activation data' },
@@ -118,7 +117,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
     '/orders',
     {
       schema: {
-        operationId: 'reserve',
+        operationId: 'reserveOrder',
         tags: ['Orders'],
         summary: 'Reserve a profile for 15 minutes',
         description:
@@ -129,7 +128,11 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         body: schemas.ReserveBody,
         response: {
           200: { ...ref(schemas.Order), description: 'The order that this externalId made before' },
-          201: { ...ref(schemas.Order), description: 'A new order; its profile is kept until `reservedUntil`' },
+          201: {
+            ...ref(schemas.Order),
+            description: 'A new order; its profile is kept until `reservedUntil`',
+            headers: locationHeader('/esim/v1/orders/019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'),
+          },
           ...esimErrors({
             400: 'The body is not as described',
             404: 'There is no such operator or tariff',
@@ -174,7 +177,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
     {
       config: bodyOptional,
       schema: {
-        operationId: 'confirm',
+        operationId: 'confirmOrder',
         tags: ['Orders'],
         summary: 'Confirm the payment and get the activation data',
         description:
@@ -213,7 +216,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
     {
       config: { showsSecrets: true },
       schema: {
-        operationId: 'readQr',
+        operationId: 'readOrderQr',
         tags: ['Orders'],
         summary: 'The activation code as a QR picture',
         description: 'A PNG of 512x512 pixels with a quiet zone, or the same picture as base64 in JSON.',
@@ -224,7 +227,9 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
           200: {
             description: 'The picture',
             content: {
-              'image/png': { schema: Type.Unsafe<Buffer>({ type: 'string', contentMediaType: 'image/png' }) },
+              'image/png': {
+                schema: Type.Unsafe<Buffer>({ type: 'string', format: 'binary', contentMediaType: 'image/png' }),
+              },
               'application/json': { schema: ref(schemas.QrBase64) },
             },
           },
@@ -251,7 +256,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
     {
       config: bodyOptional,
       schema: {
-        operationId: 'cancel',
+        operationId: 'cancelOrder',
         tags: ['Orders'],
         summary: 'Give the profile of an unpaid order back',
         description: 'The profile can be sold again at once. Repeated, it gives the same answer.',

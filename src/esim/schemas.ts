@@ -1,7 +1,7 @@
 /** The shapes of the eSIM API: from these come validation, types, answers and the OpenAPI document. */
 import Type, { type TSchema } from 'typebox'
 import { EsimError } from '../http/errors.ts'
-import { errorAnswers, nullable } from '../http/openapi.ts'
+import { errorAnswers, named, nullable } from '../http/openapi.ts'
 import { orderStatuses } from './lifecycle.ts'
 import { emailDeliveries } from './operations.ts'
 import { deliveryModes } from './store.ts'
@@ -60,6 +60,7 @@ export const Order = Type.Object(
     operatorCode,
     tariffCode,
     status: Type.Enum([...orderStatuses], {
+      title: 'OrderStatus',
       description:
         'reserved: waits for the payment; confirmed: paid, final; cancelled: given back by the bank; expired: not confirmed in time',
     }),
@@ -81,6 +82,7 @@ export const Confirmation = Type.Object(
     msisdn,
     confirmedAt: instant('When the order was confirmed for the first time'),
     deliveryMode: Type.Enum([...deliveryModes], {
+      title: 'DeliveryMode',
       description:
         'local: the bank shows the activation data itself; qr_email: the QR code also went to the customer by e-mail',
     }),
@@ -99,6 +101,8 @@ export const Confirmation = Type.Object(
 )
 
 export const EmailDelivery = Type.Enum([...emailDeliveries], {
+  title: 'EmailDelivery',
+  type: 'string',
   description: 'How the e-mail went; absent unless the bank’s delivery mode is `qr_email`',
 })
 
@@ -118,18 +122,21 @@ const code = (what: string) =>
     examples: [what.includes('tariff') ? 'eu-10gb' : 'kyivstar'],
   })
 
-export const ReserveBody = Type.Object(
-  {
-    operatorCode: code('Code of the mobile operator'),
-    tariffCode: code('Code of the tariff'),
-    externalId: Type.String({
-      minLength: 1,
-      maxLength: 128,
-      description: 'The bank’s own identifier of this order, compared byte by byte; it makes a retry safe',
-      examples: ['payment-20261121-000042'],
-    }),
-  },
-  closed,
+export const ReserveBody = named(
+  'NewOrder',
+  Type.Object(
+    {
+      operatorCode: code('Code of the mobile operator'),
+      tariffCode: code('Code of the tariff'),
+      externalId: Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'The bank’s own identifier of this order, compared byte by byte; it makes a retry safe',
+        examples: ['payment-20261121-000042'],
+      }),
+    },
+    closed,
+  ),
 )
 
 export const ConfirmBody = Type.Object(

@@ -2,17 +2,19 @@
 import { errorCodes } from '../errors.ts'
 import { apiOf, errorCodeHeader } from './errors.ts'
 
-type Answer = { headers?: Record<string, unknown> }
-export type Documented = {
+export type Header = { $ref: string } | { description: string; required?: boolean; schema: object }
+export type Answer = { headers?: Record<string, Header>; content?: Record<string, unknown> }
+type Documented = {
   paths: Record<string, Record<string, { responses: Record<string, Answer> }>>
-  components: { headers?: Record<string, unknown> }
+  components: { headers?: Record<string, Header> }
 }
 
 /** By their names among the components of a document. */
 const components = {
   RequestId: {
     description:
-      'The id of this request, for questions about it: the caller’s own, where it is 1 to 128 of `A-Za-z0-9._-`',
+      'The id of this request; quote it when you contact support. It is the caller’s own `x-request-id` where that is 1 to 128 of ' +
+      '`A-Za-z0-9._-`',
     required: true,
     schema: { type: 'string', examples: ['0f9c6a52-8d1b-4c7e-9a40-5d2c8e1f7b63'] },
   },
@@ -20,8 +22,27 @@ const components = {
     description: 'The reason for programs. Its meaning never changes; new codes may be added',
     schema: { type: 'string', enum: [...errorCodes], examples: ['invalid'] },
   },
+  Challenge: {
+    description: '`Bearer` when a token is missing; with `error="invalid_token"` when it is wrong or has expired',
+    required: true,
+    schema: { type: 'string', examples: ['Bearer error="invalid_token"'] },
+  },
+  CacheControl: {
+    description: 'Always `no-store`: browsers and proxies must not keep this answer',
+    required: true,
+    schema: { type: 'string', examples: ['no-store'] },
+  },
+  ContentEncoding: {
+    description: 'Set when `Accept-Encoding` allows it and the answer has at least 16 KiB: zstd, gzip or br',
+    schema: { type: 'string', examples: ['gzip'] },
+  },
+  ContentDisposition: {
+    description: 'Tells browsers to save the answer, and under which name',
+    required: true,
+    schema: { type: 'string', examples: ['attachment; filename="report.csv"; filename*=UTF-8\'\'report.csv'] },
+  },
   RetryAfter: {
-    description: 'Seconds to wait before trying again',
+    description: 'Seconds to wait before you try again',
     schema: { type: 'integer', examples: [2] },
   },
   RateLimit: {
@@ -35,18 +56,7 @@ const components = {
       'The limit of a bank: `q` requests at once, and as many again within `w` seconds. Absent where there is none.',
     schema: { type: 'string', examples: ['"bank";q=200;w=2'] },
   },
-  AccountLimit: {
-    description:
-      'What is left to the account: `r` requests may follow at once, and in `t` seconds the full burst is there again. Absent where ' +
-      'the platform sets no limit, and from answers to requests that are refused before they count.',
-    schema: { type: 'string', examples: ['"account";r=99;t=1'] },
-  },
-  AccountLimitPolicy: {
-    description:
-      'The limit of an account: `q` requests at once, and as many again within `w` seconds. Absent where `RateLimit` is.',
-    schema: { type: 'string', examples: ['"account";q=100;w=2'] },
-  },
-} as const
+} as const satisfies Record<string, Header>
 type Component = keyof typeof components
 
 const always = { 'x-request-id': 'RequestId' } as const
@@ -57,29 +67,31 @@ const limited = { RateLimit: 'RateLimit', 'RateLimit-Policy': 'RateLimitPolicy' 
 /** The portal's and the operator's error bodies have the code in them. */
 const carriesCode = (path: string): boolean => !['portal', 'operator'].includes(apiOf(path))
 
-const accountLimited = { RateLimit: 'AccountLimit', 'RateLimit-Policy': 'AccountLimitPolicy' } as const
-/** A request counts once it is known who calls and that it may. The document of the contract speaks of the limit at 429 only. */
-function tellsAccountLimit(path: string, code: string): boolean {
-  const api = apiOf(path)
-  if (api === 'cashback') return code === '429'
-  return ['portal', 'operator'].includes(api) && code !== '401' && code !== '403'
+function headersOf(path: string, code: string, answer: Answer): Record<string, Component> {
+  const isSuccess = Number(code) < 300
+  return {
+    ...always,
+    ...(!isSuccess && Number(code) >= 400 && carriesCode(path) && coded),
+    ...(code === '401' && { 'www-authenticate': 'Challenge' as const }),
+    ...(isSuccess && { 'cache-control': 'CacheControl' as const }),
+    ...(code === '200' &&
+      apiOf(path) !== 'esim' &&
+      'application/json' in (answer.content ?? {}) && { 'content-encoding': 'ContentEncoding' as const }),
+    ...(isSuccess && 'text/csv' in (answer.content ?? {}) && { 'content-disposition': 'ContentDisposition' as const }),
+    ...((code === '429' || code === '503') && refusedForNow),
+    ...(apiOf(path) === 'esim' && limited),
+  }
 }
-
-const headersOf = (path: string, code: string): Record<string, Component> => ({
-  ...always,
-  ...(Number(code) >= 400 && carriesCode(path) && coded),
-  ...((code === '429' || code === '503') && refusedForNow),
-  ...(apiOf(path) === 'esim' && limited),
-  ...(tellsAccountLimit(path, code) && accountLimited),
-})
 
 /** Adds them to every answer of a document, beside those that the answer declares itself. */
 export function declareHeaders({ paths, components: declared }: Documented): void {
-  const used = new Map<Component, object>()
+  const used = new Map<Component, Header>()
   for (const [path, operations] of Object.entries(paths))
     for (const { responses } of Object.values(operations))
       for (const [code, answer] of Object.entries(responses))
-        for (const [name, component] of Object.entries(headersOf(path, code))) {
+        for (const [name, component] of Object.entries(headersOf(path, code, answer))) {
+          // What the answer declares itself says more.
+          if (answer.headers?.[name]) continue
           used.set(component, components[component])
           answer.headers = { ...answer.headers, [name]: { $ref: `#/components/headers/${component}` } }
         }

@@ -186,7 +186,6 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
       (deps.sandbox ? 'The clock of the sandbox takes a campaign through its period in a second. ' : '') +
       'A token serves every API of the platform.',
     page: '/swagger',
-    servers: [{ url: deps.publicUrl, description: 'This environment' }],
     tags: [
       { name: 'Tokens', description: 'How a bank, a merchant or a portal user gets access' },
       { name: 'Banks', description: 'What a bank does with campaigns and merchants' },

@@ -7,16 +7,15 @@ import fastifySwaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import Type from 'typebox'
-import { type Documented, declareHeaders } from './answer-headers.ts'
 import { type Api, apiOf, CashbackError, EsimError, OperatorError, PortalError, TokenError } from './errors.ts'
 import { KeyHeader, keyErrors, keyHeader, replayedHeader } from './idempotency.ts'
+import { finishDocument, type OpenApiDocument } from './openapi-document.ts'
 
 export type Document = {
   title: string
   description: string
   /** Where the page is, relative to the prefix of the API. */
   page: string
-  servers: { url: string; description: string }[]
   tags: { name: string; description: string }[]
   /** Whether any operation needs a token. */
   secured: boolean
@@ -26,14 +25,16 @@ export type Document = {
   components: TSchema[]
 }
 
-/** What is looked at of a documented operation. */
-type Operation = { operationId?: string; requestBody?: { required?: boolean } }
+/** The pages of all documents, and where to get a token. */
+const links =
+  'Documentation: [tokens and campaigns](/swagger), [eSIM sales](/esim/v1/swagger). ' +
+  'Get a token with [POST /getToken/auth](/swagger#/Tokens/issueToken).'
 
 const usualToken = 'The `access_token` of `POST /getToken/auth`, valid for 7200 seconds'
 const bearerToken = (description = usualToken) =>
   ({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description }) as const
 
-const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="132" height="40" viewBox="0 0 132 40">
+const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="160" height="40" viewBox="0 0 160 40">
 <path d="M6 30 16 10 26 30" fill="none" stroke="#7ee0a8" stroke-width="4" stroke-linejoin="round" stroke-linecap="round"/>
 <text x="36" y="28" font-family="sans-serif" font-size="22" font-weight="700" fill="#ffffff">Perkline</text></svg>`
 
@@ -47,11 +48,12 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
       openapi: '3.1.0',
       info: {
         title: given.title,
-        description: given.description,
+        description: `${given.description}\n\n${links}`,
         version: '1.0.0',
-        contact: { name: 'The platform’s operator', url: 'https://perkline.example' },
+        contact: { name: 'The platform’s operator' },
       },
-      servers: given.servers,
+      // Requests go to the address at which the page was opened.
+      servers: [{ url: '/', description: 'This environment' }],
       tags: given.tags,
       ...(given.secured && {
         components: { securitySchemes: { bearerToken: bearerToken(given.tokenDescription) } },
@@ -66,10 +68,7 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
     },
     transformObject: made => {
       if (!('openapiObject' in made)) return made.swaggerObject
-      for (const operations of Object.values(made.openapiObject.paths ?? {}))
-        for (const { operationId, requestBody } of Object.values(operations as Record<string, Operation>))
-          if (requestBody && withOptionalBody.has(operationId)) requestBody.required = false
-      declareHeaders(made.openapiObject as Documented)
+      finishDocument(made.openapiObject as unknown as OpenApiDocument, id => withOptionalBody.has(id))
       return made.openapiObject
     },
   })
@@ -77,8 +76,12 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
     routePrefix: given.page,
     // The page finds its parts beside itself: those of another API's page are not there where that API runs elsewhere.
     indexPrefix: '.',
-    uiConfig: { docExpansion: 'list', persistAuthorization: true },
-    theme: { title: given.title },
+    uiConfig: { docExpansion: 'list', persistAuthorization: false },
+    // One document is shown, so there is nothing to explore.
+    theme: {
+      title: given.title,
+      css: [{ filename: 'perkline.css', content: '.topbar .download-url-wrapper{display:none}' }],
+    },
     logo: { type: 'image/svg+xml', content: Buffer.from(logo), href: `${app.prefix}${given.page}` },
     // The page needs nothing from elsewhere; it styles itself inline.
     staticCSP: "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
@@ -116,6 +119,9 @@ export function ref<Schema extends TSchema>(schema: Schema) {
   return Type.Unsafe<Static<Schema>>({ $ref: `${(schema as { $id?: string }).$id}#` })
 }
 
+/** Gives a schema the name under which the documents show it, once. */
+export const named = <Schema extends TSchema>(title: string, schema: Schema): Schema => ({ ...schema, title })
+
 /** A value or null, in the one form that both validators and readers of OpenAPI 3.1 take well. */
 export function nullable<Schema extends TSchema>(schema: Schema) {
   const { type, ...rest } = schema as unknown as { type: string }
@@ -151,10 +157,40 @@ function bodyRefusals({ url, method, bodyLimit, config }: RouteOptions, usualLim
   const bodyType = config?.bodyType
   return errorAnswers(errorOf[apiOf(url)], {
     ...(bodyType === undefined && { 413: `The body is larger than ${sizeText(bodyLimit ?? usualLimit)}` }),
-    415: `The body is no ${bodyType ?? 'application/json'}, or has a Content-Encoding`,
+    408: 'The body took too long to arrive',
+    415: `The body is not ${bodyType ?? 'application/json'}, or has a Content-Encoding`,
   })
 }
 
 const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
 const sizeText = (bytes: number): string => (bytes < mebibyte ? `${bytes / kibibyte} KiB` : `${bytes / mebibyte} MiB`)
+
+const header = (description: string, example: string) => ({ type: 'string', description, examples: [example] })
+
+/** Headers that answers declare. */
+export const locationHeader = (example: string) => ({ location: header('The address of what was created', example) })
+export const setCookieHeader = (description: string, example: string) => ({
+  'set-cookie': header(description, example),
+})
+
+const etagHeader = header('The version of this answer', '"7"')
+
+/** The answer to a read whose caller knows the present version already. */
+export const notModified = {
+  304: {
+    description: 'Unchanged since the answer that `If-None-Match` names. It has no body',
+    headers: { etag: etagHeader },
+  },
+}
+
+/** The request header of such a read. */
+export const IfNoneMatch = Type.Object({
+  'if-none-match': Type.Optional(
+    Type.String({
+      maxLength: 4096,
+      description: 'The `ETag` of the answer before. If nothing has changed since, the answer is 304',
+      examples: ['"7"'],
+    }),
+  ),
+})

@@ -7,6 +7,15 @@ import { isKnown } from './etag.ts'
 /** The answer depends on who asks and in which coding it comes. */
 export const polledHeaders = { 'cache-control': 'private, no-cache', vary: 'accept-encoding, authorization, cookie' }
 
+const text = (description: string) => ({ type: 'string', description })
+
+/** The same as the documents declare them. */
+export const polledAnswerHeaders = {
+  etag: text('The version of this answer, for `If-None-Match`'),
+  'cache-control': text('Always `private, no-cache`: keep the answer, and ask whether it still holds'),
+  vary: text(`Always \`${polledHeaders.vary}\``),
+}
+
 /** Answers with a JSON text and its strong entity tag, or with 304 where the caller knows it. */
 export function sendPolled(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
   const encoding = chooseEncoding(request.headers['accept-encoding'] as string | undefined)

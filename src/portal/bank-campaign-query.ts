@@ -8,9 +8,9 @@ import { closed } from '../campaigns/schemas.ts'
 import { DomainError } from '../errors.ts'
 import { type BankCampaignSearch, type SortBy, sortBys } from './bank-campaign-store.ts'
 
-const several = <Value extends string>(values: readonly Value[], description: string) =>
+const several = <Value extends string>(title: string, values: readonly Value[], description: string) =>
   Type.Optional(
-    Type.Array(Type.Enum([...values]), {
+    Type.Array(Type.Enum([...values], { title }), {
       maxItems: values.length,
       description: `${description}; repeated for several`,
       examples: [[values[0]]],
@@ -19,9 +19,15 @@ const several = <Value extends string>(values: readonly Value[], description: st
 
 const filters = {
   ...nameParameter,
-  status: several(campaignStatuses, 'Campaigns in one of these statuses; left out, all but deleted ones'),
-  bankStatus: several(bankStatuses, 'Campaigns in which this bank has one of these statuses'),
-  createdByType: Type.Optional(Type.Enum(['bank', 'retailer'], { description: 'Who has created it' })),
+  status: several(
+    'CampaignStatus',
+    campaignStatuses,
+    'Campaigns in one of these statuses; left out, all but deleted ones',
+  ),
+  bankStatus: several('BankStatus', bankStatuses, 'Campaigns in which this bank has one of these statuses'),
+  createdByType: Type.Optional(
+    Type.Enum(['bank', 'retailer'], { title: 'CreatorType', description: 'Who created it' }),
+  ),
   ...periodParameters,
 }
 
@@ -33,7 +39,8 @@ export const BankCampaignsQuery = Type.Object(
     ...filters,
     sortBy: Type.Enum([...sortBys], {
       default: 'createdAt',
-      description: '`status` sorts by the order of life, `name` by the numbers of its characters; equal ones by id',
+      description:
+        '`status` sorts from the first to the last state, `name` by Unicode code point; ties are sorted by id',
     }),
     sortOrder: Type.Enum(['ASC', 'DESC'], { default: 'DESC', description: 'Direction' }),
   },

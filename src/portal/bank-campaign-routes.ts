@@ -8,6 +8,7 @@ import { campaignNotFound } from '../campaigns/moves-store.ts'
 import { pageView } from '../campaigns/paging.ts'
 import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
 import { bankOf } from '../http/authenticate.ts'
+import { IfNoneMatch, notModified } from '../http/openapi.ts'
 import { BankCampaignsQuery, readBankCampaignSearch, withLists } from './bank-campaign-query.ts'
 import { BankCampaignDetails, BankCampaignPage } from './bank-campaign-schemas.ts'
 import { findBankCampaign, findBankCampaigns } from './bank-campaign-store.ts'
@@ -51,10 +52,12 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
         summary: 'One campaign of the bank',
         description:
           'For banks. Everything but the lists of terminals and customers, and what the bank may do with it now.',
+        headers: IfNoneMatch,
         params: CampaignPath,
         querystring: NoQuery,
         response: {
           200: { ...BankCampaignDetails, headers: { etag: etagHeader } },
+          ...notModified,
           ...cashbackErrors({
             400: 'The id is no UUID, or the query is not empty',
             404: 'There is no such campaign, or the bank is not invited',

@@ -3,17 +3,20 @@ import Type from 'typebox'
 import { count, flag, money, offer, origin, participation, standing, text } from '../campaigns/campaign-schemas.ts'
 import { pageOf } from '../campaigns/paging.ts'
 import { instant, uuid } from '../campaigns/schemas.ts'
-import { nullable } from '../http/openapi.ts'
+import { named, nullable } from '../http/openapi.ts'
 
 const { status: bankStatus, ...reporting } = participation
 const { terminals: _terminals, ...terms } = offer
 
 /** With its name for pages in English, which the API of partners' systems does not tell here. */
-const retailer = Type.Object({
-  retailerId: uuid('The merchant'),
-  name: text('Its name', 'Гросер'),
-  nameEn: text('Its name in English', 'Grocer'),
-})
+const retailer = Type.Object(
+  {
+    retailerId: uuid('The merchant'),
+    name: text('Its name', 'Гросер'),
+    nameEn: text('Its name in English', 'Grocer'),
+  },
+  { title: 'MerchantNames', description: 'The merchant that owns the campaign' },
+)
 
 const part = {
   bankStatus,
@@ -53,24 +56,30 @@ const SegmentSummary = Type.Object({
 })
 
 /** It is sent as text, so this describes and nothing is made from it. */
-export const BankCampaignDetails = Type.Object(
-  {
-    ...origin,
-    ...terms,
-    ...standing,
-    retailer,
-    ...part,
-    terminalsCount,
-    segment: nullable(SegmentSummary),
-    permissions: Type.Object(
-      {
-        confirmAbility: flag('The bank may confirm'),
-        rejectAbility: flag('The bank may reject'),
-        uploadReportAbility: flag('A report of the bank is awaited'),
-        acknowledgeAbility: flag('The bank may acknowledge the compensation'),
-      },
-      { description: 'What its state permits to the bank at this moment' },
-    ),
-  },
-  { description: 'A campaign as one of its banks sees it, without the lists of terminals and customers' },
+export const BankCampaignDetails = named(
+  'BankCampaignDetails',
+  Type.Object(
+    {
+      ...origin,
+      ...terms,
+      ...standing,
+      retailer,
+      ...part,
+      terminalsCount,
+      segment: nullable({
+        ...SegmentSummary,
+        description: 'The segment of the bank’s customers; null when none was formed',
+      }),
+      permissions: Type.Object(
+        {
+          confirmAbility: flag('The bank may confirm'),
+          rejectAbility: flag('The bank may reject'),
+          uploadReportAbility: flag('A report of the bank is awaited'),
+          acknowledgeAbility: flag('The bank may acknowledge the compensation'),
+        },
+        { description: 'What its state permits to the bank at this moment' },
+      ),
+    },
+    { description: 'A campaign as one of its banks sees it, without the lists of terminals and customers' },
+  ),
 )

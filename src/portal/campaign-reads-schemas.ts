@@ -1,10 +1,10 @@
 /** What both sides of a campaign look up in it. */
 import Type from 'typebox'
 import { count, Terminal, text } from '../campaigns/campaign-schemas.ts'
-import { instantForm } from '../campaigns/instant.ts'
+import { instantForm, instantPattern } from '../campaigns/instant.ts'
 import { pageOf, pagingParameters } from '../campaigns/paging.ts'
 import { closed, instant, uuid } from '../campaigns/schemas.ts'
-import { nullable } from '../http/openapi.ts'
+import { named, nullable } from '../http/openapi.ts'
 
 const terminalFilters = {
   search: Type.Optional(
@@ -18,6 +18,7 @@ const terminalFilters = {
     Type.String({
       maxLength: 40,
       'x-must-be': instantForm,
+      'x-documented': { pattern: instantPattern },
       description: 'Only terminals that were added at or after it; a date alone means midnight UTC',
       examples: ['2026-11-21T00:00:00Z'],
     }),
@@ -40,12 +41,15 @@ const part = {
   sourceFileName: nullable(text('The file that it was built from', 'loyal-customers.csv')),
 }
 
-export const Segment = Type.Object(
-  {
-    ...part,
-    banks: Type.Array(Type.Object({ id: uuid('The bank'), name: text('Its name', 'Alpha Bank'), ...part }), {
-      description: 'Every invited bank; to a bank, itself alone',
-    }),
-  },
-  { description: 'How the segment stands' },
+export const Segment = named(
+  'SegmentOverview',
+  Type.Object(
+    {
+      ...part,
+      banks: Type.Array(Type.Object({ id: uuid('The bank'), name: text('Its name', 'Alpha Bank'), ...part }), {
+        description: 'Every invited bank; to a bank, itself alone',
+      }),
+    },
+    { description: 'How the segment stands' },
+  ),
 )

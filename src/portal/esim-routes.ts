@@ -62,6 +62,7 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
         summary: 'Find an eSIM order by number or ICCID',
         description:
           'The bank’s own order that is reserved or sold with this profile now. Exact only; neither the number nor the ICCID is logged.',
+        querystring: NoQuery,
         body: ProfileSearch,
         response: { 200: OrdersPage, ...errors },
       },

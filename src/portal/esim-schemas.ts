@@ -31,7 +31,10 @@ const counts = {
   cancelled: count('Given back by the bank', 2),
   expired: count('Not paid in time', 1),
   amounts: Type.Array(
-    Type.Object({ currency: text('ISO 4217', 'UAH'), amount: money('Sum of the prices at the reservation', 4788) }),
+    Type.Object(
+      { currency: text('ISO 4217', 'UAH'), amount: money('Sum of the prices at the reservation', 4788) },
+      { title: 'CurrencyAmount' },
+    ),
     { description: 'What was sold, by currency' },
   ),
 }

@@ -4,7 +4,7 @@ import { count, flag, money, origin, standing, text } from '../campaigns/campaig
 import { bankStatuses, campaignStatuses } from '../campaigns/lifecycle.ts'
 import { Pagination, pagingParameters } from '../campaigns/paging.ts'
 import { closed, instant, uuid } from '../campaigns/schemas.ts'
-import { nullable } from '../http/openapi.ts'
+import { named, nullable } from '../http/openapi.ts'
 import { outcomes, taskKinds } from './home.ts'
 
 export const HomeQuery = Type.Object(
@@ -13,13 +13,14 @@ export const HomeQuery = Type.Object(
     waitsFor: Type.Optional(
       Type.Enum(['me', 'other'], { description: 'Only what waits for the caller, or for others' }),
     ),
-    kind: Type.Optional(Type.Enum([...taskKinds], { description: 'Only tasks of this kind' })),
+    kind: Type.Optional(Type.Enum([...taskKinds], { title: 'TaskKind', description: 'Only tasks of this kind' })),
   },
   closed,
 )
 
 const Task = Type.Object({
   kind: Type.Enum([...taskKinds], {
+    title: 'TaskKind',
     description:
       'decide-invitation: a bank confirms or rejects; launch-possible: the merchant may launch; upload-report: a bank uploads its ' +
       'report; answer-report: the merchant accepts it or answers with its own; confirm-settlement and mark-paid: the merchant; ' +
@@ -51,7 +52,10 @@ const Task = Type.Object({
   currency: text('ISO 4217, of `amount`', 'UAH'),
 })
 
-const totals = Type.Object(Object.fromEntries(taskKinds.map(kind => [kind, count(kind)])))
+const totals = Type.Object(Object.fromEntries(taskKinds.map(kind => [kind, count(kind)])), {
+  title: 'TaskCounts',
+  description: 'How many tasks there are of each kind',
+})
 
 const ImposedCampaign = Type.Object({
   cashbackId: uuid('The campaign'),
@@ -69,29 +73,38 @@ const ImposedCampaign = Type.Object({
 const counts = (names: readonly string[], description: string) =>
   Type.Object(Object.fromEntries(names.map(name => [name, count(name)])), { description })
 
-export const Home = Type.Object(
-  {
-    tasks: Type.Array(Task, { description: 'One page: what waits for the caller first, and in it what ends first' }),
-    pagination: Pagination,
-    totals: Type.Object(
-      { me: totals, other: totals },
-      { description: 'All tasks by kind, whatever the query asks for' },
-    ),
-    isComplete: flag('false: there are more open campaigns than are looked through at once'),
-    bankCampaigns: Type.Object(
-      { data: Type.Array(ImposedCampaign), hasMore: flag('There are more than these') },
-      {
-        description:
-          'Of a merchant: campaigns that banks have created at its cost and that are not over; of a bank empty',
-      },
-    ),
-    counts: Type.Object({
-      isComplete: flag('false: only the newest campaigns are counted, so there are at least so many'),
-      byStatus: counts(campaignStatuses, 'The caller’s campaigns'),
-      byBankStatus: nullable(
-        counts(bankStatuses, 'Of a bank, by its own status, without deleted campaigns; null for a merchant'),
+export const Home = named(
+  'Home',
+  Type.Object(
+    {
+      tasks: Type.Array(Task, { description: 'One page: what waits for the caller first, and in it what ends first' }),
+      pagination: Pagination,
+      totals: Type.Object(
+        { me: totals, other: totals },
+        { description: 'All tasks by kind, whatever the query asks for' },
       ),
-    }),
-  },
-  { description: 'What waits, and how many campaigns there are' },
+      isComplete: flag('false: there are more open campaigns than are looked through at once'),
+      bankCampaigns: Type.Object(
+        {
+          data: Type.Array(ImposedCampaign, { description: 'The campaigns' }),
+          hasMore: flag('There are more than these'),
+        },
+        {
+          description:
+            'Of a merchant: campaigns that banks have created at its cost and that are not over; of a bank empty',
+        },
+      ),
+      counts: Type.Object(
+        {
+          isComplete: flag('false: only the newest campaigns are counted, so there are at least so many'),
+          byStatus: counts(campaignStatuses, 'The caller’s campaigns'),
+          byBankStatus: nullable(
+            counts(bankStatuses, 'Of a bank, by its own status, without deleted campaigns; null for a merchant'),
+          ),
+        },
+        { description: 'How many campaigns there are' },
+      ),
+    },
+    { description: 'What waits, and how many campaigns there are' },
+  ),
 )

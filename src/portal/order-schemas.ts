@@ -16,21 +16,24 @@ export const orderSearchParameters = {
     Type.String({
       minLength: 1,
       maxLength: 128,
-      description: 'The bank’s own identifier of the order, or its first characters, in their case',
+      description: 'The bank’s own order identifier, or its first characters; case-sensitive',
       examples: ['payment-20261121-'],
     }),
   ),
   orderId: Type.Optional(uuid('The order', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11')),
   ...spanParameters,
   status: Type.Optional(
-    Type.Enum([...orderStatuses], { description: 'As of now: a reservation that is over is expired at once' }),
+    Type.Enum([...orderStatuses], {
+      title: 'OrderStatus',
+      description: 'As of now: a reservation that is over is expired at once',
+    }),
   ),
   operatorCode: Type.Optional(code('Mobile operator', 'kyivstar')),
   tariffCode: Type.Optional(code('Tariff', 'eu-10gb')),
 }
 
 export const pageParameters = {
-  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'At most so many' }),
+  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Maximum number of orders to return' }),
   cursor: Type.Optional(
     Type.String({
       format: 'uuid',
@@ -77,6 +80,7 @@ export const shownOrder = {
   tariffCode: text('Tariff', 'eu-10gb'),
   tariffName: text('Name of the tariff as it is now', 'Europe 10 GB'),
   status: Type.Enum([...orderStatuses], {
+    title: 'OrderStatus',
     description:
       'reserved: waits for the payment; confirmed: paid, final; cancelled: given back by the bank; expired: not confirmed in time',
   }),
@@ -89,11 +93,13 @@ export const shownOrder = {
   cancelledAt: nullable(instant('When it was cancelled')),
   deliveryMode: Type.Unsafe<string | null>({
     type: ['string', 'null'],
+    title: 'DeliveryMode',
     enum: [...deliveryModes, null],
     description: 'How the activation data went to the customer; null unless confirmed',
   }),
   emailDelivery: Type.Unsafe<string | null>({
     type: ['string', 'null'],
+    title: 'EmailOutcome',
     enum: ['sent', 'unknown', 'failed', null],
     description: 'How the e-mail of the confirm went; unknown: it may have arrived; null: there was none',
   }),

@@ -11,7 +11,7 @@ import { DomainError, InvalidTokenError } from '../errors.ts'
 import { callerOf, tokenOf } from '../http/authenticate.ts'
 import { leaving } from '../http/leaving.ts'
 import { countMalformed } from '../http/malformed.ts'
-import { ref } from '../http/openapi.ts'
+import { ref, setCookieHeader } from '../http/openapi.ts'
 import { originOf } from '../http/same-origin.ts'
 import { endedSessionCookie, sessionCookie } from '../http/session-cookie.ts'
 import { Session } from './session-schemas.ts'
@@ -58,7 +58,14 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
         security: [],
         body: LoginBody,
         response: {
-          200: { ...ref(Session), description: 'Who is logged in; the cookie is set' },
+          200: {
+            ...ref(Session),
+            description: 'Who is logged in; the cookie is set',
+            headers: setCookieHeader(
+              'The session',
+              'perkline_session=<token>; Path=/; Max-Age=7200; HttpOnly; SameSite=Strict',
+            ),
+          },
           ...cashbackErrors({
             400: 'The body is not as described',
             401: 'The login and password do not fit, or the user may not log in any more',
@@ -115,7 +122,14 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
         security: [],
         querystring: NoQuery,
         response: {
-          204: { type: 'null', description: 'Nobody is logged in here any more' },
+          204: {
+            type: 'null',
+            description: 'Nobody is logged in here any more',
+            headers: setCookieHeader(
+              'Removes the session',
+              'perkline_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict',
+            ),
+          },
           ...cashbackErrors({
             400: 'A query was given',
             401: 'The cookie carries a system’s token',

@@ -9,6 +9,7 @@ const roles = [...new Set([...bankRoles, ...merchantRoles, ...platformRoles])]
 export const Session = Type.Object(
   {
     typeAccount: Type.Enum([...accountTypes], {
+      title: 'AccountType',
       description: 'Whose account it is: a merchant’s (retailer), a bank’s, the platform’s',
     }),
     login: Type.String({ description: 'Login of the user; for a system’s token its clientId', examples: ['olena'] }),

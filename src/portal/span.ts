@@ -1,6 +1,6 @@
 /** Spans of time in the queries of lists: from an instant on, and up to another; a date alone means that whole day, UTC. */
 import Type from 'typebox'
-import { instantForm, isDateAlone, readInstant } from '../campaigns/instant.ts'
+import { instantForm, instantPattern, isDateAlone, readInstant } from '../campaigns/instant.ts'
 import { DomainError } from '../errors.ts'
 
 /** Half-open; null: no bound. */
@@ -8,7 +8,13 @@ export type Span = { from: Date | null; until: Date | null }
 
 const instant = (description: string) =>
   Type.Optional(
-    Type.String({ maxLength: 40, 'x-must-be': instantForm, description, examples: ['2026-11-21T00:00:00Z'] }),
+    Type.String({
+      maxLength: 40,
+      'x-must-be': instantForm,
+      'x-documented': { pattern: instantPattern },
+      description,
+      examples: ['2026-11-21T00:00:00Z'],
+    }),
   )
 
 export const spanParameters = {

@@ -55,7 +55,7 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
       config: { ...bodyOptional, ...idempotent },
       schema: {
         ...common,
-        operationId: 'settle',
+        operationId: 'confirmSettlement',
         summary: 'Confirm settlement with the bank',
         description:
           'Possible once reconciliation with this bank is complete. With the last bank the campaign awaits the payment of the ' +

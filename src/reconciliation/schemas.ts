@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { count, money, participation, text } from '../campaigns/campaign-schemas.ts'
 import { pageOf, pagingParameters } from '../campaigns/paging.ts'
 import { CampaignStatus, closed, instant, uuid } from '../campaigns/schemas.ts'
-import { nullable } from '../http/openapi.ts'
+import { named, nullable } from '../http/openapi.ts'
 import { type DifferenceKind, differenceKinds, sides } from './differences.ts'
 
 export const mostCommentCharacters = 1_000
@@ -62,7 +62,7 @@ export const differenceCounts = {
       DifferenceKind,
       ReturnType<typeof count>
     >,
-    { description: 'How many there are of each kind; every kind is named' },
+    { title: 'DifferenceCounts', description: 'How many there are of each kind; every kind is listed' },
   ),
 }
 
@@ -71,22 +71,32 @@ const line = (whose: string) =>
     Type.Integer({ minimum: 2, description: `Line of the ${whose} report, its header being line 1`, examples: [7] }),
   )
 
-const Item = Type.Object({
-  kind: Type.Enum([...differenceKinds], {
-    description: Object.entries(meanings)
-      .map(([kind, meaning]) => `${kind}: ${meaning}`)
-      .join('; '),
+const Item = named(
+  'Difference',
+  Type.Object({
+    kind: Type.Enum([...differenceKinds], {
+      title: 'DifferenceKind',
+      description: Object.entries(meanings)
+        .map(([kind, meaning]) => `${kind}: ${meaning}`)
+        .join('; '),
+    }),
+    transactionId: text('The transaction', 'TX-20261203-0007'),
+    bankLine: line('bank’s'),
+    merchantLine: line('merchant’s'),
+    expected: nullable(text('What the terms, or the merchant’s report, say; null: nothing', '12.35')),
+    found: nullable(text('What stands in the line; null: the bank’s report has none', '12.34')),
   }),
-  transactionId: text('The transaction', 'TX-20261203-0007'),
-  bankLine: line('bank’s'),
-  merchantLine: line('merchant’s'),
-  expected: nullable(text('What the terms, or the merchant’s report, say; null: nothing', '12.35')),
-  found: nullable(text('What stands in the line; null: the bank’s report has none', '12.34')),
-})
+)
 
 export const DifferencesQuery = Type.Object(
   {
-    kind: Type.Optional(Type.Enum([...differenceKinds], { description: 'Of this kind', examples: ['wrong-cashback'] })),
+    kind: Type.Optional(
+      Type.Enum([...differenceKinds], {
+        title: 'DifferenceKind',
+        description: 'Of this kind',
+        examples: ['wrong-cashback'],
+      }),
+    ),
     search: Type.Optional(
       Type.String({ maxLength: 128, description: 'Part of the transaction’s id, in any case', examples: ['tx-2026'] }),
     ),
@@ -96,18 +106,22 @@ export const DifferencesQuery = Type.Object(
 )
 export const DifferencePage = pageOf(Item, 'One page of the differences')
 
-export const Uploaded = Type.Object(
-  {
-    reportId: uuid('The report', reportExample),
-    bankReportingStatus: participation.bankReportingStatus,
-    lines: count('Lines below the header', 1250),
-    totalAmount: money('Sum of `amount`', 561_230.5),
-    totalCashback: money('Sum of `cashbackAmount`', 28_061.53),
-    differences: Type.Object(differenceCounts, {
-      description: 'What this report has led to, together with the other side’s latest',
-    }),
-  },
-  { description: 'The report is kept, and it is the other side’s turn' },
+export const Uploaded = named(
+  'UploadedReport',
+  Type.Object(
+    {
+      reportId: uuid('The report', reportExample),
+      bankReportingStatus: participation.bankReportingStatus,
+      lines: count('Lines below the header', 1250),
+      totalAmount: money('Sum of `amount`', 561_230.5),
+      totalCashback: money('Sum of `cashbackAmount`', 28_061.53),
+      differences: Type.Object(differenceCounts, {
+        title: 'DifferenceTotals',
+        description: 'What this report has led to, together with the other side’s latest',
+      }),
+    },
+    { description: 'The report is kept, and it is the other side’s turn' },
+  ),
 )
 
 export const UploadQuery = Type.Object(
@@ -123,18 +137,21 @@ export const UploadQuery = Type.Object(
 )
 
 const nothing = (description: string) => Type.Unsafe<null>({ type: 'null', description })
-export const Tried = Type.Object(
-  {
-    ...Uploaded.properties,
-    reportId: nothing('A trial has no id'),
-    bankReportingStatus: nothing('The stage does not change'),
-  },
-  { description: 'A trial: what the report would lead to. Nothing is kept' },
+export const Tried = named(
+  'TriedReport',
+  Type.Object(
+    {
+      ...Uploaded.properties,
+      reportId: nothing('A trial has no id'),
+      bankReportingStatus: nothing('The stage does not change'),
+    },
+    { description: 'A trial: what the report would lead to. Nothing is kept' },
+  ),
 )
 
 const Report = Type.Object({
   reportId: uuid('The report', reportExample),
-  side: Type.Enum([...sides], { description: 'Whose report it is' }),
+  side: Type.Enum([...sides], { title: 'ReportSide', description: 'Whose report it is' }),
   version: Type.Integer({ minimum: 1, description: 'Counts the reports of its side', examples: [1] }),
   fileName: text('Name of the uploaded file', 'december.csv'),
   sizeBytes: count('Its size', 81_250),
@@ -177,11 +194,14 @@ const Bank = Type.Object({
   ),
 })
 
-export const Reconciliation = Type.Object(
-  {
-    cashbackId: uuid('The campaign'),
-    status: CampaignStatus,
-    banks: Type.Array(Bank, { description: 'Every invited bank, by name; for a bank itself alone' }),
-  },
-  { description: 'How far the reconciliation has come' },
+export const Reconciliation = named(
+  'Reconciliation',
+  Type.Object(
+    {
+      cashbackId: uuid('The campaign'),
+      status: CampaignStatus,
+      banks: Type.Array(Bank, { description: 'Every invited bank, by name; for a bank itself alone' }),
+    },
+    { description: 'How far the reconciliation has come' },
+  ),
 )

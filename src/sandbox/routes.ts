@@ -3,19 +3,22 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { keyCheck, noteGuess, type OperatorDeps } from '../admin/authenticate.ts'
-import { instantForm } from '../campaigns/instant.ts'
+import { instantForm, instantPattern } from '../campaigns/instant.ts'
 import { DomainError } from '../errors.ts'
 import { bearerToken, callerOf } from '../http/authenticate.ts'
 import { CashbackError } from '../http/errors.ts'
-import { errorAnswers } from '../http/openapi.ts'
+import { errorAnswers, named } from '../http/openapi.ts'
 import { moveClock, readClock, resetClock, type SandboxDeps } from './operations.ts'
 
-const Reading = Type.Object(
-  {
-    now: Type.String({ format: 'date-time', description: 'The time that all rules go by' }),
-    offsetSeconds: Type.Number({ description: 'How far that is ahead of real time', examples: [900] }),
-  },
-  { description: 'The clock' },
+const Reading = named(
+  'Clock',
+  Type.Object(
+    {
+      now: Type.String({ format: 'date-time', description: 'The time that all rules go by' }),
+      offsetSeconds: Type.Number({ description: 'How far that is ahead of real time', examples: [900] }),
+    },
+    { description: 'The clock' },
+  ),
 )
 
 const Move = Type.Object(
@@ -33,6 +36,7 @@ const Move = Type.Object(
       Type.String({
         maxLength: 64,
         'x-must-be': instantForm,
+        'x-documented': { pattern: instantPattern },
         description:
           'Where to move to, not before the present time of the clock: ISO 8601, a date alone means midnight UTC',
         examples: ['2027-01-01T00:00:00Z'],

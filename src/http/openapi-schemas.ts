@@ -1,0 +1,112 @@
+/** How schemas become those of a document: each that has a `title` is named once, and referred to everywhere else. */
+
+export type Schema = {
+  $ref?: string
+  title?: string
+  description?: string
+  type?: string | string[]
+  enum?: unknown[]
+  default?: unknown
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  additionalProperties?: Schema | boolean
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+  'x-documented'?: object
+  [keyword: string]: unknown
+}
+
+export type NamedSchemas = {
+  /** The same schema as the document shows it: a reference where it has a name. */
+  document(schema: Schema): Schema
+  /** Names what a body or an answer is, unless it has a name already. */
+  root(schema: Schema, name: string): Schema
+}
+
+/**
+ * @param components the schemas of the document by name, to which named ones are added
+ * @returns functions that throw an Error when one name stands for two schemas
+ */
+export function createNamedSchemas(components: Record<string, Schema>): NamedSchemas {
+  const texts = new Map(Object.entries(components).map(([name, schema]) => [name, textOf(schema)]))
+  const names = new Map<string, string>()
+
+  function named(schema: Schema, name: string): Schema {
+    const text = textOf(schema)
+    const known = texts.get(name)
+    if (known !== undefined && known !== text)
+      throw new Error(`Two different schemas have the title ${name}: give one of them another title`)
+    if (known === undefined) {
+      const { title: _, ...rest } = schema
+      components[name] = rest
+      texts.set(name, text)
+      names.set(text, name)
+    }
+    const { description } = schema
+    const ref = { $ref: `#/components/schemas/${name}` }
+    return description === undefined || description === components[name]?.description ? ref : { ...ref, description }
+  }
+
+  function document(schema: Schema): Schema {
+    if (schema.$ref !== undefined) return schema
+    const { title, ...rest } = withParts(withDetails(schema), document)
+    if (title === undefined) return rest
+    if (!Array.isArray(rest.type)) return named({ ...rest, title }, title)
+    const { description, ...present } = rest
+    const types = rest.type.filter(type => type !== 'null')
+    const only = {
+      ...present,
+      type: types.length === 1 ? types[0] : types,
+      enum: rest.enum?.filter(one => one !== null),
+    }
+    const ref = named(
+      { ...(JSON.parse(JSON.stringify(only)) as Schema), title, ...(description && { description }) },
+      title,
+    )
+    return { anyOf: [ref, { type: 'null' }] }
+  }
+
+  return {
+    document,
+    root(schema, name) {
+      const shown = document(schema)
+      if (shown.items && isObject(shown.items)) return { ...shown, items: named(shown.items, `${name}Item`) }
+      if (!isObject(shown)) return shown
+      return named(shown, names.get(textOf(shown)) ?? name)
+    },
+  }
+}
+
+const isObject = ({ $ref, type }: Schema): boolean => $ref === undefined && type === 'object'
+
+/** The same for schemas that differ only in what is said about them, or in the order of their keywords. */
+const textOf = ({ title: _, description: __, examples: ___, ...schema }: Schema): string =>
+  JSON.stringify(Object.entries(schema).sort(([one], [other]) => (one < other ? -1 : 1)))
+
+/** Types of enums are told, what has a default may be left out, and what only the document says stands in it. */
+function withDetails({ 'x-documented': documented, ...schema }: Schema): Schema {
+  const detailed: Schema = { ...schema, ...documented }
+  if (detailed.enum && detailed.type === undefined)
+    detailed.type = detailed.enum.includes(null) ? ['string', 'null'] : 'string'
+  const { properties, required } = detailed
+  if (properties && required) {
+    const needed = required.filter(name => properties[name]?.default === undefined)
+    if (needed.length > 0) detailed.required = needed
+    else delete detailed.required
+  }
+  return detailed
+}
+
+function withParts(schema: Schema, change: (part: Schema) => Schema): Schema {
+  const { properties, items, additionalProperties } = schema
+  const changed = { ...schema }
+  if (properties)
+    changed.properties = Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, change(part)]))
+  if (items) changed.items = change(items)
+  if (typeof additionalProperties === 'object') changed.additionalProperties = change(additionalProperties)
+  for (const keyword of ['anyOf', 'oneOf', 'allOf'] as const)
+    if (schema[keyword]) changed[keyword] = schema[keyword].map(change)
+  return changed
+}

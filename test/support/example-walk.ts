@@ -1,0 +1,245 @@
+/**
+ * A walk over every operation of the documents, on a platform with the sample data: each is called with the example of its document,
+ * and what it answers is what the document shows. A new operation needs a step here; then `npm run examples` records its example.
+ */
+import assert from 'node:assert/strict'
+import { profileLines } from '../../samples/make-profiles.ts'
+import { createLogger } from '../../src/log.ts'
+import { loadSamples } from '../../src/samples.ts'
+import { type Answer, startPlatform, type TestPlatform } from './platform.ts'
+
+type Caller = 'alpha' | 'beta' | 'grocer' | 'operator' | 'person' | 'nobody'
+type Step = {
+  as?: Caller
+  /** Values of the path. */
+  path?: Record<string, string>
+  query?: Record<string, string>
+  /** The body, which becomes the example. */
+  body?: unknown
+  /** What of the body only this platform knows, such as secrets. */
+  live?: Record<string, unknown>
+  file?: { content: string; fields?: Record<string, string> }
+  csv?: string
+  status?: number
+}
+export type Exchange = { operationId: string; status: number; request: unknown; answer: Answer; path: string }
+type Addresses = Map<string, { method: string; path: string }>
+
+export async function walkExamples(addresses: Addresses): Promise<Exchange[]> {
+  const platform = await startPlatform({ PUBLIC_URL: 'http://127.0.0.1:8080' }, { directory: null })
+  try {
+    const samples = await loadSamples(platform.platform, createLogger('silent'))
+    assert.ok(samples)
+    const exchanges: Exchange[] = []
+    const tokens = new Map<Caller, string>([['operator', platform.config.operatorKey]])
+    let cookie = ''
+    const call = async (operationId: string, step: Step = {}): Promise<any> => {
+      const address = addresses.get(operationId)
+      assert.ok(
+        address,
+        `the documents have no operation ${operationId}: take its step out of test/support/example-walk.ts`,
+      )
+      const request = step.body
+      const sent = request === undefined && !step.live ? undefined : { ...(request as object), ...step.live }
+      const query = new URLSearchParams(step.query).toString()
+      const path = address.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(step.path?.[name] ?? ''))
+      const answer = await send(platform, address.method, `${path}${query && `?${query}`}`, {
+        step,
+        sent,
+        token: tokens.get(step.as ?? 'alpha') ?? null,
+        cookie: step.as === 'person' ? cookie : '',
+      })
+      const expected = step.status ?? 200
+      assert.equal(answer.status, expected, `${operationId}: ${answer.status} ${answer.text.slice(0, 500)}`)
+      exchanges.push({ operationId, status: answer.status, request: request ?? step.csv, answer, path: address.path })
+      if (operationId === 'openSession') cookie = (answer.headers.getSetCookie()[0] ?? '').split(';', 1)[0] ?? ''
+      return answer.body
+    }
+    for (const { partner, clientId, secret } of samples.credentials) {
+      const body = { clientId: 'pk_sample_alpha', secret: 'keep-it-secret' }
+      const { access_token } = await call('issueToken', { as: 'nobody', body, live: { clientId, secret } })
+      tokens.set(partner as Caller, access_token)
+    }
+    const login = samples.logins.find(one => one.login === 'alpha')
+    const live = { login: login?.login, password: login?.password }
+    const body = { typeAccount: 'bank', login: 'alpha', password: 'the password of the first start' }
+    await call('logIn', { as: 'nobody', body, live })
+    await call('openSession', { as: 'nobody', body, live })
+    await walkPortal(call)
+    await walkOrders(call)
+    await walkCampaigns(call)
+    await walkOperator(call)
+    await call('endSession', { as: 'person', status: 204 })
+    return exchanges
+  } finally {
+    await platform.close()
+  }
+}
+
+type Call = (operationId: string, step?: Step) => Promise<any>
+
+async function send(
+  platform: TestPlatform,
+  method: string,
+  path: string,
+  { step, sent, token, cookie }: { step: Step; sent: unknown; token: string | null; cookie: string },
+): Promise<Answer> {
+  const headers = { ...(cookie && { cookie, 'sec-fetch-site': 'same-origin' }) }
+  if (step.csv !== undefined)
+    return platform.call(method, path, { token, raw: step.csv, headers: { ...headers, 'content-type': 'text/csv' } })
+  if (step.file) {
+    const form = new FormData()
+    for (const [name, value] of Object.entries(step.file.fields ?? {})) form.append(name, value)
+    form.append('file', new Blob([step.file.content], { type: 'text/csv' }), 'example.csv')
+    const response = new Response(form)
+    const type = response.headers.get('content-type') ?? ''
+    const raw = new Uint8Array(await response.arrayBuffer())
+    return platform.call(method, path, { token, raw, headers: { ...headers, 'content-type': type } })
+  }
+  return platform.call(method, path, { token, headers, ...(sent !== undefined && { body: sent }) })
+}
+
+async function walkPortal(call: Call): Promise<void> {
+  await call('readSession', { as: 'person' })
+  await call('readDirectory')
+  await call('readHome')
+  await call('readClock', { as: 'nobody' })
+  await call('moveClock', { as: 'nobody', body: { advance: 'PT15M' } })
+  await call('resetClock', { as: 'nobody' })
+}
+
+async function walkOrders(call: Call): Promise<void> {
+  await call('listOperators')
+  await call('listTariffs', { path: { operatorCode: 'kyivstar' } })
+  const body = { operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId: 'payment-20261121-000042' }
+  const { orderId } = await call('reserveOrder', { body, status: 201 })
+  const path = { orderId }
+  await call('reserveOrder', { body })
+  await call('reserveOrder', { body, live: { tariffCode: 'ua-5gb' }, status: 409 })
+  await call('readOrder', { path })
+  await call('readOrderQr', { path, status: 409 })
+  await call('confirmOrder', { path, body: { customerEmail: 'customer@example.com' } })
+  await call('readOrderQr', { path, query: { format: 'base64' } })
+  await call('cancelOrder', { path, status: 409 })
+  const other = await call('reserveOrder', { body, live: { externalId: 'payment-20261121-000043' }, status: 201 })
+  await call('cancelOrder', { path: { orderId: other.orderId } })
+  await call('confirmOrder', { path: { orderId: other.orderId }, status: 409 })
+  await call('findOrders')
+  const search = { msisdn: '+999000200000000' }
+  await call('searchOrderByProfile', { body: search })
+  await call('searchAnyOrderByProfile', { as: 'operator', body: search })
+  await call('exportOrders')
+  await call('readSales')
+  await call('readStock')
+  await call('findAllOrders', { as: 'operator' })
+  await call('readAnyOrder', { as: 'operator', path })
+}
+
+const period = { dateFrom: '2030-01-01T00:00:00Z', dateTo: '2030-02-01T00:00:00Z' }
+const bankId = '6f1d0c52-7a3e-4b8c-9d21-0a5be7c4f101'
+const merchantId = '2c9b7e14-5d60-4f3a-8b17-93d0a6e5c201'
+const form = {
+  name: 'Зима: 5 % на все',
+  description: '5 % back on every purchase',
+  ...period,
+  minAmount: 100,
+  maxAmount: 5000,
+  maxBudget: 100000,
+  percentage: 5,
+  countryCode: 'UA',
+  terminalsPlatform: true,
+  paymentSystemsId: ['5b0c3c1e-0d0a-4c5e-8f56-2f6b1a1d0001'],
+  merchantCompensationPercentage: 60,
+  merchantCategoryCode: ['5411'],
+}
+const reportHeader = 'transactionId,terminalId,transactionAt,amount,cashbackAmount'
+const report = (amount: string, cashback: string) =>
+  `${reportHeader}\nTX-1,T-0001,2030-01-05T10:00:00Z,${amount},${cashback}\nTX-2,T-0002,2030-01-06T10:00:00Z,1000.00,50.00\n`
+
+async function walkCampaigns(call: Call): Promise<void> {
+  const merchant = { as: 'grocer' } as const
+  await call('listConnectedBanks', merchant)
+  await call('listRetailers')
+  await call('readRetailer', { path: { id: merchantId } })
+  const body = { participantsIds: [bankId], ...form }
+  const { id: cashbackId } = await call('createCampaign', { ...merchant, body, status: 201 })
+  const path = { cashbackId }
+  const own = { ...merchant, path }
+  await call('launchCampaign', { ...own, status: 400 })
+  await call('listOwnCampaigns', merchant)
+  await call('readCampaign', own)
+  await call('editCampaign', { ...own, body: { description: '5 % back on every purchase, also online' } })
+  await call('formSegment', { ...own, file: { content: 'customerId\nC-000001\nC-000002\n' } })
+  await call('readSegment', { path })
+  await call('downloadSegment', { path })
+  await call('findTerminals', { path })
+  await call('downloadTerminals', { path })
+  await call('listBankCampaigns')
+  await call('findBankCampaigns')
+  await call('exportCampaigns')
+  await call('readBankCampaign', { path })
+  await call('confirmParticipation', { path, status: 201 })
+  await call('launchCampaign', { ...own, status: 201 })
+  await call('rejectParticipation', { path, status: 400 })
+
+  const refused = await call('createCampaign', { ...merchant, body, status: 201 })
+  const comment = { comment: 'Not this season' }
+  await call('rejectParticipation', { path: { cashbackId: refused.id }, body: comment, status: 201 })
+  await call('deleteCampaign', { ...merchant, path: { cashbackId: refused.id } })
+  await call('createCampaignAsBank', { body: { retailerId: merchantId, ...form }, status: 201 })
+
+  await call('moveClock', { as: 'nobody', live: { advance: undefined, now: '2030-02-02T00:00:00Z' } })
+  await call('uploadBankReport', { path, query: { dryRun: 'true' }, file: { content: report('500.00', '25.00') } })
+  const { reportId } = await call('uploadBankReport', {
+    path,
+    file: { content: report('500.00', '25.00') },
+    status: 201,
+  })
+  const ofBank = { ...merchant, path: { cashbackId, bankId } }
+  const answer = { content: report('400.00', '20.00'), fields: { comment: 'TX-1 was 400' } }
+  await call('uploadMerchantReport', { ...ofBank, query: { dryRun: 'true' }, file: answer })
+  await call('uploadMerchantReport', { ...ofBank, file: answer, status: 201 })
+  await call('readReconciliation', own)
+  await call('findDifferences', ofBank)
+  await call('downloadDifferences', ofBank)
+  await call('downloadReport', { path: { reportId } })
+  await call('uploadBankReport', { path, file: { content: report('400.00', '20.00') }, status: 201 })
+  await call('acceptReport', ofBank)
+  await call('confirmSettlement', ofBank)
+  await call('confirmPayment', own)
+  await call('acknowledgeCompensation', { path })
+  await call('readHistory', { path })
+  const operator = { as: 'operator' } as const
+  await call('completeCampaign', { ...operator, path })
+  await call('findCampaigns', operator)
+  await call('readAnyCampaign', { ...operator, path })
+}
+
+async function walkOperator(call: Call): Promise<void> {
+  const operator = { as: 'operator' } as const
+  await call('readOverview', operator)
+  const directory = 'paymentSystems:\n  - { code: amex, name: American Express }\n'
+  await call('applyDirectory', { ...operator, query: { dryRun: 'true' }, body: { directory } })
+  const credential = { bank: 'alpha', role: 'EDITOR', label: 'Core banking' }
+  const { clientId } = await call('issueCredential', { ...operator, body: credential, status: 201 })
+  await call('listCredentials', operator)
+  await call('rotateCredential', { ...operator, path: { clientId }, body: { overlap: 'PT1H' } })
+  await call('revokeCredential', { ...operator, path: { clientId } })
+  const user = { bank: 'alpha', login: 'olena', role: 'EDITOR', password: 'correct horse battery staple' }
+  await call('addUser', { ...operator, body: user, status: 201 })
+  await call('addUser', { ...operator, body: user, status: 409 })
+  await call('listUsers', operator)
+  await call('disableUser', { ...operator, path: { login: 'olena' } })
+  await call('readPartners', operator)
+  const stock = { operator: 'kyivstar', tariff: 'eu-10gb' }
+  const csv = [...profileLines({ count: 3, seed: 77 })].join('')
+  await call('importProfiles', { ...operator, query: stock, csv })
+  const [, first = ''] = csv.split('\n')
+  const iccid = first.split(',').find(cell => /^\d{18,20}$/.test(cell))
+  await call('withdrawProfiles', { ...operator, body: { iccids: ['8938003992000000012'] }, live: { iccids: [iccid] } })
+  for (const operationId of ['countStock', 'readStockDesk', 'runAudit', 'rotateKeys', 'rotateTokenKey'])
+    await call(operationId, operator)
+  await call('importCustomers', { ...operator, query: { bank: 'alpha' }, csv: 'customerId\nalpha-900001\n' })
+  await call('countCustomers', operator)
+  await call('findCustomer', { ...operator, path: { customerId: 'alpha-900001' } })
+}

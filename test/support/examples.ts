@@ -1,0 +1,66 @@
+/** Records the examples of the OpenAPI documents: `npm run examples` records those that are missing or look
+ * different by now, `npm run examples -- --all` all of them. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { type Examples, examplesUrl } from '../../src/http/openapi-examples.ts'
+import { type Exchange, walkExamples } from './example-walk.ts'
+import { readDocuments } from './openapi.ts'
+
+export const readExamples = (): Examples => JSON.parse(readFileSync(examplesUrl, 'utf8')) as Examples
+
+/** Method and path of each operation of documents. */
+export function addressesOf(documents: Iterable<string>): Map<string, { method: string; path: string }> {
+  const addresses = new Map<string, { method: string; path: string }>()
+  for (const text of documents)
+    for (const [path, methods] of Object.entries<Record<string, any>>(JSON.parse(text).paths))
+      for (const [method, { operationId }] of Object.entries(methods))
+        addresses.set(operationId, { method: method.toUpperCase(), path })
+  return addresses
+}
+
+const mostItems = 2
+const hidden: Record<string, string> = {
+  access_token: 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJwa19zYW1wbGVfYWxwaGEifQ.c2lnbmF0dXJl',
+  secret: 'keep-it-secret',
+  base64: 'iVBORw0KGgoAAAANSUhEUgAAAgAAAAIA',
+}
+
+/** Long lists are cut, and what is a secret anywhere is not shown. */
+function shown(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, mostItems).map(shown)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, hidden[name] ?? shown(inner)]))
+}
+
+/** An example stays as it is while answers look like it, so that only what has changed shows in review. */
+function keep(of: Record<string, unknown>, status: number, value: unknown): void {
+  if (JSON.stringify(shapeOf(of[status])) !== JSON.stringify(shapeOf(value))) of[status] = value
+}
+
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shapeOf)
+  if (typeof value !== 'object' || value === null) return value === undefined ? 'nothing' : 'value'
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shapeOf(inner)]))
+}
+
+const firstLines = (text: string): string => text.split('\n').slice(0, 3).join('\n')
+
+function record(examples: Examples, { operationId, status, request, answer }: Exchange): void {
+  const of = examples[operationId] ?? {}
+  examples[operationId] = of
+  if (request !== undefined) of.request = typeof request === 'string' ? firstLines(request) : request
+  const type = answer.headers.get('content-type')?.split(';', 1)[0]
+  if (answer.text === '') return
+  if (type === 'application/json') keep(of, status, shown(answer.body))
+  if (type === 'text/csv') keep(of, status, firstLines(answer.text))
+  if (type === 'application/x-ndjson') keep(of, status, JSON.parse(answer.text.trim().split('\n').at(-1) ?? ''))
+}
+
+if (import.meta.main) {
+  const kept = process.argv.includes('--all') ? {} : readExamples()
+  const addresses = addressesOf((await readDocuments()).values())
+  for (const exchange of await walkExamples(addresses)) record(kept, exchange)
+  const sorted = Object.entries(kept)
+    .filter(([operationId]) => addresses.has(operationId))
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+  writeFileSync(examplesUrl, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`)
+}
