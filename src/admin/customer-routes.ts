@@ -27,7 +27,7 @@ const ExportQuery = Type.Object(
 const CustomerExport = Type.Object(
   {
     customerId,
-    bank: Type.Object(bank),
+    bank: Type.Object(bank, { title: 'BankReference', description: 'The bank' }),
     inDirectory: Type.Boolean({ description: 'The customer directory has the customer' }),
     segments: Type.Array(
       Type.Object({

@@ -33,7 +33,10 @@ export const TerminalPage = pageOf(
   'One page of the terminals',
 )
 
-export const OwnTerminals = Type.Object({ terminals: Type.Array(Terminal) }, { description: 'The list' })
+export const OwnTerminals = Type.Object(
+  { terminals: Type.Array(Terminal, { description: 'The terminals that the author listed' }) },
+  { description: 'The list' },
+)
 
 const part = {
   customersCount: count('Customers', 5000),

@@ -169,6 +169,7 @@ async function walkCampaigns(call: Call): Promise<void> {
   await call('listOwnCampaigns', merchant)
   await call('readCampaign', own)
   await call('editCampaign', { ...own, body: { description: '5 % back on every purchase, also online' } })
+  await call('readOwnTerminals', own)
   await call('formSegment', { ...own, file: { content: 'customerId\nC-000001\nC-000002\n' } })
   await call('readSegment', { path })
   await call('downloadSegment', { path })
@@ -241,5 +242,8 @@ async function walkOperator(call: Call): Promise<void> {
     await call(operationId, operator)
   await call('importCustomers', { ...operator, query: { bank: 'alpha' }, csv: 'customerId\nalpha-900001\n' })
   await call('countCustomers', operator)
-  await call('findCustomer', { ...operator, path: { customerId: 'alpha-900001' } })
+  const customer = { ...operator, path: { customerId: 'alpha-900001' } }
+  await call('findCustomer', customer)
+  await call('exportCustomer', { ...customer, query: { bank: 'alpha' } })
+  await call('forgetCustomers', { ...operator, query: { bank: 'alpha' }, csv: 'customerId\nalpha-900001\n' })
 }
