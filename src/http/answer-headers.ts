@@ -67,6 +67,8 @@ const limited = { RateLimit: 'RateLimit', 'RateLimit-Policy': 'RateLimitPolicy' 
 /** The portal's and the operator's error bodies have the code in them. */
 const carriesCode = (path: string): boolean => !['portal', 'operator'].includes(apiOf(path))
 
+const isFile = ({ content = {} }: Answer): boolean => 'text/csv' in content || 'application/pdf' in content
+
 function headersOf(path: string, code: string, answer: Answer): Record<string, Component> {
   const isSuccess = Number(code) < 300
   return {
@@ -77,7 +79,7 @@ function headersOf(path: string, code: string, answer: Answer): Record<string, C
     ...(code === '200' &&
       apiOf(path) !== 'esim' &&
       'application/json' in (answer.content ?? {}) && { 'content-encoding': 'ContentEncoding' as const }),
-    ...(isSuccess && 'text/csv' in (answer.content ?? {}) && { 'content-disposition': 'ContentDisposition' as const }),
+    ...(isSuccess && isFile(answer) && { 'content-disposition': 'ContentDisposition' as const }),
     ...((code === '429' || code === '503') && refusedForNow),
     ...(apiOf(path) === 'esim' && limited),
   }

@@ -210,6 +210,8 @@ async function walkCampaigns(call: Call): Promise<void> {
   await call('confirmPayment', own)
   await call('acknowledgeCompensation', { path })
   await call('readHistory', { path })
+  await call('readSettlementAct', own)
+  await call('downloadSettlementAct', own)
   const operator = { as: 'operator' } as const
   await call('completeCampaign', { ...operator, path })
   await call('findCampaigns', operator)
