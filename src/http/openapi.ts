@@ -80,7 +80,9 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
     // One document is shown, so there is nothing to explore.
     theme: {
       title: given.title,
-      css: [{ filename: 'perkline.css', content: '.topbar .download-url-wrapper{display:none}' }],
+      css: [
+        { filename: 'perkline.css', content: '.swagger-ui .topbar .download-url-wrapper { display: none !important }' },
+      ],
     },
     logo: { type: 'image/svg+xml', content: Buffer.from(logo), href: `${app.prefix}${given.page}` },
     // The page needs nothing from elsewhere; it styles itself inline.
