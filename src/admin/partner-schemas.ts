@@ -123,13 +123,13 @@ const access = {
 
 export const ShownMerchant = Type.Object(
   {
-    entry: Merchant,
+    entry: { ...Merchant, title: 'MerchantEntry', description: 'The merchant as the directory file has it' },
     ...access,
     terminals: count('Terminals in the platform’s directory', 120),
     createdAt: instant('When the platform got to know it'),
     updatedAt: instant('When its record last changed'),
   },
-  { description: 'The merchant' },
+  { title: 'PartnerMerchant', description: 'The merchant' },
 )
 
 export const MerchantPath = Type.Object({

@@ -234,6 +234,9 @@ async function walkOperator(call: Call): Promise<void> {
   await call('listUsers', operator)
   await call('disableUser', { ...operator, path: { login: 'olena' } })
   await call('readPartners', operator)
+  const ofMerchant = { ...operator, path: { code: 'grocer' } }
+  await call('readMerchant', ofMerchant)
+  await call('readTerminals', ofMerchant)
   const stock = { operator: 'kyivstar', tariff: 'eu-10gb' }
   const csv = [...profileLines({ count: 3, seed: 77 })].join('')
   await call('importProfiles', { ...operator, query: stock, csv })
