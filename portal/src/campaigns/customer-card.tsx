@@ -1,6 +1,6 @@
 import { Badge, Card, Text, Title } from '@mantine/core'
 import { useState } from 'react'
-import { useFormat, useTexts } from '../i18n/preferences.tsx'
+import { useFormat, useNames, useTexts } from '../i18n/preferences.tsx'
 import classes from './customer-card.module.css'
 import { campaignTexts } from './texts.ts'
 
@@ -17,15 +17,15 @@ export type ShownCampaign = {
   minAmount: number | null
   maxAmount: number | null
   currency: string | null
-  retailer: { name: string }
+  retailer: { name: string; nameEn?: string | null }
 }
 
 /** The campaign as the card in a bank's application that a customer sees. */
 export function CustomerCard({ campaign }: { campaign: ShownCampaign }) {
   const { card: texts } = useTexts(campaignTexts)
   const format = useFormat()
-  const { name, description, participationTerms, percentage, dateTo, minAmount, maxAmount, currency, retailer } =
-    campaign
+  const merchant = useNames().of(campaign.retailer)
+  const { name, description, participationTerms, percentage, dateTo, minAmount, maxAmount, currency } = campaign
   const lastMoment = dateTo && new Date(Date.parse(dateTo) - 1)
   const amount = (value: number) => format.money(value, currency)
   return (
@@ -41,7 +41,7 @@ export function CustomerCard({ campaign }: { campaign: ShownCampaign }) {
           )}
           <Title order={3}>{name.trim() || texts.untitled}</Title>
           <Text size="sm" c="dimmed">
-            {[retailer.name, lastMoment && texts.until(format.date(lastMoment))].filter(Boolean).join(' · ')}
+            {[merchant, lastMoment && texts.until(format.date(lastMoment))].filter(Boolean).join(' · ')}
           </Text>
           {description && (
             <Text size="sm" className={classes.text} lineClamp={5}>
@@ -64,6 +64,7 @@ export function CustomerCard({ campaign }: { campaign: ShownCampaign }) {
 
 /** The big banner, or the small one; a picture that cannot be had leaves the merchant's initial. */
 function Banner({ campaign: { bannerBig, bannerSmall, retailer } }: { campaign: ShownCampaign }) {
+  const names = useNames()
   const [broken, setBroken] = useState<string | null>(null)
   const source = bannerBig || bannerSmall
   return (
@@ -71,7 +72,7 @@ function Banner({ campaign: { bannerBig, bannerSmall, retailer } }: { campaign: 
       {source && source !== broken ? (
         <img src={source} alt="" onError={() => setBroken(source)} />
       ) : (
-        <span aria-hidden>{retailer.name.slice(0, 1)}</span>
+        <span aria-hidden>{names.of(retailer).slice(0, 1)}</span>
       )}
     </div>
   )

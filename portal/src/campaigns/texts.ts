@@ -60,7 +60,7 @@ export const campaignTexts = dictionary({
       untitled: 'Name of the campaign',
       back: (percent: string) => `${percent} back`,
       until: (day: string) => `until ${day}`,
-      receipts: (from: string, to: string) => `Receipts of ${from} to ${to}`,
+      receipts: (from: string, to: string) => `Purchases from ${from} to ${to}`,
     },
   },
   uk: {

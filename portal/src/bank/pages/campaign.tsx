@@ -8,7 +8,7 @@ import { CampaignTabs } from '../../campaigns/campaign-tabs.tsx'
 import { CustomerCard } from '../../campaigns/customer-card.tsx'
 import classes from '../../campaigns/parts.module.css'
 import { TerminalsTable } from '../../campaigns/terminals-table.tsx'
-import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useNames, usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { fromZoned } from '../../i18n/time-zone.ts'
 import { useNow } from '../../session/use-now.ts'
 import { useMayChange, useSession } from '../../session/use-session.ts'
@@ -54,7 +54,8 @@ function Header({ campaign }: { campaign: BankCampaign }) {
   const format = useFormat()
   const now = useNow()
   const { name, status, createdByType, retailer } = campaign
-  const origin = createdByType === 'bank' ? texts.byUs(retailer.name) : texts.ofMerchant(retailer.name)
+  const merchant = useNames().of(retailer)
+  const origin = createdByType === 'bank' ? texts.byUs(merchant) : texts.ofMerchant(merchant)
   return (
     <PageHeader
       back={<BackLink to="/bank/campaigns">{texts.back}</BackLink>}

@@ -14,6 +14,7 @@ export function ConfirmTerms({ campaign, text }: { campaign: BankCampaign; text:
   const currency = campaign.country.currency.code
   return (
     <Stack gap="md">
+      <Text>{text}</Text>
       <KeyFacts
         columns={2}
         facts={[
@@ -38,7 +39,6 @@ export function ConfirmTerms({ campaign, text }: { campaign: BankCampaign; text:
           },
         ]}
       />
-      <Text>{text}</Text>
     </Stack>
   )
 }

@@ -1,5 +1,5 @@
 import { Select, Textarea, TextInput } from '@mantine/core'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { type FormPart, lengthOf, maxLength } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
@@ -9,6 +9,7 @@ type Country = { code: string; name: string; currency: { code: string; symbol: s
 /** What it is called, what customers read, and where. */
 export function BasicsSection({ form, isOpen, countries }: FormPart & { countries: readonly Country[] }) {
   const texts = useTexts(formTexts)
+  const names = useNames()
   const left = (field: keyof typeof maxLength) => {
     const rest = maxLength[field] - lengthOf(form.values[field].trim())
     return rest < 0 ? texts.over(-rest) : texts.left(rest)
@@ -51,7 +52,10 @@ export function BasicsSection({ form, isOpen, countries }: FormPart & { countrie
           searchable
           openOnFocus={false}
           allowDeselect={false}
-          data={countries.map(({ code, name, currency }) => ({ value: code, label: `${name}, ${currency.code}` }))}
+          data={countries.map(({ code, name, currency }) => ({
+            value: code,
+            label: `${names.country(code, name)}, ${currency.code}`,
+          }))}
           {...form.getInputProps('countryCode')}
           value={form.values.countryCode || null}
         />

@@ -32,7 +32,7 @@ type Given = {
   restored?: Partial<CampaignValues>
   directory: Directory
   /** Whose campaign it is, for the preview; null: it is chosen among `retailers`. */
-  retailer: { name: string } | null
+  retailer: { name: string; nameEn?: string | null } | null
   /** The merchants to choose from, where a bank creates the campaign. */
   retailers?: readonly RetailerChoice[]
   /** The banks to choose from; null: nobody is invited here, since a bank creates the campaign. */
@@ -155,7 +155,7 @@ function focusFirst(errors: object, _values: unknown, event: React.SyntheticEven
   event?.currentTarget.querySelector<HTMLElement>(`[data-path="${first}"]`)?.focus()
 }
 
-type Shown = { values: CampaignValues; currency: string | null; retailer: { name: string } }
+type Shown = { values: CampaignValues; currency: string | null; retailer: { name: string; nameEn?: string | null } }
 
 function Preview({ values, currency, retailer }: Shown) {
   const figure = (value: Figure) => (typeof value === 'number' ? value : null)

@@ -1,14 +1,15 @@
 import { Select } from '@mantine/core'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
 
-export type RetailerChoice = { retailerId: string; name: string }
+export type RetailerChoice = { retailerId: string; name: string; nameEn?: string | null }
 
 /** Whose campaign it is, where a bank creates it. */
 export function RetailerSection({ form, retailers }: FormPart & { retailers: readonly RetailerChoice[] }) {
   const { byBank: texts } = useTexts(formTexts)
+  const names = useNames()
   return (
     <FormSection name="retailer" title={texts.retailer} isOpen={() => true} fields={['name']}>
       <Select
@@ -18,7 +19,7 @@ export function RetailerSection({ form, retailers }: FormPart & { retailers: rea
         searchable
         openOnFocus={false}
         allowDeselect={false}
-        data={retailers.map(({ retailerId, name }) => ({ value: retailerId, label: name }))}
+        data={retailers.map(retailer => ({ value: retailer.retailerId, label: names.of(retailer) }))}
         {...form.getInputProps('retailerId')}
         value={form.values.retailerId || null}
       />
