@@ -211,6 +211,9 @@ export class EncodedBodyError extends Error {
   readonly statusCode = 415
 }
 
+/** The status that an error is answered with. */
+export const statusOfError = (error: unknown, request: FastifyRequest): number => readError(error, request).statusCode
+
 type ReadError = Failure & { retryAfterSeconds?: number | undefined }
 
 function readError(error: unknown, request: FastifyRequest): ReadError {

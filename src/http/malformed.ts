@@ -1,7 +1,7 @@
 /** Bodies that are no attempt to get a token: an address may send so many of them (security.md, "Limits"). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AddressLimit } from '../access/throttle.ts'
-import { answerError } from './errors.ts'
+import { answerError, statusOfError } from './errors.ts'
 
 /** To be spread into the options of each route where people and systems log in. */
 export const countMalformed = (limit: AddressLimit) => ({
@@ -9,7 +9,8 @@ export const countMalformed = (limit: AddressLimit) => ({
     attempts.add(request)
   },
   errorHandler: async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    const refusal = attempts.has(request) ? null : await limit(request.ip).catch((tooMany: unknown) => tooMany)
+    const isMalformed = !attempts.has(request) && statusOfError(error, request) === 400
+    const refusal = isMalformed ? await limit(request.ip).catch((tooMany: unknown) => tooMany) : null
     answerError(refusal ?? error, request, reply)
     return reply
   },

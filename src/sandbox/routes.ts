@@ -53,7 +53,11 @@ const Move = Type.Object(
 
 const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Sandbox']
-const unavailable = { 500: 'A fault of ours', 503: 'The platform is away for a moment' }
+const unavailable = {
+  429: 'Too many requests: try again after `Retry-After` seconds',
+  500: 'A fault of ours',
+  503: 'The platform is away for a moment',
+}
 
 const guarded = [{}, { bearerToken: [] }]
 const tokenNeeded =
