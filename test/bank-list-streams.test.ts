@@ -31,7 +31,7 @@ let gamma: Partner
 /** What grocer sent, by id; alpha is invited to all, gamma to few. */
 const created = new Map<string, Record<string, unknown>>()
 before(async () => {
-  platform = await startPlatform({}, { directory: campaignDirectory })
+  platform = await startPlatform({ PENDING_CAMPAIGNS: '1000' }, { directory: campaignDirectory })
   alpha = await openCampaignBank(platform)
   beta = await openCampaignBank(platform, 'beta')
   gamma = await openCampaignBank(platform, 'gamma')
