@@ -268,6 +268,8 @@ describe('400', () => {
     ['a banner of 2049 characters', { bannerBig: address(2049) }, [`bannerBig ${banner}`]],
     ['a banner a byte too large', { bannerBig: picture(256 * 1024 + 1) }, [`bannerBig ${banner}`]],
     ['a banner that is no picture', { bannerBig: 'data:text/html;base64,aGk=' }, [`bannerBig ${banner}`]],
+    ['an SVG', { bannerBig: 'data:image/svg+xml;base64,aGk=' }, ['bannerBig must not be an SVG image']],
+    ['an SVG in capitals', { bannerSmall: 'DATA:image/SVG+XML;base64,aGk=' }, ['bannerSmall must not be an SVG image']],
     ['a banner as a list', { bannerBig: [] }, ['bannerBig must be a string or null']],
     ['a SKU without characters', { sku: [''] }, ['sku.0 must be a text of 1 to 128 characters']],
     ['a SKU of 129 characters', { sku: ['a', 'x'.repeat(129)] }, ['sku.1 must be a text of 1 to 128 characters']],

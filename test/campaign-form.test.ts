@@ -79,7 +79,7 @@ describe('one field', () => {
     ['percentage', 12.345678, '12.345678'],
     ['percentage', 1e-7, '1e-7'],
     ['bannerSmall', 'HTTPS://cdn.example/a b.png'.replace(' ', '%20'), 'HTTPS://cdn.example/a%20b.png'],
-    ['bannerBig', 'data:image/svg+xml;base64,aGk=', 'data:image/svg+xml;base64,aGk='],
+    ['bannerBig', 'data:image/webp;base64,aGk=', 'data:image/webp;base64,aGk='],
     ['description', null, null],
     ['maxBudget', null, null],
     ['sku', null, []],

@@ -119,7 +119,7 @@ suite('headers', () => {
         `default-src 'self'`,
         `script-src 'self'`,
         `style-src 'self'`,
-        `img-src 'self' data: https:`,
+        `img-src 'self' data:`,
         `connect-src 'self'`,
         `object-src 'none'`,
         `frame-ancestors 'none'`,

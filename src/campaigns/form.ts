@@ -140,8 +140,12 @@ function readName(value: unknown, field: string, faults: string[]): string | und
   return value
 }
 
+/** No SVG: where a bank opens it by itself, the scripts in it run. */
+const svg = /^data:image\/svg/i
+
 function banner(value: unknown, field: string, faults: string[]): string | undefined {
-  if (typeof value === 'string' && (value === '' || !picture.holds(value)))
+  if (typeof value === 'string' && svg.test(value)) faults.push(`${field} must not be an SVG image`)
+  else if (typeof value === 'string' && (value === '' || !picture.holds(value)))
     faults.push(
       `${field} must be an http or https URL of at most 2048 characters, or a data:image/...;base64, URI of at most 256 KiB`,
     )

@@ -14,7 +14,7 @@ const policyWith = (styles: string): string =>
     `default-src 'self'`,
     `script-src 'self'`,
     `style-src 'self'${styles}`,
-    `img-src 'self' data: https:`,
+    `img-src 'self' data:`,
     `connect-src 'self'`,
     `object-src 'none'`,
     `frame-ancestors 'none'`,

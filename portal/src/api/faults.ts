@@ -67,6 +67,7 @@ const rules: Rule[] = [
     en: () => 'Use one line, without characters that change the text direction',
     uk: () => 'Має бути один рядок без символів, що змінюють напрям тексту',
   },
+  { form: /^not be an SVG image$/, en: () => 'SVG images can’t be used', uk: () => 'Зображення SVG не підтримуються' },
   {
     form: /^an http or https URL of at most (\d+) characters/,
     en: () => 'A web address, or a picture of at most 256 KiB',

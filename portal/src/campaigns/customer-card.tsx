@@ -1,6 +1,6 @@
 import { Badge, Card, Text, Title } from '@mantine/core'
-import { useState } from 'react'
 import { useFormat, useNames, useTexts } from '../i18n/preferences.tsx'
+import { BannerLink } from './banner-link.tsx'
 import classes from './customer-card.module.css'
 import { campaignTexts } from './texts.ts'
 
@@ -36,6 +36,7 @@ export function CustomerCard({ campaign }: { campaign: ShownCampaign }) {
       <Card padding={0} className={classes.card ?? ''}>
         <Banner campaign={campaign} />
         <div className={classes.body}>
+          <BannerLink address={campaign.bannerBig || campaign.bannerSmall || ''} />
           {percentage !== null && (
             <Badge className={classes.percent ?? ''}>{texts.back(format.percent(percentage))}</Badge>
           )}
@@ -62,15 +63,14 @@ export function CustomerCard({ campaign }: { campaign: ShownCampaign }) {
   )
 }
 
-/** The big banner, or the small one; a picture that cannot be had leaves the merchant's initial. */
+/** The big banner, or the small one; of a picture elsewhere, or none, there is the merchant's initial. */
 function Banner({ campaign: { bannerBig, bannerSmall, retailer } }: { campaign: ShownCampaign }) {
   const names = useNames()
-  const [broken, setBroken] = useState<string | null>(null)
   const source = bannerBig || bannerSmall
   return (
     <div className={classes.banner}>
-      {source && source !== broken ? (
-        <img src={source} alt="" onError={() => setBroken(source)} />
+      {source?.startsWith('data:') ? (
+        <img src={source} alt="" />
       ) : (
         <span aria-hidden>{names.of(retailer).slice(0, 1)}</span>
       )}

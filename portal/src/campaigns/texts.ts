@@ -61,6 +61,7 @@ export const campaignTexts = dictionary({
       back: (percent: string) => `${percent} back`,
       until: (day: string) => `until ${day}`,
       receipts: (from: string, to: string) => `Purchases from ${from} to ${to}`,
+      openBanner: 'Open the banner',
     },
   },
   uk: {
@@ -123,6 +124,7 @@ export const campaignTexts = dictionary({
       back: percent => `Кешбек ${percent}`,
       until: day => `до ${day}`,
       receipts: (from, to) => `Чеки від ${from} до ${to}`,
+      openBanner: 'Відкрити банер',
     },
   },
 })

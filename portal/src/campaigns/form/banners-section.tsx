@@ -1,13 +1,13 @@
 import { Button, FileButton, Group, Image, Stack, TextInput } from '@mantine/core'
 import { IconPhoto } from '@tabler/icons-react'
-import { useState } from 'react'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { BannerLink } from '../banner-link.tsx'
 import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
 
 const mostBytes = 256 * 1024
-const types = 'image/png,image/jpeg,image/webp,image/gif,image/svg+xml'
+const types = 'image/png,image/jpeg,image/webp,image/gif'
 
 /** The pictures of the card: addresses, or small files that travel with the campaign. */
 export function BannersSection(part: FormPart) {
@@ -32,7 +32,7 @@ function Banner({ form, isOpen, name }: FormPart & { name: 'bannerSmall' | 'bann
   const isFile = value.startsWith('data:')
   const take = async (file: File | null) => {
     if (!file) return
-    if (!file.type.startsWith('image/')) return form.setFieldError(name, texts.notPicture)
+    if (!types.split(',').includes(file.type)) return form.setFieldError(name, texts.notPicture)
     if (file.size > mostBytes) return form.setFieldError(name, texts.tooLarge(format.bytes(file.size)))
     form.setFieldValue(name, await dataUri(file))
     form.clearFieldError(name)
@@ -67,16 +67,9 @@ function Banner({ form, isOpen, name }: FormPart & { name: 'bannerSmall' | 'bann
           </Button>
         )}
       </Group>
-      {value !== '' && <Picture key={value} source={value} />}
+      {isFile ? <Image src={value} alt="" mah={120} w="auto" radius="md" /> : <BannerLink address={value} />}
     </Stack>
   )
-}
-
-/** A picture that cannot be had shows nothing: its address may not be written to its end yet. */
-function Picture({ source }: { source: string }) {
-  const [isBroken, setBroken] = useState(false)
-  if (isBroken || !/^(?:https?:\/\/.+\..+|data:image\/)/.test(source)) return null
-  return <Image src={source} alt="" mah={120} w="auto" radius="md" onError={() => setBroken(true)} />
 }
 
 function dataUri(file: File): Promise<string> {
