@@ -119,7 +119,7 @@ function findTemplate(adminUrl: string): Promise<string> {
 
 async function makeTemplate(adminUrl: string): Promise<string> {
   const migrations = readMigrations()
-  const texts = migrations.map(({ checksum }) => checksum).join()
+  const texts = migrations.map(({ version, checksum }) => `${version} ${checksum}`).join()
   const name = `perkline_template_${createHash('sha256').update(texts).digest('hex').slice(0, 12)}`
   return asAdmin(adminUrl, async client => {
     // Ends with the connection.
