@@ -11,10 +11,10 @@ import { tokenLifetimeSeconds } from './token-keys.ts'
 
 export const Token = Type.Object(
   {
-    access_token: Type.String({ description: 'To be sent as `Authorization: Bearer <access_token>`' }),
+    access_token: Type.String({ description: 'Send it as `Authorization: Bearer <access_token>`' }),
     expire: Type.String({ description: 'Lifetime in seconds, as text', examples: [String(tokenLifetimeSeconds)] }),
   },
-  { $id: 'Token', description: 'A fresh token' },
+  { $id: 'Token', description: 'A new token' },
 )
 
 const GatewayBody = named(
@@ -34,7 +34,7 @@ export const LoginBody = named(
     {
       typeAccount: Type.Enum([...accountTypes], {
         title: 'AccountType',
-        description: 'Whose user it is: a merchant’s (retailer), a bank’s, the platform’s',
+        description: 'Kind of account: a merchant (`retailer`), a bank or the platform',
       }),
       login: Type.String({
         minLength: 1,
@@ -52,7 +52,10 @@ export type AccessRoutesDeps = { logins: Logins }
 
 const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Tokens']
-const away = { 500: 'A fault of ours; tell us the request id', 503: 'The platform is away for a moment' }
+const away = {
+  500: 'Internal error. Quote the request id when you contact support',
+  503: 'The platform is away for a moment',
+}
 export const tooManyAttempts = 'Too many failed attempts from this address: wait for `Retry-After` seconds'
 const answer = (token: string) => ({ access_token: token, expire: String(tokenLifetimeSeconds) })
 
@@ -66,14 +69,15 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
         operationId: 'issueToken',
         tags,
         summary: 'Exchange clientId and secret for a token',
-        description: 'Each call gives a fresh token, valid for 7200 seconds; get the next one when it has expired.',
+        description:
+          'Each call returns a new token, valid for 7200 seconds. Keep it, and get the next one when it has expired.',
         security: [],
         querystring: NoQuery,
         body: GatewayBody,
         response: {
-          200: { ...ref(Token), description: 'A fresh token' },
+          200: { ...ref(Token), description: 'A new token' },
           ...errorAnswers(TokenError, {
-            400: 'The body is not as described, or the clientId and secret do not fit',
+            400: 'The body is invalid, or the clientId or the secret is wrong',
             429: tooManyAttempts,
             ...away,
           }),
@@ -102,10 +106,10 @@ export const loginRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
         querystring: NoQuery,
         body: LoginBody,
         response: {
-          200: { ...ref(Token), description: 'A fresh token' },
+          200: { ...ref(Token), description: 'A new token' },
           ...errorAnswers(CashbackError, {
-            400: 'The body is not as described',
-            401: 'The login and password do not fit, or the user may not log in any more',
+            400: 'The body is invalid',
+            401: 'The login or the password is wrong, or the user is disabled',
             429: tooManyAttempts,
             ...away,
           }),

@@ -27,7 +27,12 @@ export const DirectoryBody = Type.Object(
   closed,
 )
 export const DirectoryQuery = Type.Object(
-  { dryRun: Type.Boolean({ default: false, description: 'true: everything is checked and counted, nothing stays' }) },
+  {
+    dryRun: Type.Boolean({
+      default: false,
+      description: 'true: everything is checked and counted, nothing is changed',
+    }),
+  },
   closed,
 )
 const entries = (description: string) => Type.Integer({ minimum: 0, description })
@@ -44,7 +49,7 @@ export const Applied = Type.Object(
   {
     created: entries('New entries'),
     updated: entries('Entries that have changed'),
-    unchanged: entries('Entries that were so already'),
+    unchanged: entries('Entries that were up to date'),
     changes: Type.Array(
       Type.Object({
         kind: Type.Enum([...entryKinds], { title: 'EntryKind', description: 'What the entry is' }),
@@ -58,7 +63,7 @@ export const Applied = Type.Object(
     ),
     truncated: Type.Optional(Type.Literal(true, { description: 'There are more changes than are listed' })),
   },
-  { description: 'What the file has led to; a tariff is an entry of its own' },
+  { description: 'The result; a tariff is an entry of its own' },
 )
 
 export const CredentialBody = Type.Object(

@@ -25,7 +25,8 @@ const importSchema = {
     'Customers',
     'importCustomers',
     'Load customers of a bank into the directory',
-    'CSV with the header `customerId`, of any length, all or nothing. A customer of another bank is a fault: nobody is moved in silence.',
+    'CSV with the header `customerId`, of any length, all or nothing. A file that names a customer of another bank is ' +
+      'refused: customers are never moved without notice.',
   ),
   consumes: ['text/csv'],
   querystring: ImportQuery,
@@ -44,7 +45,8 @@ const forgetSchema = {
     'Customers',
     'forgetCustomers',
     'Forget customers of a bank',
-    'CSV with the header `customerId`. They leave the directory, and then every segment of the bank. Run it again with the same file ' +
+    'CSV with the header `customerId`. They leave the directory, and then every segment of the bank. Run it again ' +
+      'with the same file ' +
       'when it was cut off.',
   ),
   consumes: ['text/csv'],
@@ -72,8 +74,9 @@ export const campaignAdminRoutes: FastifyPluginAsyncTypebox<CampaignAdminDeps> =
         ...operation(
           'Campaigns',
           'completeCampaign',
-          'End the last wait of a campaign',
-          'Possible once the compensation was received; without it the campaign is completed 30 days later. Repeated, it changes nothing.',
+          'Complete a campaign early',
+          'Possible once the compensation was received; without it the campaign is completed 30 days later. A repeated call ' +
+            'changes nothing.',
         ),
         params: CampaignPath,
         response: { 200: ref(OperationResult), ...operatorErrors({ 404: 'There is no such campaign' }) },

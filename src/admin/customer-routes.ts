@@ -34,7 +34,7 @@ const CustomerExport = Type.Object(
         cashbackId: uuid('The campaign'),
         campaignName: text('Its name', 'Autumn cashback'),
         segmentId: uuid('The bank’s segment'),
-        formedAt: instant('When the merchant formed it', '2026-11-21T08:00:00.000Z'),
+        formedAt: instant('When the merchant built it', '2026-11-21T08:00:00.000Z'),
         sourceFileName: text('The merchant’s file', 'customers.csv'),
       }),
       { description: 'Segments of the bank that name the customer, the latest first' },
@@ -66,7 +66,7 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, '
     '/customers/:customerId',
     {
       schema: {
-        ...operation('Customers', 'findCustomer', 'Whose customer one is', 'The id is compared byte by byte.'),
+        ...operation('Customers', 'findCustomer', 'Find the bank of a customer', 'The id is compared byte by byte.'),
         params: Type.Object({ customerId }),
         querystring: NoQuery,
         response: {
@@ -93,7 +93,7 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, '
         ...operation(
           'Customers',
           'exportCustomer',
-          'What is kept of one customer',
+          'Export the data of one customer',
           'For an access request. The id is compared byte by byte.',
         ),
         params: Type.Object({ customerId }),

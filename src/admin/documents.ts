@@ -10,25 +10,25 @@ const common = {
   401: 'Neither the operator’s key nor a valid token of a platform user',
   403: 'The token is a partner’s, or of a platform user with the role viewer, who only reads',
   429: 'Too many requests: try again after `Retry-After` seconds',
-  500: 'A fault of ours; tell us the request id',
+  500: 'Internal error. Quote the request id when you contact support',
   503: 'The platform is away for a moment; try again after `Retry-After` seconds',
 }
 
 /** Error answers of an operation: those that all share, and its own with the cause in words. */
 export const operatorErrors = (causes: Record<number, string> = {}) =>
-  errorAnswers(OperatorError, { 400: 'The request is not as described', ...common, ...causes })
+  errorAnswers(OperatorError, { 400: 'The request is invalid', ...common, ...causes })
 
 const tagNames = ['Overview', 'Partners', 'Access', 'Stock', 'Orders', 'Campaigns', 'Customers', 'Upkeep'] as const
 
 export const tags = [
-  { name: 'Overview', description: 'How the platform stands' },
+  { name: 'Overview', description: 'The state of the platform' },
   { name: 'Partners', description: 'The directory of banks, merchants and mobile operators' },
   { name: 'Access', description: 'Credentials of systems, and portal users' },
   { name: 'Stock', description: 'Profiles: loading, counting, taking out of sale' },
-  { name: 'Orders', description: 'What all banks have sold' },
+  { name: 'Orders', description: 'eSIM orders of all banks' },
   { name: 'Campaigns', description: 'Campaigns of all merchants' },
-  { name: 'Customers', description: 'Which customer is whose' },
-  { name: 'Upkeep', description: 'The proof of the books, and the change of keys' },
+  { name: 'Customers', description: 'Customers and their banks' },
+  { name: 'Upkeep', description: 'Checks of the records, and keys' },
 ] satisfies { name: (typeof tagNames)[number]; description: string }[]
 
 /** The head of an operation. */

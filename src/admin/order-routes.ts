@@ -62,7 +62,7 @@ const OrderWithTimeline = Type.Object(
         count: nullable(count('How often this caller was shown the activation data again', 2)),
         lastAt: nullable(instant('The last time of these', '2026-11-21T08:05:00.000Z')),
       }),
-      { description: 'What has happened to the order and its profile, first things first' },
+      { description: 'What happened to the order and its profile, oldest first' },
     ),
   },
   { description: 'The order' },
@@ -100,7 +100,8 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps> = async (app
           'Orders',
           'searchAnyOrderByProfile',
           'Find an eSIM order by number or ICCID',
-          'The order, of any bank, that is reserved or sold with this profile now. Exact only; neither the number nor the ICCID is logged.',
+          'The order, of any bank, that is reserved or sold with this profile now. Exact only; neither the number nor the ' +
+            'ICCID is logged.',
         ),
         querystring: NoQuery,
         body: ProfileSearch,

@@ -63,7 +63,7 @@ const Bank = Type.Object({
     },
     { description: 'How the bank sells eSIM profiles' },
   ),
-  segments: flag('Merchants may form segments of its customers'),
+  segments: flag('Merchants may build segments of its customers'),
 })
 
 const Merchant = Type.Object({
@@ -126,7 +126,7 @@ export const ShownMerchant = Type.Object(
     entry: { ...Merchant, title: 'MerchantEntry', description: 'The merchant as the directory file has it' },
     ...access,
     terminals: count('Terminals in the platform’s directory', 120),
-    createdAt: instant('When the platform got to know it'),
+    createdAt: instant('When it was added'),
     updatedAt: instant('When its record last changed'),
   },
   { title: 'PartnerMerchant', description: 'The merchant' },

@@ -36,8 +36,8 @@ export const adminRoutes: FastifyPluginAsyncTypebox<AdminRoutesDeps> = async (ap
   await document(app as unknown as FastifyInstance, {
     title: 'Perkline operator',
     description:
-      'What the platform’s operator does: the commands of `perkline` and the portal of the operator’s staff are its clients. This ' +
-      'page, too, needs the operator’s key or the session of a platform user.',
+      'For the platform’s operator. The `perkline` commands and the operator’s pages of the portal use it. This page ' +
+      'itself needs the operator’s key or the session of a platform user.',
     page: '/swagger',
     tags,
     secured: true,

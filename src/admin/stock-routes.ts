@@ -32,7 +32,8 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
           'Stock',
           'withdrawProfiles',
           'Take free profiles out of sale',
-          'For good. With `operator` and `tariff` only theirs. An ICCID that is given twice counts once; `problems` tells why others ' +
+          'For good. With `operator` and `tariff` only theirs. An ICCID that is given twice counts once; `problems` tells ' +
+            'why others ' +
             'were left as they are.',
         ),
         body: schemas.WithdrawBody,
@@ -68,7 +69,7 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
           'Stock',
           'readStockDesk',
           'How long the stock lasts',
-          'Every tariff with its profiles by state, the pace of the last days, and a mark where new profiles are needed.',
+          'Every tariff with its profiles by state, recent sales, and a mark where new profiles are needed.',
         ),
         querystring: NoQuery,
         response: { 200: schemas.StockDesk, ...operatorErrors() },
@@ -84,8 +85,8 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
         ...operation(
           'Upkeep',
           'runAudit',
-          'Prove the books',
-          'Everything is counted anew in one snapshot; sales go on meanwhile.',
+          'Check that all records agree',
+          'Everything is counted again in one snapshot; sales continue meanwhile.',
         ),
         querystring: NoQuery,
         response: { 200: schemas.Audit, ...operatorErrors() },
@@ -101,10 +102,10 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
         ...operation(
           'Upkeep',
           'rotateKeys',
-          'Seal every profile under the first master key',
-          'So that the others can be taken away; tells how far it is. Broken off, it is simply started again.',
+          'Encrypt every profile with the first master key',
+          'The other keys can be removed afterwards. The answer reports progress. If it is interrupted, start it again.',
         ),
-        response: { 200: lines(schemas.RotationLine, 'How far it is, and at the end the result'), ...operatorErrors() },
+        response: { 200: lines(schemas.RotationLine, 'Progress, and at the end the result'), ...operatorErrors() },
       },
     },
     async (_, reply) =>
@@ -149,14 +150,15 @@ const importSchema = {
     'Stock',
     'importProfiles',
     'Load profiles into a tariff',
-    'CSV with the header `iccid,msisdn,pin1,activationCode`, of any length, all or nothing. A profile that is in stock already is a ' +
-      'duplicate and stays as it is. Without `skipInvalid` a file with faults is refused, the first 20 named by line.',
+    'CSV with the header `iccid,msisdn,pin1,activationCode`, of any length, all or nothing. A profile that is in ' +
+      'stock already is a ' +
+      'duplicate and stays as it is. Without `skipInvalid` a file with errors is refused, and the first 20 are listed by line.',
   ),
   consumes: ['text/csv'],
   querystring: schemas.ImportQuery,
   body: csvBody('The stock file'),
   response: {
-    200: lines(schemas.ImportLine, 'Each line that was passed over, and at the end the result'),
+    200: lines(schemas.ImportLine, 'Each skipped line, and at the end the result'),
     ...operatorErrors({ 404: 'There is no such tariff' }),
   },
 }

@@ -36,7 +36,7 @@ export const ImportLine = Type.Object(
           ),
           reason: Type.String({ description: 'What is wrong, in words' }),
         },
-        { description: 'A faulty line; never with its values, which are secrets' },
+        { description: 'An invalid line. Its values are secret and not shown' },
       ),
     ),
     result: Type.Optional(
@@ -44,7 +44,7 @@ export const ImportLine = Type.Object(
         {
           imported: count('New profiles', 1000),
           duplicates: count('Profiles that are in stock already'),
-          rejected: count('Faulty lines'),
+          rejected: count('Invalid lines'),
         },
         { description: 'The last line' },
       ),
@@ -69,7 +69,7 @@ export const WithdrawBody = Type.Object(
 export const Withdrawn = Type.Object(
   {
     withdrawn: count('Profiles that were taken out of sale', 3),
-    notFree: count('Profiles that were left as they are'),
+    notFree: count('Profiles that were not withdrawn'),
     problems: Type.Array(
       Type.Object({
         iccid: text('Last 4 digits of the ICCID', '4514'),
@@ -103,15 +103,18 @@ export const StockDesk = Type.Array(
     isOffered: flag('The tariff is on sale and its operator active'),
     soldLastDays: count(`Profiles sold in the last ${paceDays} days`, 70),
     daysOfCover: nullable(
-      Type.Number({ description: 'How long the free ones last at that pace; null: nothing was sold', examples: [40] }),
+      Type.Number({
+        description: 'Days until the free profiles run out at that pace; null: nothing was sold',
+        examples: [40],
+      }),
     ),
     level: Type.Enum([...stockLevels], {
       title: 'StockLevel',
-      description: `out: offered, and none is free; low: they last less than ${lowBelowDays} days; enough: else`,
+      description: `out: on sale, but none is free; low: enough for less than ${lowBelowDays} days; enough: otherwise`,
     }),
     holders: Type.Array(
       Type.Object({ bank: text('Code of the bank', 'alpha'), reserved: count('Its live reservations', 12) }),
-      { description: 'Who holds the reservations of the tariff, the most first' },
+      { description: 'Banks that hold reservations of the tariff, most first' },
     ),
     importedAt: nullable(instant('When profiles were last loaded; null: never')),
   }),
@@ -134,7 +137,7 @@ export const Audit = Type.Object(
       { description: 'Every check' },
     ),
   },
-  { description: 'The proof of the books' },
+  { description: 'The result of the checks' },
 )
 
 export const TokenKey = Type.Object(
@@ -156,7 +159,7 @@ export const RotationLine = Type.Object(
     result: Type.Optional(
       Type.Object({ resealed: count('Profiles that were encrypted again') }, { description: 'The last line' }),
     ),
-    error: Type.Optional(Type.String({ description: 'Why it broke off' })),
+    error: Type.Optional(Type.String({ description: 'Why it stopped' })),
   },
   { description: 'One of the three' },
 )

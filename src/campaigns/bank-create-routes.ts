@@ -39,7 +39,7 @@ export const bankCreateRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (
             headers: locationHeader('/portal/cashbacks/7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'),
           },
           ...cashbackErrors({
-            400: 'The body is not as described, or the merchant is unknown, suspended or excludes the bank',
+            400: 'The body is invalid, or the merchant is unknown, suspended or excludes the bank',
             403: 'A merchant calls, or the role is not ADMIN or EDITOR',
           }),
         },

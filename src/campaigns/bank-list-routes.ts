@@ -20,7 +20,7 @@ import { cashbackErrors, secured } from './schemas.ts'
 const ListHeaders = Type.Object({
   'if-none-match': Type.Optional(
     Type.String({
-      description: 'The `ETag` of the answer before: an unchanged list is answered with 304',
+      description: 'The `ETag` of your last answer: an unchanged list is answered with 304',
       examples: ['"42-kX3b9Qv1Tn0a-gzip"'],
     }),
   ),
@@ -31,11 +31,12 @@ const ListHeaders = Type.Object({
 
 const description =
   'All of them without pages, deleted ones too, with their complete terminals: with `terminalsPlatform` these are the ' +
-  'merchant’s terminals in the platform’s directory as they are now. Several parameters are to hold together. Ask again every ' +
-  '12 hours with `If-None-Match`: the `ETag` changes with everything that the bank can see, and 304 costs nothing. ' +
-  'The list is sent while it is read, compressed when `Accept-Encoding` takes zstd, gzip or br. A reader that takes nothing for ' +
-  '10 seconds or has not taken everything after 90 is cut off: the connection breaks without the end of the chunked body, ' +
-  'so that a part is never mistaken for the whole.'
+  'merchant’s terminals in the platform’s directory as they are now. Several filters are combined with AND. Ask again every ' +
+  '12 hours with `If-None-Match`: the `ETag` changes with everything that the bank can see, and an unchanged list ' +
+  'is answered with 304. ' +
+  'The list is sent while it is read, compressed when `Accept-Encoding` takes zstd, gzip or br. A client that reads ' +
+  'nothing for 10 seconds, or has not read everything after 90, is disconnected without the end ' +
+  'of the chunked body, so that a part is never mistaken for the whole list.'
 
 export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   const lists = createBankLists(deps.database)
@@ -92,7 +93,7 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
             headers: polledAnswerHeaders,
           },
           ...cashbackErrors({
-            400: 'A parameter is unknown, or a value is not as described',
+            400: 'A parameter is unknown, or a value is invalid',
             503: 'The platform is away for a moment, or too many long lists are being read; try again after `Retry-After` seconds',
           }),
         },

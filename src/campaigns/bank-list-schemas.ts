@@ -15,10 +15,10 @@ const Segment = named(
         description: 'The platform’s identifiers of the customers',
         examples: [['100045', '100078']],
       }),
-      formedAt: instant('When it was formed', '2026-11-22T10:00:00.000Z'),
+      formedAt: instant('When it was built', '2026-11-22T10:00:00.000Z'),
       sourceFileName: text('The file that the merchant built it from', 'loyal-customers.csv'),
     },
-    { description: 'Customers of this bank for whom the campaign is' },
+    { description: 'The bank’s customers who may use the campaign' },
   ),
 )
 
@@ -31,11 +31,9 @@ export const Campaign = Type.Object(
       description: 'Always exactly one: the calling bank',
     }),
     ...offer,
-    expectedCompensation: nullable(
-      money('What the merchant is to compensate to this bank; null before its first report', 1250.5),
-    ),
+    expectedCompensation: nullable(money('What the merchant owes this bank; null before its first report', 1250.5)),
     ...standing,
     segment: nullable(Segment),
   },
-  { $id: 'Campaign', description: 'A campaign as a bank sees it that takes part' },
+  { $id: 'Campaign', description: 'A campaign as an invited bank sees it' },
 )

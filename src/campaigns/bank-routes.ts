@@ -21,8 +21,8 @@ import { resultView } from './views.ts'
 
 const common = { tags: ['Banks'], security: secured }
 const notDecidable =
-  'The campaign is unknown, the bank is not invited or the id is no UUID (one message for all three); the body is not as ' +
-  'described; the bank has decided otherwise before, or the campaign is past the decision'
+  'The campaign is unknown, the bank is not invited or the id is not a UUID (one message for all three); the body is not as ' +
+  'described; the bank has already decided otherwise, or the campaign no longer awaits decisions'
 
 export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyBanks(app as unknown as FastifyInstance, deps)
@@ -39,7 +39,8 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         summary: 'Take part in a campaign',
         description:
           'Possible while the bank is `pending` and the campaign awaits approval. A campaign that the bank created itself is ' +
-          'approved at once; else it goes to the merchant when every invited bank has decided. Repeated, it gives the same answer.',
+          'approved at once; any other goes to the merchant when every invited bank has decided. A repeated call returns ' +
+          'the same answer.',
         headers: BankGuardHeaders,
         params: schemas.DecisionPath,
         querystring: NoQuery,
@@ -67,7 +68,8 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         summary: 'Decline to take part in a campaign',
         description:
           'Possible while the bank is `pending` and the campaign awaits approval. A campaign that the bank created itself ' +
-          'becomes `declined`; one of a merchant may stay as it is, and the bank’s own status tells. Repeated, it gives the ' +
+          'becomes `declined`; a merchant’s campaign may keep its status: the bank’s own status shows the decision. A ' +
+          'repeated call returns the ' +
           'same answer.',
         headers: BankGuardHeaders,
         params: schemas.DecisionPath,
@@ -127,7 +129,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         response: {
           200: { ...ref(schemas.Retailer), description: 'The merchant' },
           ...cashbackErrors({
-            400: 'The id is no UUID, or the query is not empty',
+            400: 'The id is not a UUID, or the query is not empty',
             404: 'There is no such merchant, or it is suspended',
           }),
         },

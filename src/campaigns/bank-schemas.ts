@@ -19,7 +19,8 @@ export const RejectBody = Type.Object(
       nullable(
         Type.String({
           maxLength: 1000,
-          description: 'Why the bank does not take part, for the history of the campaign; null as left out',
+          description:
+            'Why the bank does not take part; shown in the campaign’s history. null is the same as leaving it out',
           examples: ['The budget of this quarter is spent'],
         }),
       ),
@@ -32,7 +33,7 @@ export const RetailerPath = Type.Object({ id: uuid('The merchant (`retailerId`)'
 
 const text = (description: string, example: string) => Type.String({ description, examples: [example] })
 const ownAffair = (what: string) =>
-  Type.Null({ description: `${what}: the merchant’s own affair, always null to a bank` })
+  Type.Null({ description: `${what}: internal to the merchant, always null for banks` })
 
 export const Retailer = Type.Object(
   {
@@ -47,7 +48,7 @@ export const Retailer = Type.Object(
     isMask: Type.Boolean({ description: 'The merchant is masked' }),
     domain: Type.Array(Type.String(), { description: 'Domains of its shops', examples: [['grocer.example']] }),
     merchantCategoryCode: Type.Array(Type.String(), { description: 'Category codes (MCC)', examples: [['5411']] }),
-    createdAt: instant('When the platform got to know the merchant', '2026-01-15T09:00:00.000Z'),
+    createdAt: instant('When the merchant was added', '2026-01-15T09:00:00.000Z'),
     updateAt: instant('When its record last changed', '2026-11-21T08:05:00.000Z'),
     webhookUrl: ownAffair('Webhook'),
     apiUrl: ownAffair('Interface'),

@@ -13,7 +13,8 @@ export const money = (description: string, example: number) => Type.Number({ des
 export const BankStatus = Type.Enum([...bankStatuses], {
   title: 'BankStatus',
   description:
-    'pending: has not decided; approved: takes part; declined: does not; expired: the campaign went on or ended without it',
+    'pending: has not decided; approved: takes part; declined: does not; expired: did not decide in time, or the ' +
+    'campaign ended without a launch',
 })
 
 /** Whose it is and who made it. */
@@ -76,21 +77,21 @@ export const offer: TProperties = {
   participationTerms: nullable(text('Terms of participation', 'One accrual a day and card')),
   bannerSmall: nullable(text('URL or data URI of the small banner', 'https://cdn.grocer.example/small.png')),
   bannerBig: nullable(text('URL or data URI of the big banner', 'https://cdn.grocer.example/big.png')),
-  sku: Type.Array(Type.String(), { description: 'SKUs that the cashback is for; empty: not bound to any' }),
-  categoryId: Type.Array(Type.String(), { description: 'Categories that the cashback is for' }),
-  allProducts: flag('The whole assortment'),
-  purchaseOnline: flag('Counts online purchases'),
-  purchaseOffline: flag('Counts purchases in shops'),
-  dateFrom: instant('Start of the period, inside it'),
-  dateTo: instant('End of the period, outside it', '2027-01-01T00:00:00.000Z'),
-  minAmount: money('Smallest amount of a receipt', 100),
-  maxAmount: money('Largest amount of a receipt', 5000),
-  maxBudget: nullable(money('Most that a bank’s part may cost; null: no limit', 100000)),
+  sku: Type.Array(Type.String(), { description: 'SKUs that the cashback applies to; empty: not limited to SKUs' }),
+  categoryId: Type.Array(Type.String(), { description: 'Product categories that the cashback applies to' }),
+  allProducts: flag('The cashback applies to all products'),
+  purchaseOnline: flag('Online purchases count'),
+  purchaseOffline: flag('Purchases in shops count'),
+  dateFrom: instant('Start of the period (inclusive)'),
+  dateTo: instant('End of the period (exclusive)', '2027-01-01T00:00:00.000Z'),
+  minAmount: money('Smallest receipt amount', 100),
+  maxAmount: money('Largest receipt amount', 5000),
+  maxBudget: nullable(money('Highest cost of a bank’s part; null: no limit', 100000)),
   percentage: money('Cashback in percent', 5),
   merchantCompensationPercentage: money('Share of the cashback that the merchant bears', 60),
   merchantCategoryCode: nullable(Type.Array(Type.String(), { description: 'MCC', examples: [['5411']] })),
   countryId: uuid('The country'),
-  terminals: Type.Array(Terminal, { description: 'Where the campaign applies, as it is now' }),
+  terminals: Type.Array(Terminal, { description: 'Terminals where the campaign applies now' }),
   terminalsPlatform: flag('The terminals are those of the merchant in the platform’s directory'),
   paymentSystemsId: Type.Array(uuid('A payment system'), { description: 'Payment systems that take part' }),
 }

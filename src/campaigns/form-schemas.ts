@@ -99,8 +99,8 @@ const required = {
   }),
   dateFrom: instant('Start of the period; may lie in the past', '2026-12-01T00:00:00Z'),
   dateTo: instant('End of the period, in the future and after `dateFrom`', '2027-01-01T00:00:00Z'),
-  minAmount: money('Smallest amount of a receipt', { minimum: 0 }, 100),
-  maxAmount: money('Largest amount of a receipt, at least `minAmount`', { minimum: 0 }, 5000),
+  minAmount: money('Smallest receipt amount', { minimum: 0 }, 100),
+  maxAmount: money('Largest receipt amount, at least `minAmount`', { minimum: 0 }, 5000),
   percentage: percentage('Cashback in percent', 5),
   countryCode: Type.String({
     pattern: '^[A-Za-z]{2}$',
@@ -141,9 +141,9 @@ const optional = {
         'given. false without `sku` and `categoryId` is accepted: the campaign then applies to no product',
     }),
   ),
-  purchaseOnline: nullable(Type.Boolean({ description: 'Counts online purchases; left out: true' })),
-  purchaseOffline: nullable(Type.Boolean({ description: 'Counts purchases in shops; left out: true' })),
-  maxBudget: nullable(money('Most that a bank’s part may cost', { exclusiveMinimum: 0 }, 100000)),
+  purchaseOnline: nullable(Type.Boolean({ description: 'Online purchases count. Default: true' })),
+  purchaseOffline: nullable(Type.Boolean({ description: 'Purchases in shops count. Default: true' })),
+  maxBudget: nullable(money('Highest cost of a bank’s part', { exclusiveMinimum: 0 }, 100000)),
   merchantCategoryCode: nullable(
     Type.Array(
       Type.String({ pattern: '^\\d{4}$', 'x-must-be': 'four digits', description: 'MCC', examples: ['5411'] }),
@@ -196,7 +196,8 @@ export const EditBody = named(
     {
       ...closed,
       description:
-        'The fields to change. null clears an optional field. Send only these fields: others that the details have, such as `status` or `banks`, are refused',
+        'The fields to change. null clears an optional field. Send only these fields: others that the details have, such ' +
+        'as `status` or `banks`, are refused',
     },
   ),
 )

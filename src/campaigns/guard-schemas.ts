@@ -7,14 +7,14 @@ const ifMatch = (description: string, example: string) =>
   Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 4096, description, examples: [example] })) })
 
 export const GuardHeaders = ifMatch(
-  'The `ETag` of the details that this was decided by: it is refused when they have changed since',
+  'The `ETag` of the details that the decision is based on: 412 if the campaign has changed since',
   '"7"',
 )
 
 /** Of a bank's operations. */
 export const BankGuardHeaders = ifMatch(
   'What the bank has seen: the `ETag` of `GET /portal/cashbacks/{cashbackId}`, or the quoted `updatedAt` of the campaign in the ' +
-    'bank’s list. It is refused when the terms or the bank’s own part have changed since; other banks’ decisions do not count',
+    'bank’s list. 412 if the terms or the bank’s own part have changed since; other banks’ decisions do not count',
   '"2026-11-22T20:00:00.000Z"',
 )
 

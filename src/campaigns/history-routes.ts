@@ -20,7 +20,8 @@ const changes = Type.Unsafe<Record<string, readonly [unknown, unknown] | null> |
   type: ['object', 'null'],
   description:
     'Old and new value of each field that an edit changed; a list with more than 100 elements, and always `terminals`, is told by ' +
-    'its length. null for `description` and the banners: they have changed. Of a segment it is `customersCount`, whose old value is ' +
+    'its length. null for `description` and the banners: they have changed. Of a segment it is `customersCount`, ' +
+    'whose old value is ' +
     'null for the first one. null where nothing but the state changed.',
   additionalProperties: { type: ['array', 'null'], items: {}, minItems: 2, maxItems: 2 },
   examples: [{ percentage: [5, 20], description: null }],
@@ -32,7 +33,7 @@ export const HistoryEntry = Type.Object({
     {
       type: Type.Enum([...accountTypes, 'clock'], {
         title: 'ActorType',
-        description: 'A bank, the merchant, the platform’s operator, or the clock',
+        description: 'The bank, the merchant, the platform’s operator, or the clock',
       }),
       id: nullable(uuid('The bank or the merchant; null for others, and to a bank for other banks')),
       login: nullable(
@@ -53,17 +54,17 @@ export const HistoryEntry = Type.Object({
   ),
   subject: Type.Enum([...subjects], {
     title: 'HistorySubject',
-    description: 'What it is about: the campaign, a bank’s part, or its reporting',
+    description: 'What changed: the campaign, a bank’s part, or its reporting',
   }),
-  bankId: nullable(uuid('Whose part or reporting; null for the campaign')),
+  bankId: nullable(uuid('The bank whose part or reporting changed; null for the campaign')),
   trigger: Type.Enum([...triggers, 'edit', 'segment'], {
     title: 'HistoryTrigger',
-    description: 'What has caused it. `edit` and `segment` change fields, and leave the state as it is',
+    description: 'The cause. `edit` and `segment` change fields and leave the state as it is',
   }),
-  from: state('Where it was; null: it began'),
-  to: state('Where it went; null: it ended'),
+  from: state('The state before; null for the first entry'),
+  to: state('The state after; null: removed'),
   changes,
-  comment: nullable(Type.String({ description: 'What the actor had to say', examples: ['Not this season'] })),
+  comment: nullable(Type.String({ description: 'The actor’s comment', examples: ['Not this season'] })),
 })
 
 export const historyRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database'>> = async (app, deps) => {
@@ -81,9 +82,9 @@ export const historyRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'databa
         params: CampaignPath,
         querystring: NoQuery,
         response: {
-          200: Type.Array(HistoryEntry, { description: 'Every step, the first one first' }),
+          200: Type.Array(HistoryEntry, { description: 'Every step, oldest first' }),
           ...cashbackErrors({
-            400: 'The id is no UUID, or the query is not empty',
+            400: 'The id is not a UUID, or the query is not empty',
             404: 'There is no such campaign, or the bank is not invited',
           }),
         },

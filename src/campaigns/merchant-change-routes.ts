@@ -41,8 +41,9 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
         operationId: 'createCampaign',
         summary: 'Create a campaign and invite banks',
         description:
-          'The campaign belongs to the merchant of the token and waits for the decisions of the banks. Who created it is known ' +
-          'from the token: `creatorId`, `createdByType` and `retailerId` are not taken. All faults of the body are told at once.',
+          'The campaign belongs to the merchant of the token and waits for the decisions of the banks. The author is known ' +
+          'from the token: `creatorId`, `createdByType` and `retailerId` are not accepted. All validation errors are ' +
+          'returned at once.',
         querystring: NoQuery,
         body: CreateBody,
         response: {
@@ -52,7 +53,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
             headers: locationHeader('/cashbacks/for-merchant/7d0f1c0a-54a5-4a0e-9d0c-1f6f5a2f9a11'),
           },
           ...cashbackErrors({
-            400: 'The body is not as described',
+            400: 'The body is invalid',
           }),
         },
       },
@@ -78,11 +79,13 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
         operationId: 'editCampaign',
         summary: 'Change some fields of a campaign',
         description:
-          'Fields that the body leaves out stay. While the campaign awaits banks and none has approved, every field may change; ' +
+          'Fields that the body leaves out keep their values. While the campaign awaits banks and none has approved, every ' +
+          'field may change; ' +
           'once one has approved, `description`, the banners, and `terminals` and `participantsIds` by adding; once launched and ' +
-          'until the period ends, `description`, the banners, and `terminals` by adding (`permissions.editableFields`). Another ' +
-          'field may be sent with the value that it has. All faults are told at once, and with a fault nothing is changed. ' +
-          'A bank that is added to a campaign that awaits the merchant makes it await the banks again. `creatorId`, ' +
+          'until the period ends, `description`, the banners, and `terminals` by adding (`permissions.editableFields`). ' +
+          'Other fields may be sent with their present values. All validation errors are returned at once, and nothing is ' +
+          'changed. ' +
+          'Adding a bank to a campaign in `awaitingMerchantApproval` returns it to `awaitingBankApproval`. `creatorId`, ' +
           '`createdByType` and `retailerId` are ignored.',
         headers: GuardHeaders,
         params: CampaignPath,
@@ -92,7 +95,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
           200: detailsAnswer('The campaign as it is now'),
           ...cashbackErrors({
             ...notOwn,
-            400: 'The body is not as described, or a field may not be changed now',
+            400: 'The body is invalid, or a field may not be changed now',
             403: onlyAuthor,
             412: stale,
           }),
@@ -117,7 +120,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
         summary: 'Delete a campaign',
         description:
           'Possible for the author before the campaign is active, until exactly 48 hours before `dateFrom`. The campaign stays ' +
-          'readable with the status `deleted`. Repeated, it gives the same answer.',
+          'readable with the status `deleted`. A repeated call returns the same answer.',
         headers: GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,
@@ -125,7 +128,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
         response: {
           200: { ...ref(OperationResult), description: 'The campaign is deleted' },
           ...cashbackErrors({
-            400: 'The id is no UUID, it is too late, or the campaign’s status does not permit it',
+            400: 'The id is not a UUID, it is too late, or the campaign’s status does not permit it',
             403: onlyAuthor,
             404: notOwn[404],
             412: stale,
@@ -162,7 +165,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
           201: { ...ref(OperationResult), description: 'The campaign is `approved` and starts at `dateFrom`' },
           ...cashbackErrors({
             ...notOwn,
-            400: 'The id is no UUID, no bank has approved, or the campaign’s status does not permit it',
+            400: 'The id is not a UUID, no bank has approved, or the campaign’s status does not permit it',
             412: stale,
           }),
         },

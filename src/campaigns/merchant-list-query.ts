@@ -34,7 +34,7 @@ export const MerchantListQuery = Type.Object(
         minimum: 1,
         maximum: mostPages,
         'x-must-be': 'a whole number from 1',
-        description: 'Page, from 1; one past the end is empty. Left out: 1',
+        description: 'Page, from 1; a page past the end is empty. Default: 1',
         examples: [1],
       }),
     ),
@@ -51,7 +51,8 @@ export const MerchantListQuery = Type.Object(
     ...skuParameter,
     status: Type.Optional({
       ...Status,
-      description: 'Campaigns in this one status; the only way, with `generalStatus=closed`, to deleted ones',
+      description:
+        'Campaigns in this status. Deleted ones are listed only with `status=deleted` or `generalStatus=closed`',
     }),
     generalStatus: Type.Optional(
       Type.Enum(Object.keys(generalStatuses), {
@@ -74,7 +75,7 @@ export const MerchantListQuery = Type.Object(
       Type.String({
         pattern: '^(?:[Aa][Ss][Cc]|[Dd][Ee][Ss][Cc])$',
         'x-must-be': 'ASC or DESC',
-        description: 'ASC or DESC, in any case. Left out: DESC',
+        description: 'ASC or DESC, in any case. Default: DESC',
         examples: ['DESC'],
       }),
     ),

@@ -49,13 +49,13 @@ export const merchantReadRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async
         operationId: 'listOwnCampaigns',
         summary: 'The merchant’s campaigns, page by page',
         description:
-          'Those of the merchant of the token, also those that a bank has created for it: `retailerId`, `bankId` and ' +
-          '`createdByType` are not taken. Deleted ones are left out unless `status=deleted` or `generalStatus=closed` asks for ' +
+          'Campaigns of the token’s merchant, including those that a bank has created for it. `retailerId`, `bankId` and ' +
+          '`createdByType` are not accepted. Deleted ones are left out unless `status=deleted` or `generalStatus=closed` asks for ' +
           'them. Filters are combined; every filter narrows the list.',
         querystring: MerchantListQuery,
         response: {
           200: { ...ref(schemas.CampaignPage), description: 'The page' },
-          ...cashbackErrors({ 400: 'A parameter or value is not as described' }),
+          ...cashbackErrors({ 400: 'A parameter is unknown, or a value is invalid' }),
         },
       },
     },
@@ -74,14 +74,14 @@ export const merchantReadRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async
         operationId: 'readCampaign',
         summary: 'One campaign with its banks',
         description:
-          'Everything of the campaign, every invited bank, what its state permits now, and counts. The `ETag` names its version.',
+          'All fields of the campaign, every invited bank, what may be done now, and counts. The `ETag` identifies this version.',
         headers: IfNoneMatch,
         params: CampaignPath,
         querystring: NoQuery,
         response: {
           200: detailsAnswer('The campaign'),
           ...notModified,
-          ...cashbackErrors({ ...notOwn, 400: 'The id is no UUID, or the query is not empty' }),
+          ...cashbackErrors({ ...notOwn, 400: 'The id is not a UUID, or the query is not empty' }),
         },
       },
     },

@@ -33,7 +33,7 @@ export const CampaignDetails = Type.Object(
     ...origin,
     ...offer,
     expectedCompensation: nullable(
-      money('What the merchant is to compensate, over all banks; null before the first report', 1250.5),
+      money('What the merchant owes all banks together; null before the first report', 1250.5),
     ),
     ...standing,
     banks: Type.Array(InvitedBank, { description: 'Every invited bank' }),
@@ -46,7 +46,7 @@ export const CampaignDetails = Type.Object(
         deleteAbility: flag('It may be deleted'),
         confirmAbility: flag('It may be launched'),
       },
-      { description: 'What its state permits at this moment, to those whose role permits changes' },
+      { description: 'What its state allows now, for callers whose role may make changes' },
     ),
     statistics: Type.Object(
       {
@@ -54,7 +54,7 @@ export const CampaignDetails = Type.Object(
         banksPending: count('Banks that have not decided', 1),
         banksApproved: count('Banks that take part', 1),
         banksDeclined: count('Banks that declined', 1),
-        banksExpired: count('Banks without which it went on or ended'),
+        banksExpired: count('Banks that did not decide in time'),
         terminals: count('Terminals where it applies', 120),
         segmentCustomers: count(
           'Customers in the segments of all banks; for each bank rounded down to tens, 0 below 20',

@@ -6,7 +6,12 @@ import { count, flag } from './campaign-schemas.ts'
 const mostOnAPage = 100
 
 export const pagingParameters = {
-  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: 'From 1; one past the end is empty' }),
+  page: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 1,
+    description: 'From 1; a page past the end is empty',
+  }),
   pageSize: Type.Integer({ minimum: 1, maximum: mostOnAPage, default: 20, description: 'Items on a page' }),
 }
 

@@ -34,7 +34,7 @@ export const OperationResult = Type.Object(
     createdAt: instant('When the campaign was created', '2026-11-21T08:00:00.000Z'),
     updatedAt: instant('When it last changed', '2026-11-21T08:05:00.000Z'),
   },
-  { $id: 'OperationResult', description: 'What a change has led to' },
+  { $id: 'OperationResult', description: 'The result of a change' },
 )
 
 export const NoQuery = Type.Object({}, closed)
@@ -43,10 +43,10 @@ export const NoQuery = Type.Object({}, closed)
 export const CampaignPath = Type.Object({ cashbackId: uuid('The campaign') })
 
 const common = {
-  401: 'The token is missing, expired or not valid',
+  401: 'The token is missing, expired or invalid',
   403: 'The caller is of the wrong kind, its role does not allow this, or the campaign belongs to another merchant',
   429: 'Too many requests: try again after `Retry-After` seconds',
-  500: 'A fault of ours; tell us the request id',
+  500: 'Internal error. Quote the request id when you contact support',
   503: 'The platform is away for a moment; try again after `Retry-After` seconds',
 }
 

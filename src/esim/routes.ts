@@ -43,7 +43,7 @@ export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app,
     title: 'Perkline eSIM sales',
     description:
       'How a bank sells eSIM profiles: show operators and tariffs, reserve a profile for 15 minutes while the customer pays, ' +
-      'confirm, and hand over the activation data. Every request may be repeated safely after a lost answer.',
+      'confirm, and hand over the activation data. Every request can be retried safely after a lost answer.',
     page: '/swagger',
     tags: [
       { name: 'Catalogue', description: 'Mobile operators and their tariffs' },
@@ -79,7 +79,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         querystring: schemas.NoQuery,
         response: {
           200: Type.Array(ref(schemas.Operator), { description: 'The operators' }),
-          ...esimErrors({ 400: 'The query is not as described' }),
+          ...esimErrors({ 400: 'The query is invalid' }),
         },
       },
     },
@@ -93,14 +93,14 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         operationId: 'listTariffs',
         tags: ['Catalogue'],
         summary: 'Tariffs of one mobile operator',
-        description: '`available` is as of this moment: another customer may take the last profile before yours.',
+        description: '`available` holds for this moment: another customer may take the last profile first.',
         security: secured,
         params: schemas.OperatorPath,
         querystring: schemas.NoQuery,
         response: {
           200: Type.Array(ref(schemas.Tariff), { description: 'The tariffs' }),
           ...esimErrors({
-            400: 'The query is not as described',
+            400: 'The query is invalid',
             404: 'There is no such operator, or the bank does not sell it',
           }),
         },
@@ -121,23 +121,27 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         tags: ['Orders'],
         summary: 'Reserve a profile for 15 minutes',
         description:
-          'A new `externalId` makes an order and takes one profile. The same `externalId` again, with the same operator and ' +
-          'tariff, gives the order as it is by then and takes nothing.',
+          'A new `externalId` creates an order and reserves one profile. The same `externalId` with the same operator and ' +
+          'tariff returns that order as it is now: check its `status`, and use a new `externalId` after `cancelled` or ' +
+          '`expired`.',
         security: secured,
         querystring: schemas.NoQuery,
         body: schemas.ReserveBody,
         response: {
-          200: { ...ref(schemas.Order), description: 'The order that this externalId made before' },
+          200: {
+            ...ref(schemas.Order),
+            description: 'The order that was created with this `externalId` before, as it is now',
+          },
           201: {
             ...ref(schemas.Order),
-            description: 'A new order; its profile is kept until `reservedUntil`',
+            description: 'A new order; its profile is reserved until `reservedUntil`',
             headers: locationHeader('/esim/v1/orders/019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'),
           },
           ...esimErrors({
-            400: 'The body is not as described',
+            400: 'The body is invalid',
             404: 'There is no such operator or tariff',
             409: 'The externalId was used with another operator or tariff',
-            503: 'The tariff has no free profile at the moment, or is switched off',
+            503: 'The tariff cannot be sold now (`perkline-error-code`: `no-stock` or `off-sale`), or the platform is away (`unavailable`)',
           }),
         },
       },
@@ -156,13 +160,13 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         operationId: 'readOrder',
         tags: ['Orders'],
         summary: 'An order without its activation secrets',
-        description: 'Tells whether a confirm whose answer was lost has been carried out.',
+        description: 'Shows, for example, whether a confirm whose answer was lost was carried out.',
         security: secured,
         params: schemas.OrderPath,
         querystring: schemas.NoQuery,
         response: {
           200: { ...ref(schemas.Order), description: 'The order' },
-          ...esimErrors({ 400: 'The orderId is no UUID', 404: 'There is no such order of this bank' }),
+          ...esimErrors({ 400: 'The orderId is not a UUID', 404: 'There is no such order of this bank' }),
         },
       },
     },
@@ -181,8 +185,9 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         tags: ['Orders'],
         summary: 'Confirm the payment and get the activation data',
         description:
-          'To be called once the customer has paid. Repeated, it gives the same data and sends no second e-mail. In `qr_email` ' +
-          'mode the header `x-email-delivery` tells how the e-mail went: `sent`, `already-sent`, `unknown` (it may have ' +
+          'Call it once the customer has paid. A repeated call returns the same data and sends no second e-mail. In ' +
+          '`qr_email` mode the header `x-email-delivery` shows what happened to the e-mail: `sent`, `already-sent`, ' +
+          '`unknown` (it may have ' +
           'arrived, and is not sent again) or `failed` (repeat the confirm with the address to try again). A confirm never ' +
           'fails because of the e-mail.',
         security: secured,
@@ -196,7 +201,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
             headers: { 'x-email-delivery': schemas.EmailDelivery },
           },
           ...esimErrors({
-            400: 'The body is not as described, or `customerEmail` is missing in `qr_email` mode',
+            400: 'The body is invalid, or `customerEmail` is missing in `qr_email` mode',
             404: 'There is no such order of this bank',
             409: 'The order is cancelled or expired',
           }),
@@ -218,7 +223,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
       schema: {
         operationId: 'readOrderQr',
         tags: ['Orders'],
-        summary: 'The activation code as a QR picture',
+        summary: 'The activation code as a QR code',
         description: 'A PNG of 512x512 pixels with a quiet zone, or the same picture as base64 in JSON.',
         security: secured,
         params: schemas.OrderPath,
@@ -234,7 +239,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
             },
           },
           ...esimErrors({
-            400: 'The orderId is no UUID, or the format is unknown',
+            400: 'The orderId is not a UUID, or the format is unknown',
             404: 'There is no such order of this bank',
             409: 'The order is not confirmed',
           }),
@@ -258,8 +263,8 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
       schema: {
         operationId: 'cancelOrder',
         tags: ['Orders'],
-        summary: 'Give the profile of an unpaid order back',
-        description: 'The profile can be sold again at once. Repeated, it gives the same answer.',
+        summary: 'Cancel an unpaid order',
+        description: 'Its profile is free again at once. A repeated call returns the same answer.',
         security: secured,
         params: schemas.OrderPath,
         querystring: schemas.NoQuery,
@@ -267,7 +272,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         response: {
           200: { ...ref(schemas.Order), description: 'The cancelled order' },
           ...esimErrors({
-            400: 'The orderId is no UUID, or the body is not empty',
+            400: 'The orderId is not a UUID, or the body is not empty',
             404: 'There is no such order of this bank',
             409: 'The order is confirmed or expired',
           }),

@@ -23,9 +23,9 @@ const msisdn = text('Subscriber number', '+380671234567')
 
 export const Operator = Type.Object(
   {
-    code: text('Lasting code, used in every later request', 'kyivstar'),
+    code: text('Permanent code, used in later requests', 'kyivstar'),
     nameUk: text('Name in Ukrainian', 'Київстар'),
-    nameEn: text('Name in English; the Ukrainian one where there is none, so never empty', 'Kyivstar'),
+    nameEn: text('Name in English; the Ukrainian name if there is none, so never empty', 'Kyivstar'),
     logoUrl: nullable(Type.String({ description: 'Logo; null: show a placeholder', examples: [null] })),
     country: text('ISO 3166-1 alpha-2 code, or `global`', 'UA'),
   },
@@ -62,7 +62,7 @@ export const Order = Type.Object(
     status: Type.Enum([...orderStatuses], {
       title: 'OrderStatus',
       description:
-        'reserved: waits for the payment; confirmed: paid, final; cancelled: given back by the bank; expired: not confirmed in time',
+        'reserved: waiting for payment; confirmed: paid, final; cancelled: by the bank; expired: not confirmed in time',
     }),
     msisdn: nullable({ ...msisdn, description: 'Subscriber number; null once cancelled or expired' }),
     reservedUntil: nullable(instant('End of the reservation; null once confirmed or cancelled')),
@@ -103,7 +103,7 @@ export const Confirmation = Type.Object(
 export const EmailDelivery = Type.Enum([...emailDeliveries], {
   title: 'EmailDelivery',
   type: 'string',
-  description: 'How the e-mail went; absent unless the bank’s delivery mode is `qr_email`',
+  description: 'What happened to the e-mail; absent unless the bank’s delivery mode is `qr_email`',
 })
 
 export const QrBase64 = Type.Object(
@@ -172,10 +172,10 @@ export const QrQuery = Type.Object(
 export const NoQuery = Type.Object({}, closed)
 
 const always = {
-  401: 'The token is missing, expired or not one of ours',
+  401: 'The token is missing, expired or invalid',
   403: 'The token does not belong to a bank',
-  429: 'Too many requests: wait for `Retry-After` seconds, and longer after each further refusal',
-  500: 'A fault of ours; tell us the request id',
+  429: 'Too many requests: wait `Retry-After` seconds, and twice as long after each further 429',
+  500: 'Internal error. Quote the request id when you contact support',
   503: 'The platform is away for a moment; try again after `Retry-After` seconds',
 }
 

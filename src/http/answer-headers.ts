@@ -19,7 +19,7 @@ const components = {
     schema: { type: 'string', examples: ['0f9c6a52-8d1b-4c7e-9a40-5d2c8e1f7b63'] },
   },
   ErrorCode: {
-    description: 'The reason for programs. Its meaning never changes; new codes may be added',
+    description: 'The reason, for programs. A code never changes its meaning; new codes may be added',
     schema: { type: 'string', enum: [...errorCodes], examples: ['invalid'] },
   },
   Challenge: {
@@ -47,13 +47,13 @@ const components = {
   },
   RateLimit: {
     description:
-      'What is left to the bank: `r` requests may follow at once, and in `t` seconds the full burst is there again. Absent where the ' +
-      'platform sets no limit.',
+      'What the bank has left: `r` requests at once; after `t` seconds the full burst is available again. Absent where ' +
+      'the platform sets no limit.',
     schema: { type: 'string', examples: ['"bank";r=199;t=1'] },
   },
   RateLimitPolicy: {
     description:
-      'The limit of a bank: `q` requests at once, and as many again within `w` seconds. Absent where there is none.',
+      'The bank’s limit: bursts of `q` requests, refilled within `w` seconds. Absent where there is no limit.',
     schema: { type: 'string', examples: ['"bank";q=200;w=2'] },
   },
 } as const satisfies Record<string, Header>

@@ -183,7 +183,9 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
     description:
       'How banks and merchants run cashback campaigns together: create and invite, confirm or reject, launch, and after the ' +
       'period reconcile and settle. ' +
-      (deps.sandbox ? 'The clock of the sandbox takes a campaign through its period in a second. ' : '') +
+      (deps.sandbox
+        ? 'In the sandbox you can move the clock and take a campaign through its period in seconds. '
+        : '') +
       'A token serves every API of the platform.',
     page: '/swagger',
     tags: [

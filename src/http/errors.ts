@@ -63,7 +63,7 @@ export const errorCodeHeader = 'perkline-error-code'
 
 const message = Type.Union([Type.String(), Type.Array(Type.String())], {
   description:
-    'What is wrong: one text, or for faults of form one entry for each, beginning with the name of the field',
+    'What is wrong: one text, or for validation errors a list in which each entry begins with the name of its field',
 })
 
 export const CashbackError = Type.Object(
@@ -72,11 +72,11 @@ export const CashbackError = Type.Object(
     message,
     error: Type.String({ description: 'The HTTP reason' }),
   },
-  { $id: 'ApiError', description: 'Any answer that is not a success' },
+  { $id: 'ApiError', description: 'An error' },
 )
 
 const code = Type.Enum([...errorCodes], {
-  description: 'The reason for programs. Its meaning never changes; new codes may be added',
+  description: 'The reason, for programs. A code never changes its meaning; new codes may be added',
 })
 
 const orNull = <Value>(type: string, description: string, example: Value) =>
@@ -90,7 +90,7 @@ const FileProblem = Type.Object({
     description: 'Values of the rule',
     examples: [{ decimals: 2 }],
   }),
-  value: orNull<string>('string', 'What stands there; null: nothing to show', '12,5'),
+  value: orNull<string>('string', 'The value; null: nothing to show', '12,5'),
 })
 
 const problems = Type.Optional(
@@ -101,14 +101,14 @@ const problems = Type.Optional(
 
 export const PortalError = Type.Object(
   { ...CashbackError.properties, code, problems },
-  { $id: 'PortalError', description: 'Any answer of the portal’s operations that is not a success' },
+  { $id: 'PortalError', description: 'An error of the operations under `/portal`' },
 )
 
 export const OperatorError = Type.Object(
   { ...CashbackError.properties, code },
   {
     $id: 'ApiError',
-    description: 'Any answer that is not a success',
+    description: 'An error',
   },
 )
 
@@ -121,7 +121,7 @@ export const EsimError = Type.Object(
     error: Type.String({ description: 'The HTTP reason' }),
     message,
   },
-  { $id: 'ApiError', description: 'Any answer that is not a success' },
+  { $id: 'ApiError', description: 'An error' },
 )
 
 export const TokenError = Type.Object(

@@ -39,9 +39,10 @@ export const KeyHeader = Type.String({
   minLength: 1,
   maxLength: 257,
   description:
-    'Makes the request safe to repeat: with the same key and content it takes effect once, and a repeat gets the first answer with ' +
-    '`idempotent-replayed: true`. 1 to 255 visible ASCII characters, with or without quotes; a key belongs to the account and the ' +
-    'operation and is kept for 24 hours (a setting of the platform). Answers other than 2xx are not kept.',
+    'Makes the request safe to retry: with the same key and content it takes effect once, and a retry returns the ' +
+    'first answer with `idempotent-replayed: true`. 1 to 255 visible ASCII characters, with or without quotes; a key ' +
+    'belongs to the account and the ' +
+    'operation and is kept for 24 hours (a setting of the platform). Only 2xx answers are stored.',
   examples: ['9b2f6d1e-order-42'],
 })
 export const keyErrors = {

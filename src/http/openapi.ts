@@ -113,7 +113,7 @@ function withKey<Schema extends DocumentedSchema>(schema: Schema, { url, config 
 const replayed = {
   type: 'string',
   enum: ['true'],
-  description: 'The answer is that of an earlier request with the same key',
+  description: 'The answer is the stored one of an earlier request with the same key',
 }
 
 /** A reference to a named schema that keeps its type. */
@@ -171,7 +171,7 @@ const sizeText = (bytes: number): string => (bytes < mebibyte ? `${bytes / kibib
 const header = (description: string, example: string) => ({ type: 'string', description, examples: [example] })
 
 /** Headers that answers declare. */
-export const locationHeader = (example: string) => ({ location: header('The address of what was created', example) })
+export const locationHeader = (example: string) => ({ location: header('The path of the new object', example) })
 export const setCookieHeader = (description: string, example: string) => ({
   'set-cookie': header(description, example),
 })
@@ -191,7 +191,7 @@ export const IfNoneMatch = Type.Object({
   'if-none-match': Type.Optional(
     Type.String({
       maxLength: 4096,
-      description: 'The `ETag` of the answer before. If nothing has changed since, the answer is 304',
+      description: 'The `ETag` of your last answer. If nothing has changed since, the answer is 304',
       examples: ['"7"'],
     }),
   ),

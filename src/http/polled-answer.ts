@@ -12,7 +12,7 @@ const text = (description: string) => ({ type: 'string', description })
 /** The same as the documents declare them. */
 export const polledAnswerHeaders = {
   etag: text('The version of this answer, for `If-None-Match`'),
-  'cache-control': text('Always `private, no-cache`: keep the answer, and ask whether it still holds'),
+  'cache-control': text('Always `private, no-cache`: store the answer, and revalidate it with `If-None-Match`'),
   vary: text(`Always \`${polledHeaders.vary}\``),
 }
 

@@ -32,7 +32,10 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
         summary: 'The bank’s campaigns, page by page',
         description: 'For banks. Without terminals and customers; filters are combined, every one narrows the list.',
         querystring: BankCampaignsQuery,
-        response: { 200: BankCampaignPage, ...cashbackErrors({ 400: 'A parameter or value is not as described' }) },
+        response: {
+          200: BankCampaignPage,
+          ...cashbackErrors({ 400: 'A parameter is unknown, or a value is invalid' }),
+        },
       },
     },
     async request => {
@@ -59,7 +62,7 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
           200: { ...BankCampaignDetails, headers: { etag: etagHeader } },
           ...notModified,
           ...cashbackErrors({
-            400: 'The id is no UUID, or the query is not empty',
+            400: 'The id is not a UUID, or the query is not empty',
             404: 'There is no such campaign, or the bank is not invited',
           }),
         },

@@ -22,9 +22,7 @@ const part = {
   bankStatus,
   ...reporting,
   compensationAcknowledged: flag('The bank has acknowledged that it received the compensation'),
-  expectedCompensation: nullable(
-    money('What the merchant is to compensate to this bank; null before its first report', 1250.5),
-  ),
+  expectedCompensation: nullable(money('What the merchant owes this bank; null before its first report', 1250.5)),
 }
 
 const terminalsCount = count('Terminals where it applies', 120)
@@ -40,7 +38,7 @@ const ListedCampaign = Type.Object({
   dateTo: instant('End of the period', '2027-01-01T00:00:00.000Z'),
   percentage: money('Cashback in percent', 5),
   merchantCompensationPercentage: money('Share of the cashback that the merchant bears', 60),
-  maxBudget: nullable(money('Most that the bank’s part may cost; null: no limit', 100000)),
+  maxBudget: nullable(money('Highest cost of the bank’s part; null: no limit', 100000)),
   currency: text('ISO 4217', 'UAH'),
   terminalsCount,
   createdAt: standing.createdAt,
@@ -51,7 +49,7 @@ export const BankCampaignPage = pageOf(ListedCampaign, 'One page of the bank’s
 
 const SegmentSummary = Type.Object({
   customersCount: count('Customers in it', 5000),
-  formedAt: instant('When it was formed', '2026-11-22T10:00:00.000Z'),
+  formedAt: instant('When it was built', '2026-11-22T10:00:00.000Z'),
   sourceFileName: text('The file that the merchant built it from', 'loyal-customers.csv'),
 })
 
@@ -68,16 +66,16 @@ export const BankCampaignDetails = named(
       terminalsCount,
       segment: nullable({
         ...SegmentSummary,
-        description: 'The segment of the bank’s customers; null when none was formed',
+        description: 'The segment of the bank’s customers; null when there is none',
       }),
       permissions: Type.Object(
         {
           confirmAbility: flag('The bank may confirm'),
           rejectAbility: flag('The bank may reject'),
-          uploadReportAbility: flag('A report of the bank is awaited'),
+          uploadReportAbility: flag('The bank may upload a report'),
           acknowledgeAbility: flag('The bank may acknowledge the compensation'),
         },
-        { description: 'What its state permits to the bank at this moment' },
+        { description: 'What the bank may do now' },
       ),
     },
     { description: 'A campaign as one of its banks sees it, without the lists of terminals and customers' },

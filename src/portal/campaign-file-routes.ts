@@ -49,7 +49,7 @@ export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
         querystring: CampaignsExportQuery,
         response: {
           200: csv('Every campaign that the filters find'),
-          ...cashbackErrors({ 400: 'The query is not as described, or a merchant gives `bankStatus`' }),
+          ...cashbackErrors({ 400: 'The query is invalid, or a merchant gives `bankStatus`' }),
         },
       },
     },
@@ -80,7 +80,7 @@ export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
         response: {
           200: csv('Every terminal that matches'),
           ...cashbackErrors({
-            400: 'The id is no UUID, or the query is not as described',
+            400: 'The id is not a UUID, or the query is invalid',
             404: 'There is no such campaign, or the bank is not invited',
           }),
         },
@@ -107,14 +107,15 @@ export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
         operationId: 'downloadSegment',
         summary: 'The bank’s own customers in a segment as CSV',
         description:
-          'For banks. One column, `customerId`, in the order of the file that the segment was formed from. It is sent while it is read: ' +
+          'For banks. One column, `customerId`, in the order of the file that the segment was formed from. It is sent while ' +
+          'it is read: ' +
           `when the connection breaks, the file is not complete. ${aboutFormulas}`,
         params: CampaignPath,
         querystring: NoQuery,
         response: {
           200: csv('The bank’s customers'),
           ...cashbackErrors({
-            400: 'The id is no UUID, or the query is not empty',
+            400: 'The id is not a UUID, or the query is not empty',
             404: 'There is no such campaign, the bank is not invited, or it has no segment',
           }),
         },

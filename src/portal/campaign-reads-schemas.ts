@@ -40,7 +40,7 @@ export const OwnTerminals = Type.Object(
 
 const part = {
   customersCount: count('Customers', 5000),
-  formedAt: nullable(instant('When it was formed; null: never', '2026-11-22T10:00:00.000Z')),
+  formedAt: nullable(instant('When it was built; null: never', '2026-11-22T10:00:00.000Z')),
   sourceFileName: nullable(text('The file that it was built from', 'loyal-customers.csv')),
 }
 
@@ -53,6 +53,6 @@ export const Segment = named(
         description: 'Every invited bank; to a bank, itself alone',
       }),
     },
-    { description: 'How the segment stands' },
+    { description: 'The segment, in numbers' },
   ),
 )

@@ -32,7 +32,7 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
         querystring: TerminalsQuery,
         response: {
           200: TerminalPage,
-          ...cashbackErrors({ 400: 'The id is no UUID, or the query is not as described', 404: unknown }),
+          ...cashbackErrors({ 400: 'The id is not a UUID, or the query is invalid', 404: unknown }),
         },
       },
     },
@@ -55,12 +55,13 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
         operationId: 'readOwnTerminals',
         summary: 'The campaign’s own list of terminals, complete',
         description:
-          'For making another campaign of it. Empty for a campaign that applies at all terminals of its merchant (`terminalsPlatform`).',
+          'For making another campaign of it. Empty for a campaign that applies at all terminals of its merchant ' +
+          '(`terminalsPlatform`).',
         params: CampaignPath,
         querystring: NoQuery,
         response: {
           200: OwnTerminals,
-          ...cashbackErrors({ 400: 'The id is no UUID, or the query is not empty', 404: unknown }),
+          ...cashbackErrors({ 400: 'The id is not a UUID, or the query is not empty', 404: unknown }),
         },
       },
     },
@@ -80,13 +81,14 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
         operationId: 'readSegment',
         summary: 'How the segment of a campaign stands',
         description:
-          'Counts only, bank by bank. A bank sees its own part, exactly; a merchant sees numbers rounded down to tens, 0 below 20, and ' +
+          'Counts only, bank by bank. A bank sees its own part, exactly; a merchant sees numbers rounded down to tens, 0 ' +
+          'below 20, and ' +
           'their sum. Which customers they are is in the bank’s list.',
         params: CampaignPath,
         querystring: NoQuery,
         response: {
           200: Segment,
-          ...cashbackErrors({ 400: 'The id is no UUID, or the query is not empty', 404: unknown }),
+          ...cashbackErrors({ 400: 'The id is not a UUID, or the query is not empty', 404: unknown }),
         },
       },
     },

@@ -21,7 +21,7 @@ import { readSales } from './sales.ts'
 export type PortalEsimDeps = CampaignRoutesDeps & { catalogue: Catalogue; availability: Availability; sealing: Sealing }
 
 const common = { tags: ['Portal'], security: secured }
-const errors = cashbackErrors({ 400: 'The query is not as described', 403: 'The caller is not a bank' })
+const errors = cashbackErrors({ 400: 'The query is invalid', 403: 'The caller is not a bank' })
 
 export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async (app, deps) => {
   const { database, clock, catalogue, availability, costlyReads } = deps
@@ -61,7 +61,8 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
         operationId: 'searchOrderByProfile',
         summary: 'Find an eSIM order by number or ICCID',
         description:
-          'The bank’s own order that is reserved or sold with this profile now. Exact only; neither the number nor the ICCID is logged.',
+          'The bank’s own order that is reserved or sold with this profile now. Exact only; neither the number nor the ' +
+          'ICCID is logged.',
         querystring: NoQuery,
         body: ProfileSearch,
         response: { 200: OrdersPage, ...errors },

@@ -19,7 +19,7 @@ export const SalesQuery = Type.Object(
     timeZone: Type.String({
       maxLength: 64,
       default: 'UTC',
-      description: 'Where the days begin and end: an IANA time zone',
+      description: 'The time zone of the days: an IANA time zone',
       examples: ['Europe/Kyiv'],
     }),
   },
@@ -28,7 +28,7 @@ export const SalesQuery = Type.Object(
 
 const counts = {
   confirmed: count('Sold', 12),
-  cancelled: count('Given back by the bank', 2),
+  cancelled: count('Cancelled by the bank', 2),
   expired: count('Not paid in time', 1),
   amounts: Type.Array(
     Type.Object(
@@ -41,7 +41,7 @@ const counts = {
 
 export const Sales = Type.Object(
   {
-    timeZone: text('Where the days begin and end', 'Europe/Kyiv'),
+    timeZone: text('The time zone of the days', 'Europe/Kyiv'),
     from: day('First day', '2026-11-01'),
     to: day('Last day', '2026-11-30'),
     days: Type.Array(

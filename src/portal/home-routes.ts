@@ -47,12 +47,11 @@ export const portalHomeRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = a
         tags: ['Portal'],
         security: secured,
         operationId: 'readHome',
-        summary: 'What waits for whom, and how many campaigns there are',
+        summary: 'Your tasks, and how many campaigns there are',
         description:
-          'Every step that somebody can take now, page by page: the caller, or the other side, for which the caller waits. With ' +
-          'what the merchant owes in it.',
+          'Every step that the caller or the other side can take now, page by page, with the amount that the merchant owes.',
         querystring: HomeQuery,
-        response: { 200: Home, ...cashbackErrors({ 400: 'The query is not as described' }) },
+        response: { 200: Home, ...cashbackErrors({ 400: 'The query is invalid' }) },
       },
     },
     async request => readHome(partnerOf(request), request.query as Asked),

@@ -37,11 +37,12 @@ const Task = Type.Object({
   dateFrom: instant('Start of the period'),
   dateTo: instant('End of the period', '2027-01-01T00:00:00.000Z'),
   waitsFor: Type.Enum(['me', 'other'], { description: 'me: the caller can do it now; other: the other side' }),
-  by: nullable(instant('Until when it is possible; null: without end', '2027-01-01T00:00:00.000Z')),
+  by: nullable(instant('The deadline; null: none', '2027-01-01T00:00:00.000Z')),
   otherwise: Type.Enum([...outcomes], {
     description:
-      'What happens when nobody acts. participation-expires: the campaign goes on or ends without this bank; campaign-expires: it ' +
-      'ends without having started; stays: everything waits',
+      'What happens when nobody acts. participation-expires: the campaign continues or ends without this bank; ' +
+      'campaign-expires: it ' +
+      'ends without having started; stays: nothing changes',
   }),
   amount: nullable(
     money(
@@ -66,7 +67,7 @@ const ImposedCampaign = Type.Object({
   dateTo: instant('End of the period', '2027-01-01T00:00:00.000Z'),
   percentage: money('Cashback in percent', 5),
   merchantCompensationPercentage: money('Share of the cashback that the merchant bears', 60),
-  maxBudget: nullable(money('Most that it may cost; null: no limit', 100000)),
+  maxBudget: nullable(money('Highest cost; null: no limit', 100000)),
   currency: text('ISO 4217', 'UAH'),
 })
 
@@ -77,26 +78,25 @@ export const Home = named(
   'Home',
   Type.Object(
     {
-      tasks: Type.Array(Task, { description: 'One page: what waits for the caller first, and in it what ends first' }),
+      tasks: Type.Array(Task, { description: 'One page: the caller’s own tasks first, the nearest deadline first' }),
       pagination: Pagination,
       totals: Type.Object(
         { me: totals, other: totals },
         { description: 'All tasks by kind, whatever the query asks for' },
       ),
-      isComplete: flag('false: there are more open campaigns than are looked through at once'),
+      isComplete: flag('false: only some of the open campaigns were counted'),
       bankCampaigns: Type.Object(
         {
           data: Type.Array(ImposedCampaign, { description: 'The campaigns' }),
           hasMore: flag('There are more than these'),
         },
         {
-          description:
-            'Of a merchant: campaigns that banks have created at its cost and that are not over; of a bank empty',
+          description: 'For a merchant: open campaigns that banks have created at its cost; for a bank empty',
         },
       ),
       counts: Type.Object(
         {
-          isComplete: flag('false: only the newest campaigns are counted, so there are at least so many'),
+          isComplete: flag('false: only the newest campaigns are counted; the real number is higher'),
           byStatus: counts(campaignStatuses, 'The caller’s campaigns'),
           byBankStatus: nullable(
             counts(bankStatuses, 'Of a bank, by its own status, without deleted campaigns; null for a merchant'),
@@ -105,6 +105,6 @@ export const Home = named(
         { description: 'How many campaigns there are' },
       ),
     },
-    { description: 'What waits, and how many campaigns there are' },
+    { description: 'The tasks, and how many campaigns there are' },
   ),
 )

@@ -70,7 +70,7 @@ export const ProfileSearch = Type.Object(
 )
 
 export const nextCursor = nullable(
-  Type.String({ format: 'uuid', description: 'For the next page; null when there is none' }),
+  Type.String({ format: 'uuid', description: 'Cursor of the next page; null on the last page' }),
 )
 
 export const shownOrder = {
@@ -82,7 +82,7 @@ export const shownOrder = {
   status: Type.Enum([...orderStatuses], {
     title: 'OrderStatus',
     description:
-      'reserved: waits for the payment; confirmed: paid, final; cancelled: given back by the bank; expired: not confirmed in time',
+      'reserved: waiting for payment; confirmed: paid, final; cancelled: by the bank; expired: not confirmed in time',
   }),
   msisdn: nullable(text('Subscriber number; null once cancelled or expired', '+380671234567')),
   price: money('Price at the reservation', 399),
@@ -95,13 +95,13 @@ export const shownOrder = {
     type: ['string', 'null'],
     title: 'DeliveryMode',
     enum: [...deliveryModes, null],
-    description: 'How the activation data went to the customer; null unless confirmed',
+    description: 'How the activation data was delivered; null unless confirmed',
   }),
   emailDelivery: Type.Unsafe<string | null>({
     type: ['string', 'null'],
     title: 'EmailOutcome',
     enum: ['sent', 'unknown', 'failed', null],
-    description: 'How the e-mail of the confirm went; unknown: it may have arrived; null: there was none',
+    description: 'Delivery of the e-mail of the confirm. unknown: it may have arrived; null: no e-mail',
   }),
 }
 

@@ -52,9 +52,9 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
         tags,
         summary: 'Log in to the portal',
         description:
-          'As `POST /auth/login`, but the token travels in the cookie `perkline_session` only, out of the reach of scripts. The ' +
-          'cookie stands for the token wherever a request has no `Authorization` header; changes by cookie are taken from the ' +
-          'platform’s own pages only.',
+          'As `POST /auth/login`, but the token is set as the cookie `perkline_session`, which scripts cannot read. ' +
+          'Requests without an `Authorization` header use the cookie; changes by cookie are accepted from the platform’s ' +
+          'own pages only.',
         security: [],
         body: LoginBody,
         response: {
@@ -67,8 +67,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
             ),
           },
           ...cashbackErrors({
-            400: 'The body is not as described',
-            401: 'The login and password do not fit, or the user may not log in any more',
+            400: 'The body is invalid',
+            401: 'The login or the password is wrong, or the user is disabled',
             403: foreign,
             429: tooManyAttempts,
           }),
@@ -117,14 +117,14 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
         tags,
         summary: 'Log out',
         description:
-          'Ends the session whose token is sent, as cookie or bearer token: it opens nothing any more. Without a session it changes ' +
-          'nothing. A system’s token lasts as long as its credential.',
+          'Ends the session of the cookie or bearer token; the token is then refused everywhere. Without a session it ' +
+          'changes nothing. A system’s token cannot be ended here.',
         security: [],
         querystring: NoQuery,
         response: {
           204: {
             type: 'null',
-            description: 'Nobody is logged in here any more',
+            description: 'The session has ended',
             headers: setCookieHeader(
               'Removes the session',
               'perkline_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict',

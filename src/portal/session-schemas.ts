@@ -10,7 +10,7 @@ export const Session = Type.Object(
   {
     typeAccount: Type.Enum([...accountTypes], {
       title: 'AccountType',
-      description: 'Whose account it is: a merchant’s (retailer), a bank’s, the platform’s',
+      description: 'Kind of account: a merchant (`retailer`), a bank or the platform',
     }),
     login: Type.String({ description: 'Login of the user; for a system’s token its clientId', examples: ['olena'] }),
     role: Type.Enum([...roles, 'gateway'], {
@@ -23,7 +23,7 @@ export const Session = Type.Object(
       Type.String({ description: 'Its name in English; null where there is no other', examples: ['Grocer'] }),
     ),
     expiresAt: instant('When the session ends; then the user logs in again'),
-    now: instant('The time that campaigns go by; in sandbox mode it can be moved'),
+    now: instant('The platform’s time; in sandbox mode it can be moved'),
     failedLogins: nullable(
       Type.Object(
         {

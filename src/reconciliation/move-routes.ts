@@ -14,8 +14,8 @@ import * as schemas from './schemas.ts'
 
 const common = { tags: ['Reconciliation'], security: secured }
 const noCampaign = 'There is no such campaign, or the bank is not invited to it'
-const repeated = 'Repeated, it changes nothing and gives the same answer.'
-const wrongStage = (what: string) => `An id is no UUID, the query or the body is not empty, or ${what}`
+const repeated = 'A repeated call changes nothing and returns the same answer.'
+const wrongStage = (what: string) => `An id is not a UUID, the query or the body is not empty, or ${what}`
 
 export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyMerchants(app as unknown as FastifyInstance, deps)
@@ -28,7 +28,7 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
         ...common,
         operationId: 'acceptReport',
         summary: 'Accept the bank’s report',
-        description: `Reconciliation with this bank is then complete, whatever differences are left. ${repeated}`,
+        description: `Reconciliation with this bank is then complete, even if differences remain. ${repeated}`,
         headers: GuardHeaders,
         params: schemas.PartPath,
         querystring: NoQuery,

@@ -15,7 +15,7 @@ import * as schemas from './schemas.ts'
 import { differenceLines, differencesHeader, reconciliationView } from './views.ts'
 
 const common = { tags: ['Reconciliation'], security: secured }
-const badPath = 'An id is no UUID, or the query is not empty'
+const badPath = 'An id is not a UUID, or the query is not empty'
 
 const csv = (description: string) => ({
   description,
@@ -33,7 +33,8 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         operationId: 'readReconciliation',
         summary: 'Stages, reports, totals and differences',
         description:
-          'The merchant sees every invited bank, a bank itself alone. Differences are those of the latest report of each side: against ' +
+          'The merchant sees every invited bank, a bank itself alone. Differences are those of the latest report of each ' +
+          'side: against ' +
           'the terms of the campaign, and once both are there, between the two.',
         params: CampaignPath,
         querystring: NoQuery,
@@ -58,9 +59,10 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         operationId: 'downloadDifferences',
         summary: 'All differences with a bank as CSV',
         description:
-          'For the merchant of the campaign and for that bank. Columns: `kind`, `transactionId`, `bankLine`, `merchantLine`, `expected`, ' +
-          '`found`. Texts are quoted; each piece of a text that a spreadsheet would calculate as a formula begins with an apostrophe. An upload that ' +
-          'comes in meanwhile breaks the download off; then start it again.',
+          'For the merchant of the campaign and for that bank. Columns: `kind`, `transactionId`, `bankLine`, ' +
+          '`merchantLine`, `expected`, ' +
+          '`found`. Texts are quoted; text that a spreadsheet would read as a formula is prefixed with an apostrophe. If a ' +
+          'report is uploaded during the download, the connection breaks; start the download again.',
         params: schemas.PartPath,
         querystring: NoQuery,
         response: {
@@ -87,14 +89,15 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
         operationId: 'findDifferences',
         summary: 'Differences with a bank, page by page',
         description:
-          'For the merchant of the campaign and for that bank. Of one kind, or of transactions whose id has a part in any case; in the ' +
+          'For the merchant of the campaign and for that bank. Of one kind, or of transactions whose id has a part in any ' +
+          'case; in the ' +
           'order of the bank’s report, then of the merchant’s. `totalItems` without `search` is the number of the reconciliation.',
         params: schemas.PartPath,
         querystring: schemas.DifferencesQuery,
         response: {
           200: schemas.DifferencePage,
           ...cashbackErrors({
-            400: 'An id is no UUID, or the query is not as described',
+            400: 'An id is not a UUID, or the query is invalid',
             404: 'There is no such campaign, or the bank is not invited to it',
           }),
         },

@@ -23,7 +23,8 @@ const file = Type.Unsafe<string>({
   description:
     'The report: CSV with a header, at most 256 MiB and 1,000,000 lines. Columns, in any order: `transactionId` and `terminalId` ' +
     '(one line of 1 to 128 characters each), `transactionAt` (ISO 8601 with a time zone), `amount` and `cashbackAmount` ' +
-    '(decimal numbers of 0 or more with at most 2 decimals and a point). A file in which at least half of the lines have a card number as ' +
+    '(decimal numbers of 0 or more with at most 2 decimals and a point). A file in which at least half of the lines ' +
+    'have a card number as ' +
     '`transactionId` is refused.',
 })
 export const BankReportForm = Type.Object({ file }, closed)
@@ -33,7 +34,7 @@ export const MerchantReportForm = Type.Object(
     comment: Type.Optional(
       Type.String({
         maxLength: mostCommentCharacters,
-        description: 'What the merchant has to say to the bank',
+        description: 'A comment for the bank',
         examples: ['Two receipts of 3 December are not ours'],
       }),
     ),
@@ -46,7 +47,7 @@ const meanings: Record<DifferenceKind, string> = {
   'unknown-terminal': 'the campaign does not apply at the terminal',
   'amount-out-of-range': 'the amount is below `minAmount` or above `maxAmount`',
   'wrong-cashback': 'the cashback is not `amount × percentage / 100`, rounded half up to 2 decimals',
-  'repeated-transaction': 'an earlier line of the report names the same transaction; that one stands',
+  'repeated-transaction': 'an earlier line of the report names the same transaction; the earlier line counts',
   'budget-exceeded':
     'with this line the cashback of the bank’s lines that break nothing else comes to more than `maxBudget`',
   'amount-differs': 'both reports name the transaction, with different amounts',
@@ -62,7 +63,7 @@ export const differenceCounts = {
       DifferenceKind,
       ReturnType<typeof count>
     >,
-    { title: 'DifferenceCounts', description: 'How many there are of each kind; every kind is listed' },
+    { title: 'DifferenceCounts', description: 'Count of each kind; every kind is listed' },
   ),
 }
 
@@ -83,8 +84,8 @@ const Item = named(
     transactionId: text('The transaction', 'TX-20261203-0007'),
     bankLine: line('bank’s'),
     merchantLine: line('merchant’s'),
-    expected: nullable(text('What the terms, or the merchant’s report, say; null: nothing', '12.35')),
-    found: nullable(text('What stands in the line; null: the bank’s report has none', '12.34')),
+    expected: nullable(text('The value that the terms or the merchant’s report give; null: none', '12.35')),
+    found: nullable(text('The value in the line; null: the bank’s report has none', '12.34')),
   }),
 )
 
@@ -117,7 +118,7 @@ export const Uploaded = named(
       totalCashback: money('Sum of `cashbackAmount`', 28_061.53),
       differences: Type.Object(differenceCounts, {
         title: 'DifferenceTotals',
-        description: 'What this report has led to, together with the other side’s latest',
+        description: 'The result of this report together with the other side’s latest report',
       }),
     },
     { description: 'The report is kept, and it is the other side’s turn' },
@@ -142,17 +143,17 @@ export const Tried = named(
   Type.Object(
     {
       ...Uploaded.properties,
-      reportId: nothing('A trial has no id'),
-      bankReportingStatus: nothing('The stage does not change'),
+      reportId: nothing('A dry run has no id'),
+      bankReportingStatus: nothing('A dry run does not change the stage'),
     },
-    { description: 'A trial: what the report would lead to. Nothing is kept' },
+    { description: 'The result of a dry run. Nothing is stored' },
   ),
 )
 
 const Report = Type.Object({
   reportId: uuid('The report', reportExample),
   side: Type.Enum([...sides], { title: 'ReportSide', description: 'Whose report it is' }),
-  version: Type.Integer({ minimum: 1, description: 'Counts the reports of its side', examples: [1] }),
+  version: Type.Integer({ minimum: 1, description: 'Number of the report, counted for each side', examples: [1] }),
   fileName: text('Name of the uploaded file', 'december.csv'),
   sizeBytes: count('Its size', 81_250),
   lines: count('Lines below the header', 1250),
@@ -160,7 +161,7 @@ const Report = Type.Object({
   totalCashback: money('Sum of `cashbackAmount`', 28_061.53),
   uploadedAt: instant('When it was uploaded', '2027-01-04T09:12:44.000Z'),
   uploadedBy: text('Who uploaded it: a login or clientId of the caller’s own side, or the other side’s name', 'olena'),
-  comment: nullable(text('What the merchant had to say', 'Two receipts of 3 December are not ours')),
+  comment: nullable(text('The merchant’s comment', 'Two receipts of 3 December are not ours')),
 })
 
 const Bank = Type.Object({
@@ -175,7 +176,7 @@ const Bank = Type.Object({
       16_836.92,
     ),
   ),
-  reports: Type.Array(Report, { description: 'Every report of both sides, the first one first' }),
+  reports: Type.Array(Report, { description: 'Every report of both sides, oldest first' }),
   matched: nullable(
     count(
       'Transactions that both latest reports name with the same amount; null before the merchant’s first report',
@@ -202,6 +203,6 @@ export const Reconciliation = named(
       status: CampaignStatus,
       banks: Type.Array(Bank, { description: 'Every invited bank, by name; for a bank itself alone' }),
     },
-    { description: 'How far the reconciliation has come' },
+    { description: 'The state of the reconciliation' },
   ),
 )

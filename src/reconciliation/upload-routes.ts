@@ -23,9 +23,10 @@ const limits = { mostBytes: 256 * mebibyte, longestMs: 30 * 60_000 }
 const common = { tags: ['Reconciliation'], security: secured, consumes: ['multipart/form-data'] }
 const rules =
   'A report with errors of form is refused whole; the first 20 are named by line, column and value. A line that is well-formed but ' +
-  'against the terms of the campaign is accepted and shown as a difference. With `dryRun=true` the report is only checked: the answer ' +
-  'is 200, nothing is kept and no turn passes. A client that closes the connection before it has its answer takes its report back, ' +
-  'unless the report was being written to disk at that moment; read the reconciliation to know.'
+  'against the terms of the campaign is accepted and shown as a difference. With `dryRun=true` the report is only ' +
+  'checked: the answer is 200, nothing is stored, and the stage stays the ' +
+  'same. If the client disconnects before the answer, the report is discarded, unless it was already being ' +
+  'committed; read the reconciliation to find out.'
 const refusals = {
   400: 'No report of this side is awaited at this stage; the form or the file is not as described; or another upload came first',
   413: 'The file is larger than 256 MiB',

@@ -14,8 +14,8 @@ const Reading = named(
   'Clock',
   Type.Object(
     {
-      now: Type.String({ format: 'date-time', description: 'The time that all rules go by' }),
-      offsetSeconds: Type.Number({ description: 'How far that is ahead of real time', examples: [900] }),
+      now: Type.String({ format: 'date-time', description: 'The platform’s current time' }),
+      offsetSeconds: Type.Number({ description: 'Seconds ahead of real time', examples: [900] }),
     },
     { description: 'The clock' },
   ),
@@ -77,8 +77,8 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async
       schema: {
         operationId: 'readClock',
         tags,
-        summary: 'The time that all rules go by',
-        description: 'In sandbox mode the clock can be moved, so that an expiry is tested in a second.',
+        summary: 'The platform’s current time',
+        description: 'In sandbox mode you can move the clock and test an expiry in seconds.',
         security: guarded,
         querystring: NoQuery,
         response: {
@@ -97,14 +97,14 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async
         tags,
         summary: 'Move the clock forwards',
         description:
-          'Answers once everything that falls due by then has been carried out. The clock runs on from there. Tokens do not ' +
-          'notice: they live in real time.',
+          'Answers once everything that is due by then has been carried out. The clock runs on from there. Tokens are not ' +
+          'affected: they expire in real time.',
         security: guarded,
         body: Move,
         response: {
           200: Reading,
           ...errorAnswers(CashbackError, {
-            400: 'Neither or both are given, or it would go back',
+            400: 'Neither or both are given, or the clock would go back',
             401: tokenNeeded,
             ...unavailable,
           }),
@@ -123,7 +123,7 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async
         operationId: 'resetClock',
         tags,
         summary: 'Return to real time',
-        description: 'What was carried out stays done.',
+        description: 'Steps that were carried out stay.',
         security: guarded,
         querystring: NoQuery,
         response: {

@@ -54,16 +54,15 @@ const Segment = Type.Object(
               examples: [[404]],
             }),
           },
-          { description: 'Lines without an id as described' },
+          { description: 'Lines without a valid id' },
         ),
       },
       {
-        description:
-          'Lines that did not enter. Ids that nobody knows, and customers of other banks, are left out in silence',
+        description: 'Lines that were skipped. Unknown ids and customers of other banks are left out without notice',
       },
     ),
   },
-  { description: 'The segment that was formed' },
+  { description: 'The new segment' },
 )
 
 export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
@@ -82,11 +81,15 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
         operationId: 'formSegment',
         summary: 'Form the segment of a campaign from a file of customers',
         description:
-          'The platform knows to which bank each customer belongs; every bank that takes part, or has not decided yet, gets its own ' +
-          'customers and sees no others. Ids that nobody knows, and customers of other banks, do not enter, and the answer is silent ' +
-          'about them. Numbers are rounded for each bank: down to tens, 0 below 20; banks see theirs exactly. Malformed lines do not ' +
+          'The platform knows to which bank each customer belongs; every bank that takes part, or has not decided yet, gets ' +
+          'its own ' +
+          'customers and sees no others. Ids that nobody knows, and customers of other banks, do not enter, and the answer ' +
+          'is silent ' +
+          'about them. Numbers are rounded for each bank: down to tens, 0 below 20; banks see theirs exactly. Malformed ' +
+          'lines do not ' +
           'enter and are named. A customer who is named twice counts once. The new segment replaces the one before whole. Possible ' +
-          'until the period ends, 20 times a day for a campaign and 100 times for a merchant (UTC). A bank that is invited later has ' +
+          'until the period ends, 20 times a day for a campaign and 100 times for a merchant (UTC). A bank that is invited ' +
+          'later has ' +
           'no segment until it is formed anew.',
         headers: GuardHeaders,
         params: CampaignPath,

@@ -13,10 +13,11 @@ import { actView } from './view.ts'
 
 const common = { tags: ['Reconciliation'], security: secured, params: CampaignPath }
 const description =
-  'For each bank: the totals of both latest reports with the SHA-256 of each file, the differences that were accepted, the compensation, ' +
+  'For each bank: the totals of both latest reports with the SHA-256 of each file, the differences that were ' +
+  'accepted, the compensation, ' +
   'and the dates. A bank gets its own part. Before the merchant has confirmed settlement it is a draft.'
 const errors = cashbackErrors({
-  400: 'The id is no UUID, the query is not as described, or no reports are exchanged yet',
+  400: 'The id is not a UUID, the query is invalid, or no reports are exchanged yet',
   404: 'There is no such campaign, or the bank is not invited to it',
 })
 

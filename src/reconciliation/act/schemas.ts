@@ -26,7 +26,7 @@ export const ActPdfQuery = Type.Object(
 const Report = Type.Object(
   {
     reportId: uuid('The report'),
-    version: Type.Integer({ minimum: 1, description: 'Counts the reports of its side', examples: [1] }),
+    version: Type.Integer({ minimum: 1, description: 'Number of the report, counted for each side', examples: [1] }),
     fileName: text('Name of the uploaded file', 'december.csv'),
     sizeBytes: count('Its size', 81_250),
     lines: count('Lines below the header', 1250),
@@ -57,7 +57,7 @@ const Bank = Type.Object({
     title: 'DifferenceTotals',
     description: 'Between the latest reports and the terms',
   }),
-  compensation: nullable(money('What the merchant compensates to this bank; null before the bank’s report', 16_836.92)),
+  compensation: nullable(money('What the merchant owes this bank; null before the bank’s report', 16_836.92)),
   acceptedAt: nullable(instant('When the merchant accepted the report')),
   settledAt: nullable(instant('When the merchant confirmed settlement; null: the act is a draft')),
   receivedAt: nullable(instant('When the bank confirmed receipt')),
