@@ -10,7 +10,7 @@ export const addressUnit = (address: string): string => addressPrefixes(address)
 
 /** The network of an address and its part that limits count: of IPv4 the /24 and the /32, of IPv6 the /48 and the /64. */
 export function addressPrefixes(address: string): [network: string, unit: string] {
-  const plain = address.replace(/%.*$/, '')
+  const plain = withoutPort(address).replace(/%.*$/, '')
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain) ?? []
   if (mapped === undefined && isIPv6(plain)) {
     const groups = firstGroups(plain)
@@ -18,6 +18,11 @@ export function addressPrefixes(address: string): [network: string, unit: string
   }
   const own = mapped ?? plain
   return [own.replace(/\.\d+$/, '.0/24'), own]
+}
+
+/** Some proxies add the port of the connection: with it, each connection would count by itself. */
+function withoutPort(address: string): string {
+  return address.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
 }
 
 /** The first four of the eight groups, each without leading zeros. */

@@ -106,6 +106,8 @@ test('addresses count as those do who have them: IPv4 by itself, IPv6 by /64', (
     'fe80::1%eth0': 'fe80:0:0:0::/64',
     '::1': '0:0:0:0::/64',
     '1::': '1:0:0:0::/64',
+    '192.0.2.7:50123': '192.0.2.7',
+    '[2001:db8:1:2::3]:50123': '2001:db8:1:2::/64',
   }
   for (const [address, unit] of Object.entries(units)) assert.equal(addressUnit(address), unit, address)
   assert.deepEqual(addressPrefixes('192.0.2.7'), ['192.0.2.0/24', '192.0.2.7'])

@@ -110,6 +110,16 @@ suite('as data', () => {
 })
 
 suite('as a PDF', () => {
+  test('is drawn in a thread of its own: nobody else waits', async () => {
+    const started: unknown[] = []
+    const note = (worker: unknown) => started.push(worker)
+    process.on('worker', note)
+    const answers = await Promise.all([pdf(sides.grocer), pdf(sides.alpha)])
+    process.off('worker', note)
+    for (const { status, text } of answers) assert.equal(status, 200, text)
+    assert.equal(started.length, 2)
+  })
+
   test('українською: кирилиця, гривня, суми, геші', async t => {
     if (!requireProgram(t, 'pdftotext')) return
     const { status, headers, body } = await pdf(sides.grocer)

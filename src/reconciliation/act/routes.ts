@@ -5,8 +5,10 @@ import Type from 'typebox'
 import { type CampaignRoutesDeps, onlyPartners, partnerOf } from '../../campaigns/callers.ts'
 import { CampaignPath, cashbackErrors, secured } from '../../campaigns/schemas.ts'
 import { DomainError } from '../../errors.ts'
+import { accountOf } from '../../http/account.ts'
 import { downloadHeaders } from '../../http/download.ts'
-import { actPdf } from './pdf.ts'
+import { leaving } from '../../http/leaving.ts'
+import { drawAct } from './drawing.ts'
 import { readAct } from './read.ts'
 import * as schemas from './schemas.ts'
 import { actView } from './view.ts'
@@ -73,8 +75,10 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
       // Drawing takes the processor: a partner has few at once.
       await deps.costlyReads(request as FastifyRequest, reply as FastifyReply)
       const name = `settlement-act-${act.cashbackId}${act.banks.length === 1 ? `-${act.banks[0]?.code}` : ''}.pdf`
+      const given = { partner: accountOf(request as FastifyRequest) ?? '', left: leaving(reply as FastifyReply) }
+      const pdf = Buffer.from(await drawAct(act, { language, timeZone }, given))
       reply.headers({ ...downloadHeaders(name), 'content-type': 'application/pdf' })
-      return reply.send(actPdf(act, { language, timeZone }) as unknown as NodeJS.ReadableStream)
+      return reply.send(pdf as unknown as NodeJS.ReadableStream)
     },
   )
 }

@@ -1,0 +1,29 @@
+/** How the platform draws settlement acts: beside what others wait for, as each one takes the processor for tens of milliseconds. */
+import { createTurns } from '../../turns.ts'
+import { piecesOfThread } from '../../worker-pieces.ts'
+import type { ActStyle } from './pdf.ts'
+import type { SettlementAct } from './read.ts'
+
+const limits = { atOnce: 1, perPartner: 1, waiting: 200, waitMs: 20_000 }
+const turns = createTurns(limits, 'Other documents are still being drawn: try again in a moment')
+
+/**
+ * @param given.partner whose turn it is: one document is drawn at a time
+ * @param given.left aborts when the caller does not wait any more
+ * @returns the PDF
+ * @throws DomainError 'unavailable' when too many documents wait
+ */
+export async function drawAct(
+  act: SettlementAct,
+  style: ActStyle,
+  given: { partner: string; left: AbortSignal },
+): Promise<Uint8Array> {
+  const end = await turns.take(given.partner, given.left)
+  try {
+    const file = new URL('./worker.ts', import.meta.url)
+    for await (const bytes of piecesOfThread<Uint8Array>(file, { act, style })) return bytes
+    throw new Error('A thread gives at least one piece')
+  } finally {
+    end()
+  }
+}
