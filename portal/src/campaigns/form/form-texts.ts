@@ -102,7 +102,7 @@ export const formTexts = dictionary({
       chosen: 'An image from your computer',
       remove: 'Remove',
       tooLarge: (size: string) => `This image is too large (${size}). The limit is 256 KiB.`,
-      notPicture: 'This file is not an image.',
+      notPicture: 'Choose a PNG, JPEG, WebP or GIF image.',
     },
     fault: {
       header: 'Line 1: the header must have the column terminal_id, and only the columns described below',
@@ -230,7 +230,7 @@ export const formTexts = dictionary({
       chosen: 'Зображення з вашого комп’ютера',
       remove: 'Вилучити',
       tooLarge: size => `Зображення завелике (${size}). Обмеження: 256 КіБ.`,
-      notPicture: 'Цей файл не є зображенням.',
+      notPicture: 'Виберіть зображення у форматі PNG, JPEG, WebP або GIF.',
     },
     fault: {
       header: 'Рядок 1: у заголовку має бути стовпець terminal_id і лише описані нижче стовпці',
