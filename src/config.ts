@@ -345,7 +345,7 @@ function readOperatorKey(env: Environment): string {
   if (!existsSync(path))
     throw new ConfigError([
       `There is no operator's key: neither OPERATOR_KEY nor OPERATOR_KEY_FILE is set, and ${path} does not exist. Set one of ` +
-        'them, or set DATA_DIR to the data folder of the platform (.env is read by serve and migrate only)',
+        'them, or set DATA_DIR to the data folder of the platform (.env is read by serve, migrate and reset only)',
     ])
   try {
     return readFileSync(path, 'utf8').trim()

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 
 type Package = { hasInstallScript?: boolean; integrity?: string; resolved?: string; link?: boolean; version?: string }
@@ -20,4 +23,18 @@ test('every package is pinned by its integrity, and the lock file names no regis
     assert.match(integrity ?? '', /^sha512-/, path)
     assert.equal(resolved, undefined, path)
   }
+})
+
+test('the bill of materials of a production installation needs no development package', t => {
+  const folder = mkdtempSync(join(tmpdir(), 'perkline-sbom-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  for (const file of ['package.json', 'package-lock.json', 'bin/package.json', 'portal/package.json'])
+    cpSync(new URL(`../${file}`, import.meta.url), join(folder, file))
+  const [, args = ''] =
+    /`npm (sbom [^`]+)`/.exec(readFileSync(new URL('../SECURITY.md', import.meta.url), 'utf8')) ?? []
+  const { status, stdout, stderr } = spawnSync('npm', args.split(' '), { cwd: folder, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  const names = JSON.parse(stdout).components.map(({ name }: { name: string }) => name)
+  assert.ok(names.includes('fastify') && names.includes('vite'))
+  assert.ok(!names.includes('@redocly/cli'))
 })
