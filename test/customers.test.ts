@@ -95,6 +95,25 @@ suite('customers import', () => {
     assert.deepEqual(await directory(), { beta: ['X-1', 'X-2'] })
   })
 
+  test('the answer names each broken rule for programs', async () => {
+    await importOf(fileOf(['X-1']), 'beta')
+    const problemsOf = async (content: string) => {
+      const answer = await platform.call('POST', '/admin/customers?bank=alpha', {
+        token: platform.config.operatorKey,
+        raw: content,
+        headers: { 'content-type': 'text/csv' },
+      })
+      assert.equal(answer.status, 400, answer.text)
+      return answer.body.problems
+    }
+    assert.deepEqual(await problemsOf(fileOf(['A-1', ' A-2'])), [
+      { line: 3, column: 'customerId', rule: 'customer-id', params: { max: 128 }, value: null },
+    ])
+    assert.deepEqual(await problemsOf(fileOf(['A-1', 'X-1'])), [
+      { line: 3, column: null, rule: 'other-bank', params: { bank: 'alpha' }, value: null },
+    ])
+  })
+
   test('no header, an empty file, no UTF-8', async () => {
     for (const [content, message] of [
       ['A-1\nA-2\n', /line 1 must be the header customerId/],

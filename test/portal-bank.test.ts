@@ -289,7 +289,7 @@ suite('eSIM', { timeout: 90_000 }, () => {
     const asked = page.waitForRequest(/\/portal\/esim\/sales/)
     await visitor.logIn(viewer, '/bank/esim/sales')
     assert.equal(new URL((await asked).url()).searchParams.get('timeZone'), 'Europe/Kyiv')
-    await sees(page, 'By the days of Europe/Kyiv')
+    await sees(page, 'Days are in Europe/Kyiv time')
     const facts = page.locator('dl').first()
     assert.deepEqual(await facts.locator('dd').allInnerTexts(), ['2', '₴399.00\n€25.50', '1', '1'])
     await assertAccessible(visitor)

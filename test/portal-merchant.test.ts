@@ -135,8 +135,11 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     const { page, open, errors } = visitor
     await visitor.logIn(manager, at(id, '?tab=segment'))
     const choose = page.locator('input[type=file]')
+    await button(page, 'What goes into each column').click()
+    await sees(page, /^The bank’s own id of its customer/)
     await choose.setInputFiles(file('wrong.csv', 'customer\nA-1\n'))
     await sees(page, 'The file was not accepted. Fix these lines and upload it again:')
+    await sees(page, 'Line 1: the first line must name the columns customerId')
     assert.match(errors.splice(0).join(), /400/)
     await choose.setInputFiles(file('loyal.csv', 'customerId\nA-1\nA-2\n not an id\nNOBODY\n'))
     await sees(page, 'The segment is formed')

@@ -367,9 +367,13 @@ suite('uploads at once', () => {
 
 test('400: a report before the end of the period says why', async () => {
   const running = await runningCampaign(sides, [sides.alpha])
+  const answer = await uploadBank(sides.alpha, running.id, reportOf())
   assertRefused(
-    await uploadBank(sides.alpha, running.id, reportOf()),
+    answer,
     400,
     'No report of the bank is awaited: the campaign’s period has not ended yet, and reports are exchanged after its end',
   )
+  assert.deepEqual(answer.body.problems, [
+    { line: null, column: null, rule: 'period-not-ended', params: {}, value: null },
+  ])
 })

@@ -293,7 +293,13 @@ suite('400', () => {
     test(`${what}: the file is refused whole, and the segment stays`, async () => {
       const id = await newCampaign()
       await formed(id, fileOf(['A-9']))
-      assertRefused(await putSegment(grocer, id, file), 400, message)
+      const answer = await putSegment(grocer, id, file)
+      assertRefused(answer, 400, message)
+      assert.deepEqual(answer.body.problems, [
+        file === ''
+          ? { line: null, column: null, rule: 'not-empty', params: {}, value: null }
+          : { line: 1, column: null, rule: 'header', params: { columns: 'customerId' }, value: null },
+      ])
       assert.deepEqual((await segmentOf(alpha, id))?.customerIds, ['A-9'])
     })
 

@@ -171,9 +171,13 @@ const dayMs = 86_400_000
 /** Deleting needs at least this long before the start (cashback document, "Limits"). */
 export const deleteBeforeStartMs = 2 * dayMs
 
-const refuse = (text: string, code: ErrorCode = 'campaign-state'): never => {
-  throw new DomainError(code, text)
+const refuse = (text: string, code: ErrorCode = 'campaign-state', rule?: string): never => {
+  const problem = rule === undefined ? undefined : { line: null, column: null, rule, params: {}, value: null }
+  throw new DomainError(code, text, problem && { problems: [problem] })
 }
+
+const periodNotEnded = 'period-not-ended'
+const periodOver = 'period-over'
 
 /** @throws Error when the table has no such move: a fault of this file */
 function change(campaign: CampaignState, trigger: Trigger, to: CampaignStatus): Change {
@@ -241,7 +245,7 @@ export function reject(campaign: CampaignState, bank: BankState, now: Date): Dec
 
 function requireUndecided(campaign: CampaignState, bank: BankState, now: Date): void {
   if (!awaitsApproval(campaign)) refuse(`The campaign is ${campaign.status}: banks decide before it is launched`)
-  if (isOver(campaign, now)) refuse('The campaign is over: its dateTo has passed')
+  if (isOver(campaign, now)) refuse('The campaign is over: its dateTo has passed', 'campaign-state', periodOver)
   if (bank.status !== 'pending') refuse(`The bank has decided already: its participation is ${bank.status}`)
 }
 
@@ -259,7 +263,7 @@ export function launch(campaign: CampaignState, now: Date): Decision {
   const trigger = 'launch'
   if (campaign.createdByBankId !== null) refuse('A campaign that a bank created starts by that bank’s confirmation')
   if (!awaitsApproval(campaign)) refuse(`The campaign is ${campaign.status}: it cannot be launched`)
-  if (isOver(campaign, now)) refuse('The campaign is over: its dateTo has passed')
+  if (isOver(campaign, now)) refuse('The campaign is over: its dateTo has passed', 'campaign-state', periodOver)
   if (withStatus(campaign, 'approved').length === 0)
     refuse('At least one bank must approve participation first', 'no-bank-approved')
   const expired = withStatus(campaign, 'pending').map(bank => bankChange(bank, trigger, 'expired'))
@@ -352,7 +356,7 @@ export function complete(campaign: CampaignState): Decision {
 export function uploadBankReport(bank: BankState): Decision {
   const trigger = 'upload-bank-report'
   if (bank.stage !== 'awaitingBankReconciliation' && bank.stage !== 'awaitingUpdatedBankReconciliation')
-    refuse(`No report of the bank is awaited: ${stageInWords(bank)}`)
+    refuse(`No report of the bank is awaited: ${stageInWords(bank)}`, 'campaign-state', stageRule(bank))
   return { changes: [reportingChange(bank, trigger, 'awaitingMerchantReconciliationConfirmation')] }
 }
 
@@ -360,7 +364,7 @@ export function uploadBankReport(bank: BankState): Decision {
 export function uploadMerchantReport(bank: BankState): Decision {
   const trigger = 'upload-merchant-report'
   if (bank.stage !== 'awaitingMerchantReconciliationConfirmation')
-    refuse(`No report of the merchant is awaited: ${stageInWords(bank)}`)
+    refuse(`No report of the merchant is awaited: ${stageInWords(bank)}`, 'campaign-state', stageRule(bank))
   return { changes: [reportingChange(bank, trigger, 'awaitingUpdatedBankReconciliation')] }
 }
 
@@ -369,7 +373,7 @@ export function acceptReport(bank: BankState): Decision {
   const trigger = 'accept-report'
   if (isAfter(bank, 'awaitingUpdatedBankReconciliation')) return { changes: [] }
   if (bank.stage !== 'awaitingMerchantReconciliationConfirmation')
-    refuse(`There is no report to accept: ${stageInWords(bank)}`)
+    refuse(`There is no report to accept: ${stageInWords(bank)}`, 'campaign-state', stageRule(bank))
   return { changes: [reportingChange(bank, trigger, 'awaitingCompensationConfirmation')] }
 }
 
@@ -378,7 +382,11 @@ export function settle(campaign: CampaignState, bank: BankState): Decision {
   const trigger = 'settle'
   if (isAfter(bank, 'awaitingCompensationConfirmation')) return { changes: [] }
   if (bank.stage !== 'awaitingCompensationConfirmation')
-    refuse(`Settlement can be confirmed once reconciliation is complete: ${stageInWords(bank)}`)
+    refuse(
+      `Settlement can be confirmed once reconciliation is complete: ${stageInWords(bank)}`,
+      'campaign-state',
+      stageRule(bank),
+    )
   if (campaign.status !== 'awaitingCompensationConfirmation')
     refuse(`The campaign is ${campaign.status}: no settlement is awaited`)
   const settled = reportingChange(bank, trigger, 'settled')
@@ -414,6 +422,10 @@ const allOthers = (campaign: CampaignState, bank: BankState, stage: ReportingSta
 const isAfter = ({ stage }: BankState, than: ReportingStage): boolean =>
   stage !== null && reportingStages.indexOf(stage) > reportingStages.indexOf(than)
 
+/** Only this reason has a name: a person may come upon it without a stale page. */
+const stageRule = ({ stage, status }: BankState): string | undefined =>
+  stage === null && (status === 'approved' || status === 'pending') ? periodNotEnded : undefined
+
 function stageInWords({ stage, status }: BankState): string {
   if (stage !== null) return `the reconciliation with the bank is at ${stage}`
   return status === 'approved' || status === 'pending'
@@ -430,7 +442,7 @@ export function segmentBanks(campaign: CampaignState, now: Date): string[] {
   const { status, banks } = campaign
   if (!awaitsApproval(campaign) && status !== 'approved' && status !== 'active')
     refuse(`The campaign is ${status}: segments are formed until its period ends`)
-  if (isOver(campaign, now)) refuse('The campaign is over: its dateTo has passed')
+  if (isOver(campaign, now)) refuse('The campaign is over: its dateTo has passed', 'campaign-state', periodOver)
   return banks.filter(bank => bank.status === 'pending' || bank.status === 'approved').map(({ bankId }) => bankId)
 }
 

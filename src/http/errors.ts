@@ -105,7 +105,7 @@ export const PortalError = Type.Object(
 )
 
 export const OperatorError = Type.Object(
-  { ...CashbackError.properties, code },
+  { ...CashbackError.properties, code, problems },
   {
     $id: 'ApiError',
     description: 'An error',

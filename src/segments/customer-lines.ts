@@ -1,28 +1,27 @@
 /** A file of customers: CSV (RFC 4180, UTF-8) with the one column `customerId`. Pure: bytes in, ids and faults out. */
 
 import { decodeLine, readLines, splitRecord } from '../csv-lines.ts'
-import { DomainError } from '../errors.ts'
-import { brokenRule, type TextRule } from '../partners/text-rules.ts'
-
-const customerColumn = 'customerId'
-export const mostIdCharacters = 128
-const header = `line 1 must be the header ${customerColumn}`
+import { brokenRule } from '../partners/text-rules.ts'
+import {
+  type BrokenLine,
+  customerColumn,
+  type LineProblem,
+  lineProblem,
+  mostIdCharacters,
+  noCustomers,
+} from './customer-rules.ts'
 
 /** `lineNumber` is that of the file, 1 being the header. */
 export type CustomerLine = { lineNumber: number; customerId: string }
-/** Some lines in the order of the file, and what is wrong with others. A fault shows no value: an id names a person. */
-export type ReadCustomerLines = { lines: CustomerLine[]; faults: LineFault[] }
-export type LineFault = { lineNumber: number; fault: string }
+/** Some lines in the order of the file, and what is wrong with others. */
+export type ReadCustomerLines = { lines: CustomerLine[]; faults: LineProblem[] }
 
 /** What the eye doesn't see must not make two ids of one. */
-const idRule: TextRule = {
-  must: `be 1 to ${mostIdCharacters} characters without control characters, and without a space at either end`,
-  holds: text =>
-    text !== '' &&
-    text.trim() === text &&
-    !/\p{Cc}/u.test(text) &&
-    (text.length <= mostIdCharacters || [...text].length <= mostIdCharacters),
-}
+const isId = (text: string): boolean =>
+  text !== '' &&
+  text.trim() === text &&
+  !/\p{Cc}/u.test(text) &&
+  (text.length <= mostIdCharacters || [...text].length <= mostIdCharacters)
 
 export type CustomerFileRules = { mostLines: number; blankLines: 'left-out' | 'faults' }
 
@@ -44,30 +43,31 @@ export async function* readCustomerLines(
     const read: ReadCustomerLines = { lines: [], faults: [] }
     for (const { lineNumber, text } of fileLines) {
       if (!isBelowHeader) {
-        if (splitRecord(text ?? '')?.join() !== customerColumn) throw new DomainError('invalid', [header])
+        if (splitRecord(text ?? '')?.join() !== customerColumn) throw noCustomers('header', { columns: customerColumn })
         isBelowHeader = true
-      } else if (text !== '') {
-        if (++count > mostLines)
-          throw new DomainError('invalid', [`file must have at most ${mostLines} lines below its header`])
-        const { customerId, fault } = readId(text)
-        if (fault === undefined) read.lines.push({ lineNumber, customerId })
-        else read.faults.push({ lineNumber, fault })
-      } else if (blankLines === 'faults') read.faults.push({ lineNumber, fault: 'must not be empty' })
+      } else if (text !== '' || blankLines === 'faults') {
+        if (text !== '' && ++count > mostLines) throw noCustomers('max-lines', { max: mostLines })
+        const id = readId(text)
+        if (typeof id === 'string') read.lines.push({ lineNumber, customerId: id })
+        else read.faults.push(lineProblem(lineNumber, id))
+      }
     }
     yield read
   }
-  if (!isBelowHeader) throw new DomainError('invalid', [`file must not be empty: ${header}`])
+  if (!isBelowHeader) throw noCustomers('not-empty')
 }
 
-function readId(line: string | undefined): { customerId: string; fault?: string } {
-  const refuse = (fault: string) => ({ customerId: '', fault })
-  if (line === undefined) return refuse('must be at most 4096 bytes')
+/** @returns the id, or why the line has none */
+function readId(line: string | undefined): string | BrokenLine {
+  if (line === undefined) return { rule: 'max-bytes', params: { max: 4096 } }
   const text = decodeLine(line)
-  if (text === null) return refuse('must be valid UTF-8')
+  if (text === null) return { rule: 'utf8' }
   const values = splitRecord(text)
-  if (values === undefined) return refuse('must be quoted as in RFC 4180, without a line break in a value')
+  if (values === undefined) return { rule: 'quotes' }
   const [customerId = ''] = values
-  if (values.length !== 1) return refuse(`must have one value, not ${values.length}`)
-  const broken = brokenRule(customerId, idRule)
-  return broken === undefined ? { customerId } : refuse(`${customerColumn} ${broken}`)
+  if (values.length !== 1) return { rule: 'value-count', params: { expected: 1, found: values.length } }
+  if (brokenRule(customerId, anyText)) return { rule: 'unicode' }
+  return isId(customerId) ? customerId : { rule: 'customer-id', params: { max: mostIdCharacters } }
 }
+
+const anyText = { must: '', holds: () => true }

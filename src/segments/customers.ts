@@ -1,11 +1,11 @@
 /** The customer directory: the platform's operator tells which customers are whose (operations.md, `perkline customers import`). */
 import { findOwner } from '../access/store.ts'
-import { describeFaults } from '../csv-lines.ts'
 import { type Database, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { DomainError } from '../errors.ts'
+import { lineProblem } from './customer-rules.ts'
 import { analyzeCustomers, findOthersCustomers, lockCustomers, takeCustomers } from './customers-store.ts'
-import { stageCustomers } from './staging.ts'
+import { stageCustomers, wrongLines } from './staging.ts'
 
 const namedFaults = 20
 const analyzeFrom = 1_000
@@ -33,12 +33,9 @@ export async function importCustomers(
     await lockCustomers(transaction)
     const others = await findOthersCustomers(transaction, bankId, namedFaults)
     if (others.count > 0)
-      throw new DomainError(
-        'invalid',
-        describeFaults(
-          others.lines.map(line => `line ${line} must name a customer of ${bank}: this one belongs to another bank`),
-          others.count,
-        ),
+      throw wrongLines(
+        others.lines.map(line => lineProblem(line, { rule: 'other-bank', params: { bank } })),
+        others.count,
       )
     const imported = await takeCustomers(transaction, bankId)
     if (imported >= analyzeFrom) await analyzeCustomers(transaction)

@@ -10,7 +10,7 @@ import { formType } from '../http/file-form.ts'
 import { createUploadTurns, withFileForm } from '../http/file-upload.ts'
 import { answerUploadOnce, idempotentUpload } from '../http/idempotency.ts'
 import { takeUploads, uploadRoute } from '../http/upload-route.ts'
-import { mostIdCharacters } from './customer-lines.ts'
+import { mostIdCharacters } from './customer-rules.ts'
 import { formSegment, mostSegmentLines } from './operations.ts'
 import { segmentView } from './views.ts'
 

@@ -7,6 +7,7 @@ import { describeFaults } from '../csv-lines.ts'
 import { queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { type CustomerFileRules, type CustomerLine, readCustomerLines } from './customer-lines.ts'
+import { type LineProblem, lineText } from './customer-rules.ts'
 
 const namedFaults = 20
 const listedLines = 100
@@ -24,9 +25,13 @@ export type Malformed = { count: number; lines: number[] }
 export async function stageCustomers(client: pg.Client, source: AsyncIterable<unknown>): Promise<number> {
   const rules: CustomerFileRules = { mostLines: Number.POSITIVE_INFINITY, blankLines: 'left-out' }
   const { staged, named, malformed } = await stage(client, source, { rules, keepsRest: false })
-  if (malformed.count > 0) throw new DomainError('invalid', describeFaults(named, malformed.count))
+  if (malformed.count > 0) throw wrongLines(named, malformed.count)
   return staged
 }
+
+/** Refuses a file for its lines: the first of them, and how many there are. */
+export const wrongLines = (named: readonly LineProblem[], count: number): DomainError =>
+  new DomainError('invalid', describeFaults(named.map(lineText), count), { problems: named })
 
 /**
  * As `stageCustomers`, but lines that are at fault are left out.
@@ -44,7 +49,7 @@ export async function stageWellFormed(
 }
 
 type Staging = { rules: CustomerFileRules; keepsRest: boolean }
-type Staged = { staged: number; named: string[]; malformed: Malformed }
+type Staged = { staged: number; named: LineProblem[]; malformed: Malformed }
 
 async function stage(client: pg.Client, source: AsyncIterable<unknown>, staging: Staging): Promise<Staged> {
   const transaction = queryable(client)
@@ -69,9 +74,8 @@ async function* rowsOf(
   const { named, malformed } = result
   for await (const { lines, faults } of linesOf(source, rules)) {
     malformed.count += faults.length
-    malformed.lines.push(...faults.slice(0, listedLines - malformed.lines.length).map(({ lineNumber }) => lineNumber))
-    const texts = faults.slice(0, namedFaults - named.length)
-    named.push(...texts.map(({ lineNumber, fault }) => `line ${lineNumber} ${fault}`))
+    malformed.lines.push(...faults.slice(0, listedLines - malformed.lines.length).map(({ line }) => line))
+    named.push(...faults.slice(0, namedFaults - named.length))
     result.staged += lines.length
     // Once nothing will be kept, only the faults are still to be counted.
     if (keepsRest || malformed.count === 0) yield Buffer.from(lines.map(copyText).join(''))

@@ -14,7 +14,9 @@ export class ApiError extends Error {
   readonly messages: string[]
   /** Those of the messages that name a field. */
   readonly faults: Fault[]
-  /** The broken rules of an uploaded file. */
+  /** What the platform calls this error; null where it does not say. */
+  readonly code: string | null
+  /** The broken rules of an uploaded file, or of the request. */
   readonly problems: readonly FileProblem[]
   readonly requestId: string | null
   readonly retryAfterSeconds: number | null
@@ -23,13 +25,14 @@ export class ApiError extends Error {
     status: number,
     messages: string[],
     headers: { get(name: string): string | null } | null,
-    problems: readonly FileProblem[] = [],
+    { problems = [], code = null }: { problems?: readonly FileProblem[]; code?: string | null } = {},
   ) {
     super(messages.join('; ') || `The platform answers ${status}`)
     this.name = 'ApiError'
     this.status = status
     this.messages = messages
     this.problems = problems
+    this.code = code
     this.faults = messages.map(readFault).filter(fault => fault !== null)
     this.requestId = headers?.get('x-request-id') ?? null
     this.retryAfterSeconds = Number(headers?.get('retry-after') ?? Number.NaN) || null
@@ -37,9 +40,9 @@ export class ApiError extends Error {
 
   /** The same answer with some of its messages only: those that are shown nowhere else. */
   withMessages(messages: string[]): ApiError {
-    return new ApiError(this.status, messages, {
-      get: name => (name === 'x-request-id' ? this.requestId : (this.retryAfterSeconds?.toString() ?? null)),
-    })
+    const get = (name: string) =>
+      name === 'x-request-id' ? this.requestId : (this.retryAfterSeconds?.toString() ?? null)
+    return new ApiError(this.status, messages, { get }, { problems: this.problems, code: this.code })
   }
 }
 
@@ -52,7 +55,16 @@ export function readFault(message: string): Fault | null {
 /** @param body an error body of either API: `{message}` with one text or several */
 export function apiError(status: number, body: unknown, headers: { get(name: string): string | null }): ApiError {
   const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined
-  return new ApiError(status, [message].flat().filter(isText), headers, problemsOf(body))
+  return new ApiError(status, [message].flat().filter(isText), headers, {
+    problems: problemsOf(body),
+    code: codeOf(body, headers),
+  })
+}
+
+/** In the body, or in a header where the contract fixes the body. */
+function codeOf(body: unknown, headers: { get(name: string): string | null }): string | null {
+  const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : undefined
+  return isText(code) ? code : headers.get('perkline-error-code')
 }
 
 function problemsOf(body: unknown): FileProblem[] {

@@ -1,4 +1,4 @@
-/** What is wrong with an uploaded file, line by line, in the person's language. The platform names each rule. */
+/** What is wrong with an uploaded file, line by line, or with a request, in the person's language. The platform names each rule. */
 import type { Language } from '../i18n/language.ts'
 import type { components } from './schema/perkline.ts'
 
@@ -25,6 +25,12 @@ const rules: Record<Language, Record<string, RuleText>> = {
     decimal: ({ decimals }) => `must be a number with a point and at most ${decimals} decimals, for example 1250.00`,
     min: ({ min }) => `must be ${min} or more`,
     max: ({ max }) => `must be ${max} or less`,
+    'customer-id': ({ max }) =>
+      `must have 1 to ${max} characters, without control characters and without a space at either end`,
+    'other-bank': () => 'this customer belongs to another bank',
+    'period-not-ended': () => 'The campaign’s period hasn’t ended yet. Reports are exchanged after it ends.',
+    'no-act-yet': () => 'There’s no settlement act yet. Reports are exchanged after the campaign’s period ends.',
+    'period-over': () => 'The campaign’s period has ended.',
   },
   uk: {
     header: ({ columns, optional }) =>
@@ -44,6 +50,11 @@ const rules: Record<Language, Record<string, RuleText>> = {
       `має бути число з крапкою і щонайбільше ${decimals} знаками після неї, наприклад 1250.00`,
     min: ({ min }) => `має бути ${min} або більше`,
     max: ({ max }) => `має бути ${max} або менше`,
+    'customer-id': ({ max }) => `має бути від 1 до ${max} символів, без керівних символів і без пробілів на краях`,
+    'other-bank': () => 'цей клієнт належить іншому банку',
+    'period-not-ended': () => 'Період кампанії ще триває. Звітами обмінюються після його завершення.',
+    'no-act-yet': () => 'Акта ще немає: звітами обмінюються після завершення періоду кампанії.',
+    'period-over': () => 'Період кампанії вже завершився.',
   },
 }
 

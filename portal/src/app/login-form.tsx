@@ -5,7 +5,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { useId } from 'react'
 import { isApiError } from '../api/errors.ts'
-import { useFormat, useTexts } from '../i18n/preferences.tsx'
+import { useFormat, usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { type AccountType, accountTypes, type Credentials, logIn } from '../session/session.ts'
 import { errorText } from '../ui/error-text.ts'
 import { uiTexts } from '../ui/texts.ts'
@@ -87,12 +87,13 @@ function focusFirst(errors: object, _values: unknown, event: React.SyntheticEven
 function LoginFault({ error }: { error: Error }) {
   const texts = useTexts(appTexts).login
   const ui = useTexts(uiTexts)
+  const { language } = usePreferences()
   const format = useFormat()
   const text = isApiError(error, 401)
     ? texts.wrong
     : isApiError(error, 429)
       ? texts.tooMany(format.number(error.retryAfterSeconds ?? 60))
-      : errorText(error, ui).text
+      : errorText(error, ui, language).text
   return (
     <Alert color="red" icon={<IconAlertTriangle />} role="alert">
       {text}

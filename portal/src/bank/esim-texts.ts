@@ -9,7 +9,7 @@ export const esimTexts = dictionary({
     anyTariff: 'Every tariff',
     sales: {
       title: 'eSIM sales',
-      lead: (zone: string) => `By the days of ${zone}`,
+      lead: (zone: string) => `Days are in ${zone} time`,
       spans: 'Span',
       lastDays: (count: number) => counted('en', count, { one: 'day', other: 'days' }),
       tooLong: 'At most 366 days at once',
@@ -28,7 +28,7 @@ export const esimTexts = dictionary({
     },
     orders: {
       title: 'eSIM orders',
-      lead: 'Newest first. What installs an eSIM is not shown here.',
+      lead: 'Newest first. Activation data isn’t shown here.',
       externalId: 'Your id, or its start',
       orderId: 'Order id',
       wrongOrderId: 'This is no whole order id',
@@ -83,7 +83,7 @@ export const esimTexts = dictionary({
     anyTariff: 'Усі тарифи',
     sales: {
       title: 'Продаж eSIM',
-      lead: zone => `За днями поясу ${zone}`,
+      lead: zone => `Дні за часовим поясом ${zone}`,
       spans: 'Проміжок',
       lastDays: count => counted('uk', count, { one: 'день', few: 'дні', many: 'днів', other: 'дня' }),
       tooLong: 'Щонайбільше 366 днів за раз',
@@ -102,7 +102,7 @@ export const esimTexts = dictionary({
     },
     orders: {
       title: 'Замовлення eSIM',
-      lead: 'Найновіші спочатку. Того, що встановлює eSIM, тут немає.',
+      lead: 'Спочатку найновіші. Дані активації тут не показуємо.',
       externalId: 'Ваш номер або початок',
       orderId: 'Номер на платформі',
       wrongOrderId: 'Це не повний номер',
@@ -142,7 +142,7 @@ export const esimTexts = dictionary({
       data: 'Інтернет',
       voice: 'Дзвінки',
       sms: 'Повідомлення',
-      validity: 'Діє',
+      validity: 'Строк дії',
       price: 'Ціна',
       state: 'Зараз',
       available: 'Можна продавати',

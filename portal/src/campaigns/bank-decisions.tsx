@@ -15,12 +15,14 @@ import type { HistoryEntry, InvitedBank } from './types.ts'
  *
  * @param props.link names the bank in the first column, as a link to its reconciliation; without one the name stands as it is
  * @param props.history of the campaign: when each bank decided, and what it said
+ * @param props.isClosed the campaign does not take place: no reconciliation is to come
  */
 export function BankDecisions(props: {
   banks: readonly InvitedBank[]
   query: Pick<UseQueryResult<unknown>, 'error' | 'isFetching' | 'refetch'>
   link?: (bank: InvitedBank) => ReactNode | null
   history?: readonly HistoryEntry[] | undefined
+  isClosed?: boolean
 }) {
   const { banks: texts } = useTexts(campaignTexts)
   const columns: Column<InvitedBank>[] = [
@@ -30,7 +32,11 @@ export function BankDecisions(props: {
       title: texts.decision,
       cell: bank => <Decision bank={bank} history={props.history ?? []} />,
     },
-    { key: 'reconciliation', title: texts.reconciliation, cell: bank => <ReportingStage bank={bank} /> },
+    {
+      key: 'reconciliation',
+      title: texts.reconciliation,
+      cell: bank => <ReportingStage bank={bank} isClosed={props.isClosed ?? false} />,
+    },
     {
       key: 'reports',
       title: texts.reports,
@@ -80,12 +86,12 @@ function Decision({ bank: { id, status }, history }: { bank: InvitedBank; histor
   )
 }
 
-function ReportingStage({ bank }: { bank: InvitedBank }) {
+function ReportingStage({ bank, isClosed }: { bank: InvitedBank; isClosed: boolean }) {
   const { banks: texts } = useTexts(campaignTexts)
   if (bank.bankReportingStatus === null)
     return (
       <Text size="sm" c="dimmed">
-        {bank.status === 'pending' || bank.status === 'approved' ? texts.notYet : '–'}
+        {!isClosed && (bank.status === 'pending' || bank.status === 'approved') ? texts.notYet : '–'}
       </Text>
     )
   return <StatusBadge of="reporting" status={bank.settlementConfirmed ? 'settled' : bank.bankReportingStatus} />

@@ -24,3 +24,7 @@ export const statusNames: readonly CampaignStatus[] = groupNames.flatMap(group =
 /** How many campaigns a group has. */
 export const countOf = (group: Group, byStatus: Partial<Record<CampaignStatus, number>>): number =>
   groups[group].reduce((sum, status) => sum + (byStatus[status] ?? 0), 0)
+
+/** The campaign does not take place: nothing will ever be reconciled. */
+export const isClosed = (status: CampaignStatus): boolean =>
+  (groups.closed as readonly CampaignStatus[]).includes(status)

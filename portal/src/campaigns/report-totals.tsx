@@ -16,6 +16,7 @@ export const reportedCashback = ({ side, totalCashback }: Report): number | null
 /** The totals of both sides' latest reports beside each other, and what follows from them. */
 export function ReportTotals({ bank, currency }: { bank: ReconciledBank; currency: string }) {
   const texts = useTexts(reconciliationTexts)
+  const isOver = bank.bankReportingStatus === 'awaitingCompensationConfirmation'
   const outcome = [
     {
       label: texts.compensation,
@@ -29,9 +30,14 @@ export function ReportTotals({ bank, currency }: { bank: ReconciledBank; currenc
     },
     {
       label: texts.matched,
-      value: bank.matched === null ? <Text c="dimmed">{texts.notCompared}</Text> : <Count value={bank.matched} />,
+      value:
+        bank.matched === null ? (
+          <Text c="dimmed">{isOver ? texts.neverCompared : texts.notCompared}</Text>
+        ) : (
+          <Count value={bank.matched} />
+        ),
     },
-    { label: texts.differences, value: <Count value={bank.differences.total} /> },
+    { label: texts.differences, value: <Count value={bank.reports.length === 0 ? null : bank.differences.total} /> },
   ]
   return (
     <Card component="section">
@@ -39,15 +45,27 @@ export function ReportTotals({ bank, currency }: { bank: ReconciledBank; currenc
         {texts.totals}
       </Title>
       <SimpleGrid cols={{ base: 1, md: 2 }} mb="lg">
-        <ReportFigures title={texts.bankReport} report={latestReport(bank, 'bank')} currency={currency} />
-        <ReportFigures title={texts.merchantReport} report={latestReport(bank, 'merchant')} currency={currency} />
+        <ReportFigures
+          title={texts.bankReport}
+          report={latestReport(bank, 'bank')}
+          currency={currency}
+          none={texts.none}
+        />
+        <ReportFigures
+          title={texts.merchantReport}
+          report={latestReport(bank, 'merchant')}
+          currency={currency}
+          none={isOver ? texts.acceptedWithout : texts.none}
+        />
       </SimpleGrid>
       <KeyFacts facts={outcome} columns={3} />
     </Card>
   )
 }
 
-function ReportFigures({ title, report, currency }: { title: string; report: Report | null; currency: string }) {
+type FiguresGiven = { title: string; report: Report | null; currency: string; none: string }
+
+function ReportFigures({ title, report, currency, none }: FiguresGiven) {
   const texts = useTexts(reconciliationTexts)
   const facts = report && [
     { label: texts.amount, value: <Money amount={report.totalAmount} currency={currency} /> },
@@ -68,7 +86,7 @@ function ReportFigures({ title, report, currency }: { title: string; report: Rep
           </Text>
         )}
       </Title>
-      {facts ? <KeyFacts facts={facts} columns={2} /> : <Text c="dimmed">{texts.none}</Text>}
+      {facts ? <KeyFacts facts={facts} columns={2} /> : <Text c="dimmed">{none}</Text>}
       {report?.comment && <Text mt="sm">{`«${report.comment}»`}</Text>}
     </Card>
   )

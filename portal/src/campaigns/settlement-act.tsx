@@ -119,7 +119,7 @@ function BankAct({ act, bank }: { act: Act; bank: Bank }) {
         </section>
         <section>
           <Title order={2} mb="sm">
-            {texts.differences}
+            {bank.acceptedAt === null ? texts.differencesSoFar : texts.differences}
           </Title>
           <KeyFacts
             facts={[

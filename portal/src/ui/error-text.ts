@@ -1,5 +1,7 @@
 /** What went wrong, in people's words. */
 import { ApiError, noAnswer } from '../api/errors.ts'
+import { problemText } from '../api/file-problems.ts'
+import type { Language } from '../i18n/language.ts'
 import type { SameTexts } from '../i18n/texts.ts'
 import { NotLoaded } from './not-loaded.ts'
 import type { uiTexts } from './texts.ts'
@@ -9,27 +11,30 @@ type Texts = SameTexts<(typeof uiTexts)['en']>
 export type ErrorText = {
   title: string
   text: string
-  /** What the platform says itself, when that tells more. */
+  /** Which rules were broken, when that tells more. */
   details: string[]
   requestId: string | null
   /** Whether trying again may help. */
   isPassing: boolean
 }
 
-export function errorText(error: unknown, texts: Texts): ErrorText {
+export function errorText(error: unknown, texts: Texts, language: Language): ErrorText {
   const { errors } = texts
   if (error instanceof NotLoaded)
     return { title: errors.title, text: errors.noAnswer, details: [], requestId: null, isPassing: true }
   if (!(error instanceof ApiError))
     return { title: errors.title, text: errors.unexpected, details: [], requestId: null, isPassing: true }
-  const { status, messages, requestId } = error
+  const { status, messages, requestId, code, problems } = error
   if (status === noAnswer)
     return { title: errors.title, text: errors.noAnswer, details: [], requestId: null, isPassing: true }
   const isKnown = status in errors
+  if (code === 'campaign-state' && problems.length === 0)
+    return { title: errors.title, text: errors.campaignState, details: [], requestId: null, isPassing: false }
+  const named = problems.length > 0 ? problems.map(problem => problemText(problem, language)) : messages
   return {
     title: status === 403 ? texts.forbidden : errors.title,
     text: isKnown ? errors[status as 400] : errors.unexpected,
-    details: [400, 409, 413].includes(status) ? messages : [],
+    details: [400, 409, 413].includes(status) ? named : [],
     requestId: status >= 500 ? requestId : null,
     isPassing: status >= 500 || status === 429,
   }

@@ -4,7 +4,6 @@ import { Dropzone } from '@mantine/dropzone'
 import { IconAlertTriangle, IconFileSpreadsheet } from '@tabler/icons-react'
 import { useState } from 'react'
 import { ApiError } from '../api/errors.ts'
-import { problemText } from '../api/file-problems.ts'
 import { useFormat, usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
 import { FileGuide, type Guide } from './file-guide.tsx'
@@ -108,16 +107,16 @@ const shownProblems = 20
 export function UploadFaults({ error }: { error: unknown }) {
   const texts = useTexts(uiTexts)
   const { language } = usePreferences()
-  const { title, text, details } = errorText(error, texts)
+  const { title, text, details } = errorText(error, texts, language)
   const problems = error instanceof ApiError ? error.problems : []
-  const lines = problems.length > 0 ? problems.map(problem => problemText(problem, language)) : details
+  const isOfFile = details.length > 0 && !(error instanceof ApiError && error.code === 'campaign-state')
   return (
-    <Alert color="red" icon={<IconAlertTriangle />} title={lines.length > 0 ? texts.upload.faults : title}>
-      {lines.length === 0 ? (
+    <Alert color="red" icon={<IconAlertTriangle />} title={isOfFile ? texts.upload.faults : title}>
+      {details.length === 0 ? (
         text
       ) : (
         <List size="sm">
-          {lines.map(line => (
+          {details.map(line => (
             <List.Item key={line}>{line}</List.Item>
           ))}
         </List>

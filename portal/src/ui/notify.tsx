@@ -3,13 +3,14 @@ import { List } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
 import { useMemo } from 'react'
-import { useTexts } from '../i18n/preferences.tsx'
+import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
 import { uiTexts } from './texts.ts'
 
 /** What went wrong with a form belongs at its fields (`useFaults`); this is for everything else. */
 export function useNotify() {
   const texts = useTexts(uiTexts)
+  const { language } = usePreferences()
   return useMemo(() => {
     const closeButtonProps = { 'aria-label': texts.close }
     return {
@@ -17,7 +18,7 @@ export function useNotify() {
         notifications.show({ message, color: 'perk', icon: <IconCheck size={18} />, autoClose: 5000, closeButtonProps })
       },
       failed(error: unknown) {
-        const { title, text, details } = errorText(error, texts)
+        const { title, text, details } = errorText(error, texts, language)
         const message =
           details.length > 1 ? (
             <List size="sm">
@@ -33,5 +34,5 @@ export function useNotify() {
         notifications.show({ title, message, color: 'red', icon, autoClose: false, closeButtonProps })
       },
     }
-  }, [texts])
+  }, [texts, language])
 }

@@ -3,7 +3,7 @@ import { Alert, Button, Center, List, Skeleton, Stack, Text, ThemeIcon, Title, V
 import { type Icon, IconAlertTriangle, IconInbox } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { useTexts } from '../i18n/preferences.tsx'
+import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
 import { uiTexts } from './texts.ts'
 
@@ -46,7 +46,8 @@ export function Empty(props: { title: string; text?: string; action?: ReactNode;
 /** A call failed: says what, and offers to try again. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   const texts = useTexts(uiTexts)
-  const { title, text, details, requestId, isPassing } = errorText(error, texts)
+  const { language } = usePreferences()
+  const { title, text, details, requestId, isPassing } = errorText(error, texts, language)
   return (
     <Alert color={isPassing ? 'orange' : 'red'} icon={<IconAlertTriangle />} title={title}>
       <Stack gap="sm" align="flex-start">

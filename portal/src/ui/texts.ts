@@ -14,6 +14,7 @@ export const uiTexts = dictionary({
     errors: {
       title: 'Something went wrong',
       400: 'The request wasn’t accepted.',
+      campaignState: 'The campaign has moved on, and this isn’t possible now. Reload the page.',
       403: 'You don’t have permission for this.',
       404: 'Not found. It may have been removed.',
       409: 'This conflicts with a change made in the meantime.',
@@ -92,6 +93,7 @@ export const uiTexts = dictionary({
     errors: {
       title: 'Щось пішло не так',
       400: 'Запит не прийнято.',
+      campaignState: 'Стан кампанії змінився, тож зараз це неможливо. Оновіть сторінку.',
       403: 'У вас немає доступу до цього.',
       404: 'Не знайдено. Можливо, це вже видалено.',
       409: 'Це суперечить щойно внесеним змінам.',

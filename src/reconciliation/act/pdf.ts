@@ -86,7 +86,7 @@ function writeBank(document: PDFKit.PDFDocument, act: SettlementAct, bank: Bank,
     row(texts.totalCashback, report => cashback(report, format.money)),
     row(texts.hash, ({ sha256 }) => sha256.replace(/(.{32})/g, '$1 ').trim()),
   ])
-  heading(document, texts.differences)
+  heading(document, bank.acceptedAt === null ? texts.differencesSoFar : texts.differences)
   const byKind = countEveryKind(...bank.counts)
   const kinds = differenceKinds.filter(kind => byKind[kind] > 0)
   facts(document, [

@@ -30,6 +30,7 @@ export async function readAct(
     throw new DomainError(
       'campaign-state',
       'There is no settlement act yet: reports are exchanged after the end of the campaign’s period',
+      { problems: [{ line: null, column: null, rule: 'no-act-yet', params: {}, value: null }] },
     )
   const hashed = async (report: ActReport | null): Promise<Hashed | null> =>
     report && { ...report, sha256: report.sha256 ?? (await hashReport(database, report.reportId)) }

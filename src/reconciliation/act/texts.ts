@@ -32,6 +32,7 @@ type Texts = {
   hash: string
   matched: string
   differences: string
+  differencesSoFar: string
   noDifferences: string
   total: string
   dates: string
@@ -77,6 +78,7 @@ export const actTexts: Record<ActLanguage, Texts> = {
     hash: 'SHA-256',
     matched: 'Matching transactions',
     differences: 'Differences accepted',
+    differencesSoFar: 'Differences',
     noDifferences: 'No differences',
     total: 'Total',
     dates: 'Dates',
@@ -130,6 +132,7 @@ export const actTexts: Record<ActLanguage, Texts> = {
     hash: 'SHA-256',
     matched: 'Операції, що збігаються',
     differences: 'Прийняті розбіжності',
+    differencesSoFar: 'Розбіжності',
     noDifferences: 'Розбіжностей немає',
     total: 'Разом',
     dates: 'Дати',

@@ -1,4 +1,5 @@
 import { Button, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { isClosed } from '../../campaigns/campaign-groups.ts'
 import { ReportUpload } from '../../campaigns/report-upload.tsx'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useNow } from '../../session/use-now.ts'
@@ -15,13 +16,14 @@ export function NextStep({ campaign }: { campaign: BankCampaign }) {
   const format = useFormat()
   const now = useNow()
   const mayChange = useMayChange()
-  const { bankStatus, bankReportingStatus, dateTo, permissions } = campaign
-  const isWaiting = bankReportingStatus === null && (bankStatus === 'pending' || bankStatus === 'approved')
-  const text = isWaiting
-    ? texts.notYet(format.dateTime(dateTo))
-    : bankReportingStatus === null
+  const { status, bankStatus, bankReportingStatus, dateTo, permissions } = campaign
+  const isOut = bankStatus === 'declined' || bankStatus === 'expired'
+  const text =
+    bankReportingStatus === null && isOut
       ? texts.notPart
-      : blockingText(campaign, { now, texts: blocks, format })
+      : bankReportingStatus === null && !isClosed(status)
+        ? texts.notYet(format.dateTime(dateTo))
+        : blockingText(campaign, { now, texts: blocks, format })
   return (
     <Card component="section" aria-label={texts.next}>
       <Title order={2} mb={4}>

@@ -1,4 +1,5 @@
 import { Card, Stack, Title } from '@mantine/core'
+import { isClosed } from '../../campaigns/campaign-groups.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { type KeyFact, KeyFacts } from '../../ui/key-facts.tsx'
 import { SaveFile } from '../../ui/save-file.tsx'
@@ -32,11 +33,12 @@ export function OwnPart({ campaign }: { campaign: BankCampaign }) {
 
 function Stage({ campaign }: { campaign: BankCampaign }) {
   const texts = useTexts(bankCampaignTexts)
-  const { bankStatus, bankReportingStatus, settlementConfirmed, compensationAcknowledged } = campaign
+  const { status, bankStatus, bankReportingStatus, settlementConfirmed, compensationAcknowledged } = campaign
   if (compensationAcknowledged) return <StatusBadge of="reporting" status="acknowledged" />
   if (settlementConfirmed) return <StatusBadge of="reporting" status="settled" />
   if (bankReportingStatus !== null) return <StatusBadge of="reporting" status={bankReportingStatus} />
-  return bankStatus === 'pending' || bankStatus === 'approved' ? texts.afterPeriod : none
+  const isComing = !isClosed(status) && (bankStatus === 'pending' || bankStatus === 'approved')
+  return isComing ? texts.afterPeriod : none
 }
 
 function useSegmentFact({ cashbackId, segment }: BankCampaign): KeyFact {

@@ -27,7 +27,7 @@ export function ChoiceSection(
     <FormSection name={section} title={title} isOpen={isOpen} fields={[name]}>
       {choices.length === 0 && empty && <Text c="dimmed">{empty}</Text>}
       <Checkbox.Group label={question} description={hint} withAsterisk {...form.getInputProps(name)}>
-        <Stack gap="xs" mt="xs">
+        <Stack gap="xs" mt="xs" mb={form.errors[name] ? 'xs' : 0}>
           {choices.map(({ id, name: label }, index) => (
             <Checkbox
               key={id}

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { BankDecisions } from '../../campaigns/bank-decisions.tsx'
 import { CampaignFacts } from '../../campaigns/campaign-facts.tsx'
+import { isClosed } from '../../campaigns/campaign-groups.ts'
 import { CampaignHistory } from '../../campaigns/campaign-history.tsx'
 import { CampaignLifeLine } from '../../campaigns/campaign-life-line.tsx'
 import { CampaignTabs } from '../../campaigns/campaign-tabs.tsx'
@@ -156,7 +157,7 @@ function Panels({ campaign }: { campaign: CampaignDetails }) {
   )
 }
 
-function Banks({ campaign: { cashbackId, banks } }: { campaign: CampaignDetails }) {
+function Banks({ campaign: { cashbackId, banks, status } }: { campaign: CampaignDetails }) {
   const query = useQuery(campaignQuery(cashbackId))
   const history = useQuery(historyQuery(cashbackId))
   return (
@@ -164,6 +165,7 @@ function Banks({ campaign: { cashbackId, banks } }: { campaign: CampaignDetails 
       banks={banks}
       query={query}
       history={history.data}
+      isClosed={isClosed(status)}
       link={({ id, name, bankReportingStatus }) =>
         bankReportingStatus === null ? null : (
           <LinkAnchor to="/merchant/campaigns/$cashbackId/banks/$bankId" params={{ cashbackId, bankId: id }} fw={600}>

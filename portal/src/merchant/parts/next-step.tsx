@@ -1,5 +1,6 @@
 import { Button, Card, Group, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { isClosed } from '../../campaigns/campaign-groups.ts'
 import type { CampaignDetails, ReconciledBank } from '../../campaigns/types.ts'
 import type { Format } from '../../i18n/format.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
@@ -36,6 +37,7 @@ function stepText({ campaign, bank }: Given, texts: Texts, format: Format): stri
   const stage = bank.bankReportingStatus
   const money = (amount: number | null) => format.money(amount ?? 0, country.currency.code)
   const amount = money(bank.expectedCompensation)
+  if (stage === null && isClosed(status)) return texts.closed
   if (stage === null)
     return invited?.status === 'pending' || invited?.status === 'approved'
       ? texts.notYet(format.dateTime(dateTo))

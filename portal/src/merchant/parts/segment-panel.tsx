@@ -24,6 +24,10 @@ type Malformed = { count: number; lines: number[] }
 type Formed = { notTaken: { malformed: Malformed } }
 
 const mostBytes = 256 * 1024 * 1024
+const guide = (customerId: string) => ({
+  columns: { customerId },
+  template: { fileName: 'segment-template.csv', rows: [['C-000001'], ['C-000002']] },
+})
 
 /** For which customers the campaign is, bank by bank, and the upload that forms the segment anew. */
 export function SegmentPanel({ campaign }: { campaign: CampaignDetails }) {
@@ -124,7 +128,7 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
           {texts.replaceText}
         </Text>
       )}
-      <FileUpload upload={upload} hint={texts.hint} mostBytes={mostBytes} />
+      <FileUpload upload={upload} hint={texts.hint} mostBytes={mostBytes} guide={guide(texts.column)} />
       {malformed && <MalformedNotice malformed={malformed} />}
     </Card>
   )

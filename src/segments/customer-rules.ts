@@ -1,0 +1,51 @@
+/** The rules of a file of customers, each with a name for programs and its English text. No problem shows a value: an id names a person. */
+import { DomainError, type Problem } from '../errors.ts'
+
+export const customerColumn = 'customerId'
+export const mostIdCharacters = 128
+
+type Params = Problem['params']
+
+const header = `line 1 must be the header ${customerColumn}`
+
+/** Texts about the file as a whole. */
+const fileTexts = {
+  header: () => header,
+  'not-empty': () => `file must not be empty: ${header}`,
+  'max-lines': ({ max }: Params) => `file must have at most ${max} lines below its header`,
+} satisfies Record<string, (params: Params) => string>
+
+/** Texts that follow `line 7 `. */
+const lineTexts = {
+  'max-bytes': ({ max }: Params) => `must be at most ${max} bytes`,
+  utf8: () => 'must be valid UTF-8',
+  quotes: () => 'must be quoted as in RFC 4180, without a line break in a value',
+  'value-count': ({ expected, found }: Params) =>
+    `must have ${Number(expected) === 1 ? 'one value' : `${expected} values`}, not ${found}`,
+  unicode: () => `${customerColumn} must be well-formed Unicode without NUL`,
+  'customer-id': ({ max }: Params) =>
+    `${customerColumn} must be 1 to ${max} characters without control characters, and without a space at either end`,
+  'other-bank': ({ bank }: Params) => `must name a customer of ${bank}: this one belongs to another bank`,
+} satisfies Record<string, (params: Params) => string>
+
+type FileRule = keyof typeof fileTexts
+/** A rule that a line breaks, without its place. */
+export type BrokenLine = { rule: keyof typeof lineTexts; params?: Params }
+/** One line that is wrong. */
+export type LineProblem = Problem & { line: number; rule: keyof typeof lineTexts }
+
+export function lineProblem(line: number, { rule, params = {} }: BrokenLine): LineProblem {
+  const column = rule === 'unicode' || rule === 'customer-id' ? customerColumn : null
+  return { line, column, rule, params, value: null }
+}
+
+/** `line 7 customerId must be 1 to 128 characters …` */
+export const lineText = ({ line, rule, params }: LineProblem): string => `line ${line} ${lineTexts[rule](params)}`
+
+/** The file as a whole is refused for one reason. */
+export function noCustomers(rule: FileRule, params: Params = {}): DomainError {
+  const line = rule === 'header' ? 1 : null
+  return new DomainError('invalid', [fileTexts[rule](params)], {
+    problems: [{ line, column: null, rule, params, value: null }],
+  })
+}
