@@ -74,7 +74,7 @@ test('a stale tab does not delete a launched campaign', async t => {
   assert.equal((await sides.grocer.call('POST', `/cashbacks/for-merchant/${id}/confirm`)).status, 201)
   await inDialog(page, 'Delete').click()
   await sees(page, 'The campaign has changed')
-  await sees(page, 'The merchant launched it')
+  await sees(page, 'The merchant launched the campaign')
   assert.match(errors.splice(0).join(), /412/)
   assert.equal((await detailsOf(id)).status, 'approved')
 })

@@ -64,7 +64,7 @@ export const appTexts = dictionary({
     save: 'Save',
     palette: {
       open: 'Search',
-      placeholder: 'Search campaigns, pages and actions',
+      placeholder: 'Search campaigns and pages',
       campaigns: 'Campaigns',
       pages: 'Pages',
       actions: 'Actions',
@@ -75,7 +75,7 @@ export const appTexts = dictionary({
     connection: {
       lost: 'No connection',
       lostText: (time: string) =>
-        `Perkline can’t be reached since ${time}. You see what was loaded before. Changes aren’t saved until the connection is back.`,
+        `Perkline hasn’t been reachable since ${time}. You’re looking at data loaded earlier. Changes can’t be saved until the connection is back.`,
       back: 'The connection is back. This page is up to date.',
     },
     notFound: {
@@ -149,7 +149,7 @@ export const appTexts = dictionary({
     save: 'Зберегти',
     palette: {
       open: 'Пошук',
-      placeholder: 'Пошук кампаній, сторінок і дій',
+      placeholder: 'Пошук кампаній і сторінок',
       campaigns: 'Кампанії',
       pages: 'Сторінки',
       actions: 'Дії',

@@ -4,7 +4,7 @@ import { dictionary } from '../i18n/texts.ts'
 export const historyTexts = dictionary({
   en: {
     none: 'Nothing has happened yet.',
-    clock: 'by itself, by the calendar',
+    clock: 'automatically, on schedule',
     merchant: 'Merchant',
     platform: 'Perkline',
     otherBank: 'A bank',
@@ -17,7 +17,7 @@ export const historyTexts = dictionary({
       invite: 'Another bank was invited, so banks decide again',
       confirm: 'Every bank has decided',
       reject: 'Every bank has decided',
-      launch: 'The merchant launched it',
+      launch: 'The merchant launched the campaign',
       start: 'The period began',
       end: 'The period ended',
       delete: 'The campaign was deleted',
@@ -29,7 +29,7 @@ export const historyTexts = dictionary({
     },
     participation: {
       invite: (bank: string) => `${bank} was invited`,
-      segment: (bank: string) => `The customer segment for ${bank} was formed`,
+      segment: (bank: string) => `The customer segment for ${bank} was uploaded`,
       uninvite: (bank: string) => `${bank} is not invited any more`,
       confirm: (bank: string) => `${bank} takes part`,
       reject: (bank: string) => `${bank} declined`,

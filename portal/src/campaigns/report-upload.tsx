@@ -99,7 +99,7 @@ function Checked({ tried, fileName, currency, recipient, side, onSend, onOther }
     <Card component="section" aria-label={texts.checkedTitle}>
       <Stack gap="md">
         <div>
-          <Title order={3} tabIndex={-1} ref={title}>
+          <Title order={3} tabIndex={-1} ref={title} style={{ outline: 'none' }}>
             {texts.checkedTitle}
           </Title>
           <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>

@@ -5,7 +5,7 @@ import { reconciliationQuery } from '../../campaigns/queries.ts'
 import { ReconciliationFigures } from '../../campaigns/reconciliation-figures.tsx'
 import { reconciliationTexts } from '../../campaigns/reconciliation-texts.ts'
 import type { ReconciledBank } from '../../campaigns/types.ts'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { LinkButton } from '../../ui/links.tsx'
@@ -40,6 +40,7 @@ export function ReconciliationPage() {
 function Header({ campaign }: { campaign: BankCampaign }) {
   const texts = useTexts(bankCampaignTexts)
   const { act } = useTexts(reconciliationTexts)
+  const names = useNames()
   const { cashbackId, name, retailer, bankReportingStatus, settlementConfirmed, compensationAcknowledged } = campaign
   const stage = compensationAcknowledged ? 'acknowledged' : settlementConfirmed ? 'settled' : bankReportingStatus
   return (
@@ -51,7 +52,7 @@ function Header({ campaign }: { campaign: BankCampaign }) {
       }
       title={texts.room.title}
       badge={stage && <StatusBadge of="reporting" status={stage} />}
-      lead={`${name} · ${retailer.name}`}
+      lead={`${name} · ${names.of(retailer)}`}
       actions={
         bankReportingStatus !== null && (
           <LinkButton to="/bank/campaigns/$cashbackId/act" params={{ cashbackId }} variant="default">

@@ -1,7 +1,7 @@
 import { Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { isClosed } from '../../campaigns/campaign-groups.ts'
 import { ReportUpload } from '../../campaigns/report-upload.tsx'
-import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useNow } from '../../session/use-now.ts'
 import { useMayChange } from '../../session/use-session.ts'
 import { blockingText } from '../blocking.ts'
@@ -38,6 +38,7 @@ export function NextStep({ campaign }: { campaign: BankCampaign }) {
 
 function Upload({ campaign }: { campaign: BankCampaign }) {
   const { room: texts } = useTexts(bankCampaignTexts)
+  const names = useNames()
   const changed = useCampaignChanged()
   const { cashbackId, retailer, country } = campaign
   return (
@@ -47,7 +48,7 @@ function Upload({ campaign }: { campaign: BankCampaign }) {
         side="bank"
         path={`/portal/cashbacks/${cashbackId}/bank-report`}
         currency={country.currency.code}
-        recipient={retailer.name}
+        recipient={names.of(retailer)}
         hint={texts.uploadHint}
         onSettled={() => void changed(cashbackId)}
       />

@@ -15,7 +15,7 @@ import { TerminalsTable } from '../../campaigns/terminals-table.tsx'
 import type { CampaignDetails } from '../../campaigns/types.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useNow } from '../../session/use-now.ts'
-import { useMayChange } from '../../session/use-session.ts'
+import { useMayChange, useSession } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { LinkAnchor, LinkButton } from '../../ui/links.tsx'
@@ -122,6 +122,7 @@ function Actions({ campaign }: { campaign: CampaignDetails }) {
 
 function Panels({ campaign }: { campaign: CampaignDetails }) {
   const { tabs } = useTexts(campaignPageTexts)
+  const session = useSession()
   const search = route.useSearch()
   const setSearch = useSetSearch<typeof search>()
   const { cashbackId, terminalsPlatform, banks } = campaign
@@ -129,7 +130,7 @@ function Panels({ campaign }: { campaign: CampaignDetails }) {
     offer: (
       <div className={classes.withCard}>
         <CampaignFacts campaign={campaign} />
-        <CustomerCard campaign={{ ...campaign, currency: campaign.country.currency.code }} />
+        <CustomerCard campaign={{ ...campaign, retailer: session, currency: campaign.country.currency.code }} />
       </div>
     ),
     banks: <Banks campaign={campaign} />,

@@ -9,6 +9,7 @@ import { type CampaignValues, changedBody, changedValues, valuesOf } from '../..
 import type { Directory } from '../../campaigns/types.ts'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { useDraft } from '../../session/draft.ts'
+import { useSession } from '../../session/use-session.ts'
 import { DraftNotice } from '../../ui/draft-notice.tsx'
 import { LinkButton } from '../../ui/links.tsx'
 import { useNotify } from '../../ui/notify.tsx'
@@ -32,6 +33,7 @@ type Given = {
 export function EditForm(given: Given) {
   const { base, changes, onBase, directory, invitable } = given
   const texts = useTexts(formTexts)
+  const session = useSession()
   const { original, draft, mine, newer, keep, save, discard, beginning } = useEdit(base, changes)
   const toCampaign = campaignLink(base)
   if (!draft.isRead) return <Loading />
@@ -41,7 +43,7 @@ export function EditForm(given: Given) {
       initial={original}
       restored={mine}
       directory={directory}
-      retailer={base.retailer}
+      retailer={session}
       banks={choices(base, invitable)}
       editable={base.permissions.editableFields}
       submit={texts.save}
