@@ -23,7 +23,7 @@ after(async () => {
   await platform.close()
 })
 
-const lost = 'Perkline can’t be reached since'
+const lost = 'Perkline hasn’t been reachable since'
 const back = 'The connection is back'
 const offline = ({ page }: Visitor, isOffline: boolean) => page.context().setOffline(isOffline)
 /** What the browser itself logs of a connection that is not there. */
