@@ -140,6 +140,7 @@ suite('as a PDF', () => {
     if (!requireProgram(t, 'pdftotext')) return
     const { body } = await pdf(sides.alpha, '?language=en&timeZone=UTC')
     const text = textOf(body)
+    assert.match(text, /Generated .* \(UTC\)/)
     for (const part of [
       'Settlement act',
       'Grocer',

@@ -175,7 +175,7 @@ function signatures(document: PDFKit.PDFDocument, parties: readonly string[], hi
 
 function writeFooters(document: PDFKit.PDFDocument, act: SettlementAct, style: ActStyle): void {
   const texts = actTexts[style.language]
-  const generated = `${texts.generated} ${createFormat(style, act.currency).instant(act.generatedAt)} · Perkline`
+  const generated = `${texts.generated} ${createFormat(style, act.currency).instant(act.generatedAt)} (${style.timeZone}) · Perkline`
   const { count } = document.bufferedPageRange()
   for (let page = 0; page < count; page++) {
     document.switchToPage(page)
@@ -197,7 +197,7 @@ function createFormat({ language, timeZone }: ActStyle, currency: string) {
   const count = new Intl.NumberFormat(locale)
   return {
     money: (amount: string): string => money.format(amount as `${number}`),
-    percent: (value: string): string => `${percent.format(value as `${number}`)} %`,
+    percent: (value: string): string => `${percent.format(value as `${number}`)}${language === 'uk' ? '\u00a0' : ''}%`,
     count: (value: number): string => count.format(value),
     instant: (at: string | Date): string => instant.format(new Date(at)),
   }
