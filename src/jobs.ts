@@ -56,7 +56,7 @@ export async function runDue(deps: JobDeps): Promise<void> {
 }
 
 /**
- * Starts every job at its interval; a run that takes longer is not overtaken by the next.
+ * Starts every job, at once and then at its interval; a run that takes longer is not overtaken by the next.
  *
  * @returns stops them, waiting for the run under way
  */
@@ -65,7 +65,7 @@ export function startJobs(deps: JobDeps, onFault: (job: string, error: unknown) 
   const running = new Set<Promise<void>>()
   const timers = jobs.map(job => {
     let busy = false
-    return setInterval(() => {
+    const runOnce = () => {
       if (busy || stopped) return
       busy = true
       const run = (async () => {
@@ -77,7 +77,9 @@ export function startJobs(deps: JobDeps, onFault: (job: string, error: unknown) 
           running.delete(run)
         })
       running.add(run)
-    }, job.everyMs)
+    }
+    runOnce()
+    return setInterval(runOnce, job.everyMs)
   })
   return {
     async stop() {

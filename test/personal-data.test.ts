@@ -7,7 +7,7 @@ import { after, before, beforeEach, suite, test } from 'node:test'
 import { audit } from '../src/admin/audit.ts'
 import { campaignDirectory, createCampaign, ids } from './support/campaigns.ts'
 import { perkline } from './support/command.ts'
-import { advance } from './support/esim.ts'
+import { advance, until } from './support/esim.ts'
 import { startPlatform, type TestPlatform, testDirectory } from './support/platform.ts'
 import {
   type Ended,
@@ -263,6 +263,28 @@ suite('retention', () => {
       assert.equal(repeated.msisdn, '')
       const again = await order('again')
       assert.match(again.msisdn, /^\+?\d+$/, 'what was given back is sold with its number')
+    } finally {
+      await shop.close()
+    }
+  })
+
+  test('a start with a new setting applies it at once', async () => {
+    const shop = await startPlatform({}, { directory: testDirectory })
+    try {
+      await shop.addStock('kyivstar', 'eu-10gb', 1)
+      const token = await shop.bankToken()
+      const body = { operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId: 'sold' }
+      const path = `/esim/v1/orders/${(await shop.call('POST', '/esim/v1/orders', { token, body })).body.orderId}`
+      await shop.call('POST', `${path}/confirm`, { token, body: {} })
+      await advance(shop, 'P400D')
+      const next = await shop.sibling({ KEEP_MSISDN_DAYS: '365' })
+      try {
+        await until('the number is removed', async () => {
+          return (await next.call('GET', path, { token })).body.msisdn === null
+        })
+      } finally {
+        await next.close()
+      }
     } finally {
       await shop.close()
     }
