@@ -332,7 +332,7 @@ suite('what may go wrong', { timeout: 90_000 }, () => {
 test('українською, на телефоні: від списку до кімнати звірки, і видалення', { timeout: 60_000 }, async t => {
   const ended = await endedCampaign(sides, [sides.alpha], { participantsIds: [ids.alpha], name: 'Літо' })
   await uploadBank(sides.alpha, ended.id, `${header}\nTX-1,T-0001,${ended.at},1000.00,1.00\n`)
-  await createCampaign(platform, { name: 'Помилкова' }, sides.grocer)
+  const mistaken = await createCampaign(platform, { name: 'Помилкова', participantsIds: [ids.alpha] }, sides.grocer)
   const visitor = await visit(t, platform, { language: 'uk-UA', viewport: phone })
   if (!visitor) return
   const { page, walk } = visitor
@@ -358,6 +358,8 @@ test('українською, на телефоні: від списку до к
   await sees(page, 'Кампанія не почнеться, а банки побачать, що ви її видалили. Скасувати це буде неможливо.')
   await agree(page, 'Видалити')
   await sees(page, 'Кампанію видалено.')
+  await walk(at(mistaken, `/banks/${ids.alpha}`))
+  await sees(page, 'Кампанія не відбулася, тож звіряти нічого.')
 })
 
 /** Nothing is wider than the screen. */

@@ -33,7 +33,11 @@ export function DifferencesTable({ cashbackId, bank, currency, search, onSearch 
   const query = useQuery(differencesQuery({ cashbackId, bank, search }))
   const empty =
     total === 0 ? (
-      <Empty icon={IconEqual} title={texts.noDifferences} text={texts.noDifferencesText} />
+      <Empty
+        icon={IconEqual}
+        title={texts.noDifferences}
+        text={bank.matched === null ? texts.noDifferencesAlone : texts.noDifferencesText}
+      />
     ) : (
       <Empty title={texts.notFound} />
     )
