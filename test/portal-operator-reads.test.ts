@@ -341,6 +341,44 @@ test('customers: counts of every bank, and whose one is', async () => {
   await refused('/customers/c-1', 404, 'The customer directory does not know this id')
 })
 
+test('files of customers and terminals: what is wrong is told as rules with names, by line', async () => {
+  const problemsOf = async (path: string, given: object) => {
+    const { status, body } = await staff.call('POST', path, given)
+    assert.equal(status, 400)
+    return body.problems.map(({ line, column, rule, value }: any) => [line, column, rule, value])
+  }
+  const customers = (raw: string) =>
+    problemsOf('/admin/customers?bank=beta', { raw, headers: { 'content-type': 'text/csv' } })
+  assert.deepEqual(await customers('customer\nB-1\n'), [[1, null, 'header', null]])
+  assert.deepEqual(await customers(''), [[null, null, 'not-empty', null]])
+  assert.deepEqual(await customers(`customerId\n B-1\n"B\nB,2\n${'x'.repeat(5000)}\n`), [
+    [2, 'customerId', 'customer-id', null],
+    [3, null, 'quotes', null],
+    [4, null, 'value-count', null],
+    [5, null, 'max-bytes', null],
+  ])
+  assert.deepEqual(await customers('customerId\nC-1\n'), [[2, null, 'other-bank', null]])
+  assert.equal((await customers(`customerId\n${' B\n'.repeat(30)}`)).length, 20)
+
+  const directory = 'merchants: [{ code: grocer, terminalsFile: t.csv }]'
+  const terminals = (csv: string, text = directory) =>
+    problemsOf('/admin/directory?dryRun=true', { body: { directory: text, files: { 't.csv': csv } } })
+  assert.deepEqual(await terminals('id\nT-1\n'), [[1, null, 'terminals-header', null]])
+  assert.deepEqual(await terminals('terminalId,name\n,N\nT-1\nT-1,N\n"\n'), [
+    [5, null, 'quotes', null],
+    [2, 'terminalId', 'one-line', null],
+    [3, null, 'value-count', null],
+    [4, 'terminalId', 'repeated', null],
+  ])
+  const mixed = await staff.call('POST', '/admin/directory', {
+    body: {
+      directory: 'merchants: [{ code: grocer, status: gone, terminalsFile: t.csv }]',
+      files: { 't.csv': 'id\n' },
+    },
+  })
+  assert.deepEqual([mixed.body.message.length, mixed.body.problems], [2, undefined], 'other faults have no rule')
+})
+
 test('no browser keeps what the staff and people of partners have seen', async () => {
   const answers = [await staff.call('GET', '/admin/users'), await alpha.call('GET', '/portal/home')]
   for (const { headers } of [...answers, await platform.call('GET', '/portal/esim/stock')])

@@ -265,6 +265,25 @@ suite('faults', () => {
       ['longer than or equal to 1 character', 'Fill this in', 'Заповніть це поле'],
       ['at least 0', '0 or more', '0 або більше'],
       ['at most 100', '100 or less', '100 або менше'],
+      [
+        '1 to 64 letters, digits, dots, underscores or hyphens, the first a letter or digit',
+        '1 to 64 Latin letters, digits, dots, underscores or hyphens',
+        'Від 1 до 64 латинських літер, цифр, крапок, підкреслень або дефісів',
+      ],
+      ['an ISO 3166-1 alpha-2 code in upper case, or global', 'Choose a country', 'Виберіть країну'],
+      [
+        'an ISO 4217 code: three upper-case letters',
+        'A currency code of three capital letters, such as UAH',
+        'Код валюти з трьох великих літер, наприклад UAH',
+      ],
+      ['a domain name', 'A domain name, such as shop.example', 'Доменне ім’я, наприклад shop.example'],
+      ['a whole number from 1 to 100', 'A whole number from 1 to 100', 'Ціле число від 1 до 100'],
+      ['at most 2000 characters', 'At most 2000 characters', 'Щонайбільше 2000 символів'],
+      [
+        'one line of 1 to 200 characters, or empty',
+        '1 to 200 characters, in one line',
+        'Від 1 до 200 символів, в один рядок',
+      ],
       ['in another form', 'Must be in another form', 'Має бути: in another form'],
     ]
     for (const [requirement, en, uk] of cases)

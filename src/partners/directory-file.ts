@@ -1,4 +1,5 @@
 import { LineCounter, parseDocument } from 'yaml'
+import type { Problem } from '../errors.ts'
 import { type DirectoryContext, directoryForm, type Entry, type Reference } from './directory-schema.ts'
 import type { Reading } from './yaml-form.ts'
 
@@ -10,8 +11,11 @@ export type DirectoryClaims = { references: Reference[]; entries: Entry[] }
 
 export type DirectoryFile = DirectoryClaims & { directory: Directory }
 
-/** The faults, and the claims that could be read all the same, so that their faults can be told together with these. */
-export type FaultyDirectoryFile = DirectoryClaims & { faults: string[] }
+/**
+ * The faults, and the claims that could be read all the same, so that their faults can be told together with these. `problems`: those of
+ * the faults that stand in a terminals file.
+ */
+export type FaultyDirectoryFile = DirectoryClaims & { faults: string[]; problems: Problem[] }
 
 const clearer = new Map<string, string>([
   ['MULTIPLE_DOCS', 'must be one YAML document'],
@@ -42,7 +46,8 @@ export function terminalsFilesOf(yamlText: string): string[] {
 
 function read(yamlText: string, fileText: DirectoryContext['fileText']): DirectoryFile | FaultyDirectoryFile {
   const claims: DirectoryClaims = { references: [], entries: [] }
-  if (yamlText.length > maxCharacters) return { ...claims, faults: ['line 1: must be a file of at most 16 MiB'] }
+  if (yamlText.length > maxCharacters)
+    return { ...claims, problems: [], faults: ['line 1: must be a file of at most 16 MiB'] }
   const lines = new LineCounter()
   const lineAt = (offset: number) => lines.linePos(offset).line
   // No uniqueKeys: the library compares each key with every other of its mapping, a minute's work for 50,000 keys;
@@ -57,10 +62,10 @@ function read(yamlText: string, fileText: DirectoryContext['fileText']): Directo
   const syntaxFaults = [...document.errors, ...document.warnings].map(
     ({ code, message, pos }) => `line ${lineAt(pos[0])}: ${clearer.get(code) ?? message}`,
   )
-  if (syntaxFaults.length > 0) return { ...claims, faults: [...new Set(syntaxFaults)] }
+  if (syntaxFaults.length > 0) return { ...claims, problems: [], faults: [...new Set(syntaxFaults)] }
 
-  const reading: Reading = { faults: [], missing: [], lineAt }
+  const reading: Reading = { faults: [], problems: [], missing: [], lineAt }
   const directory = directoryForm({ ...claims, fileText })(document.contents, { path: '', line: 1, reading })
-  if (reading.faults.length > 0) return { ...claims, faults: reading.faults }
+  if (reading.faults.length > 0) return { ...claims, faults: reading.faults, problems: reading.problems }
   return { ...claims, directory }
 }

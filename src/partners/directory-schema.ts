@@ -151,7 +151,7 @@ function merchantForm({ references, fileText }: DirectoryContext) {
     const csv = fileText(path)
     return csv === undefined
       ? refuse(place, 'must name a file that can be read')
-      : readTerminals(csv, path, place.reading.faults)
+      : readTerminals(csv, path, place.reading)
   })
   return refine(
     mapping({

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import { type Database, type Queryable, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { notify } from '../db/notifications.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError, type Problem } from '../errors.ts'
 import { type Change, type Changes, createChanges } from './changes.ts'
 import { checkClaims } from './claims.ts'
 import type { Directory } from './directory-file.ts'
@@ -31,6 +31,7 @@ export type ApplyMode = (typeof applyModes)[number]
 
 /** More faults than anybody reads are counted but not listed. */
 const mostFaults = 10_000
+const mostProblems = 20
 
 /**
  * Brings the directory to what the file states, all or nothing; what the file leaves out stays. Two at once follow one another.
@@ -48,7 +49,8 @@ export async function applyDirectory(
     await store.lockDirectory(transaction)
     const claims = await checkClaims(transaction, read)
     const faults = [...('faults' in read ? read.faults : []), ...claims.faults]
-    if (faults.length > 0 || 'faults' in read) throw new DomainError('invalid', bounded(faults))
+    if (faults.length > 0 || 'faults' in read)
+      throw new DomainError('invalid', bounded(faults), problemsOf(read, faults))
     if (given.mode === 'create' && claims.existing.length > 0)
       throw new DomainError('conflict', bounded(claims.existing))
     const changes = createChanges()
@@ -101,6 +103,12 @@ async function writeTerminals(
     return [code]
   })
   await store.touchMerchants(transaction, codes, now)
+}
+
+/** Problems have no path: they are told only where they are all that is wrong. */
+function problemsOf(read: Awaited<ReturnType<typeof readDirectoryAside>>, faults: string[]): { problems?: Problem[] } {
+  const problems = 'problems' in read ? read.problems : []
+  return problems.length > 0 && problems.length === faults.length ? { problems: problems.slice(0, mostProblems) } : {}
 }
 
 function bounded(faults: string[]): string[] {

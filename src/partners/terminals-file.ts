@@ -1,5 +1,6 @@
 /** The terminals of one merchant, as a `terminalsFile` of the directory file lists them (operations.md, "The directory file"). */
 import { splitRecord } from '../csv-lines.ts'
+import type { Problem } from '../errors.ts'
 import { brokenRule, oneLine } from './text-rules.ts'
 
 /** A terminal of a merchant in the platform's own directory. */
@@ -11,13 +12,21 @@ export type Terminal = {
   paymentSystemMerchantName: string | null
 }
 
+const mostCharacters = {
+  terminalId: 128,
+  name: 200,
+  location: 500,
+  paymentSystemMerchantId: 128,
+  paymentSystemMerchantName: 200,
+} as const
+
 /** The rule of each column; the keys of a terminal in the YAML file are the same. */
 export const terminalRules = {
-  terminalId: oneLine(128),
-  name: oneLine(200),
-  location: oneLine(500),
-  paymentSystemMerchantId: oneLine(128),
-  paymentSystemMerchantName: oneLine(200),
+  terminalId: oneLine(mostCharacters.terminalId),
+  name: oneLine(mostCharacters.name),
+  location: oneLine(mostCharacters.location),
+  paymentSystemMerchantId: oneLine(mostCharacters.paymentSystemMerchantId),
+  paymentSystemMerchantName: oneLine(mostCharacters.paymentSystemMerchantName),
 } as const
 
 export const maxTerminals = 200_000
@@ -25,31 +34,50 @@ export const maxTerminals = 200_000
 type Column = keyof typeof terminalRules
 const columns = Object.keys(terminalRules) as Column[]
 
+/** Where the faults of a file go: as sentences, and the same as rules with names. */
+type Faults = { faults: string[]; problems: Problem[] }
+type Broken = { text: string; rule: string; params?: Problem['params'] }
+
 /**
  * Reads a `terminalsFile` (operations.md, "The directory file"): CSV with a header that names the columns, of which only
  * `terminalId` has to be there; a byte-order mark and CRLF are fine. An empty value is null. Every fault goes to `faults`
- * with file, line and column, `fileName` being the path as the YAML file writes it.
+ * with file, line and column, `fileName` being the path as the YAML file writes it; the same goes to `problems` for programs.
  */
-export function readTerminals(csv: string, fileName: string, faults: string[]): Terminal[] {
-  const refuse = (line: number, text: string, column?: string) =>
+export function readTerminals(csv: string, fileName: string, { faults, problems }: Faults): Terminal[] {
+  const refuse = (line: number, { text, rule, params = {} }: Broken, column?: Column) => {
     faults.push(`${fileName} (line ${line}${column === undefined ? '' : `, ${column}`}): ${text}`)
-  const [header, ...records] = readRecords(csv, line => refuse(line, 'must be quoted as in RFC 4180'))
+    problems.push({ line, column: column ?? null, rule, params, value: null })
+  }
+  const [header, ...records] = readRecords(csv, line =>
+    refuse(line, { text: 'must be quoted as in RFC 4180', rule: 'quotes' }),
+  )
   const names = header?.fields ?? []
   if (!isHeader(names)) {
-    refuse(header?.line ?? 1, `must be a header of terminalId and any of ${columns.slice(1).join(', ')}, each once`)
+    const optional = columns.slice(1).join(', ')
+    const text = `must be a header of terminalId and any of ${optional}, each once`
+    refuse(header?.line ?? 1, { text, rule: 'terminals-header', params: { optional } })
     return []
   }
-  if (records.length > maxTerminals) refuse(1, `must be followed by at most ${maxTerminals} terminals`)
+  if (records.length > maxTerminals) {
+    const text = `must be followed by at most ${maxTerminals} terminals`
+    refuse(1, { text, rule: 'max-terminals', params: { max: maxTerminals } })
+  }
   const firstLines = new Map<string, number>()
   return records.map(({ fields, line }) => {
-    if (fields.length !== names.length) refuse(line, `must have ${names.length} columns, as the header has`)
+    if (fields.length !== names.length) {
+      const params = { expected: names.length, found: fields.length }
+      refuse(line, { text: `must have ${names.length} columns, as the header has`, rule: 'value-count', params })
+    }
     const terminal = readTerminal(
       name => fields[names.indexOf(name)] ?? '',
-      (column, text) => refuse(line, text, column),
+      (column, broken) => refuse(line, broken, column),
     )
     const firstLine = firstLines.get(terminal.terminalId)
     if (firstLine === undefined) firstLines.set(terminal.terminalId, line)
-    else refuse(line, `must be unique; line ${firstLine} has it already`, 'terminalId')
+    else {
+      const text = `must be unique; line ${firstLine} has it already`
+      refuse(line, { text, rule: 'repeated', params: { line: firstLine } }, 'terminalId')
+    }
     return terminal
   })
 }
@@ -78,12 +106,12 @@ function isHeader(names: readonly string[]): names is Column[] {
   return known && names.includes('terminalId') && new Set(names).size === names.length
 }
 
-function readTerminal(cellOf: (column: Column) => string, refuse: (column: Column, text: string) => void): Terminal {
+function readTerminal(cellOf: (column: Column) => string, refuse: (column: Column, broken: Broken) => void): Terminal {
   const read = (column: Column) => {
     const value = cellOf(column)
     if (value === '' && column !== 'terminalId') return null
-    const broken = brokenRule(value, terminalRules[column])
-    if (broken !== undefined) refuse(column, broken)
+    const text = brokenRule(value, terminalRules[column])
+    if (text !== undefined) refuse(column, { text, rule: 'one-line', params: { max: mostCharacters[column] } })
     return value
   }
   return {

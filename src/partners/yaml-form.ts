@@ -1,7 +1,11 @@
 import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
+import type { Problem } from '../errors.ts'
 
-/** One reading of a YAML file, which gathers its faults, and the keys that only a new entry must have. */
-export type Reading = { faults: string[]; missing: string[]; lineAt(offset: number): number }
+/**
+ * One reading of a YAML file, which gathers its faults, and the keys that only a new entry must have. `problems` are those of the faults
+ * that stand in a terminals file.
+ */
+export type Reading = { faults: string[]; problems: Problem[]; missing: string[]; lineAt(offset: number): number }
 
 /** A place in the file, as faults name it. */
 export type Place = { path: string; line: number; reading: Reading }

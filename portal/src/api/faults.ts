@@ -78,9 +78,50 @@ const rules: Rule[] = [
     en: count => `At most ${count} decimals`,
     uk: count => `Щонайбільше ${count} знаки після коми`,
   },
+  {
+    form: /^1 to (\d+) letters, digits, dots, underscores(?:,| or) (?:tildes or )?hyphens/,
+    en: count => `1 to ${count} Latin letters, digits, dots, underscores or hyphens`,
+    uk: count => `Від 1 до ${count} латинських літер, цифр, крапок, підкреслень або дефісів`,
+  },
+  { form: /^an ISO 3166-1 /, en: () => 'Choose a country', uk: () => 'Виберіть країну' },
+  {
+    form: /^an ISO 4217 /,
+    en: () => 'A currency code of three capital letters, such as UAH',
+    uk: () => 'Код валюти з трьох великих літер, наприклад UAH',
+  },
+  {
+    form: /^a domain name$/,
+    en: () => 'A domain name, such as shop.example',
+    uk: () => 'Доменне ім’я, наприклад shop.example',
+  },
+  {
+    form: /^a whole number from (\d+) to (\d+)$/,
+    en: (least, most) => `A whole number from ${least} to ${most}`,
+    uk: (least, most) => `Ціле число від ${least} до ${most}`,
+  },
+  {
+    form: /^a number from 0 to [\d.]+ with at most (\d) decimals$/,
+    en: count => `0 or more, with at most ${count} decimals`,
+    uk: count => `0 або більше, щонайбільше ${count} знаки після коми`,
+  },
+  {
+    form: /^at most (\d+) characters$/,
+    en: count => `At most ${characters.en(count)}`,
+    uk: count => `Щонайбільше ${characters.uk(count)}`,
+  },
+  {
+    form: /^well-formed Unicode/,
+    en: () => 'There are characters that can’t be stored',
+    uk: () => 'Є символи, які неможливо зберегти',
+  },
+  {
+    form: /^the code of a .+ is called /s,
+    en: () => 'It doesn’t exist any more',
+    uk: () => 'Цього вже немає',
+  },
   { form: /^four digits$/, en: () => 'A code of four digits', uk: () => 'Код із чотирьох цифр' },
   {
-    form: /^(?:one line|a text) of 1 to (\d+) characters$/,
+    form: /^(?:one line|a text) of 1 to (\d+) characters(?:, or empty)?$/,
     en: count => `1 to ${characters.en(count)}, in one line`,
     uk: count => `Від 1 до ${count} символів, в один рядок`,
   },

@@ -28,6 +28,10 @@ const rules: Record<Language, Record<string, RuleText>> = {
     'customer-id': ({ max }) =>
       `must have 1 to ${max} characters, without control characters and without a space at either end`,
     'other-bank': () => 'this customer belongs to another bank',
+    'terminals-header': ({ optional }) =>
+      `the first line must name terminalId and any of the columns ${optional}, each only once`,
+    'max-terminals': ({ max }) => `the file has more than ${max} terminals`,
+    repeated: ({ line }) => `line ${line} has the same value`,
     'period-not-ended': () => 'The campaign’s period hasn’t ended yet. Reports are exchanged after it ends.',
     'no-act-yet': () => 'There’s no settlement act yet. Reports are exchanged after the campaign’s period ends.',
     'period-over': () => 'The campaign’s period has ended.',
@@ -52,6 +56,10 @@ const rules: Record<Language, Record<string, RuleText>> = {
     max: ({ max }) => `має бути ${max} або менше`,
     'customer-id': ({ max }) => `має бути від 1 до ${max} символів, без керівних символів і без пробілів на краях`,
     'other-bank': () => 'цей клієнт належить іншому банку',
+    'terminals-header': ({ optional }) =>
+      `у першому рядку має бути terminalId, а також можуть бути стовпці ${optional}, кожен лише раз`,
+    'max-terminals': ({ max }) => `у файлі понад ${max} терміналів`,
+    repeated: ({ line }) => `таке саме значення є в рядку ${line}`,
     'period-not-ended': () => 'Період кампанії ще триває. Звітами обмінюються після його завершення.',
     'no-act-yet': () => 'Акта ще немає: звітами обмінюються після завершення періоду кампанії.',
     'period-over': () => 'Період кампанії вже завершився.',

@@ -1,10 +1,11 @@
-import { Card, Stack } from '@mantine/core'
+import { Card, Group, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useNames, useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
+import { LinkAnchor } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { Count } from '../../ui/values.tsx'
@@ -55,9 +56,9 @@ function Whole({ line }: { line: StockLine }) {
               {
                 label: texts.free,
                 value: <Count value={free} />,
-                hint: daysOfCover === null ? texts.noPace : texts.days(Math.floor(daysOfCover)),
+                hint: daysOfCover === null ? texts.noPace : texts.lasts(Math.floor(daysOfCover)),
               },
-              { label: texts.reserved, value: <Count value={reserved} /> },
+              { label: texts.reserved, value: <Count value={reserved} />, hint: <Holders line={line} /> },
               { label: texts.sold, value: <Count value={sold} /> },
               { label: texts.withdrawn, value: <Count value={withdrawn} /> },
             ]}
@@ -67,5 +68,22 @@ function Whole({ line }: { line: StockLine }) {
         {mayChange && <WithdrawProfiles line={line} />}
       </Stack>
     </>
+  )
+}
+
+/** The banks that hold reservations, the most first. */
+function Holders({ line: { holders } }: { line: StockLine }) {
+  const format = useFormat()
+  return (
+    <Group gap="xs">
+      {holders.map(({ bank, reserved }) => (
+        <span key={bank}>
+          <LinkAnchor to="/operator/partners/$kind/$code" params={{ kind: 'banks', code: bank }} inherit>
+            {bank}
+          </LinkAnchor>
+          {`: ${format.number(reserved)}`}
+        </span>
+      ))}
+    </Group>
   )
 }
