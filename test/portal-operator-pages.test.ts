@@ -104,7 +104,7 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await page.locator('[data-path=code]:focus').waitFor()
     await field(page, 'Code').fill('delta bank')
     await press(page, 'Save')
-    await sees(page, /^Must be 1 to 64 letters/)
+    await sees(page, '1 to 64 Latin letters, digits, dots, underscores or hyphens')
     assert.equal(await field(page, 'Code').getAttribute('aria-invalid'), 'true')
     assert.match(errors.splice(0).join(), /400/)
     await assertAccessible(visitor)

@@ -278,7 +278,7 @@ suite('faults', () => {
       ],
       ['a domain name', 'A domain name, such as shop.example', 'Доменне ім’я, наприклад shop.example'],
       ['a whole number from 1 to 100', 'A whole number from 1 to 100', 'Ціле число від 1 до 100'],
-      ['at most 2000 characters', 'At most 2000 characters', 'Щонайбільше 2000 символів'],
+      ['at most 200 characters', 'At most 200 characters', 'Щонайбільше 200 символів'],
       [
         'one line of 1 to 200 characters, or empty',
         '1 to 200 characters, in one line',

@@ -172,6 +172,8 @@ export async function applyEntry(entry: object, options: EntryOptions = {}): Pro
     return await answer(api.POST('/admin/directory', { params: { query: { dryRun } }, body }))
   } catch (error) {
     if (!isApiError(error, 400, 409)) throw error
+    // What is wrong in a file is told as it is.
+    if (error.problems.length > 0) throw error
     throw error.withMessages(error.messages.map(message => message.replace(placeOfFault, '$1 must ')))
   }
 }
