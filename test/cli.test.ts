@@ -281,7 +281,7 @@ describe('what the platform answers', () => {
     ]
     const audited = await against({ json: { ok: false, checks } }, ['audit'])
     assert.deepEqual([audited.code, audited.stdout], [1, 'ok   states: all known\nFAIL sums: 1 profile too many\n'])
-    assert.equal(audited.stderr, 'The books are wrong: 1 check failed (sums).\n')
+    assert.equal(audited.stderr, 'The audit failed: 1 check (sums).\n')
     const { code, stdout } = await against({ json: { ok: false, checks } }, ['audit', '--json'])
     assert.deepEqual([code, JSON.parse(stdout)], [1, { ok: false, checks }])
   })

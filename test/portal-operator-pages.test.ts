@@ -255,18 +255,32 @@ suite('partners and access', { timeout: 120_000 }, () => {
   test('a credential’s secret is shown once, and again only as a new one', async t => {
     const visitor = await enter(t, '/operator/access?tab=credentials')
     if (!visitor) return
-    const { page } = visitor
+    const { page, errors } = visitor
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await button(page, 'Issue credentials').click()
     await page.getByRole('combobox', { name: 'Bank', exact: true }).click()
     await page.getByRole('option', { name: 'Бета Банк' }).click()
     await field(page, 'Label').fill('Beta’s backend')
     await assertAccessible(visitor)
+    // The answer gets lost: the credentials are there, with a secret that nobody has seen.
+    const issuing = (url: URL) => url.pathname === '/admin/credentials'
+    await page.route(issuing, async route => {
+      if (route.request().method() !== 'POST') return route.continue()
+      await route.fetch()
+      await route.abort()
+    })
+    await press(page, 'Issue credentials')
+    await sees(page, /^The answer got lost, so the credentials may have been issued\./)
+    assert.match(errors.splice(0).join(), /ERR_FAILED/)
+    await page.unroute(issuing)
+    const lost = (await read('/credentials')).find((each: any) => each.label === 'Beta’s backend')
+    await staff.call('POST', `/admin/credentials/${lost.clientId}/revoke`)
+    await field(page, 'Label').fill('Beta’s own backend')
     await press(page, 'Issue credentials')
     await sees(page, 'Save this secret now')
     await assertAccessible(visitor)
     const first = await keepSecret(visitor)
-    await row(page, 'Beta’s backend').getByRole('button', { name: 'New secret' }).click()
+    await row(page, 'Beta’s own backend').getByRole('button', { name: 'New secret' }).click()
     await press(page, 'New secret')
     const second = await keepSecret(visitor)
     assert.equal(second.clientId, first.clientId)
@@ -277,11 +291,11 @@ suite('partners and access', { timeout: 120_000 }, () => {
         200,
         'the one before works for a day',
       )
-    await row(page, 'Beta’s backend')
+    await row(page, 'Beta’s own backend')
       .getByText(/^Old secret works until /)
       .waitFor()
     await assertAccessible(visitor)
-    await row(page, 'Beta’s backend').getByRole('button', { name: 'New secret' }).click()
+    await row(page, 'Beta’s own backend').getByRole('button', { name: 'New secret' }).click()
     await sees(page, /^The previous secret still works until .+ A new one ends it at once/)
     await dialog(page).getByRole('combobox').selectOption('7 days')
     await assertAccessible(visitor)
@@ -293,9 +307,9 @@ suite('partners and access', { timeout: 120_000 }, () => {
     assert.deepEqual(await Promise.all(statuses), [400, 200, 200])
     const { previousValidUntil } = (await read('/credentials')).find((each: any) => each.clientId === third.clientId)
     assert.ok(Date.parse(previousValidUntil) > Date.now() + 6 * 86_400_000)
-    await row(page, 'Beta’s backend').getByRole('button', { name: 'Revoke' }).click()
+    await row(page, 'Beta’s own backend').getByRole('button', { name: 'Revoke' }).click()
     await press(page, 'Revoke')
-    await row(page, 'Beta’s backend').getByText('Revoked').waitFor()
+    await row(page, 'Beta’s own backend').getByText('Revoked').waitFor()
     assert.equal((await platform.call('POST', '/getToken/auth', { body: third })).status, 400)
   })
 })

@@ -143,6 +143,10 @@ export const partnerTexts = dictionary({
       overlaps: { PT0S: 'No time: end it now', PT1H: '1 hour', PT24H: '24 hours', P7D: '7 days', P30D: '30 days' },
       rotateTwice: (until: string) =>
         `The previous secret still works until ${until}. A new one ends it at once: only the current secret keeps working beside the new one.`,
+      mayBeIssued:
+        'The answer got lost, so the credentials may have been issued. Their secret can’t be shown again. Before you try again, look at the list and revoke the ones you can’t use.',
+      mayBeRotated:
+        'The answer got lost, so the secret may have been replaced. The new one can’t be shown again. If you issue another one, the old secret stops working at once.',
       rotateNow: 'API clients with the current secret are refused within ten seconds.',
       oldUntil: (until: string) => `Old secret works until ${until}`,
       password: 'Password',
@@ -306,6 +310,10 @@ export const partnerTexts = dictionary({
       overlaps: { PT0S: 'Не діятиме', PT1H: '1 годину', PT24H: '24 години', P7D: '7 днів', P30D: '30 днів' },
       rotateTwice: until =>
         `Попередній секрет ще діє до ${until}. Новий одразу його скасує: поруч із новим діятиме лише теперішній.`,
+      mayBeIssued:
+        'Відповідь не надійшла, тож ключ міг бути виданий. Його секрет більше не можна показати. Перш ніж спробувати ще раз, перегляньте список і відкличте ключі, якими не можна скористатися.',
+      mayBeRotated:
+        'Відповідь не надійшла, тож секрет міг уже змінитися. Новий секрет більше не можна показати. Якщо видати ще один, старий одразу перестане діяти.',
       rotateNow: 'Клієнти API з теперішнім секретом втратять доступ протягом десяти секунд.',
       oldUntil: until => `Старий секрет діє до ${until}`,
       password: 'Пароль',

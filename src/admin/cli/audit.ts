@@ -5,7 +5,7 @@ import { counted, type OutputOptions, plain, print } from './output.ts'
 type Audit = { ok: boolean; checks: { name: string; ok: boolean; detail: string }[] }
 
 /**
- * `perkline audit`: proves the books.
+ * `perkline audit`: checks that all records agree with each other.
  *
  * @throws CommandError when a check fails, after all of them were printed
  */
@@ -15,7 +15,5 @@ export async function auditBooks(options: OutputOptions): Promise<void> {
   print(options, audit, lines)
   if (audit.ok) return
   const failed = audit.checks.filter(({ ok }) => !ok).map(({ name }) => plain(name))
-  throw new CommandError(
-    `The books are wrong: ${counted(failed.length, 'check', 'checks')} failed (${failed.join(', ')}).`,
-  )
+  throw new CommandError(`The audit failed: ${counted(failed.length, 'check', 'checks')} (${failed.join(', ')}).`)
 }

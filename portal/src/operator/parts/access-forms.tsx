@@ -1,5 +1,5 @@
 /** Adding a user, and issuing a credential. */
-import { NativeSelect, PasswordInput, TextInput } from '@mantine/core'
+import { Alert, NativeSelect, PasswordInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { useMutation } from '@tanstack/react-query'
@@ -12,7 +12,7 @@ import { useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { FormFrame } from './form-frame.tsx'
 import { PartnerSelect } from './partner-select.tsx'
-import { type Issued, showSecret } from './secret.tsx'
+import { type Issued, mayBeMade, showSecret } from './secret.tsx'
 
 const rolesOf = {
   bank: ['ADMIN', 'EDITOR', 'VIEWER'],
@@ -144,7 +144,7 @@ export function CredentialForm({ owner, onMade, onCancel }: FormProps<[Issued]>)
       else showSecret(texts.secretTitle, issued)
     },
     onError: place,
-    onSuccess: changed,
+    onSettled: changed,
   })
   return (
     <FormFrame
@@ -154,6 +154,7 @@ export function CredentialForm({ owner, onMade, onCancel }: FormProps<[Issued]>)
       rest={rest}
       isPending={issue.isPending}
     >
+      {mayBeMade(issue.error) && <Alert color="orange">{texts.mayBeIssued}</Alert>}
       {!owner && (
         <>
           <NativeSelect

@@ -6,7 +6,7 @@ import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { type Credential, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { FormFrame } from './form-frame.tsx'
-import { showSecret } from './secret.tsx'
+import { mayBeMade, showSecret } from './secret.tsx'
 
 const overlaps = ['PT0S', 'PT1H', 'PT24H', 'P7D', 'P30D'] as const
 type Overlap = (typeof overlaps)[number]
@@ -33,6 +33,7 @@ export function RotateForm({ credential }: { credential: Credential }) {
   })
   return (
     <FormFrame action={texts.rotate} onSubmit={() => rotate.mutate()} rest={rotate.error} isPending={rotate.isPending}>
+      {mayBeMade(rotate.error) && <Alert color="orange">{texts.mayBeRotated}</Alert>}
       {until && <Alert color="orange">{texts.rotateTwice(format.dateTime(until))}</Alert>}
       <NativeSelect
         label={texts.overlap}

@@ -1,10 +1,15 @@
 /** A secret that is shown this once: it is in the memory of a component and nowhere else. */
 import { Alert, Button, CopyButton, Group, Stack, Textarea, TextInput } from '@mantine/core'
 import { modals } from '@mantine/modals'
+import { isApiError, noAnswer } from '../../api/errors.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { operatorTexts } from '../texts.ts'
 
 export type Issued = { clientId: string; secret: string }
+
+/** Whether the platform may have made the secret all the same: its answer, which alone holds the secret, got lost. */
+export const mayBeMade = (error: unknown): boolean =>
+  isApiError(error) && (error.status === noAnswer || error.status >= 500)
 
 /**
  * Shows it in a dialog of its own until the person says that it is kept: a slip of the hand beside the dialog does not lose it.
