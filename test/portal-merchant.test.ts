@@ -230,6 +230,8 @@ async function chooseTerminals({ page }: Visitor): Promise<void> {
 
 async function filterDifferences(page: Page): Promise<void> {
   const rows = page.getByRole('table', { name: 'Differences' }).getByRole('row')
+  // While the table loads it has grey rows.
+  await rows.nth(1).getByText('Wrong cashback').waitFor()
   await assertCount(rows, 2) // a head and one difference
   await page.getByRole('searchbox', { name: 'Find a transaction' }).fill('TX-1')
   await sees(page, 'No differences found')
