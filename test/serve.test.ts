@@ -195,9 +195,17 @@ suite('perkline', { concurrency: 3 }, () => {
     test('SIGINT does the same, also twice at once, as a terminal and npm send it', async t => {
       const run = await start(t, ['serve'], onServer())
       await run.ready()
+      // A request under way keeps the stop from ending before the second signal.
+      const socket = await openRaw(run.url)
+      const body = '{"clientId":"pk_nobody","secret":"nothing"}'
+      const headers = { 'content-type': 'application/json', 'content-length': String(body.length) }
+      socket.write(requestText('POST', '/getToken/auth', headers) + body.slice(0, 10))
+      assert.equal(await status(`${run.url}/health/live`), 200)
       run.signal('SIGINT')
       while (!run.stdout().includes('"msg":"stopping"')) await sleep(1)
       run.signal('SIGINT')
+      await sleep(50)
+      socket.write(body.slice(10))
       assert.equal(await run.ended, 0)
       assert.match(run.stdout(), /"msg":"stopped"/)
     })
