@@ -99,6 +99,11 @@ suite('each answer with activation data', () => {
     const session = await editor.call('GET', '/portal/session')
     assert.equal(shown?.event, 'qr-read')
     assert.deepEqual(shown?.by, { type: 'person', id: session.body.login })
+
+    const own = await viewer.call('GET', `/portal/esim/orders/${orderId}`)
+    assert.deepEqual([own.status, own.body.timeline], [200, events], 'the bank sees the same')
+    const other = await openBrowser(platform, { bank: 'gamma' }, 'ADMIN')
+    assert.equal((await other.call('GET', `/portal/esim/orders/${orderId}`)).status, 404)
   })
 
   test('a cancellation names who cancelled', async () => {

@@ -266,7 +266,7 @@ suite('campaigns', () => {
     const [listed] = (await get(`/campaigns?search=${own}`)).data
     assert.deepEqual(
       [listed.retailer, listed.createdByType, listed.banksInvited, listed.banksApproved],
-      [{ retailerId: ids.voltshop, code: 'voltshop', name: 'Вольт' }, 'bank', 1, 0],
+      [{ retailerId: ids.voltshop, code: 'voltshop', name: 'Вольт', nameEn: 'Вольт' }, 'bank', 1, 0],
     )
     await refused('/campaigns?status=running', 400)
   })
@@ -276,7 +276,12 @@ suite('campaigns', () => {
     await alpha.call('POST', `/cashbacks/${id}/confirm`)
     const campaign = await get(`/campaigns/${id}`)
     assert.deepEqual([campaign.cashbackId, campaign.name, campaign.terminalsCount], [id, 'Осінь', 2])
-    assert.deepEqual(campaign.retailer, { retailerId: ids.grocer, code: 'grocer', name: 'Гросер' })
+    assert.deepEqual(campaign.retailer, {
+      retailerId: ids.grocer,
+      code: 'grocer',
+      name: 'Гросер',
+      nameEn: 'Grocer',
+    })
     assert.deepEqual(
       campaign.banks.map((bank: any) => [bank.code, bank.status, bank.stage]),
       [

@@ -79,9 +79,9 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDep
   )
 }
 
-const listedView = ({ retailerId, retailerCode, retailerName, ...campaign }: ListedCampaign) => ({
+const listedView = ({ retailerId, retailerCode, retailerName, retailerNameEn, ...campaign }: ListedCampaign) => ({
   ...campaign,
-  retailer: { retailerId, code: retailerCode, name: retailerName },
+  retailer: { retailerId, code: retailerCode, name: retailerName, nameEn: retailerNameEn },
   dateFrom: campaign.dateFrom.toISOString(),
   dateTo: campaign.dateTo.toISOString(),
   createdAt: campaign.createdAt.toISOString(),
@@ -90,7 +90,7 @@ const listedView = ({ retailerId, retailerCode, retailerName, ...campaign }: Lis
 
 /** What changes only with an edit was written as text when it changed. */
 function detailsText(campaign: CampaignDetails, history: readonly object[]): string {
-  const { card, retailerId, retailerCode, retailerName, ...rest } = campaign
-  const retailer = { retailerId, code: retailerCode, name: retailerName }
+  const { card, retailerId, retailerCode, retailerName, retailerNameEn, ...rest } = campaign
+  const retailer = { retailerId, code: retailerCode, name: retailerName, nameEn: retailerNameEn }
   return `${card},${JSON.stringify({ ...rest, retailer, history }).slice(1)}`
 }

@@ -37,6 +37,7 @@ const retailer = Type.Object(
     retailerId: origin.retailerId,
     code: text('Code of the merchant', 'grocer'),
     name: text('Its name', 'Гросер'),
+    nameEn: text('Its name in English', 'Grocer'),
   },
   { title: 'MerchantReference', description: 'The merchant that owns the campaign' },
 )

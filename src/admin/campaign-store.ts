@@ -10,6 +10,7 @@ export type ListedCampaign = {
   retailerId: string
   retailerCode: string
   retailerName: string
+  retailerNameEn: string
   createdByType: 'bank' | 'retailer'
   dateFrom: Date
   dateTo: Date
@@ -44,7 +45,7 @@ export async function findCampaigns(
   const filters = [search.namePattern, search.cashbackId, search.statuses, search.merchantCode, search.bankCode]
   const campaigns = await database.query<ListedCampaign>(
     `select c.cashback_id as "cashbackId", c.name, c.status, c.merchant_id as "retailerId", m.code as "retailerCode",
-            m.name as "retailerName", case when c.created_by_bank_id is null then 'retailer' else 'bank' end as "createdByType",
+            m.name as "retailerName", m.name_en as "retailerNameEn", case when c.created_by_bank_id is null then 'retailer' else 'bank' end as "createdByType",
             c.date_from as "dateFrom", c.date_to as "dateTo", c.created_at as "createdAt", c.updated_at as "updatedAt",
             (select count(*) from campaign_banks i where i.cashback_id = c.cashback_id) as "banksInvited",
             (select count(*) from campaign_banks i where i.cashback_id = c.cashback_id and i.status = 'approved') as "banksApproved"
@@ -77,6 +78,7 @@ export type CampaignDetails = {
   retailerId: string
   retailerCode: string
   retailerName: string
+  retailerNameEn: string
   country: Country
   terminalsCount: number
   /** null until the merchant's money was received. */
@@ -90,7 +92,7 @@ const detailsStatement: Statement = {
   name: 'admin.campaign',
   text: `
     select c.status, c.updated_at as "updatedAt", c.merchant_id as "retailerId", m.code as "retailerCode",
-      m.name as "retailerName", c.compensation_received_at as "compensationReceivedAt", c.card,
+      m.name as "retailerName", m.name_en as "retailerNameEn", c.compensation_received_at as "compensationReceivedAt", c.card,
       json_build_object('id', k.country_id, 'name', k.name, 'code', k.code, 'currency', json_build_object(
         'code', k.currency_code, 'name', k.currency_name, 'symbol', k.currency_symbol, 'icon', k.currency_icon)) as country,
       case when c.terminals_platform then coalesce(l.terminals_count, 0) else c.terminals_count end as "terminalsCount",

@@ -1,22 +1,22 @@
 /** eSIM orders of all banks, for the operator who helps one of them. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { count, text } from '../campaigns/campaign-schemas.ts'
-import { instant, uuid } from '../campaigns/schemas.ts'
+import { text } from '../campaigns/campaign-schemas.ts'
+import { uuid } from '../campaigns/schemas.ts'
 import { DomainError } from '../errors.ts'
 import type { StockDeps } from '../esim/stock-operations.ts'
-import { nullable } from '../http/openapi.ts'
 import {
   nextCursor,
   orderSearchParameters,
   ProfileSearch,
   pageParameters,
   shownOrder,
+  timeline,
 } from '../portal/order-schemas.ts'
 import { maxFound, profileSearchOf, searchOf } from '../portal/order-search.ts'
 import { findOrders } from '../portal/order-store.ts'
 import { readTimeline } from '../portal/order-timeline.ts'
-import { operatorOrderView, orderEvents, orderPage, timelineOf } from '../portal/order-views.ts'
+import { operatorOrderView, orderPage, timelineOf } from '../portal/order-views.ts'
 import { closed, NoQuery, operation, operatorErrors } from './documents.ts'
 
 const OrdersQuery = Type.Object(
@@ -46,24 +46,7 @@ const OrdersPage = Type.Object(
 const OrderWithTimeline = Type.Object(
   {
     ...order,
-    timeline: Type.Array(
-      Type.Object({
-        at: instant('When', '2026-11-21T08:00:00.000Z'),
-        event: Type.Enum([...orderEvents], { title: 'OrderEvent', description: 'What' }),
-        by: nullable(
-          Type.Object(
-            {
-              type: Type.Enum(['system', 'person'], { description: 'Whether a program or a person acted' }),
-              id: nullable(text('The clientId of a system, the login of a person', 'pk_sample_alpha')),
-            },
-            { description: 'Who; null: the platform, or not known' },
-          ),
-        ),
-        count: nullable(count('How often this caller was shown the activation data again', 2)),
-        lastAt: nullable(instant('The last time of these', '2026-11-21T08:05:00.000Z')),
-      }),
-      { description: 'What happened to the order and its profile, oldest first' },
-    ),
+    timeline,
   },
   { description: 'The order' },
 )

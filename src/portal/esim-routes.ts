@@ -4,18 +4,20 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
 import { cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
+import { DomainError } from '../errors.ts'
 import type { Availability } from '../esim/availability.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
 import type { Sealing } from '../esim/sealing.ts'
 import { offerView, operatorView } from '../esim/views.ts'
 import { authenticate, bankOf } from '../http/authenticate.ts'
 import { downloadHeaders } from '../http/download.ts'
-import { OrdersPage, Sales, SalesQuery, Stock } from './esim-schemas.ts'
+import { OrderPath, OrdersPage, OrderWithTimeline, Sales, SalesQuery, Stock } from './esim-schemas.ts'
 import { ordersCsv } from './order-csv.ts'
 import { OrdersExportQuery, OrdersQuery, ProfileSearch } from './order-schemas.ts'
 import { maxFound, profileSearchOf, searchOf } from './order-search.ts'
 import { findOrders } from './order-store.ts'
-import { orderPage, shownOrderView } from './order-views.ts'
+import { readTimeline } from './order-timeline.ts'
+import { orderPage, shownOrderView, timelineOf } from './order-views.ts'
 import { readSales } from './sales.ts'
 
 export type PortalEsimDeps = CampaignRoutesDeps & { catalogue: Catalogue; availability: Availability; sealing: Sealing }
@@ -72,6 +74,35 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
       const search = profileSearchOf(deps.sealing, request.body, bankOf(request))
       const orders = await findOrders(database, search, { after: null, limit: maxFound }, clock.now())
       return orderPage(orders, maxFound, shownOrderView)
+    },
+  )
+
+  app.get(
+    '/esim/orders/:orderId',
+    {
+      schema: {
+        ...common,
+        operationId: 'readPortalOrder',
+        summary: 'One eSIM order with its history',
+        description: 'The history names who was shown the activation data. Without installation secrets.',
+        params: OrderPath,
+        querystring: NoQuery,
+        response: {
+          200: OrderWithTimeline,
+          ...cashbackErrors({
+            400: 'The orderId is not a UUID',
+            403: 'The caller is not a bank',
+            404: 'The bank has no such order',
+          }),
+        },
+      },
+    },
+    async request => {
+      const search = searchOf({ orderId: request.params.orderId }, bankOf(request))
+      const [order] = await findOrders(database, search, { after: null, limit: 1 }, clock.now())
+      if (!order) throw new DomainError('not-found', 'There is no such order')
+      const { reads, logins } = await readTimeline(database, order)
+      return { ...shownOrderView(order), timeline: timelineOf(order, reads, logins) }
     },
   )
 

@@ -1,14 +1,17 @@
 /** eSIM sales as a bank's people see them. */
 import Type from 'typebox'
 import { count, money, text } from '../campaigns/campaign-schemas.ts'
-import { closed } from '../campaigns/schemas.ts'
+import { closed, uuid } from '../campaigns/schemas.ts'
 import * as esim from '../esim/schemas.ts'
-import { nextCursor, PortalOrder } from './order-schemas.ts'
+import { nextCursor, PortalOrder, shownOrder, timeline } from './order-schemas.ts'
 
 export const OrdersPage = Type.Object(
   { data: Type.Array(PortalOrder, { description: 'Newest first' }), nextCursor },
   { description: 'The orders' },
 )
+
+export const OrderPath = Type.Object({ orderId: uuid('The order', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11') })
+export const OrderWithTimeline = Type.Object({ ...shownOrder, timeline }, { description: 'The order' })
 
 const day = (description: string, example: string) => Type.String({ format: 'date', description, examples: [example] })
 

@@ -1,10 +1,11 @@
 /** Orders of eSIM profiles as people see them: never with what installs a profile. */
 import Type from 'typebox'
-import { money, text } from '../campaigns/campaign-schemas.ts'
+import { count, money, text } from '../campaigns/campaign-schemas.ts'
 import { closed, instant, uuid } from '../campaigns/schemas.ts'
 import { orderStatuses } from '../esim/lifecycle.ts'
 import { deliveryModes } from '../esim/store.ts'
 import { nullable } from '../http/openapi.ts'
+import { orderEvents } from './order-views.ts'
 import { spanParameters } from './span.ts'
 
 const code = (description: string, example: string) =>
@@ -106,3 +107,23 @@ export const shownOrder = {
 }
 
 export const PortalOrder = Type.Object(shownOrder, { description: 'An eSIM order without its installation secrets' })
+
+/** The history of an order, as `timelineOf` gives it. */
+export const timeline = Type.Array(
+  Type.Object({
+    at: instant('When', '2026-11-21T08:00:00.000Z'),
+    event: Type.Enum([...orderEvents], { title: 'OrderEvent', description: 'What' }),
+    by: nullable(
+      Type.Object(
+        {
+          type: Type.Enum(['system', 'person'], { description: 'Whether a program or a person acted' }),
+          id: nullable(text('The clientId of a system, the login of a person', 'pk_sample_alpha')),
+        },
+        { description: 'Who; null: the platform, or not known' },
+      ),
+    ),
+    count: nullable(count('How often this caller was shown the activation data again', 2)),
+    lastAt: nullable(instant('The last time of these', '2026-11-21T08:05:00.000Z')),
+  }),
+  { description: 'What happened to the order and its profile, oldest first' },
+)

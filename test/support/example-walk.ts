@@ -132,6 +132,7 @@ async function walkOrders(call: Call): Promise<void> {
   await call('readSales')
   await call('readStock')
   await call('findAllOrders', { as: 'operator' })
+  await call('readPortalOrder', { path })
   await call('readAnyOrder', { as: 'operator', path })
 }
 

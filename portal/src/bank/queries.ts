@@ -85,12 +85,8 @@ export function ordersAsked(search: Omit<OrdersSearch, 'page'>, timeZone: string
 export const orderQuery = (orderId: string) =>
   queryOptions({
     queryKey: ['bank', 'order', orderId],
-    queryFn: async ({ signal }) => {
-      const { data } = await answer(
-        api.GET('/portal/esim/orders', { params: { query: { orderId, limit: 1 } }, signal }),
-      )
-      return data[0] ?? null
-    },
+    queryFn: ({ signal }) =>
+      answer(api.GET('/portal/esim/orders/{orderId}', { params: { path: { orderId } }, signal })),
   })
 
 /** The bank's orders that hold a profile now. */

@@ -12,4 +12,5 @@ export type ListedCampaign = Answer<'/portal/cashbacks'>['data'][number]
 export type BankCampaign = Answer<'/portal/cashbacks/{cashbackId}'> & Versioned
 export type Sales = Answer<'/portal/esim/sales'>
 export type Order = Answer<'/portal/esim/orders'>['data'][number]
+export type OrderWithTimeline = Answer<'/portal/esim/orders/{orderId}'>
 export type StockOperator = Answer<'/portal/esim/stock'>[number]

@@ -1,10 +1,7 @@
 /** Texts of the operator's pages. */
-import { counted, dictionary } from '../i18n/texts.ts'
+import { dictionary } from '../i18n/texts.ts'
 import { partnerTexts } from './partner-texts.ts'
 import { stockTexts } from './stock-texts.ts'
-
-const timesEn = (count: number) => counted('en', count, { one: 'time', other: 'times' })
-const timesUk = (count: number) => counted('uk', count, { one: 'раз', few: 'рази', many: 'разів', other: 'разу' })
 
 export const operatorTexts = dictionary({
   en: {
@@ -56,17 +53,6 @@ export const operatorTexts = dictionary({
       email: 'E-mail',
       emails: { sent: 'Sent', unknown: 'May have been delivered', failed: 'Not sent' },
       deliveryModes: { local: 'In the bank’s app', qr_email: 'QR code by e-mail' },
-      history: 'History',
-      events: {
-        'profile-imported': 'Profile imported',
-        reserved: 'Reserved',
-        confirmed: 'Sold',
-        cancelled: 'Cancelled by the bank',
-        expired: 'Reservation expired',
-        'confirm-repeated': 'Activation data shown again',
-        'qr-read': 'QR code shown',
-      },
-      times: timesEn,
     },
     campaigns: {
       title: 'Campaigns',
@@ -175,17 +161,6 @@ export const operatorTexts = dictionary({
       email: 'Лист',
       emails: { sent: 'Надіслано', unknown: 'Можливо, доставлено', failed: 'Не надіслано' },
       deliveryModes: { local: 'У застосунку банку', qr_email: 'QR-код електронною поштою' },
-      history: 'Історія',
-      events: {
-        'profile-imported': 'Профіль завантажено',
-        reserved: 'Зарезервовано',
-        confirmed: 'Продано',
-        cancelled: 'Скасовано банком',
-        expired: 'Строк резерву минув',
-        'confirm-repeated': 'Дані активації показано повторно',
-        'qr-read': 'Показано QR-код',
-      },
-      times: timesUk,
     },
     campaigns: {
       title: 'Кампанії',

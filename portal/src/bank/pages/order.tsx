@@ -1,16 +1,17 @@
-import { Card } from '@mantine/core'
+import { Card, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { CampaignLoaded } from '../../campaigns/campaign-loaded.tsx'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
+import { OrderHistory } from '../../ui/order-history.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime, Money, none } from '../../ui/values.tsx'
 import { esimTexts } from '../esim-texts.ts'
 import { orderQuery } from '../queries.ts'
-import type { Order } from '../types.ts'
+import type { OrderWithTimeline } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/esim/orders/$orderId')
 
@@ -26,12 +27,12 @@ export function OrderPage() {
   const query = useQuery(orderQuery(orderId))
   return (
     <CampaignLoaded query={query} back={<Back />} notShown={texts.notShown} notFound={texts.notShown}>
-      {order => (order ? <Whole order={order} /> : <PageHeader back={<Back />} title={texts.notShown} />)}
+      {order => <Whole order={order} />}
     </CampaignLoaded>
   )
 }
 
-function Whole({ order }: { order: Order }) {
+function Whole({ order }: { order: OrderWithTimeline }) {
   const { tariff, orders: texts } = useTexts(esimTexts)
   const { externalId, orderId, status, deliveryMode, emailDelivery, reservedUntil, confirmedAt, cancelledAt } = order
   return (
@@ -42,22 +43,25 @@ function Whole({ order }: { order: Order }) {
         badge={<StatusBadge of="order" status={status} />}
         lead={`${texts.orderId}: ${orderId}`}
       />
-      <Card>
-        <KeyFacts
-          columns={3}
-          facts={[
-            { label: tariff, value: order.tariffName, hint: order.operatorCode },
-            { label: texts.price, value: <Money amount={order.price} currency={order.currency} /> },
-            { label: texts.subscriber, value: order.msisdn ?? none },
-            { label: texts.made, value: <DateTime at={order.createdAt} /> },
-            { label: texts.reservedUntil, value: <DateTime at={reservedUntil} /> },
-            { label: texts.confirmed, value: <DateTime at={confirmedAt} /> },
-            { label: texts.cancelled, value: <DateTime at={cancelledAt} /> },
-            { label: texts.delivery, value: deliveryMode ? texts.deliveryModes[deliveryMode] : none },
-            { label: texts.email, value: emailDelivery ? texts.emails[emailDelivery] : none },
-          ]}
-        />
-      </Card>
+      <Stack gap="lg">
+        <Card>
+          <KeyFacts
+            columns={3}
+            facts={[
+              { label: tariff, value: order.tariffName, hint: order.operatorCode },
+              { label: texts.price, value: <Money amount={order.price} currency={order.currency} /> },
+              { label: texts.subscriber, value: order.msisdn ?? none },
+              { label: texts.made, value: <DateTime at={order.createdAt} /> },
+              { label: texts.reservedUntil, value: <DateTime at={reservedUntil} /> },
+              { label: texts.confirmed, value: <DateTime at={confirmedAt} /> },
+              { label: texts.cancelled, value: <DateTime at={cancelledAt} /> },
+              { label: texts.delivery, value: deliveryMode ? texts.deliveryModes[deliveryMode] : none },
+              { label: texts.email, value: emailDelivery ? texts.emails[emailDelivery] : none },
+            ]}
+          />
+        </Card>
+        <OrderHistory timeline={order.timeline} />
+      </Stack>
     </>
   )
 }

@@ -7,7 +7,7 @@ import { HistoryEntries } from '../../campaigns/campaign-history.tsx'
 import { CampaignLifeLine } from '../../campaigns/campaign-life-line.tsx'
 import { CampaignLoaded } from '../../campaigns/campaign-loaded.tsx'
 import { useMove } from '../../campaigns/use-move.ts'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { useMayChange } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
@@ -40,6 +40,7 @@ export function CampaignPage() {
 type Given = { campaign: CampaignWithHistory; query: ReturnType<typeof useQuery<CampaignWithHistory>> }
 
 function Whole({ campaign, query }: Given) {
+  const names = useNames()
   const { campaigns: texts } = useTexts(operatorTexts)
   const { retailer, createdByType } = campaign
   const by = createdByType === 'bank' ? texts.byBank : texts.by
@@ -49,7 +50,7 @@ function Whole({ campaign, query }: Given) {
         back={<BackLink to="/operator/campaigns">{texts.back}</BackLink>}
         title={campaign.name}
         badge={<StatusBadge of="campaign" status={campaign.status} />}
-        lead={by(retailer.name)}
+        lead={by(names.of(retailer))}
         actions={<Complete campaign={campaign} />}
       />
       <Stack gap="lg">

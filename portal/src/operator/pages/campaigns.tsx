@@ -2,7 +2,7 @@ import { Group, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { statusNames } from '../../campaigns/campaign-groups.ts'
-import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
@@ -57,6 +57,7 @@ export function CampaignsPage() {
 function useColumns(): Column<Campaign>[] {
   const { campaigns: texts } = useTexts(operatorTexts)
   const format = useFormat()
+  const names = useNames()
   return [
     {
       key: 'name',
@@ -67,7 +68,7 @@ function useColumns(): Column<Campaign>[] {
         </LinkAnchor>
       ),
     },
-    { key: 'merchant', title: texts.merchant, cell: ({ retailer }) => retailer.name },
+    { key: 'merchant', title: texts.merchant, cell: ({ retailer }) => names.of(retailer) },
     { key: 'status', title: texts.status, cell: ({ status }) => <StatusBadge of="campaign" status={status} /> },
     { key: 'period', title: texts.period, cell: campaign => <Period {...campaign} /> },
     {

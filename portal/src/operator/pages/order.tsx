@@ -1,13 +1,13 @@
-import { Card, Stack, Title } from '@mantine/core'
+import { Card, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { CampaignLoaded } from '../../campaigns/campaign-loaded.tsx'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
+import { OrderHistory } from '../../ui/order-history.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
-import { Timeline } from '../../ui/timeline.tsx'
 import { Money, none } from '../../ui/values.tsx'
 import { type OrderWithTimeline, orderQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
@@ -56,22 +56,7 @@ function Whole({ order }: { order: OrderWithTimeline }) {
             ]}
           />
         </Card>
-        <Card component="section">
-          <Title order={2} mb="md">
-            {texts.history}
-          </Title>
-          <Timeline
-            happenings={order.timeline
-              .map(({ at, event, by, count }) => ({
-                key: `${at} ${event} ${by?.id}`,
-                at,
-                title: texts.events[event],
-                by: by?.id ?? null,
-                text: count !== null && count > 1 ? texts.times(count) : null,
-              }))
-              .toReversed()}
-          />
-        </Card>
+        <OrderHistory timeline={order.timeline} />
       </Stack>
     </>
   )

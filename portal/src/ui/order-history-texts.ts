@@ -1,0 +1,31 @@
+/** The history of an eSIM order, for the bank and for the operator's staff. */
+import { counted, dictionary } from '../i18n/texts.ts'
+
+export const orderHistoryTexts = dictionary({
+  en: {
+    title: 'History',
+    events: {
+      'profile-imported': 'Profile imported',
+      reserved: 'Reserved',
+      confirmed: 'Sold',
+      cancelled: 'Cancelled by the bank',
+      expired: 'Reservation expired',
+      'confirm-repeated': 'Activation data shown again',
+      'qr-read': 'QR code shown',
+    },
+    times: (count: number) => counted('en', count, { one: 'time', other: 'times' }),
+  },
+  uk: {
+    title: 'Історія',
+    events: {
+      'profile-imported': 'Профіль завантажено',
+      reserved: 'Зарезервовано',
+      confirmed: 'Продано',
+      cancelled: 'Скасовано банком',
+      expired: 'Строк резерву минув',
+      'confirm-repeated': 'Дані активації показано повторно',
+      'qr-read': 'Показано QR-код',
+    },
+    times: (count: number) => counted('uk', count, { one: 'раз', few: 'рази', many: 'разів', other: 'разу' }),
+  },
+})

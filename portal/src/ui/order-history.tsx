@@ -1,0 +1,30 @@
+import { Card, Title } from '@mantine/core'
+import { useTexts } from '../i18n/preferences.tsx'
+import { orderHistoryTexts } from './order-history-texts.ts'
+import { Timeline } from './timeline.tsx'
+
+type OrderEvent = keyof (typeof orderHistoryTexts)['en']['events']
+type Entry = { at: string; event: OrderEvent; by: { id: string | null } | null; count: number | null }
+
+/** What happened to an eSIM order, and who was shown its activation data; the latest first. */
+export function OrderHistory({ timeline }: { timeline: readonly Entry[] }) {
+  const texts = useTexts(orderHistoryTexts)
+  return (
+    <Card component="section">
+      <Title order={2} mb="md">
+        {texts.title}
+      </Title>
+      <Timeline
+        happenings={timeline
+          .map(({ at, event, by, count }) => ({
+            key: `${at} ${event} ${by?.id}`,
+            at,
+            title: texts.events[event],
+            by: by?.id ?? null,
+            text: count !== null && count > 1 ? texts.times(count) : null,
+          }))
+          .toReversed()}
+      />
+    </Card>
+  )
+}
