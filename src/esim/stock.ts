@@ -70,16 +70,20 @@ export function createStock(deps: { database: Queryable; clock: Clock; onFault(e
     return window
   }
 
-  /** The window is dry: reservations that are over are marked first, then everything that can be free is looked at. */
+  /**
+   * The window is dry: some reservations that are over are marked first, then everything that can be free is looked at. There may be
+   * very many of them, so the rest is marked only as long as nothing is found.
+   */
   const refillDry = async (tariffId: number, window: Window): Promise<void> => {
     if (window.free.length > 0) return
     for (;;) {
       const now = deps.clock.now()
-      while (await expire(database, now));
+      const hasMore = await expire(database, now)
       await addReturned(tariffId, window)
       if (window.free.length > 0) return
       await addUnsold(tariffId, window)
       if (window.free.length > 0) return
+      if (hasMore) continue
       window.scannedUpTo = await advancePosition(database, tariffId)
       await addUnsold(tariffId, window)
       if (window.free.length > 0 || !(await waitForLapsed(database, tariffId, now))) return

@@ -134,6 +134,12 @@ export async function findSealedOrder(database: Queryable, key: OrderKey): Promi
 
 export type ConfirmResult = { moved: boolean; order: SealedOrder }
 
+/**
+ * Asked of orders that are named by their ids: no index serves it. The planner may believe that nothing is reserved, and would then
+ * look for each of them among all reservations.
+ */
+const isReserved = `status || '' = 'reserved'`
+
 const confirmStatement: Statement = {
   name: 'esim.confirm',
   plannedOnce: ['orders', 'profiles'],
@@ -141,7 +147,7 @@ const confirmStatement: Statement = {
     with confirmed as (
       update orders o set status = 'confirmed', confirmed_at = $4, delivery_mode = $3, ended_by = $5
       where o.order_id = any($1::uuid[]) and o.bank_id is not distinct from $2
-        and o.status || '' = 'reserved' and o.reserved_until > $4
+        and ${isReserved} and o.reserved_until > $4
       returning o.*
     ), answer as (
       select true as moved, c.* from confirmed c
@@ -186,7 +192,7 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
       text: `
         with cancelled as (
           update orders set status = 'cancelled', cancelled_at = $3, ended_by = $4
-          where order_id = $1 and bank_id = $2 and status = 'reserved' and reserved_until > $3
+          where order_id = $1 and bank_id is not distinct from $2 and ${isReserved} and reserved_until > $3
           returning profile_id, tariff_id
         ), returned as (
           insert into returned_profiles (profile_id, tariff_id) select profile_id, tariff_id from cancelled on conflict do nothing
@@ -211,12 +217,12 @@ export async function expire(database: Queryable, now: Date): Promise<boolean> {
     {
       name: 'esim.expire',
       text: `
-        with lapsed as (
+        with lapsed as materialized (
           select order_id from orders where status = 'reserved' and reserved_until <= $1
           order by reserved_until limit $2 for update skip locked
         ), expired as (
-          update orders o set status = 'expired' from lapsed l where o.order_id = l.order_id and o.status = 'reserved'
-          returning o.profile_id, o.tariff_id
+          update orders set status = 'expired' where order_id = any(array(select order_id from lapsed)) and ${isReserved}
+          returning profile_id, tariff_id
         ), returned as (
           insert into returned_profiles (profile_id, tariff_id) select profile_id, tariff_id from expired on conflict do nothing
         )
@@ -234,7 +240,7 @@ export async function expireOrder(database: Queryable, orderId: string, now: Dat
       name: 'esim.expire-order',
       text: `
         with expired as (
-          update orders set status = 'expired' where order_id = $1 and status = 'reserved' and reserved_until <= $2
+          update orders set status = 'expired' where order_id = $1 and ${isReserved} and reserved_until <= $2
           returning profile_id, tariff_id
         )
         insert into returned_profiles (profile_id, tariff_id) select profile_id, tariff_id from expired on conflict do nothing`,
@@ -257,7 +263,7 @@ export async function waitForLapsed(database: Queryable, tariffId: number, now: 
         with lapsed as materialized (
           select order_id from orders where tariff_id = $1 and status = 'reserved' and reserved_until <= $2 limit 1
         ), held as (
-          select from orders o where o.order_id in (select order_id from lapsed) for update
+          select from orders where order_id = any(array(select order_id from lapsed)) for update
         )
         select (select count(*) from lapsed) as found, (select count(*) from held) as held`,
     },
@@ -272,8 +278,10 @@ export async function waitForLapsed(database: Queryable, tariffId: number, now: 
  */
 export function forgetSold(database: Queryable): Promise<number> {
   return database.execute(
-    `delete from returned_profiles r using orders o
-     where o.profile_id = r.profile_id and o.status in ('confirmed', 'withdrawn')`,
+    `delete from returned_profiles where profile_id = any(array(
+       select r.profile_id from returned_profiles r
+       cross join lateral (
+         select from orders o where o.profile_id = r.profile_id and o.status in ('confirmed', 'withdrawn') limit 1) o))`,
   )
 }
 
