@@ -300,7 +300,7 @@ async function tellBanks(
   await transaction.execute(newsStatement, [cashbackIds, bankIds])
 }
 
-function applied(campaign: LockedCampaign, changes: readonly Change[], now: Date): LockedCampaign {
+export function applied(campaign: LockedCampaign, changes: readonly Change[], now: Date): LockedCampaign {
   let status = campaign.status
   const banks = new Map(campaign.banks.map(bank => [bank.bankId, bank]))
   for (const step of changes) {

@@ -1,0 +1,134 @@
+/** Lives of campaigns, taken through the rules themselves: what is copied many times into the tables. */
+import * as life from '../../src/campaigns/lifecycle.ts'
+import { applied, type LockedCampaign } from '../../src/campaigns/moves-store.ts'
+import { banksOfCampaign } from './sizes.ts'
+
+/** When a step was made: so many minutes after one of the campaign's instants. */
+export type Instant = 'created' | 'from' | 'to' | 'received' | 'completed'
+/** `slot` stands for a bank of the campaign, from 1; null: of the campaign itself. */
+export type Step = {
+  n: number
+  subject: string
+  slot: number | null
+  trigger: string
+  from: string | null
+  to: string | null
+  version: number
+  instant: Instant
+}
+export type ModelBank = { slot: number; status: string; stage: string | null; version: number }
+/** `age`: before its period, in it, or after it. */
+export type Model = {
+  status: life.CampaignStatus
+  age: 'before' | 'within' | 'after'
+  version: number
+  steps: Step[]
+  banks: ModelBank[]
+}
+
+/** How many of a hundred campaigns have a status. */
+const shares: [life.CampaignStatus, Model['age'], number][] = [
+  ['awaitingBankApproval', 'before', 10],
+  ['awaitingMerchantApproval', 'before', 4],
+  ['approved', 'before', 6],
+  ['deleted', 'before', 3],
+  ['active', 'within', 15],
+  ['awaitingCompensationConfirmation', 'after', 6],
+  ['awaitingCompensationPayment', 'after', 3],
+  ['paymentConfirmed', 'after', 2],
+  ['compensationReceived', 'after', 3],
+  ['completed', 'after', 43],
+  ['expired', 'after', 5],
+]
+
+/** A hundred numbers of models, as often as each is wanted. */
+export const modelNumbers: number[] = shares.flatMap(([, , share], index) => Array(share).fill(index))
+
+const dayMs = 86_400_000
+const before = new Date(0)
+const within = new Date(10 * dayMs)
+const after = new Date(30 * dayMs)
+
+type Decide = (campaign: LockedCampaign, bank: life.BankState) => life.Decision | null
+const slots = Array.from({ length: banksOfCampaign }, (_, index) => String(index + 1).padStart(2, '0'))
+const approving = slots.slice(0, -2)
+const declining = slots.slice(-2)
+
+const ofBanks = (instant: Instant, bankIds: string[], decide: Decide) =>
+  bankIds.map(bankId => ({ instant, bankId, decide }))
+const ofCampaign = (instant: Instant, decide: Decide) => [{ instant, bankId: '', decide }]
+
+const clock =
+  (now: Date, completeAfterMs = 0): Decide =>
+  campaign =>
+    life.passTime(campaign, now, completeAfterMs)
+
+const birth = ofCampaign('created', () => life.create(slots))
+const approvals = ofBanks('created', approving, (campaign, bank) => life.confirm(campaign, bank, before))
+const launched = [
+  ...birth,
+  ...approvals,
+  ...ofBanks('created', declining, (campaign, bank) => life.reject(campaign, bank, before)),
+  ...ofCampaign('created', campaign => life.launch(campaign, before)),
+]
+const wholeLife = [
+  ...launched,
+  ...ofCampaign('from', clock(within)),
+  ...ofCampaign('to', clock(after, Number.POSITIVE_INFINITY)),
+  ...ofBanks('to', approving, (_, bank) => life.uploadBankReport(bank)),
+  ...ofBanks('to', approving, (_, bank) => life.acceptReport(bank)),
+  ...ofBanks('to', approving, life.settle),
+  ...ofCampaign('to', life.pay),
+  ...ofBanks('received', approving, life.acknowledge),
+  ...ofCampaign('completed', life.complete),
+]
+const lives: Partial<Record<life.CampaignStatus, typeof wholeLife>> = {
+  awaitingBankApproval: [...birth, ...approvals.slice(0, 4)],
+  expired: [...birth, ...approvals.slice(0, 4), ...ofCampaign('to', clock(after))],
+  deleted: [...launched, ...ofCampaign('created', campaign => life.remove(campaign, before))],
+}
+
+/** Takes a campaign through its life until it has this status for good, or its life is over. */
+function live(status: life.CampaignStatus, age: Model['age']): Model {
+  let campaign = newCampaign()
+  const steps: Step[] = []
+  const versions = new Map<string, number>()
+  for (const { instant, bankId, decide } of lives[status] ?? wholeLife) {
+    if (!lives[status] && campaign.status === status) break
+    const decision = decide(campaign, campaign.banks.find(bank => bank.bankId === bankId) as life.BankState)
+    if (!decision) throw new Error(`The clock moves no campaign that is ${campaign.status}`)
+    campaign = applied(campaign, decision.changes, within)
+    for (const { subject, bankId: moved, trigger, from, to } of decision.changes) {
+      const slot = moved === null ? null : Number(moved)
+      steps.push({ n: steps.length + 1, subject, slot, trigger, from, to, version: campaign.version, instant })
+      if (moved !== null) versions.set(moved, campaign.version)
+    }
+  }
+  if (campaign.status !== status) throw new Error(`A life that should end as ${status} ends as ${campaign.status}`)
+  const banks = campaign.banks.map(bank => ({
+    slot: Number(bank.bankId),
+    status: bank.status,
+    stage: bank.stage,
+    version: versions.get(bank.bankId) ?? 0,
+  }))
+  return { status, age, version: campaign.version, steps, banks }
+}
+
+const newCampaign = (): LockedCampaign => ({
+  cashbackId: '',
+  merchantId: '',
+  createdByBankId: null,
+  name: '',
+  status: 'awaitingBankApproval',
+  dateFrom: new Date(5 * dayMs),
+  dateTo: new Date(20 * dayMs),
+  merchantPays: true,
+  banks: [],
+  version: 1,
+  createdAt: before,
+  updatedAt: before,
+  compensationReceivedAt: null,
+})
+
+/** In the order of `modelNumbers`. */
+export const makeModels = (): Model[] => shares.map(([status, age]) => live(status, age))

@@ -1,0 +1,60 @@
+/** How large a world is, and who is in it. */
+
+export type Sizes = { orders: number; profiles: number; campaigns: number; banks: number }
+
+export const sizeNames = ['orders', 'profiles', 'campaigns', 'banks'] as const satisfies readonly (keyof Sizes)[]
+
+/** Banks with a part of their own, by their codes, in the order of their numbers; the others only take part. */
+export const banks = {
+  /** Two fifths of all orders. */
+  big: 0,
+  /** A hundred orders, spread over the year. */
+  tiny: 1,
+  /** A twentieth of all orders. */
+  seller: 2,
+  /** Takes part in fifty campaigns, however many there are. */
+  steady: 3,
+  /** Takes part in a tenth of all campaigns. */
+  busy: 4,
+} as const
+export const merchants = {
+  /** A tenth of all campaigns. */
+  large: 0,
+  /** A hundred campaigns, however many there are. */
+  small: 1,
+} as const
+
+export const ordersOfTiny = 100
+export const campaignsOfSteady = 50
+export const campaignsOfSmall = 100
+export const banksOfCampaign = 10
+
+export const operators = 30
+export const tariffsOfOperator = 10
+export const tariffs = operators * tariffsOfOperator
+/** Sold by others than the big and the tiny bank. */
+export const othersOperator = operators
+export const operatorCode = (number: number): string => `operator-${number}`
+export const tariffCode = (number: number): string => `tariff-${number}`
+
+/** Each tariff has as many profiles, with ids that follow one another. */
+export const profilesOfTariff = ({ profiles }: Sizes): number => Math.floor(profiles / tariffs)
+export const firstProfile = (sizes: Sizes, tariff: number): number => (tariff - 1) * profilesOfTariff(sizes) + 1
+
+export const merchantsIn = ({ campaigns }: Sizes): number => Math.max(10, Math.round(campaigns / 100))
+
+/** Orders were made over a year, up to an hour ago: none of them is an open reservation. */
+export const yearMs = 365 * 86_400_000
+export const latestOrderMs = 3_600_000
+
+/** Of ten orders of a tariff one has ended without a sale, and the next one sold its profile. */
+export const soldOf = (orders: number): number => orders - Math.ceil(orders / 10)
+
+/** @throws Error when there is no world of these sizes */
+export function checkSizes(sizes: Sizes): void {
+  const least = banksOfCampaign + Object.keys(banks).length + 1
+  if (sizes.banks < least) throw new Error(`--banks must be at least ${least}`)
+  if (sizes.orders < tariffs * 20) throw new Error(`--orders must be at least ${tariffs * 20}`)
+  if (soldOf(Math.ceil(sizes.orders / tariffs)) >= profilesOfTariff(sizes))
+    throw new Error('--profiles must be more than nine tenths of --orders')
+}
