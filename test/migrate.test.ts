@@ -155,3 +155,23 @@ test('only files named by number and name are migrations', async t => {
     ],
   )
 })
+
+test('an index that is built concurrently is finished by the next start when its building was broken off', async t => {
+  const { database } = await emptyDatabase(t)
+  const things = migration(1, 'create table things (id int, name text); insert into things values (1), (1)')
+  const indexed = migration(
+    2,
+    `create index concurrently if not exists things_name_index on things (name);
+     create unique index concurrently if not exists things_id_key on things (id);`,
+  )
+  await refused(migrate(database, [things, indexed]), /Migration 2 \(step_2\) failed: could not create unique index/)
+  await database.execute('delete from things where ctid = (select min(ctid) from things)')
+  assert.deepEqual(await migrate(database, [things, indexed]), ['step_2'])
+  const built = await database.query(
+    `select relname as name, indisvalid as valid from pg_index join pg_class on oid = indexrelid where indrelid = 'things'::regclass order by 1`,
+  )
+  assert.deepEqual(built, [
+    { name: 'things_id_key', valid: true },
+    { name: 'things_name_index', valid: true },
+  ])
+})

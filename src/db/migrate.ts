@@ -1,6 +1,10 @@
 /**
  * Forward-only migrations: `migrations/NNNN_name.sql`, applied in order under a lock, each in a transaction of its own. What was
  * applied is remembered with a checksum, so that a schema of a newer version, or another product's database, is refused.
+ *
+ * A migration that builds an index `concurrently`, so that a large table is written meanwhile, can't be in a transaction: it is
+ * applied statement by statement. One that was broken off is applied again from its beginning, so each statement must be such that it
+ * may run twice (`if not exists`).
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -25,7 +29,11 @@ const oldestServer = 150_000
  */
 const lockWait = '1s'
 const pauseMs = 1_000
+const lockPauseMs = 100
 const giveUpAfterMs = 10 * 60_000
+/** SQLSTATE of a lock that did not come in time, and of a deadlock: a program of before 0.3 waits for the lock with a snapshot. */
+const heldCodes: ReadonlySet<string> = new Set(['55P03', '40P01'])
+const buildsConcurrently = /^\s*create (?:unique )?index concurrently /im
 
 /** The migrations of this version of the program, in order. */
 export function readMigrations(folder: URL = migrationsFolder): Migration[] {
@@ -47,7 +55,7 @@ export function readMigrations(folder: URL = migrationsFolder): Migration[] {
  */
 export function migrate(database: Database, migrations = readMigrations()): Promise<string[]> {
   return database.dedicated(async client => {
-    await client.query('select pg_advisory_lock($1)', [lockKey])
+    await takeLock(client)
     try {
       const pending = await pendingMigrations(queryable(client), migrations)
       for (const migration of pending) await applyOnceFree(client, migration)
@@ -58,6 +66,15 @@ export function migrate(database: Database, migrations = readMigrations()): Prom
   })
 }
 
+/** By asking again and again: a statement that waits would hold a snapshot, and an index that is built concurrently waits for those. */
+async function takeLock(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [lockKey])
+    if (rows[0]?.taken) return
+    await wait(lockPauseMs)
+  }
+}
+
 /** Tries it until nobody holds for long what it changes: an upload or a long list may take minutes. */
 async function applyOnceFree(client: pg.Client, migration: Migration): Promise<void> {
   const giveUpAtMs = performance.now() + giveUpAfterMs
@@ -66,7 +83,7 @@ async function applyOnceFree(client: pg.Client, migration: Migration): Promise<v
       return await apply(client, migration)
     } catch (error) {
       const cause = error instanceof SchemaError ? error.cause : null
-      const isHeld = cause instanceof pg.DatabaseError && cause.code === '55P03'
+      const isHeld = cause instanceof pg.DatabaseError && heldCodes.has(cause.code ?? '')
       if (!isHeld || performance.now() > giveUpAtMs) throw error
     }
     await wait(pauseMs)
@@ -74,26 +91,56 @@ async function applyOnceFree(client: pg.Client, migration: Migration): Promise<v
 }
 
 async function apply(client: pg.Client, migration: Migration): Promise<void> {
-  await client.query('begin')
   try {
-    await client.query(`set local lock_timeout = '${lockWait}'`)
-    await client.query(migration.sql)
-    await client.query(
-      `create table if not exists schema_migrations (
-         version int primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`,
-    )
-    await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
-      migration.version,
-      migration.name,
-      migration.checksum,
-    ])
-    await client.query('commit')
+    if (buildsConcurrently.test(migration.sql)) await applyPiecewise(client, migration)
+    else await applyAtOnce(client, migration)
   } catch (error) {
-    await client.query('rollback')
     throw new SchemaError(`Migration ${migration.version} (${migration.name}) failed: ${(error as Error).message}`, {
       cause: error,
     })
   }
+}
+
+async function applyAtOnce(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query('begin')
+  try {
+    await client.query(`set local lock_timeout = '${lockWait}'`)
+    await client.query(migration.sql)
+    await remember(client, migration)
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+}
+
+/** Nobody waits behind these statements, so they wait as long as they must for those who read or write. */
+async function applyPiecewise(client: pg.Client, migration: Migration): Promise<void> {
+  await dropUnfinished(client, migration)
+  for (const statement of migration.sql.split(/;\s*$/m)) if (statement.trim() !== '') await client.query(statement)
+  await remember(client, migration)
+}
+
+/** An index whose building was broken off is there but of no use, and `if not exists` would leave it so. */
+async function dropUnfinished(client: pg.Client, { sql }: Migration): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select relname as name from pg_index join pg_class on oid = indexrelid
+     where not indisvalid and relnamespace = current_schema()::regnamespace`,
+  )
+  for (const { name } of rows)
+    if (sql.includes(name)) await client.query(`drop index concurrently ${pg.escapeIdentifier(name)}`)
+}
+
+async function remember(client: pg.Client, { version, name, checksum }: Migration): Promise<void> {
+  await client.query(
+    `create table if not exists schema_migrations (
+       version int primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`,
+  )
+  await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
+    version,
+    name,
+    checksum,
+  ])
 }
 
 /**
