@@ -79,7 +79,7 @@ const fromEach = (columns: string, lock: string): string => `
     with ${dueParts
       .map(
         ({ part, due, by }) => `${part} as (
-          select ${columns} from campaigns where ${due} order by ${by}, cashback_id limit $3 ${lock}
+          select ${columns} from campaigns where ${due} order by ${by} limit $3 ${lock}
         )`,
       )
       .join(', ')}
@@ -136,22 +136,22 @@ const writeStatement: Statement = {
   name: 'campaigns.write-moves',
   text: `
     with moved as (
-      select * from unnest($1::uuid[], $2::text[], $3::text[], $17::boolean[])
-        as moved (cashback_id, from_status, to_status, has_new_terms)
+      select * from unnest($1::uuid[], $2::text[], $3::text[], $17::boolean[], $20::bigint[])
+        as moved (cashback_id, from_status, to_status, has_new_terms, version)
     ), steps as (
-      select * from unnest($4::uuid[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], $18::jsonb[]) with ordinality
-        as steps (cashback_id, subject, bank_id, trigger, from_state, to_state, changes, n)
+      select * from unnest($4::uuid[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], $18::jsonb[], $21::bigint[])
+        with ordinality as steps (cashback_id, subject, bank_id, trigger, from_state, to_state, changes, version, n)
     ), campaigns_moved as (
       update campaigns c
-      set status = m.to_status, version = c.version + 1, updated_at = $10,
-          terms_version = case when m.has_new_terms then c.version + 1 else c.terms_version end,
+      set status = m.to_status, version = m.version, updated_at = $10,
+          terms_version = case when m.has_new_terms then m.version else c.terms_version end,
           compensation_received_at = case when m.to_status = 'compensationReceived' and m.from_status <> m.to_status
             then $10 else c.compensation_received_at end
-      from moved m where c.cashback_id = m.cashback_id and c.status = m.from_status
-      returning c.cashback_id, c.version
+      from moved m where c.cashback_id = m.cashback_id and c.status = m.from_status and c.version = m.version - 1
+      returning c.cashback_id
     ), banks_invited as (
       insert into campaign_banks (cashback_id, bank_id, status, created_at, version)
-      select s.cashback_id, s.bank_id, s.to_state, c.created_at, c.version + 1
+      select s.cashback_id, s.bank_id, s.to_state, c.created_at, s.version
       from steps s join campaigns c using (cashback_id) where s.subject = 'bank' and s.from_state is null
       returning cashback_id
     ), banks_removed as (
@@ -160,14 +160,12 @@ const writeStatement: Statement = {
         and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.status = s.from_state
       returning b.cashback_id
     ), banks_moved as (
-      update campaign_banks b set status = s.to_state, version = c.version
-      from steps s join campaigns_moved c using (cashback_id)
+      update campaign_banks b set status = s.to_state, version = s.version from steps s
       where s.subject = 'bank' and s.from_state is not null and s.to_state is not null
         and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.status = s.from_state
       returning b.cashback_id
     ), stages_moved as (
-      update campaign_banks b set reporting_stage = s.to_state, version = c.version
-      from steps s join campaigns_moved c using (cashback_id)
+      update campaign_banks b set reporting_stage = s.to_state, version = s.version from steps s
       where s.subject = 'reporting'
         and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.reporting_stage is not distinct from s.from_state
       returning b.cashback_id
@@ -175,8 +173,8 @@ const writeStatement: Statement = {
       insert into campaign_history
         (cashback_id, version, at, actor_type, actor_id, actor_subject, actor_role, subject, bank_id, trigger, from_state, to_state,
           changes, comment)
-      select cashback_id, c.version, $10, $11, $12, $13, $19, subject, bank_id, trigger, from_state, to_state, changes, $14
-      from steps join campaigns_moved c using (cashback_id) order by n
+      select cashback_id, version, $10, $11, $12, $13, $19, subject, bank_id, trigger, from_state, to_state, changes, $14
+      from steps order by n
     ), merchants_told as (
       insert into merchant_lists (merchant_id, arranged, touched)
       select merchant_id, bool_or(rearranged)::int, 1
@@ -253,6 +251,8 @@ export async function writeDecisions(
     decided.map(({ notes = [] }) => notes.some(hasNewTerms)),
     steps.map(({ changes }) => changes && JSON.stringify(changes)),
     given.actor.role,
+    after.map(({ version }) => version),
+    steps.map(({ version }) => version),
   ])
   const bankSteps = steps.filter(({ subject }) => subject !== 'campaign')
   if (row?.campaigns !== decided.length || row.banks !== bankSteps.length)
@@ -267,6 +267,8 @@ export async function writeDecisions(
 
 type Entry = Pick<Change, 'subject' | 'bankId' | 'from' | 'to'> & {
   cashbackId: string
+  /** Of the campaign, from this change on. */
+  version: number
   trigger: Change['trigger'] | Note['trigger']
   changes: FieldChanges | null
 }
@@ -274,11 +276,12 @@ type Entry = Pick<Change, 'subject' | 'bankId' | 'from' | 'to'> & {
 /** The entries of the history, in their order. */
 function stepsOf({ campaign, decision, notes = [] }: Decided): Entry[] {
   const { cashbackId } = campaign
+  const version = campaign.version + 1
   const stateOf = ({ bankId }: Note) =>
     bankId === null ? campaign.status : (campaign.banks.find(bank => bank.bankId === bankId)?.status ?? null)
   return [
-    ...notes.map(note => ({ ...note, cashbackId, from: stateOf(note), to: stateOf(note) })),
-    ...decision.changes.map(step => ({ ...step, cashbackId, changes: null })),
+    ...notes.map(note => ({ ...note, cashbackId, version, from: stateOf(note), to: stateOf(note) })),
+    ...decision.changes.map(step => ({ ...step, cashbackId, version, changes: null })),
   ]
 }
 
