@@ -2,6 +2,7 @@
 import type { DatabaseServer } from './database.ts'
 import { type PlatformProcess, startPlatform } from './platform.ts'
 import type { Figure } from './report.ts'
+import type { Sizes } from './scale/sizes.ts'
 import type { World } from './world.ts'
 
 export type Bench = {
@@ -14,6 +15,12 @@ export type Bench = {
   seconds: number
   /** Made when the first case asks for it. */
   world(): Promise<World>
+  /** Of the large world of `scale`. */
+  sizes: Sizes
+  /** Of a case that has parts; empty: all. */
+  parts: readonly string[]
+  /** Says how far a long case has come. */
+  tell(line: string): void
 }
 
 /** A group of figures that share what they start. */

@@ -31,7 +31,7 @@ export type Result = {
 }
 
 /** The first answers are not counted: the client itself is still warming up. */
-const warmUpMs = 300
+export const warmUpMs = 300
 const stepsPerMs = 100
 const longestMs = 10_000
 

@@ -1,8 +1,9 @@
 /** The scratch PostgreSQL server of a run: the system's (which brings pgbench) or the embedded one, the same for all contenders. */
-import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { startEmbeddedDatabase } from '../src/db/embedded.ts'
+import { familyCpuMs } from './processes.ts'
 
 export type DatabaseServer = {
   version: string
@@ -11,6 +12,8 @@ export type DatabaseServer = {
   /** null: this PostgreSQL comes without it. */
   pgbench: string | null
   psql: string | null
+  /** Milliseconds of processor time that all its processes have taken (Linux; NaN elsewhere). */
+  cpuMs(): number
   url(database: string, user?: string): string
   /** Runs statements as the superuser. */
   run(database: string, ...statements: string[]): Promise<void>
@@ -32,7 +35,7 @@ const settings = {
   checkpoint_timeout: '1h',
 }
 
-/** @param folder an empty folder that other users can pass through */
+/** @param folder one that other users can pass through: empty, or that of a run that has kept its data */
 export async function startDatabaseServer(folder: string): Promise<DatabaseServer> {
   const runtimeDir = systemRuntime(folder)
   const dataDir = join(folder, 'database')
@@ -63,6 +66,7 @@ export async function startDatabaseServer(folder: string): Promise<DatabaseServe
     port,
     pgbench: program('pgbench'),
     psql: program('psql'),
+    cpuMs: () => familyCpuMs(Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0])),
     url,
     run: async (database, ...statements) => void (await query(database, statements)),
     create: async (database, template = 'template0') =>
@@ -86,6 +90,7 @@ function systemRuntime(folder: string): string | null {
   const newest = versions.sort((a, b) => Number(a) - Number(b)).at(-1)
   if (!newest) return null
   const runtimeDir = join(folder, 'runtime')
+  if (existsSync(runtimeDir)) return runtimeDir
   mkdirSync(join(runtimeDir, 'share'), { recursive: true })
   symlinkSync(join(systemServers, newest, 'bin'), join(runtimeDir, 'bin'))
   symlinkSync(join(systemShare, newest), join(runtimeDir, 'share/postgresql'))

@@ -1,6 +1,6 @@
 /** Processes that a run starts: ended with it, watched for their memory. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -51,4 +51,41 @@ export function memoryOf(pid: number | undefined): { nowMb: number; peakMb: numb
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const megabytes = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+) kB`, 'm').exec(status)?.[1]) / 1024
   return { nowMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM') }
+}
+
+/** Milliseconds of processor time that a process has taken (Linux; NaN elsewhere). */
+export const cpuMsOf = (pid: number | undefined): number =>
+  process.platform === 'linux' ? (statOf(pid)?.ownMs ?? Number.NaN) : Number.NaN
+
+/** As `cpuMsOf`, of a process and all children that it has or had. */
+export function familyCpuMs(pid: number): number {
+  const parent = process.platform === 'linux' ? statOf(pid) : null
+  if (!parent) return Number.NaN
+  const children = readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .flatMap(name => statOf(Number(name)) ?? [])
+    .filter(({ parentPid }) => parentPid === pid)
+  return children.reduce((sum, { ownMs }) => sum + ownMs, parent.ownMs + parent.endedChildrenMs)
+}
+
+/** Linux counts in hundredths of a second. */
+const msOfTick = 10
+
+/** null: it has ended. */
+function statOf(pid: number | undefined) {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number)
+    const at = (index: number) => fields[index] ?? 0
+    return {
+      parentPid: at(1),
+      ownMs: (at(11) + at(12)) * msOfTick,
+      endedChildrenMs: (at(13) + at(14)) * msOfTick,
+    }
+  } catch {
+    return null
+  }
 }

@@ -1,8 +1,10 @@
 /**
- * `npm run bench [-- NAME...] [-- --quick]`: starts what it needs, measures, prints a table and writes `bench/results`.
+ * `npm run bench [-- NAME...] [-- --quick]`: starts what it needs, measures, prints a table and writes `bench/results`. The sizes of
+ * `scale` are given by `--orders`, `--profiles`, `--campaigns` and `--banks`, its parts by `--parts a,b`; `--keep FOLDER` keeps its
+ * database there for the next run.
  * Every comparison is made in turns in one run: the machine is noisy, so only ratios count.
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
@@ -22,12 +24,14 @@ import { qrCase } from './cases/qr.ts'
 import { readsCase } from './cases/reads.ts'
 import { reconciliationCase } from './cases/reconciliation.ts'
 import { reserveCase } from './cases/reserve.ts'
+import { scaleCase } from './cases/scale.ts'
 import { segmentCase } from './cases/segment.ts'
 import { startCase } from './cases/start.ts'
 import { tokensCase } from './cases/tokens.ts'
 import { startDatabaseServer } from './database.ts'
 import { busyPercent, describeMachine } from './machine.ts'
 import { type Outcome, textTable, writeReport } from './report.ts'
+import { type Sizes, sizeNames } from './scale/sizes.ts'
 import { makeWorld, type World } from './world.ts'
 
 const cases: readonly Case[] = [
@@ -47,6 +51,7 @@ const cases: readonly Case[] = [
   neighboursCase,
   reconciliationCase,
   startCase,
+  scaleCase,
 ]
 
 const results = fileURLToPath(new URL('./results', import.meta.url))
@@ -67,7 +72,15 @@ async function runCase({ name, run }: Case, bench: Bench): Promise<Outcome> {
 }
 
 const { values, positionals } = parseArgs({
-  options: { quick: { type: 'boolean', default: false } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    parts: { type: 'string', default: '' },
+    keep: { type: 'string' },
+    ...(Object.fromEntries(sizeNames.map(name => [name, { type: 'string' }])) as Record<
+      keyof Sizes,
+      { type: 'string' }
+    >),
+  },
   allowPositionals: true,
 })
 const unknown = positionals.filter(name => !cases.some(known => known.name === name))
@@ -78,7 +91,13 @@ if (unknown.length > 0) {
 const chosen = cases.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
 const { quick } = values
 
-const folder = await mkdtemp(join(tmpdir(), 'perkline-bench-'))
+const usual: Sizes = quick
+  ? { orders: 20_000, profiles: 30_000, campaigns: 2_000, banks: 20 }
+  : { orders: 1_000_000, profiles: 1_500_000, campaigns: 20_000, banks: 200 }
+const sizes = Object.fromEntries(sizeNames.map(name => [name, Number(values[name] ?? usual[name])])) as Sizes
+
+const folder = values.keep ?? (await mkdtemp(join(tmpdir(), 'perkline-bench-')))
+await mkdir(folder, { recursive: true })
 await chmod(folder, 0o711)
 const server = await startDatabaseServer(folder)
 const outcomes: Outcome[] = []
@@ -88,7 +107,8 @@ try {
     made ??= makeWorld(server, quick ? 150_000 : 1_400_000)
     return made
   }
-  const bench: Bench = { server, folder, quick, rounds: quick ? 1 : 7, seconds: 2, world }
+  const parts = values.parts.split(',').filter(part => part !== '')
+  const bench: Bench = { server, folder, quick, rounds: quick ? 1 : 7, seconds: 2, world, sizes, parts, tell: say }
   for (const one of chosen) outcomes.push(await runCase(one, bench))
   const machine = describeMachine({ postgres: server.version })
   process.stdout.write(`\n${textTable(outcomes)}\n`)
@@ -96,7 +116,7 @@ try {
   if (chosen.length === cases.length) writeReport(results, { machine, quick, outcomes })
 } finally {
   await server.stop()
-  await rm(folder, { recursive: true, force: true })
+  if (values.keep === undefined) await rm(folder, { recursive: true, force: true })
 }
 const missed = outcomes.some(({ figures, fault }) => fault !== null || figures.some(({ pass }) => pass === false))
 process.exitCode = missed ? 1 : 0

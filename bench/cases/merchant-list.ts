@@ -2,11 +2,10 @@
  * A page of a merchant with a hundred thousand campaigns, against the same page of one with a thousand, by every sort and filter. One
  * reader, and the median time of its requests: what is compared is the work for one page.
  */
-import { once } from 'node:events'
-import { Agent, get, type IncomingMessage } from 'node:http'
 import { sortBys } from '../../src/campaigns/merchant-list-store.ts'
 import { type Bench, type Case, using } from '../bench.ts'
 import { type CampaignPlatform, columnsOf, createCampaign, serveCampaigns } from '../campaigns.ts'
+import { timeToRead } from '../reading.ts'
 import type { Figure } from '../report.ts'
 import { type Compared, compare } from '../rounds.ts'
 
@@ -98,20 +97,9 @@ function compareFreshPages(merchants: Merchants): Promise<Compared> {
 function compareReads({ platform, large, small }: Merchants, paths: string[]): Promise<Compared> {
   const reader = ({ token }: Merchant) => {
     const left = [...paths]
-    return () => timeToRead(platform, token, left.pop() ?? '')
+    return () => timeToRead(platform.port, token, left.pop() ?? '')
   }
   return compare(paths.length, reader(large), reader(small))
-}
-
-const agent = new Agent({ keepAlive: true })
-
-async function timeToRead({ port }: CampaignPlatform, token: string, path: string): Promise<number> {
-  const start = performance.now()
-  const sent = get({ port, path, agent, headers: { authorization: `Bearer ${token}` } })
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-  for await (const _ of answer);
-  if (answer.statusCode !== 200) throw new Error(`GET ${path} answers ${answer.statusCode}`)
-  return performance.now() - start
 }
 
 /** What the first reader pays once a campaign has changed: no target, but good to know. */

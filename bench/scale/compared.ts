@@ -1,0 +1,78 @@
+/** Figures of the large world against the small one. One that cannot be measured is told as one that was missed. */
+import type { Bench } from '../bench.ts'
+import { timeToRead } from '../reading.ts'
+import type { Figure } from '../report.ts'
+import { type Compared, compare } from '../rounds.ts'
+import type { Side, Sides } from './sides.ts'
+
+/** What is quick enough whatever the small world says: below this, ratios tell of noise. */
+const quickMs = 10
+/** About so long is a read repeated. */
+const budgetMs = 6_000
+const mostRounds = 31
+
+export type Goal = {
+  /** How many times as long as in the small world. */
+  times: number
+  /** null: only the ratio counts. */
+  ms?: number | null
+}
+export const flat: Goal = { times: 2, ms: quickMs }
+
+/** @param measure gives milliseconds in one of the worlds */
+export function figureOf(name: string, { ours, limit, ratio }: Compared, { times, ms = null }: Goal): Figure {
+  return {
+    name,
+    ours: inMs(ours),
+    limit: inMs(limit),
+    ratio,
+    target: ms === null ? `<= ${times}` : `<= ${times}, or ${ms} ms`,
+    pass: ratio <= times || (ms !== null && ours <= ms),
+  }
+}
+
+const inMs = (ms: number): string => (ms < 1_000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(2)} s`)
+
+/** A figure, or why there is none. */
+export async function attempt(name: string, target: string, measure: () => Promise<Figure>): Promise<Figure> {
+  try {
+    return await measure()
+  } catch (error) {
+    return { name, ours: (error as Error).message, limit: '', ratio: null, target, pass: false }
+  }
+}
+
+/** Measures both in turns, as often as fits into the time, after once to warm up. */
+export async function compareSides(sides: Sides, measure: (side: Side) => Promise<number>): Promise<Compared> {
+  const start = performance.now()
+  await measure(sides.small)
+  await measure(sides.large)
+  const rounds = Math.floor(budgetMs / (performance.now() - start))
+  return compare(
+    Math.max(1, Math.min(mostRounds, rounds)),
+    () => measure(sides.large),
+    () => measure(sides.small),
+  )
+}
+
+/** Who reads what. */
+export type Reads = (side: Side) => { token: string; paths: string[] }
+
+/** The time of a read, one after the other; of several paths each in its turn. */
+export function compareReads(sides: Sides, name: string, reads: Reads, goal = flat): Promise<Figure> {
+  return attempt(name, `<= ${goal.times}`, async () => {
+    const readers = new Map([sides.small, sides.large].map(side => [side, reader(side, reads(side))]))
+    const compared = await compareSides(sides, side => readers.get(side)?.() ?? Promise.reject(new Error('no reader')))
+    return figureOf(name, compared, goal)
+  })
+}
+
+function reader(side: Side, { token, paths }: ReturnType<Reads>): () => Promise<number> {
+  let next = 0
+  return () => timeToRead(side.port, token, paths[next++ % paths.length] ?? '')
+}
+
+/** One part of the comparison. */
+export type Part = { name: string; run(bench: Bench, sides: Sides): Promise<Figure[]> }
+
+export const shown = (count: number): string => count.toLocaleString('en')

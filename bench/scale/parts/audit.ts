@@ -1,0 +1,57 @@
+/** The audit, against the database reading the same tables from one end to the other. */
+
+import { once } from 'node:events'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { Bench } from '../../bench.ts'
+import type { Figure } from '../../report.ts'
+import { attempt, type Part } from '../compared.ts'
+import type { Side } from '../sides.ts'
+
+const tables = ['profiles', 'orders', 'campaigns', 'campaign_banks', 'campaign_history']
+const target = 10
+
+export const auditPart: Part = {
+  name: 'audit',
+  async run(bench, sides) {
+    const figures: Figure[] = []
+    for (const side of [sides.small, sides.large])
+      figures.push(
+        await attempt(`audit of the ${side.name} world`, `<= ${target}`, async () => {
+          const limit = await readTables(bench, side)
+          const ours = await audit(side)
+          const ratio = ours / limit
+          return {
+            name: `audit of the ${side.name} world, against reading its tables once`,
+            ours: `${(ours / 1_000).toFixed(1)} s`,
+            limit: `${(limit / 1_000).toFixed(1)} s`,
+            ratio,
+            target: `<= ${target}`,
+            pass: ratio <= target,
+          }
+        }),
+      )
+    return figures
+  },
+}
+
+async function readTables({ server }: Bench, { database }: Side): Promise<number> {
+  const start = performance.now()
+  for (const table of tables) await server.run(database, `copy (select * from ${table}) to '/dev/null' (format binary)`)
+  return performance.now() - start
+}
+
+/** @throws Error when a check fails: what the other parts have done is not in order */
+async function audit({ port, operatorKey }: Side): Promise<number> {
+  const start = performance.now()
+  // The client of `fetch` gives up after five minutes.
+  const agent = new Agent()
+  const asked = get({ port, path: '/admin/audit', agent, headers: { authorization: `Bearer ${operatorKey}` } })
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  const told = await text(answer)
+  if (answer.statusCode !== 200) throw new Error(`It answers ${answer.statusCode}: ${told.slice(0, 200)}`)
+  const { checks } = JSON.parse(told) as { checks: { ok: boolean; name: string; detail: string }[] }
+  const failed = checks.filter(({ ok }) => !ok).map(({ name, detail }) => `${name}: ${detail}`)
+  if (failed.length > 0) throw new Error(failed.join('; ').slice(0, 500))
+  return performance.now() - start
+}

@@ -1,0 +1,88 @@
+/** Lists of campaigns: of those with the same number of their own in both worlds, and of those with far more in the large one. */
+import type { Figure } from '../../report.ts'
+import { attempt, compareReads, compareSides, figureOf, flat, type Part, shown } from '../compared.ts'
+import type { Partner, Side, Sides } from '../sides.ts'
+import { campaignsOfSmall, campaignsOfSteady } from '../sizes.ts'
+
+const page = '/portal/cashbacks?pageSize=50'
+const merchantPage = '/cashbacks/for-merchant?pageSize=50'
+
+/** Each its reads by what they are. */
+const reads = {
+  bank: {
+    home: '/portal/home',
+    'table, page 1': page,
+    'table, page 10': `${page}&page=10`,
+    'table by percentage': `${page}&sortBy=percentage`,
+    'table by status': `${page}&status=active`,
+    'table by name': `${page}&name=${encodeURIComponent('осінь 7')}`,
+    'table by a name that none has': `${page}&name=nothing`,
+  },
+  merchant: {
+    home: '/portal/home',
+    'list, page 1': merchantPage,
+    'list by status': `${merchantPage}&status=active`,
+    'list by name': `${merchantPage}&name=${encodeURIComponent('осінь 7')}`,
+  },
+  operator: {
+    'campaigns, page 1': '/admin/campaigns?pageSize=50',
+    'campaigns, page 10': '/admin/campaigns?pageSize=50&page=10',
+    'campaigns by status': '/admin/campaigns?pageSize=50&status=active',
+    'campaigns by a rare status': '/admin/campaigns?pageSize=50&status=paymentConfirmed',
+    'campaigns of a bank': '/admin/campaigns?pageSize=50&bank=steady',
+    'campaigns of a merchant': '/admin/campaigns?pageSize=50&merchant=small',
+    'campaigns by name': `/admin/campaigns?pageSize=50&search=${encodeURIComponent('осінь 77')}`,
+    'campaigns by a name that none has': '/admin/campaigns?pageSize=50&search=nothing',
+  },
+} as const
+
+export const campaignsPart: Part = {
+  name: 'campaigns',
+  async run(_, sides) {
+    const tenth = (side: Side) => shown(Math.floor(side.sizes.campaigns / 10))
+    const grown = `${tenth(sides.large)} campaigns against ${tenth(sides.small)}`
+    return [
+      ...(await readAll(sides, `bank with ${campaignsOfSteady} campaigns`, 'steady', reads.bank)),
+      await readBankList(sides, 'steady', `bank with ${campaignsOfSteady} campaigns`),
+      ...(await readAll(sides, `bank with ${grown}`, 'busy', reads.bank)),
+      await readBankList(sides, 'busy', `bank with ${grown}`),
+      ...(await readAll(sides, `merchant with ${campaignsOfSmall} campaigns`, 'merchant-small', reads.merchant)),
+      ...(await readAll(sides, `merchant with ${grown}`, 'merchant-large', reads.merchant)),
+      ...(await readAll(sides, 'operator', null, reads.operator)),
+    ]
+  },
+}
+
+async function readAll(
+  sides: Sides,
+  who: string,
+  partner: Partner | null,
+  paths: Record<string, string>,
+): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (const [what, path] of Object.entries(paths))
+    figures.push(
+      await compareReads(sides, `${who}: ${what}`, side => ({
+        token: partner === null ? side.operatorKey : side.tokens[partner],
+        paths: [path],
+      })),
+    )
+  return figures
+}
+
+/** The whole list, which grows with the bank's own campaigns: the time of each of them. */
+function readBankList(sides: Sides, bank: 'steady' | 'busy', who: string): Promise<Figure> {
+  const name = `${who}: the whole list, each campaign`
+  return attempt(name, `<= ${flat.times}`, async () => {
+    const compared = await compareSides(sides, async ({ url, tokens }) => {
+      const start = performance.now()
+      const answer = await fetch(`${url}/cashbacks/for-bank`, { headers: { authorization: `Bearer ${tokens[bank]}` } })
+      if (!answer.ok || !answer.body) throw new Error(`The list was answered with ${answer.status}`)
+      let bytes = 0
+      for await (const piece of answer.body) bytes += piece.length
+      return (performance.now() - start) / (bytes / 1_000_000)
+    })
+    const figure = figureOf(`${who}: the whole list, each megabyte`, compared, flat)
+    return figure
+  })
+}

@@ -1,0 +1,81 @@
+/** Loading stock and selling it: the processor time of the platform and of the database for each request. */
+import type { Bench } from '../../bench.ts'
+import { freshPrefix } from '../../bench.ts'
+import { warmUpMs } from '../../client.ts'
+import { requireExpected, runLoad } from '../../load.ts'
+import { cpuMsOf } from '../../processes.ts'
+import type { Figure } from '../../report.ts'
+import { median } from '../../rounds.ts'
+import { attempt, compareSides, figureOf, flat, type Part, shown } from '../compared.ts'
+import type { Side, Sides } from '../sides.ts'
+import { importStock, soldTariff } from '../stock.ts'
+
+const connections = 32
+
+export const sellingPart: Part = {
+  name: 'selling',
+  async run(bench, sides) {
+    const count = bench.quick ? 20_000 : 150_000
+    return [
+      await attempt('import', `<= ${flat.times}`, async () => {
+        const compared = await compareSides(sides, side => importStock(side, count))
+        return figureOf(`import of ${shown(count)} profiles`, compared, { times: 2 })
+      }),
+      ...(await sell(bench, sides, 'reserve')),
+      ...(await sell(bench, sides, 'sell')),
+    ]
+  },
+}
+
+type Costs = { platform: number; database: number }
+
+/** In turns, each world for some seconds; then the medians of the rounds' ratios. */
+async function sell(bench: Bench, sides: Sides, kind: 'reserve' | 'sell'): Promise<Figure[]> {
+  const name = kind === 'sell' ? 'reserve and confirm' : 'reserve'
+  try {
+    await costsOf(bench, sides.small, kind)
+    await costsOf(bench, sides.large, kind)
+    const rounds: { large: Costs; small: Costs }[] = []
+    for (let round = 0; round < (bench.quick ? 1 : 5); round++) {
+      const large = await costsOf(bench, sides.large, kind)
+      rounds.push({ large, small: await costsOf(bench, sides.small, kind) })
+    }
+    return (['platform', 'database'] as const).map(whose => figureOfCosts(name, whose, rounds))
+  } catch (error) {
+    return [{ name, ours: (error as Error).message, limit: '', ratio: null, target: `<= ${flat.times}`, pass: false }]
+  }
+}
+
+function figureOfCosts(name: string, whose: keyof Costs, rounds: { large: Costs; small: Costs }[]): Figure {
+  const ours = rounds.map(({ large }) => large[whose])
+  const limit = rounds.map(({ small }) => small[whose])
+  const ratio = median(ours.map((cost, round) => cost / (limit[round] ?? Number.NaN)))
+  return {
+    name: `${name}: processor time of the ${whose} for each request`,
+    ours: `${Math.round(median(ours))} us`,
+    limit: `${Math.round(median(limit))} us`,
+    ratio,
+    target: `<= ${flat.times}`,
+    pass: ratio <= flat.times,
+  }
+}
+
+/** Microseconds of processor time for each answer. */
+async function costsOf(bench: Bench, side: Side, kind: 'reserve' | 'sell'): Promise<Costs> {
+  const load = { kind, ...soldTariff, prefix: freshPrefix() }
+  const before = { platform: cpuMsOf(side.child.pid), database: bench.server.cpuMs() }
+  const result = await runLoad({
+    ports: [side.port],
+    token: side.tokens.seller,
+    connections,
+    seconds: bench.seconds,
+    load,
+  })
+  requireExpected(result)
+  const answers = Object.values(result.answered).reduce((sum, { count }) => sum + count, 0)
+  const each = (ms: number) => (ms * 1_000 * result.seconds) / (result.seconds + warmUpMs / 1_000) / answers
+  return {
+    platform: each(cpuMsOf(side.child.pid) - before.platform),
+    database: each(bench.server.cpuMs() - before.database),
+  }
+}

@@ -1,0 +1,123 @@
+/** What the clock brings about: nothing, many periods that end at one instant, many reservations that are over. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Bench } from '../../bench.ts'
+import { freshPrefix } from '../../bench.ts'
+import { requireExpected, runLoad } from '../../load.ts'
+import type { Figure } from '../../report.ts'
+import { attempt, compareSides, figureOf, flat, type Part, shown } from '../compared.ts'
+import { post, type Side, type Sides } from '../sides.ts'
+import { banksOfCampaign } from '../sizes.ts'
+import { requireStock, soldTariff } from '../stock.ts'
+
+/** The contract's two seconds for a thousand campaigns at one instant. */
+const targetMs = (campaigns: number): number => Math.max(2_000, campaigns * 2)
+const giveUpMs = 300_000
+const leadMs = 3_000
+
+export const timePart: Part = {
+  name: 'time',
+  async run(bench, sides) {
+    return [
+      await attempt('the clock, nothing due', `<= ${flat.times}`, async () => {
+        const compared = await compareSides(sides, side => advance(side, 'PT1S'))
+        return figureOf('the clock moves by a second, and nothing is due', compared, flat)
+      }),
+      await endPeriods(bench, sides),
+      await expireMany(bench, sides),
+    ]
+  },
+}
+
+/** Answers once everything that is due by then has been carried out. @returns milliseconds */
+async function advance({ url, operatorKey }: Side, duration: string): Promise<number> {
+  const start = performance.now()
+  await post(`${url}/sandbox/clock`, operatorKey, { advance: duration })
+  return performance.now() - start
+}
+
+async function nowOf({ url, operatorKey }: Side): Promise<number> {
+  const answer = await fetch(`${url}/sandbox/clock`, { headers: { authorization: `Bearer ${operatorKey}` } })
+  return Date.parse(((await answer.json()) as { now: string }).now)
+}
+
+/** By the platform's own job, as in production. */
+async function endPeriods(bench: Bench, sides: Sides): Promise<Figure> {
+  const many = Math.min(bench.quick ? 100 : 10_000, Math.floor(sides.large.sizes.campaigns / 10))
+  const few = Math.min(100, many)
+  const name = `${shown(many)} campaigns of ${banksOfCampaign} banks end at one instant, against ${few}`
+  return attempt(name, `<= ${targetMs(many) / 1_000} s`, async () => {
+    const small = await endAtOnce(sides.small, few)
+    const large = await endAtOnce(sides.large, many)
+    const figure = figureOf(name, { ours: large, limit: small, ratio: large / small, ratios: [] }, flat)
+    return { ...figure, target: `<= ${targetMs(many) / 1_000} s`, pass: large <= targetMs(many) }
+  })
+}
+
+/** @returns milliseconds from that instant to the move of the last one */
+async function endAtOnce(side: Side, count: number): Promise<number> {
+  const dateTo = new Date((await nowOf(side)) + leadMs)
+  const moved = await side.query(
+    `update campaigns set date_to = $1, card = replace(card, instant_text(date_to), instant_text($1))
+     where cashback_id in (select cashback_id from campaigns where status = 'active' order by date_to desc limit $2)
+     returning cashback_id`,
+    [dateTo, count],
+  )
+  if (moved.length < count) throw new Error(`Only ${moved.length} campaigns are active`)
+  const start = performance.now() + dateTo.getTime() - (await nowOf(side))
+  await sleep(Math.max(0, start - performance.now()))
+  return untilNone(
+    side,
+    start,
+    `select count(*)::int as left from campaigns where status = 'active' and date_to <= $1`,
+    [dateTo],
+  )
+}
+
+async function untilNone({ query }: Side, start: number, text: string, values: unknown[]): Promise<number> {
+  for (;;) {
+    const [row] = await query<{ left: number }>(text, values)
+    const ms = performance.now() - start
+    if (row?.left === 0) return ms
+    if (ms > giveUpMs) throw new Error(`After ${Math.round(ms / 1_000)} s ${row?.left} are left`)
+    await sleep(20)
+  }
+}
+
+/** The database has looked at the orders when none of them was reserved, and does not look again. */
+async function expireMany(bench: Bench, sides: Sides): Promise<Figure> {
+  const count = bench.quick ? 2_000 : 50_000
+  const name = `${shown(count)} reservations are over, with statistics from before them: the last one’s mark`
+  return attempt(name, `<= ${flat.times}`, async () => {
+    const compared = []
+    for (const side of [sides.small, sides.large]) {
+      await advance(side, 'PT16M')
+      await side.query('alter table orders set (autovacuum_enabled = false)')
+      await side.query('analyze orders')
+      await reserve(side, count)
+      compared.push(await lapse(side))
+      await side.query('alter table orders reset (autovacuum_enabled)')
+    }
+    const [small = Number.NaN, large = Number.NaN] = compared
+    return figureOf(name, { ours: large, limit: small, ratio: large / small, ratios: [] }, { times: flat.times })
+  })
+}
+
+async function reserve(side: Side, count: number): Promise<void> {
+  await requireStock(side, count * 2)
+  const open = async () =>
+    (await side.query<{ open: number }>(`select count(*)::int as open from orders where status = 'reserved'`))[0]
+      ?.open ?? 0
+  while ((await open()) < count) {
+    const load = { kind: 'reserve' as const, ...soldTariff, prefix: freshPrefix() }
+    requireExpected(await runLoad({ ports: [side.port], token: side.tokens.seller, connections: 32, seconds: 1, load }))
+  }
+}
+
+/** @returns milliseconds until none is left; the request itself may be refused meanwhile, and the job goes on */
+async function lapse(side: Side): Promise<number> {
+  const start = performance.now()
+  const asked = advance(side, 'PT16M').catch(() => {})
+  const ms = await untilNone(side, start, `select count(*)::int as left from orders where status = 'reserved'`, [])
+  await asked
+  return ms
+}

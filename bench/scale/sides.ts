@@ -1,0 +1,136 @@
+/** The two worlds that are compared, each with a platform of its own, on one database server. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { freePort } from '../../test/support/free-port.ts'
+import type { Bench } from '../bench.ts'
+import { type PlatformProcess, startPlatform } from '../platform.ts'
+import { connectTo } from './loading.ts'
+import { banks, merchants, type Sizes, tariffs } from './sizes.ts'
+import { type Keys, makeScaleWorld } from './world.ts'
+
+export type Partner = keyof typeof banks | `merchant-${keyof typeof merchants}`
+
+export type Side = PlatformProcess & {
+  name: 'small' | 'large'
+  sizes: Sizes
+  database: string
+  operatorKey: string
+  metricsPort: number
+  tokens: Record<Partner, string>
+  /** Environment variables of a platform on this world. */
+  settings: Record<string, string>
+  /** Runs a statement without time limits. */
+  query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
+}
+export type Sides = { small: Side; large: Side; stop(): Promise<void> }
+
+/** What the large world is compared with: as few banks as may be, a twentieth of the orders, a hundredth of the campaigns. */
+const smallOf = (large: Sizes): Sizes => ({
+  orders: Math.max(tariffs * 20, Math.round(large.orders / 20)),
+  profiles: Math.max(tariffs * 30, Math.round(large.profiles / 20)),
+  campaigns: Math.max(1_000, Math.round(large.campaigns / 100)),
+  banks: Math.min(large.banks, 20),
+})
+
+/** Fills both worlds, unless a run before has kept them in the same folder, and starts a platform on each. */
+export async function startSides(bench: Bench, large: Sizes): Promise<Sides> {
+  const sizes = { small: smallOf(large), large }
+  const keys = await makeWorlds(bench, sizes)
+  const sides: Side[] = []
+  const stop = async () => {
+    for (const side of sides) await side.stop()
+  }
+  try {
+    for (const name of ['small', 'large'] as const)
+      sides.push(await startSide(bench, { name, sizes: sizes[name], keys: keys[name] }))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  const [small, other] = sides as [Side, Side]
+  return { small, large: other, stop }
+}
+
+type Worlds<Of> = Record<Side['name'], Of>
+
+const databaseOf = (name: Side['name']): string => `scale_${name}`
+
+async function makeWorlds(bench: Bench, sizes: Worlds<Sizes>): Promise<Worlds<Keys>> {
+  const note = join(bench.folder, 'worlds.json')
+  if (existsSync(note)) {
+    const kept = JSON.parse(readFileSync(note, 'utf8')) as { sizes: Worlds<Sizes>; keys: Worlds<Keys> }
+    if (JSON.stringify(kept.sizes) === JSON.stringify(sizes)) return kept.keys
+  }
+  const keys: Partial<Worlds<Keys>> = {}
+  for (const name of ['small', 'large'] as const) {
+    bench.tell(`  ${name} world: ${JSON.stringify(sizes[name])}`)
+    await bench.server.create(databaseOf(name))
+    keys[name] = await makeScaleWorld(bench.server.url(databaseOf(name)), sizes[name], bench.tell)
+  }
+  await bench.server.run('postgres', 'checkpoint')
+  writeFileSync(note, JSON.stringify({ sizes, keys }))
+  return keys as Worlds<Keys>
+}
+
+async function startSide(bench: Bench, given: Pick<Side, 'name' | 'sizes'> & { keys: Keys }): Promise<Side> {
+  const { name, sizes, keys } = given
+  const database = databaseOf(name)
+  const url = bench.server.url(database)
+  const settings = {
+    DATABASE_URL: url,
+    DATA_DIR: bench.folder,
+    MASTER_KEY: keys.masterKey,
+    OPERATOR_KEY: keys.operatorKey,
+  }
+  const metricsPort = await freePort()
+  const platform = await startPlatform({ ...settings, METRICS_PORT: String(metricsPort) })
+  let client: pg.Client | null = null
+  const stop = async () => {
+    await client?.end()
+    await platform.stop()
+  }
+  try {
+    client = await connectTo(url)()
+    const tokens = await issueTokens(platform.url, keys.operatorKey)
+    const query: Side['query'] = async (text, values) => (await (client as pg.Client).query(text, values)).rows
+    return {
+      ...platform,
+      name,
+      sizes,
+      database,
+      operatorKey: keys.operatorKey,
+      metricsPort,
+      tokens,
+      settings,
+      query,
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function issueTokens(url: string, operatorKey: string): Promise<Side['tokens']> {
+  const tokens: Partial<Side['tokens']> = {}
+  for (const bank of Object.keys(banks) as (keyof typeof banks)[])
+    tokens[bank] = await tokenOf(url, operatorKey, { bank, role: 'ADMIN' })
+  for (const merchant of Object.keys(merchants) as (keyof typeof merchants)[])
+    tokens[`merchant-${merchant}`] = await tokenOf(url, operatorKey, { merchant })
+  return tokens as Side['tokens']
+}
+
+async function tokenOf(url: string, operatorKey: string, partner: object): Promise<string> {
+  const issued = await post(`${url}/admin/credentials`, operatorKey, partner)
+  return (await post(`${url}/getToken/auth`, operatorKey, issued)).access_token
+}
+
+/** @throws Error unless it is answered with success */
+export async function post(url: string, token: string, body: unknown): Promise<any> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`POST ${new URL(url).pathname} answers ${answer.status}: ${text.slice(0, 300)}`)
+  return JSON.parse(text)
+}

@@ -1,0 +1,32 @@
+/** Stock of the tariff that the loads sell, loaded as the operator loads it. */
+import { randomInt } from 'node:crypto'
+import { profileLines } from '../../samples/make-profiles.ts'
+import type { Side } from './sides.ts'
+import { operatorCode, tariffCode } from './sizes.ts'
+
+export const soldTariff = { operatorCode: operatorCode(1), tariffCode: tariffCode(1) }
+
+/** Seeds up to here are for worlds. */
+const firstSeed = 10
+
+/** @returns milliseconds */
+export async function importStock({ url, operatorKey }: Side, count: number): Promise<number> {
+  const lines = [...profileLines({ count, seed: randomInt(firstSeed, 10_000) })].join('')
+  const start = performance.now()
+  const answer = await fetch(
+    `${url}/admin/profiles?operator=${soldTariff.operatorCode}&tariff=${soldTariff.tariffCode}`,
+    { method: 'POST', headers: { authorization: `Bearer ${operatorKey}`, 'content-type': 'text/csv' }, body: lines },
+  )
+  const told = await answer.text()
+  if (!told.includes(`"imported":${count}`))
+    throw new Error(`The import answered ${answer.status}: ${told.slice(0, 300)}`)
+  return performance.now() - start
+}
+
+/** Loads what is missing so that so many can be sold. */
+export async function requireStock(side: Side, count: number): Promise<void> {
+  const answer = await fetch(`${side.url}/admin/stock`, { headers: { authorization: `Bearer ${side.operatorKey}` } })
+  const tariffs = (await answer.json()) as ({ free: number } & typeof soldTariff)[]
+  const free = tariffs.find(found => found.tariffCode === soldTariff.tariffCode)?.free ?? 0
+  if (free < count) await importStock(side, count - free)
+}
