@@ -1,5 +1,5 @@
 /**
- * The one clock that every rule asks (behaviour.md, section 5). In live mode it is real time; in sandbox mode it may run ahead
+ * The one clock that every rule asks (contract/operations.md, "The clock of the sandbox"). In live mode it is real time; in sandbox mode it may run ahead
  * by an offset that all processes share through the database. Tokens are not its business: they live in real time.
  */
 export type Clock = {

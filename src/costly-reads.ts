@@ -1,6 +1,6 @@
 /**
  * Reads that cost much (sales figures, exports, differences, searches in long lists): each partner has few at once, and they have
- * connections of their own, so that nothing else waits for them (security.md, R2).
+ * connections of their own, so that nothing else waits for them (contract/limits.md, "Costly reads").
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Database, Queryable } from './db/database.ts'

@@ -2,7 +2,7 @@
  * The one error that rules throw. Its code is from a closed list; `http/errors.ts` alone knows which status code and which
  * body it becomes, so an operation never has to know how it was called.
  *
- * The list is part of all APIs (partner-api.md, section 6): clients read these codes. A code never changes its meaning.
+ * The list is part of all APIs (contract/http.md, "Error codes"): clients read these codes. A code never changes its meaning.
  */
 export const errorCodes = [
   'invalid',

@@ -56,7 +56,7 @@ export type Platform = {
 /** How often each process looks for changes that it was not told of. */
 const pollMs = 2_000
 const startAgainMs = 1_000
-/** Requests under way when it stops get this long to finish (operations.md, "Settings"). */
+/** Requests under way when it stops get this long to finish (contract/contract/operations.md, "Settings"). */
 const finishWithinMs = 30_000
 const mailTimeoutMs = 10_000
 const portalFolder = fileURLToPath(new URL('../portal/dist', import.meta.url))

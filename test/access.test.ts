@@ -1,4 +1,4 @@
-/** Who gets in with a token, and who has lost access (behaviour.md, section 2). */
+/** Who gets in with a token, and who has lost access (contract/access.md). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

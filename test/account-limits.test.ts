@@ -1,4 +1,4 @@
-/** How many requests one account or address may send to each API (security.md, R2). */
+/** How many requests one account or address may send to each API (contract/limits.md, "Requests"). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { addressPrefixes, addressUnit } from '../src/addresses.ts'

@@ -1,4 +1,4 @@
-/** Who is shown activation data: not people who only read, and everybody who is leaves a record (security.md, W2). */
+/** Who is shown activation data: not people who only read, and everybody who is leaves a record (contract/security.md, "Reads of activation data"). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { createActivationReads } from '../src/esim/activation-reads.ts'

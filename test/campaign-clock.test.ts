@@ -1,4 +1,4 @@
-/** What the clock does with campaigns (behaviour.md, sections 3 and 5), over two platforms on one database. */
+/** What the clock does with campaigns (contract/campaigns.md, "The period"), over two platforms on one database. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
 /**
- * What a partner asks for at the edge of a period (behaviour.md, section 3), on a platform whose clock job never comes: what is due is
+ * What a partner asks for at the edge of a period (contract/campaigns.md, "The period"), on a platform whose clock job never comes: what is due is
  * done by whoever comes first.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * The life of a campaign (cashback document, "States and transitions"; behaviour.md, section 3): every pair of state and trigger, for
+ * The life of a campaign (contract/campaigns.md, "Who decides when"): every pair of state and trigger, for
  * the campaign, each bank's participation and its reporting. The tables here are read from the contract, not from the code.
  */
 import assert from 'node:assert/strict'

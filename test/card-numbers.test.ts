@@ -1,4 +1,4 @@
-/** Which transaction ids are card numbers, and which files are refused for them (security.md, "Transport, headers, files"). */
+/** Which transaction ids are card numbers, and which files are refused for them (contract/security.md, "Card numbers"). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { isCardNumber, isFileOfCards } from '../src/reconciliation/card-numbers.ts'

@@ -1,4 +1,4 @@
-/** The command line by itself: usage, messages, exit codes, and what it sends (operations.md, "The command `perkline`"). */
+/** The command line by itself: usage, messages, exit codes, and what it sends (contract/operations.md, "The command line"). */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

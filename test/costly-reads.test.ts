@@ -1,4 +1,4 @@
-/** Reads that cost much are few at once for each partner, and nothing else waits for them (security.md, R2). */
+/** Reads that cost much are few at once for each partner, and nothing else waits for them (contract/limits.md, "Costly reads"). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** Cells of the CSV files that people download (security.md, "Transport, headers, files"). */
+/** Cells of the CSV files that people download (contract/security.md, "Transport, headers and files"). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { csvCell } from '../src/csv-cell.ts'

@@ -1,4 +1,4 @@
-/** A database keeps the mode of its first use (security.md, W3): no sample logins and no movable clock beside real customers. */
+/** A database keeps the mode of its first use (contract/security.md, "The mode of a database"): no sample logins and no movable clock beside real customers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { issueCredential } from '../src/access/operations.ts'

@@ -1,4 +1,4 @@
-/** GET /portal/cashbacks/:id/banks/:bankId/differences: all differences found page by page (behaviour.md, section 9). */
+/** GET /portal/cashbacks/:id/banks/:bankId/differences: all differences found page by page (contract/reconciliation.md, "Differences"). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { assertRefused, campaignDirectory, ids, openMerchant, type Partner } from './support/campaigns.ts'

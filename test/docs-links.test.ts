@@ -1,4 +1,4 @@
-/** Every relative link in the documents leads to a file that exists. */
+/** Every relative link in the documents leads to a file that exists, and every citation in the code to a heading of docs/contract. */
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 const checkout = fileURLToPath(new URL('..', import.meta.url))
 const documents = [
   ...globSync('*.md', { cwd: checkout }),
-  ...globSync('docs/*.md', { cwd: checkout }),
+  ...globSync('docs/**/*.md', { cwd: checkout }),
   'portal/README.md',
 ]
 
@@ -24,4 +24,35 @@ test('every relative link leads to a file that exists', () => {
     }
   }
   assert.ok(links > 20)
+})
+
+test('every citation of docs/contract in the code leads to a heading that exists', () => {
+  const headings = new Map(
+    globSync('docs/contract/*.md', { cwd: checkout }).map(file => [
+      file.replace(/^docs\//, ''),
+      readFileSync(join(checkout, file), 'utf8')
+        .split('\n')
+        .filter(line => line.startsWith('#'))
+        .map(line => line.replace(/^#+ /, '')),
+    ]),
+  )
+  let citations = 0
+  for (const file of globSync(['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'portal/src/**/*.{ts,tsx}'], {
+    cwd: checkout,
+  })) {
+    // A citation may run over the end of a comment's line.
+    const text = readFileSync(join(checkout, file), 'utf8').replace(/\n\s*(\*|\/\/) ?/g, ' ')
+    for (const [, page = '', heading] of text.matchAll(/(?<![\w/])(contract\/[a-z-]+\.md)(?:, "([^"]+)")?/g)) {
+      citations++
+      assert.ok(headings.has(page), `${file} cites ${page}, which does not exist`)
+      if (heading)
+        assert.ok(headings.get(page)?.includes(heading), `${file} cites "${heading}" of ${page}, which does not exist`)
+    }
+    assert.doesNotMatch(
+      text,
+      /\b(behaviour|partner-api|performance)\.md|(?<!contract\/)\b(operations|security|reliability)\.md/,
+      file,
+    )
+  }
+  assert.ok(citations > 100)
 })

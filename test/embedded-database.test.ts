@@ -1,5 +1,5 @@
 /**
- * The embedded database with real servers and real processes (performance.md, "Embedded database"; reliability.md, fact 10).
+ * The embedded database with real servers and real processes (contract/reliability.md, "The embedded database").
  * Called with `own DATA_DIR`, this file is the process that owns a server and gets killed: it prints a line when it is ready
  * or why not, then the number of each row that it has committed.
  */

@@ -1,4 +1,4 @@
-/** Codes of errors for programs (partner-api.md, section 6): a header on both contracts' errors, a field in the portal's and the operator's. */
+/** Codes of errors for programs (contract/http.md, "Error codes"): a header on both contracts' errors, a field in the portal's and the operator's. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createCampaign, openCampaignBank, openMerchant, type Partner } from './support/campaigns.ts'

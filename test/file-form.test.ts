@@ -1,4 +1,4 @@
-/** Forms with a file, whole and broken, in pieces of every size (behaviour.md, section 7: uploads are `multipart/form-data`, field `file`). */
+/** Forms with a file, whole and broken, in pieces of every size (contract/portal.md: uploads are `multipart/form-data`, field `file`). */
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { suite, test } from 'node:test'

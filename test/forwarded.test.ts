@@ -1,4 +1,4 @@
-/** A proxy that TRUSTED_PROXIES does not name is told of in the log (security.md, R8). */
+/** A proxy that TRUSTED_PROXIES does not name is told of in the log (contract/access.md, "Wrong secrets and passwords"). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLogger } from '../src/log.ts'

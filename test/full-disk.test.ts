@@ -1,4 +1,4 @@
-/** The disk of the database fills up in the middle of sales and of uploads (reliability.md, "disk full"); `npm run chaos` goes on longer. */
+/** The disk of the database fills up in the middle of sales and of uploads (contract/reliability.md, "When something is away"); `npm run chaos` goes on longer. */
 import assert from 'node:assert/strict'
 import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

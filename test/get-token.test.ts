@@ -1,4 +1,4 @@
-/** POST /getToken/auth (cashback document, "Issuing the token"; behaviour.md, section 2). */
+/** POST /getToken/auth (contract/access.md, "Tokens"). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

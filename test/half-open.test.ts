@@ -1,5 +1,5 @@
 /**
- * The way to the database falls silent (reliability.md, "half-open connection"): connections stay open and bring nothing, new ones are
+ * The way to the database falls silent (contract/reliability.md, "When something is away"): connections stay open and bring nothing, new ones are
  * taken and stay mute. Nobody is told of that, so only time limits help.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** GET /portal/cashbacks/:id/history (behaviour.md, sections 7 and 8). */
+/** GET /portal/cashbacks/:id/history (contract/campaigns.md, "History"). */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { addUser } from '../src/access/operations.ts'

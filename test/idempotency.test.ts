@@ -1,4 +1,4 @@
-/** A request with an Idempotency-Key takes effect once, and a repeat gets the first answer (partner-api.md, section 5). */
+/** A request with an Idempotency-Key takes effect once, and a repeat gets the first answer (contract/http.md, "Repeated requests"). */
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, test } from 'node:test'

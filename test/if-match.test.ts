@@ -1,4 +1,4 @@
-/** Callers say which version of a campaign they decided by, and get 412 when it has changed since (behaviour.md, section 3). */
+/** Callers say which version of a campaign they decided by, and get 412 when it has changed since (contract/http.md, "Versions of a campaign"). */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { assertRefused, campaignDirectory, createCampaign, ids, type Partner } from './support/campaigns.ts'

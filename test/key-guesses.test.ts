@@ -1,4 +1,4 @@
-/** Guesses of the operator's key (security.md, R9). */
+/** Guesses of the operator's key (contract/access.md, "Wrong secrets and passwords"). */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'

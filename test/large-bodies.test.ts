@@ -1,4 +1,4 @@
-/** Bodies in JSON that hold much: bounded before they are parsed, and large ones read in turns (security.md, R1). */
+/** Bodies in JSON that hold much: bounded before they are parsed, and large ones read in turns (contract/http.md, "Request bodies"). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'

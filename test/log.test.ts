@@ -1,4 +1,4 @@
-/** The log (operations.md, LOG_LEVEL; reliability.md, invariant I11). */
+/** The log (contract/operations.md, "Metrics and log"). */
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { after, before, beforeEach, suite, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** POST /auth/login (behaviour.md, section 2). */
+/** POST /auth/login (contract/access.md, "Tokens"). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { claimAttempt, findAttempts, noteFailure } from '../src/access/login-store.ts'

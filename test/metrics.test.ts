@@ -1,4 +1,4 @@
-/** Prometheus metrics (operations.md, METRICS_PORT). */
+/** Prometheus metrics (contract/operations.md, "Metrics and log"). */
 import assert from 'node:assert/strict'
 import type { Server } from 'node:http'
 import { after, before, test } from 'node:test'

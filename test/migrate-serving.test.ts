@@ -1,4 +1,4 @@
-/** A newer version brings the schema forward while the one before it serves (reliability.md, "migration while serving"). */
+/** A newer version brings the schema forward while the one before it serves (contract/reliability.md, "Experiments"). */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 /**
  * Any sequence of a bank's calls, of time passing, of new stock and of restarts, in two processes, against a model of the contract
- * that is small enough to be believed (eSIM document, "States and transitions"; behaviour.md, section 4).
+ * that is small enough to be believed (contract/esim.md, "States").
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What a merchant may put before banks that have not agreed to anything (security.md, R5). */
+/** What a merchant may put before banks that have not agreed to anything (contract/limits.md, "Campaigns and stock"). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openPartners, type Partners } from './support/campaign-moves.ts'

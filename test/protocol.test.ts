@@ -1,4 +1,4 @@
-/** What holds for every request, whatever it asks for (behaviour.md, section 1; reliability.md, facts 1, 2 and 7). */
+/** What holds for every request, whatever it asks for (contract/http.md). */
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { after, before, describe, test } from 'node:test'

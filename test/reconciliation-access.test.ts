@@ -1,4 +1,4 @@
-/** Who may do what of reconciliation, and at which stage (behaviour.md, sections 2, 3, 7 and 8). */
+/** Who may do what of reconciliation, and at which stage (contract/reconciliation.md, "Stages"). */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
@@ -168,7 +168,7 @@ suite('404 and 403: what is not there, and whose it is', () => {
       if (operation.name === 'differences.csv') assertRefused(await operation.call(beta, right()), 404)
     })
 
-  test('the form comes before both (behaviour.md, section 2)', async () => {
+  test('the form comes before both (contract/http.md, "Order of checks")', async () => {
     const { alpha, grocer } = sides
     const voltshop = await openMerchant(platform, 'voltshop')
     const gamma = await openCampaignBank(platform, 'gamma')

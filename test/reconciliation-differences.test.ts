@@ -1,4 +1,4 @@
-/** In what reports may differ from the terms and from each other, to the cent (behaviour.md, sections 7 and 8). */
+/** In what reports may differ from the terms and from each other, to the cent (contract/reconciliation.md, "Differences"). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { differenceKinds } from '../src/reconciliation/differences.ts'

@@ -1,4 +1,4 @@
-/** Uploaded reports byte for byte, and all differences as CSV (behaviour.md, sections 7 and 8). */
+/** Uploaded reports byte for byte, and all differences as CSV (contract/portal.md, "Reads"). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { parse } from 'csv-parse/sync'

@@ -1,4 +1,4 @@
-/** Uploads of reports: what is refused, and that whatever goes wrong leaves nothing behind (behaviour.md, section 7). */
+/** Uploads of reports: what is refused, and that whatever goes wrong leaves nothing behind (contract/reconciliation.md, "The report file"). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { openAsBlob } from 'node:fs'

@@ -1,4 +1,4 @@
-/** From the first report to the end of a campaign, as both sides do it (behaviour.md, sections 3, 7 and 8). */
+/** From the first report to the end of a campaign, as both sides do it (contract/reconciliation.md). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { assertResult, campaignDirectory, ids, type Partner } from './support/campaigns.ts'

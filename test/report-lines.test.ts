@@ -1,4 +1,4 @@
-/** The file of a report (behaviour.md, section 7): every form that a value may have, and every fault by line, column and value. */
+/** The file of a report (contract/reconciliation.md, "The report file"): every form that a value may have, and every fault by line, column and value. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { DomainError } from '../src/errors.ts'

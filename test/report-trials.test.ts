@@ -1,4 +1,4 @@
-/** Trials of a report, and clients that leave before they have their answer: neither keeps anything (behaviour.md, section 9). */
+/** Trials of a report, and clients that leave before they have their answer: neither keeps anything (contract/reconciliation.md, "Trials"). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'

@@ -1,4 +1,4 @@
-/** How much of a tariff's unsold stock one bank may hold reserved (security.md, R6). */
+/** How much of a tariff's unsold stock one bank may hold reserved (contract/limits.md, "Campaigns and stock"). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { bankAt, openBank, range } from './support/esim.ts'

@@ -1,4 +1,4 @@
-/** Processes in live mode behind haproxy, each stopped by SIGTERM and started again in turn (reliability.md, fact 8). */
+/** Processes in live mode behind haproxy, each stopped by SIGTERM and started again in turn (contract/reliability.md, "Facts"). */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** /sandbox/clock (behaviour.md, section 5). */
+/** /sandbox/clock (contract/operations.md, "The clock of the sandbox"). */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

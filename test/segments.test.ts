@@ -1,4 +1,4 @@
-/** PUT /portal/cashbacks/:id/segment (behaviour.md, section 3, "Segments"; sections 7 and 8). */
+/** PUT /portal/cashbacks/:id/segment (contract/campaigns.md, "Segments"). */
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { after, afterEach, before, suite, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** `perkline serve` and `perkline migrate` as real processes (operations.md). */
+/** `perkline serve` and `perkline migrate` as real processes (contract/operations.md). */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

@@ -1,5 +1,5 @@
 /**
- * 500 connections that trickle (reliability.md, "slow clients"): what they cost the others, measured by turns with and without them in
+ * 500 connections that trickle (contract/reliability.md, "Experiments"): what they cost the others, measured by turns with and without them in
  * one run, and how soon they are gone.
  */
 import assert from 'node:assert/strict'

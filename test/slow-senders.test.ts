@@ -1,4 +1,4 @@
-/** Slow senders are cut off within 10 seconds (reliability.md, fact 7), each on its own connection, all at the same time. */
+/** Slow senders are cut off within 10 seconds (contract/reliability.md, "Facts"), each on its own connection, all at the same time. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'

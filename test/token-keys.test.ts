@@ -1,4 +1,4 @@
-/** The key pairs that sign tokens: rotation, the upgrade from version 0.2, and who opens a private key (security.md, W5 and W6). */
+/** The key pairs that sign tokens: rotation, the upgrade from version 0.2, and who opens a private key (contract/access.md, "Tokens"). */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, beforeEach, suite, test } from 'node:test'

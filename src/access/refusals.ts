@@ -8,7 +8,7 @@ import { findEndedTokens, findRefused } from './store.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 import type { ReadToken } from './tokens.ts'
 
-/** The promise of behaviour.md, section 2: access is lost within 10 seconds, in every process. */
+/** The promise of contract/access.md, "Losing access": access is lost within 10 seconds, in every process. */
 const staleAfterMs = 10_000
 /** Covers clocks that differ between processes. */
 const marginMs = 60_000

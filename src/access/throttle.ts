@@ -1,5 +1,5 @@
 /**
- * Slows down guessing (behaviour.md, section 2; security.md, "Limits"): after 10 failures for one clientId or login from one address,
+ * Slows down guessing (contract/access.md, "Wrong secrets and passwords"): after 10 failures for one clientId or login from one address,
  * or 50 from one address, within a minute, that address waits. The rightful client elsewhere is never locked out.
  */
 import { createHash } from 'node:crypto'

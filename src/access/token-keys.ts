@@ -1,5 +1,5 @@
 /**
- * The Ed25519 key pairs that sign access tokens (security.md, W6). They are made in the database, the private keys sealed under the
+ * The Ed25519 key pairs that sign access tokens (contract/access.md, "Tokens"). They are made in the database, the private keys sealed under the
  * master key. Only processes that issue tokens open a private key; the others know the public keys.
  *
  * A new pair signs some time after it was made, when every process has read it. The pair before is accepted until its last token has

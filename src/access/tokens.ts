@@ -1,5 +1,5 @@
 /**
- * Bearer tokens (cashback document, "Authentication"; behaviour.md, section 2): signed with EdDSA (`token-keys.ts`), valid for 7200 s
+ * Bearer tokens (contract/access.md, "Tokens"): signed with EdDSA (`token-keys.ts`), valid for 7200 s
  * of real time, bound to one account, role, credential and client secret.
  */
 import { randomBytes } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** Proves the books (operations.md, `perkline audit`): what the rules promise is counted anew from what the database holds. */
+/** Proves the books (contract/operations.md, "The audit"): what the rules promise is counted anew from what the database holds. */
 import { campaignCheckFunctions, campaignChecks } from '../campaigns/audit-checks.ts'
 import { type CheckResult, runCheck } from '../db/check.ts'
 import { type Database, queryable } from '../db/database.ts'

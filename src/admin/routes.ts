@@ -1,5 +1,5 @@
 /**
- * What the platform's operator does, below `/admin`: the commands call these (operations.md, "The command `perkline`"), and the
+ * What the platform's operator does, below `/admin`: the commands call these (contract/operations.md, "The command line"), and the
  * portal of the operator's staff.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'

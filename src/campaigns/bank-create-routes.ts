@@ -1,4 +1,4 @@
-/** `POST /portal/cashbacks` (behaviour.md, section 7): registered where every caller is a partner already. */
+/** `POST /portal/cashbacks` (contract/portal.md, "Changes"): registered where every caller is a partner already. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf } from '../http/authenticate.ts'

@@ -1,4 +1,4 @@
-/** The filters of the bank's list of campaigns (cashback document, GET /cashbacks/for-bank; behaviour.md, sections 3 and 8). */
+/** The filters of the bank's list of campaigns (contract/campaigns.md, "Bank list"). */
 import Type from 'typebox'
 import { DomainError } from '../errors.ts'
 import type { ListFilters } from './bank-list-store.ts'

@@ -1,4 +1,4 @@
-/** The shape of the bank's list (cashback document, "Campaign, bank view"): it is sent as text, so nothing is made from this. */
+/** The shape of the bank's list (contract/campaigns.md, "Bank list"): it is sent as text, so nothing is made from this. */
 import Type from 'typebox'
 import { named, nullable } from '../http/openapi.ts'
 import { count, money, offer, origin, participation, standing, text } from './campaign-schemas.ts'

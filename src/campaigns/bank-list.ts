@@ -1,4 +1,4 @@
-/** A bank reads its campaigns (cashback document, GET /cashbacks/for-bank; behaviour.md, section 3). */
+/** A bank reads its campaigns (contract/campaigns.md, "Bank list"). */
 import type { LongRead, ReadLimits } from '../db/copy-out.ts'
 import type { Database } from '../db/database.ts'
 import { DomainError } from '../errors.ts'

@@ -1,4 +1,4 @@
-/** A bank decides whether it takes part in a campaign (cashback document, "Bank side"; behaviour.md, section 3). */
+/** A bank decides whether it takes part in a campaign (contract/campaigns.md, "Who decides when"). */
 import type { BankCaller } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { uuidForm } from '../uuid.ts'

@@ -1,4 +1,4 @@
-/** Merchants as banks see them (cashback document, "Merchant record"); suspended ones are not there. */
+/** Merchants as banks see them (contract/campaigns.md, "Merchant records"); suspended ones are not there. */
 import type { Queryable, Statement } from '../db/database.ts'
 
 export type Retailer = {

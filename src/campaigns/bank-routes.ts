@@ -1,4 +1,4 @@
-/** What banks do with campaigns and merchants (cashback document, "Bank side"). */
+/** What banks do with campaigns and merchants (contract/campaigns.md, "Who decides when"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'

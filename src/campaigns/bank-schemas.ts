@@ -1,4 +1,4 @@
-/** What banks send and get, but for the list of campaigns (cashback document, "Bank side", "Merchant record"). */
+/** What banks send and get, but for the list of campaigns (contract/campaigns.md). */
 import Type from 'typebox'
 import { nullable } from '../http/openapi.ts'
 import { closed, instant, uuid } from './schemas.ts'

@@ -1,4 +1,4 @@
-/** What banks see of merchants (cashback document, "Merchant record"; behaviour.md, section 3). */
+/** What banks see of merchants (contract/campaigns.md, "Merchant records"). */
 import type { Retailer } from './bank-retailers-store.ts'
 
 /** What is the merchant's own affair is null to every bank. */

@@ -1,4 +1,4 @@
-/** Who may call what (cashback document, "Who may do what"): looked at before anything else of a request is read. */
+/** Who may call what (contract/access.md, "Roles"): looked at before anything else of a request is read. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
 import type { CostlyReads } from '../costly-reads.ts'

@@ -1,4 +1,4 @@
-/** What banks and merchants are both shown of a campaign (cashback document, "Campaign, bank view"): the parts of their schemas. */
+/** What banks and merchants are both shown of a campaign (contract/campaigns.md, "Bank list"): the parts of their schemas. */
 import Type, { type TProperties } from 'typebox'
 import { named, nullable } from '../http/openapi.ts'
 import { type BankReportingStatus, bankReportingStatuses, bankStatuses } from './lifecycle.ts'

@@ -1,4 +1,4 @@
-/** What the clock does with campaigns (behaviour.md, section 3): periods start and end, and the last wait is over. */
+/** What the clock does with campaigns (contract/campaigns.md, "The period"): periods start and end, and the last wait is over. */
 import type { CampaignDeps } from './deps.ts'
 import { makeDueMoves } from './due-moves.ts'
 import { complete } from './lifecycle.ts'

@@ -1,4 +1,4 @@
-/** New campaigns, of a merchant or of a bank (cashback document, POST /cashbacks/for-merchant; behaviour.md, section 7). */
+/** New campaigns, of a merchant or of a bank (contract/campaigns.md, "Create"). */
 import { randomUUID } from 'node:crypto'
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
 import { DomainError } from '../errors.ts'

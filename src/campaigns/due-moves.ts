@@ -1,6 +1,6 @@
 /**
  * What the clock has brought about is done before anything else is decided about a campaign, by its job or by whoever comes first
- * (behaviour.md, section 3): nobody meets a campaign in a state that its period has left already.
+ * (contract/campaigns.md, "The period"): nobody meets a campaign in a state that its period has left already.
  */
 import type { Queryable } from '../db/database.ts'
 import type { CampaignDeps } from './deps.ts'

@@ -1,4 +1,4 @@
-/** A merchant edits its campaign (cashback document, PATCH /cashbacks/for-merchant/:cashbackId; behaviour.md, section 3). */
+/** A merchant edits its campaign (contract/campaigns.md, "Edit"). */
 import type { MerchantCaller } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { findTerminalList } from '../partners/terminal-lists-store.ts'

@@ -1,4 +1,4 @@
-/** Callers may say which version of a campaign they decided by; it must still be the present one (behaviour.md, section 3). */
+/** Callers may say which version of a campaign they decided by; it must still be the present one (contract/http.md, "Versions of a campaign"). */
 import type { Queryable, Statement } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import type { LockedCampaign } from './moves-store.ts'

@@ -1,4 +1,4 @@
-/** What an edit changes, and whether it may (behaviour.md, sections 3 and 8). Pure: values in, faults out. */
+/** What an edit changes, and whether it may (contract/campaigns.md, "Edit"). Pure: values in, faults out. */
 import type { FieldName, Fields } from './form.ts'
 import * as lifecycle from './lifecycle.ts'
 

@@ -1,5 +1,5 @@
 /**
- * The rules of a campaign's form that no schema can state (behaviour.md, sections 3 and 8): what one field must be beyond type and
+ * The rules of a campaign's form that no schema can state (contract/campaigns.md, "Create"): what one field must be beyond type and
  * length, and what fields must be to each other. Pure: values in, faults out. The schema (`form-schemas.ts`) tells wrong types and
  * lengths; here they are passed over, so that all faults of a body are told together and none twice.
  */

@@ -1,4 +1,4 @@
-/** Who did what with a campaign (behaviour.md, sections 7 and 8). */
+/** Who did what with a campaign (contract/campaigns.md, "History"). */
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
 import { roundedCustomers } from '../segments/rounded-customers.ts'
 import type { CampaignDeps } from './deps.ts'

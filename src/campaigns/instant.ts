@@ -1,5 +1,5 @@
 /**
- * Dates and times as partners write them (behaviour.md, section 8): ISO 8601, a time needs a zone or `Z`, a date alone is midnight
+ * Dates and times as partners write them (contract/campaigns.md, "Create"): ISO 8601, a time needs a zone or `Z`, a date alone is midnight
  * UTC. The zone may be `+02:00`, `+0200` or `+02`.
  */
 const form =

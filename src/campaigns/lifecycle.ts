@@ -1,5 +1,5 @@
 /**
- * The life of a campaign and of each bank's part in it (cashback document, "States and transitions"; behaviour.md, section 3): the
+ * The life of a campaign and of each bank's part in it (contract/campaigns.md, "Who decides when"): the
  * only place that knows which move is possible. The caller locks the campaign, asks here, and writes all changes in one transaction;
  * the SQL that writes repeats the states that they start from.
  */
@@ -168,7 +168,7 @@ export type Change = { trigger: Trigger } & (
 export type Decision = { changes: readonly Change[] }
 
 const dayMs = 86_400_000
-/** Deleting needs at least this long before the start (cashback document, "Limits"). */
+/** Deleting needs at least this long before the start (contract/campaigns.md, "Who decides when"). */
 export const deleteBeforeStartMs = 2 * dayMs
 
 const refuse = (text: string, code: ErrorCode = 'campaign-state', rule?: string): never => {

@@ -1,4 +1,4 @@
-/** The parameters of the merchant's list (cashback document, GET /cashbacks/for-merchant; behaviour.md, sections 3 and 8). */
+/** The parameters of the merchant's list (contract/campaigns.md, "Merchant list"). */
 import Type from 'typebox'
 import { DomainError } from '../errors.ts'
 import { skuParameter, together } from './bank-list-query.ts'

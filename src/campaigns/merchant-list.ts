@@ -1,5 +1,5 @@
 /**
- * A merchant reads its campaigns page by page (cashback document, GET /cashbacks/for-merchant). Two things are remembered, each with the
+ * A merchant reads its campaigns page by page (contract/campaigns.md, "Merchant list"). Two things are remembered, each with the
  * version of the merchant's campaigns that it belongs to: the order of all campaigns that a filter finds, so that the last page of a
  * hundred thousand takes as long as the first, and the text of pages, so that one that has not changed costs next to nothing. For the
  * first pages the beginning of the order is enough, which is found sooner after a change. Every answer has compared the version with the

@@ -1,4 +1,4 @@
-/** What a merchant does with its campaigns besides filling in their form: read, launch, delete (cashback document, "Merchant side"). */
+/** What a merchant does with its campaigns besides filling in their form: read, launch, delete (contract/campaigns.md). */
 import type { MerchantCaller } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'

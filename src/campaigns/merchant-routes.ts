@@ -1,4 +1,4 @@
-/** What merchants do with their campaigns (cashback document, "Merchant side"), below `/cashbacks/for-merchant`. */
+/** What merchants do with their campaigns (contract/campaigns.md), below `/cashbacks/for-merchant`. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { type CampaignRoutesDeps, onlyMerchants } from './callers.ts'

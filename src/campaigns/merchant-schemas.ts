@@ -1,4 +1,4 @@
-/** What merchants get of campaigns and banks (cashback document, "Merchant side"; behaviour.md, section 3). */
+/** What merchants get of campaigns and banks (contract/campaigns.md). */
 import Type, { type TSchema } from 'typebox'
 import { named, nullable } from '../http/openapi.ts'
 import { count, flag, money, offer, origin, participation, standing, text } from './campaign-schemas.ts'

@@ -1,4 +1,4 @@
-/** What merchants see of their campaigns (behaviour.md, section 3, "Creating and changing"). */
+/** What merchants see of their campaigns (contract/campaigns.md, "Detail for the merchant"). */
 import { roundedCustomers } from '../segments/rounded-customers.ts'
 import type { Details, InvitedBank } from './details-store.ts'
 import * as lifecycle from './lifecycle.ts'

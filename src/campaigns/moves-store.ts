@@ -329,6 +329,6 @@ export function applied(campaign: LockedCampaign, changes: readonly Change[], no
   }
 }
 
-/** One message for a campaign that is unknown to a bank, whatever the reason (behaviour.md, section 3). */
+/** One message for a campaign that is unknown to a bank, whatever the reason (contract/campaigns.md, "Who decides when"). */
 export const campaignNotFound = (code: 'invalid' | 'not-found'): DomainError =>
   new DomainError(code, 'The campaign was not found')

@@ -1,4 +1,4 @@
-/** Lists that are shown page by page, as the merchant's list of campaigns is (behaviour.md, section 3). */
+/** Lists that are shown page by page, as the merchant's list of campaigns is (contract/campaigns.md, "Merchant list"). */
 
 import Type, { type TSchema } from 'typebox'
 import { count, flag } from './campaign-schemas.ts'

@@ -1,4 +1,4 @@
-/** Who may see a campaign: its merchant, and the banks that are invited (behaviour.md, section 7). */
+/** Who may see a campaign: its merchant, and the banks that are invited (contract/portal.md, "Reads"). */
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'

@@ -1,5 +1,5 @@
 /**
- * What a merchant may put before banks that have not agreed to anything (security.md, R5): campaigns that no bank has approved yet are
+ * What a merchant may put before banks that have not agreed to anything (contract/limits.md, "Campaigns and stock"): campaigns that no bank has approved yet are
  * limited in number and size. Creations and edits of a merchant follow one another here, so that the limits hold exactly.
  */
 import type { Queryable } from '../db/database.ts'

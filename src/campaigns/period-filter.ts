@@ -1,4 +1,4 @@
-/** Periods in the queries of lists (behaviour.md, sections 3 and 8): a date alone means that whole day, UTC. */
+/** Periods in the queries of lists (contract/campaigns.md, "Bank list"): a date alone means that whole day, UTC. */
 import Type from 'typebox'
 import { instantForm, instantPattern, isDateAlone, readInstant } from './instant.ts'
 

@@ -1,4 +1,4 @@
-/** What a portal does with campaigns themselves, below `/portal` (behaviour.md, section 7): a bank creates one, both sides read the history. */
+/** What a portal does with campaigns themselves, below `/portal` (contract/portal.md, "Changes"): a bank creates one, both sides read the history. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { bankCreateRoutes } from './bank-create-routes.ts'

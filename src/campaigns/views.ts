@@ -1,4 +1,4 @@
-/** What partners see of campaigns (cashback document, "Resources and their fields"). */
+/** What partners see of campaigns (contract/campaigns.md). */
 import type { LockedCampaign } from './moves-store.ts'
 
 /** The operation result that confirm, reject, create and every other move answer with. */

@@ -50,7 +50,7 @@ const fixedSettings = {
   max_parallel_workers_per_gather: '0',
   max_parallel_maintenance_workers: '0',
   timezone: 'UTC',
-  // Statements, their errors and details carry key values (reliability.md, fact 3): events of the server are all we log.
+  // Statements, their errors and details carry key values (contract/reliability.md, "Facts"): events of the server are all we log.
   log_timezone: 'UTC',
   log_min_messages: 'log',
   log_error_verbosity: 'terse',

@@ -1,5 +1,5 @@
 /**
- * Who was shown activation data again: every repeated confirm and every QR picture is counted by order and caller (security.md, W2).
+ * Who was shown activation data again: every repeated confirm and every QR picture is counted by order and caller (contract/security.md, "Reads of activation data").
  * Written off the answer's path, a caller's first read of an order within a second, further ones at most once a minute.
  */
 import type { Queryable } from '../db/database.ts'

@@ -40,7 +40,7 @@ const nameOf = ({ operatorCode, tariffCode }: Pick<StateCount, 'operatorCode' | 
 /** A profile takes some microseconds to open. */
 const openedProfiles = 2_000
 
-/** Opens a random sample of the profiles: each must open in its own row and hold the ICCID that the row is found by (security.md, W7). */
+/** Opens a random sample of the profiles: each must open in its own row and hold the ICCID that the row is found by (contract/security.md, "Keys"). */
 export async function checkSealedProfiles(database: Queryable, sealing: Sealing): Promise<CheckResult> {
   const profiles = await sampleSealedProfiles(database, openedProfiles)
   const errors = profiles.flatMap(profile => openingError(sealing, profile) ?? [])

@@ -1,6 +1,6 @@
 /**
  * Orders as they were last read. What belongs to an order when it is made stays as it is, and once it has come to its end nothing of it
- * changes any more (eSIM document, "States and transitions"): whoever asks again costs the database little, or nothing.
+ * changes any more (contract/esim.md, "States"): whoever asks again costs the database little, or nothing.
  */
 import type { Order, OrderKey } from './store.ts'
 

@@ -1,5 +1,5 @@
 /**
- * The life of an order (eSIM document, "States and transitions"): the only place that knows which move is possible. The guards are
+ * The life of an order (contract/esim.md, "States"): the only place that knows which move is possible. The guards are
  * repeated in the SQL that writes, so that a decision made on an old reading can never be carried out.
  */
 import { DomainError, type ErrorCode } from '../errors.ts'

@@ -1,5 +1,5 @@
 /**
- * How many live reservations one bank may hold (behaviour.md, section 4, OPEN_RESERVATIONS). The limit holds over all processes,
+ * How many live reservations one bank may hold (contract/limits.md, "Campaigns and stock"). The limit holds over all processes,
  * because near it reservations are counted and made under a lock that they share. Far from it a process may make some without:
  * after each count only so many, and for so short a time, that all processes together cannot come to the limit meanwhile.
  */

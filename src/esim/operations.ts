@@ -182,7 +182,7 @@ const repeatedDelivery: Record<store.MailState, EmailDelivery> = {
 }
 
 /**
- * Sends the e-mail at most once (behaviour.md, section 4): marked before the first byte goes out, and the mark is taken back only
+ * Sends the e-mail at most once (contract/esim.md, "The e-mail"): marked before the first byte goes out, and the mark is taken back only
  * when it is certain that nothing arrived. Never fails: the activation is paid for.
  */
 async function deliver(

@@ -1,5 +1,5 @@
 /**
- * How many live reservations of a tariff one bank may hold: a share of the tariff's unsold stock (security.md, R6). Only banks with less
+ * How many live reservations of a tariff one bank may hold: a share of the tariff's unsold stock (contract/limits.md, "Campaigns and stock"). Only banks with less
  * than all of it pay for that.
  */
 import type { Database } from '../db/database.ts'

@@ -1,4 +1,4 @@
-/** The seven operations of the eSIM document, below `/esim/v1`. */
+/** The seven operations of the eSIM API, below `/esim/v1`. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'

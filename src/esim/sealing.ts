@@ -1,8 +1,8 @@
 /**
- * Installation secrets at rest (behaviour.md, section 4): `iccid`, `pin1` and `activationCode` are kept only as AES-256-GCM
+ * Installation secrets at rest (contract/esim.md, "Secrets"): `iccid`, `pin1` and `activationCode` are kept only as AES-256-GCM
  * ciphertext under a key derived from the master key. The ICCID's keyed hash makes it findable without being readable.
  *
- * The additional data binds a ciphertext to its row: profile id, tariff and ICCID hash (security.md, W7). Version 0.2 bound only the
+ * The additional data binds a ciphertext to its row: profile id, tariff and ICCID hash (contract/security.md, "Keys"). Version 0.2 bound only the
  * hash: such rows have a key of another purpose, are still read, and `perkline keys rotate` seals them anew.
  */
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'

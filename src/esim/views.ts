@@ -1,4 +1,4 @@
-/** What banks see of operators, tariffs and orders: exactly the documented fields (eSIM document, "Resources and their fields"). */
+/** What banks see of operators, tariffs and orders: exactly the documented fields (contract/esim.md). */
 import { instantText } from '../instant-text.ts'
 import type { Offer } from './availability.ts'
 import type { MobileOperator, Tariff } from './catalogue.ts'

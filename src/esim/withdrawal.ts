@@ -1,4 +1,4 @@
-/** Taking free profiles out of sale for good (operations.md, `profiles withdraw`; behaviour.md, section 9). */
+/** Taking free profiles out of sale for good (contract/contract/operations.md, "The stock file"). */
 import type { Queryable } from '../db/database.ts'
 import { newOrderId } from './order-id.ts'
 import type { StockDeps } from './stock-operations.ts'

@@ -26,7 +26,7 @@ export function accountOf({ caller, routeOptions }: FastifyRequest): string | nu
 const uncounted = /^\/esim\/v1(\/|$)|^\/health\/|^\/app(\/|$)|\/swagger(\/|$)|^\/getToken\/auth$/
 
 /**
- * Limits the requests of each account to each API, and of each address where no token is needed (security.md, R2). Who calls and
+ * Limits the requests of each account to each API, and of each address where no token is needed (contract/limits.md, "Requests"). Who calls and
  * whether it may is known by then; nothing of the body is read.
  */
 export function limitAccounts(app: FastifyInstance, limiter: RateLimiter): void {

@@ -77,7 +77,7 @@ export type AppDeps = {
   notReady(): Promise<string | null>
 }
 
-/** Slow senders are cut off after this time (reliability.md, fact 7); uploads of files have their own pace. */
+/** Slow senders are cut off after this time (contract/reliability.md, "Facts"); uploads of files have their own pace. */
 const headersTimeoutMs = 5_000
 const usualBodyTimeoutMs = 8_000
 const bodyLimitBytes = 64 * 1024

@@ -16,7 +16,7 @@ declare module 'fastify' {
 export type AuthenticateDeps = { tokens: Tokens; refusals: Refusals; publicUrl: string }
 
 /**
- * Every route of this plugin needs a token of ours (behaviour.md, section 2), as bearer token or in the portal's session cookie.
+ * Every route of this plugin needs a token of ours (contract/access.md, "Tokens"), as bearer token or in the portal's session cookie.
  *
  * @throws DomainError 'unauthenticated'; 'unavailable' when revocations could not be read for 10 seconds; 'forbidden' for a change
  *   by cookie that does not come from the platform's own pages

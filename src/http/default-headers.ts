@@ -1,4 +1,4 @@
-/** Headers of every answer (security.md, "Transport, headers, files"); a route that may be kept says so itself. */
+/** Headers of every answer (contract/security.md, "Transport, headers and files"); a route that may be kept says so itself. */
 import type { FastifyInstance } from 'fastify'
 
 const usual = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }

@@ -1,5 +1,5 @@
 /**
- * The only place that knows status codes of errors and the bodies of the APIs: the cashback document's, the eSIM document's, and
+ * The only place that knows status codes of errors and the bodies of the APIs: the cashback API's, the eSIM API's, and
  * the token endpoint's `{text}`.
  */
 import { STATUS_CODES } from 'node:http'

@@ -1,4 +1,4 @@
-/** A form with one file (`multipart/form-data`, behaviour.md, section 7), read as it comes: of the file no more is kept than is under way. */
+/** A form with one file (`multipart/form-data`, contract/portal.md), read as it comes: of the file no more is kept than is under way. */
 import { on } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'

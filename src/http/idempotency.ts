@@ -1,5 +1,5 @@
 /**
- * The header `Idempotency-Key` (partner-api.md, section 5). A route takes it with `config: { idempotent: true }` and answers with
+ * The header `Idempotency-Key` (contract/http.md, "Repeated requests"). A route takes it with `config: { idempotent: true }` and answers with
  * `answerOnce`, or `answerUploadOnce` where the body is a file; what else belongs to it happens here.
  */
 import { createHash, type Hash } from 'node:crypto'

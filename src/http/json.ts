@@ -1,6 +1,6 @@
 /**
- * Bodies in JSON. How much a body holds is counted before it is parsed, so that nobody keeps the others waiting (security.md, R1).
- * Then it is read strictly (reliability.md, facts 1 and 2): what JSON.parse would let pass in silence (a name given twice, half a
+ * Bodies in JSON. How much a body holds is counted before it is parsed, so that nobody keeps the others waiting (contract/http.md, "Request bodies").
+ * Then it is read strictly (contract/reliability.md, "Facts"): what JSON.parse would let pass in silence (a name given twice, half a
  * surrogate pair, NUL, bytes that are no UTF-8) is a fault that names its field, because in a payment API two spellings of one
  * request must never become two meanings.
  */

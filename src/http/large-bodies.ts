@@ -1,6 +1,6 @@
 /**
  * JSON bodies that are large take turns: what waits is not read, and it is known before who sends it and, for an edit, that he may
- * (security.md, R1).
+ * (contract/http.md, "Request bodies").
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createTurns, type Turns } from '../turns.ts'

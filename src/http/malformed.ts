@@ -1,4 +1,4 @@
-/** Bodies that are no attempt to get a token: an address may send so many of them (security.md, "Limits"). */
+/** Bodies that are no attempt to get a token: an address may send so many of them (contract/limits.md). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AddressLimit } from '../access/throttle.ts'
 import { answerError, statusOfError } from './errors.ts'

@@ -1,5 +1,5 @@
 /**
- * How many requests an account or an address may send (behaviour.md, section 4; security.md, "Limits"): a token bucket, kept as the one
+ * How many requests an account or an address may send (contract/limits.md, "Requests"): a token bucket, kept as the one
  * instant at which it will be full again (the generic cell rate algorithm), in this process or, for all processes together, in Redis
  * or Valkey.
  */

@@ -1,5 +1,5 @@
 /**
- * Requests with an Idempotency-Key take effect once (partner-api.md, section 5): the first answer is kept in the transaction of the
+ * Requests with an Idempotency-Key take effect once (contract/http.md, "Repeated requests"): the first answer is kept in the transaction of the
  * operation itself, and a repeat gets it again. A process that dies between commit and answer leaves both or none.
  */
 import type { Database } from '../db/database.ts'

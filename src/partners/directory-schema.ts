@@ -1,4 +1,4 @@
-/** The rules of the directory file, key by key (operations.md, "The directory file"). */
+/** The rules of the directory file, key by key (contract/contract/operations.md, "The directory file"). */
 import { deliveryModes } from '../esim/store.ts'
 import { maxTerminals, readTerminals, type Terminal, terminalRules } from './terminals-file.ts'
 import * as rules from './text-rules.ts'
@@ -95,7 +95,7 @@ export type DirectoryContext = {
 }
 
 /**
- * Reads the whole directory file (operations.md, "The directory file"). A field that an entry leaves out is undefined, and null
+ * Reads the whole directory file (contract/contract/operations.md, "The directory file"). A field that an entry leaves out is undefined, and null
  * clears one; what a new entry gets instead stands in `tables.ts`.
  */
 export function directoryForm(context: DirectoryContext) {

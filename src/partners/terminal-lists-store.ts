@@ -1,4 +1,4 @@
-/** The terminals of each merchant as the JSON text that banks get (cashback document, "terminals[] element"), written when they change. */
+/** The terminals of each merchant as the JSON text that banks get (contract/campaigns.md, "Create"), written when they change. */
 import type { Queryable } from '../db/database.ts'
 
 /**

@@ -1,4 +1,4 @@
-/** Numbers of payment cards, which have no business in a report (security.md, "Transport, headers, files"). Pure. */
+/** Numbers of payment cards, which have no business in a report (contract/security.md, "Card numbers"). Pure. */
 
 /** Lengths by the first digits of the payment systems in use. */
 const ranges: readonly { first: RegExp; lengths: readonly number[] }[] = [

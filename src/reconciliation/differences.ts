@@ -1,4 +1,4 @@
-/** In what a report may differ from the campaign's terms, and two reports from each other (behaviour.md, section 7). */
+/** In what a report may differ from the campaign's terms, and two reports from each other (contract/reconciliation.md, "Differences"). */
 
 export const sides = ['bank', 'merchant'] as const
 /** Who uploaded a report. */

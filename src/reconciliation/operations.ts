@@ -1,4 +1,4 @@
-/** What a merchant and its banks do once reports are there (behaviour.md, section 3, "Reconciliation"; section 7). */
+/** What a merchant and its banks do once reports are there (contract/reconciliation.md, "Stages"). */
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { lockCampaignByClock } from '../campaigns/due-moves.ts'

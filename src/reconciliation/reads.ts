@@ -1,4 +1,4 @@
-/** Who may see which reports and differences (behaviour.md, section 7): the merchant of the campaign all, a bank its own only. */
+/** Who may see which reports and differences (contract/portal.md, "Reads"): the merchant of the campaign all, a bank its own only. */
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { requireOwn } from '../campaigns/merchant-operations.ts'
 import { campaignNotFound } from '../campaigns/moves-store.ts'

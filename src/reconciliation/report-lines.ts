@@ -1,4 +1,4 @@
-/** A report as a file (behaviour.md, section 7): CSV (RFC 4180, UTF-8) that becomes checked lines. Pure: bytes in, lines and faults out. */
+/** A report as a file (contract/reconciliation.md, "The report file"): CSV (RFC 4180, UTF-8) that becomes checked lines. Pure: bytes in, lines and faults out. */
 import { isDateAlone, readInstant } from '../campaigns/instant.ts'
 import { decodeLine, readLines, splitRecord } from '../csv-lines.ts'
 import { DomainError } from '../errors.ts'

@@ -1,4 +1,4 @@
-/** Reports, reconciliation and settlement after the period, below `/portal` (behaviour.md, sections 3, 7 and 8). */
+/** Reports, reconciliation and settlement after the period, below `/portal` (contract/reconciliation.md). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
 import { createUploadTurns } from '../http/file-upload.ts'

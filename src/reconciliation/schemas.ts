@@ -1,4 +1,4 @@
-/** The shapes of reconciliation (behaviour.md, section 8): from these come validation, types, answers and the OpenAPI document. */
+/** The shapes of reconciliation (contract/portal.md, "Reads"): from these come validation, types, answers and the OpenAPI document. */
 import Type from 'typebox'
 import { count, money, participation, text } from '../campaigns/campaign-schemas.ts'
 import { pageOf, pagingParameters } from '../campaigns/paging.ts'

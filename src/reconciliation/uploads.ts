@@ -1,4 +1,4 @@
-/** A bank or a merchant uploads its report (behaviour.md, sections 3, 7 and 8): the whole of it in one transaction, or nothing. */
+/** A bank or a merchant uploads its report (contract/reconciliation.md, "The report file"): the whole of it in one transaction, or nothing. */
 import { randomUUID } from 'node:crypto'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import * as lifecycle from '../campaigns/lifecycle.ts'
@@ -86,7 +86,7 @@ export async function uploadReport(deps: CampaignDeps, given: Given): Promise<Up
 }
 
 /**
- * Reads and compares a report as `uploadReport` does, and keeps nothing (behaviour.md, section 9).
+ * Reads and compares a report as `uploadReport` does, and keeps nothing (contract/reconciliation.md, "Trials").
  *
  * @throws DomainError as `uploadReport`
  */

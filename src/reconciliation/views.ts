@@ -1,4 +1,4 @@
-/** What partners see of reports and differences (behaviour.md, section 8, "Shapes"). */
+/** What partners see of reports and differences (contract/portal.md, "Reads"). */
 import { bankReportingStatus, isSettled } from '../campaigns/lifecycle.ts'
 import { csvCell } from '../csv-cell.ts'
 import { countEveryKind, type Difference, totalOf } from './differences.ts'

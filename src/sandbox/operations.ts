@@ -1,5 +1,5 @@
 /**
- * The sandbox clock (behaviour.md, section 5): kept in the database, so that all processes agree; it goes only forwards, and what
+ * The sandbox clock (contract/operations.md, "The clock of the sandbox"): kept in the database, so that all processes agree; it goes only forwards, and what
  * falls due on the way is carried out before the answer.
  */
 import { setTimeout as sleep } from 'node:timers/promises'

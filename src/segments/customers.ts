@@ -1,4 +1,4 @@
-/** The customer directory: the platform's operator tells which customers are whose (operations.md, `perkline customers import`). */
+/** The customer directory: the platform's operator tells which customers are whose (contract/operations.md, "Customers"). */
 import { findOwner } from '../access/store.ts'
 import { type Database, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'

@@ -1,4 +1,4 @@
-/** A customer's rights: what is kept of one, and taking customers out of the directory and of segments (operations.md, `perkline customers`). */
+/** A customer's rights: what is kept of one, and taking customers out of the directory and of segments (contract/operations.md, "Customers"). */
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { tellSegmentChanged } from '../campaigns/moves-store.ts'

@@ -1,4 +1,4 @@
-/** A merchant forms the segment of its campaign from a file of customers (behaviour.md, section 3, "Segments"). */
+/** A merchant forms the segment of its campaign from a file of customers (contract/campaigns.md, "Segments"). */
 import type { MerchantCaller } from '../access/caller.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { lockCampaignByClock } from '../campaigns/due-moves.ts'

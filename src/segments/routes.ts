@@ -1,4 +1,4 @@
-/** Segments of customers, below `/portal` (behaviour.md, sections 3, 7 and 8). */
+/** Segments of customers, below `/portal` (contract/campaigns.md, "Segments"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'

@@ -1,4 +1,4 @@
-/** How many segments a merchant forms on a day: by many small files it would learn who is a bank's customer (security.md, W1). */
+/** How many segments a merchant forms on a day: by many small files it would learn who is a bank's customer (contract/campaigns.md, "Segments"). */
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 

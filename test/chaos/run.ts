@@ -1,5 +1,5 @@
 /**
- * `npm run chaos [-- SECONDS [NAME...]]`: the experiments of reliability.md in their long forms, each for this many seconds (60
+ * `npm run chaos [-- SECONDS [NAME...]]`: the experiments of contract/reliability.md in their long forms, each for this many seconds (60
  * without): `sales`, `grown` and `disk`, or those that are named. The short forms are in races.test.ts, faults.test.ts and
  * full-disk.test.ts.
  */

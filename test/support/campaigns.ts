@@ -172,7 +172,7 @@ export async function createBankCampaign(
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** An operation result of the cashback document: exactly its fields. */
+/** An operation result of the cashback API: exactly its fields. */
 export function assertResult(answer: Answer, statusCode: number, expected: { id?: string; status: string }): void {
   assert.equal(answer.status, statusCode, answer.text)
   assert.deepEqual(Object.keys(answer.body).sort(), ['createdAt', 'id', 'message', 'status', 'updatedAt'])
@@ -182,7 +182,7 @@ export function assertResult(answer: Answer, statusCode: number, expected: { id?
   for (const field of ['createdAt', 'updatedAt']) assert.match(answer.body[field], instant)
 }
 
-/** The error body of the cashback document, with exactly its fields; the portal and the operator's API add `code`. @param message the whole text, all entries in any order, or a pattern */
+/** The error body of the cashback API, with exactly its fields; the portal and the operator's API add `code`. @param message the whole text, all entries in any order, or a pattern */
 export function assertRefused(answer: Answer, statusCode: number, message?: string | readonly string[] | RegExp): void {
   const reasons: Record<number, string> = {
     400: 'Bad Request',

@@ -56,7 +56,7 @@ export function bankAt(platform: Pick<TestPlatform, 'call'>, token: string): Ban
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** The error body of the eSIM document, with exactly its fields. @param message the whole text, entries, or a pattern */
+/** The error body of the eSIM API, with exactly its fields. @param message the whole text, entries, or a pattern */
 export function assertError(answer: EsimAnswer, statusCode: number, message?: string | string[] | RegExp): void {
   const reasons: Record<number, string> = {
     400: 'Bad Request',
@@ -97,7 +97,7 @@ export type OrderBody = {
   confirmedAt: string | null
 }
 
-/** An Order of the eSIM document: exactly its fields, each null where its status says so. */
+/** An Order of the eSIM API: exactly its fields, each null where its status says so. */
 export function assertOrder(
   answer: EsimAnswer,
   expected: Partial<OrderBody> & { status: string },

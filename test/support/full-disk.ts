@@ -1,4 +1,4 @@
-/** Sales and uploads on a disk that fills up under them, and what has to hold then (reliability.md, "disk full"). */
+/** Sales and uploads on a disk that fills up under them, and what has to hold then (contract/reliability.md, "When something is away"). */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

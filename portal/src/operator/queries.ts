@@ -157,8 +157,8 @@ const placeOfFault =
 type EntryOptions = { mode?: 'apply' | 'create'; dryRun?: boolean; files?: Record<string, string> }
 
 /**
- * Makes an entry of the directory, or changes the fields of it that are given; others keep their values (operations.md, "The
- * directory file").
+ * Makes an entry of the directory, or changes the fields of it that are given; others keep their values
+ * (contract/operations.md, "The directory file").
  *
  * @param options.mode `create`: the code must be new
  * @param options.dryRun nothing is changed; the answer lists what would be

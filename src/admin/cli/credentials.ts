@@ -1,4 +1,4 @@
-/** The commands of `perkline credentials`: a bank's or a merchant's access for its systems (operations.md, "The command `perkline`"). */
+/** The commands of `perkline credentials`: a bank's or a merchant's access for its systems (contract/operations.md, "The command line"). */
 import { type BankRole, bankRoles } from '../../access/caller.ts'
 import { addDuration } from '../../duration.ts'
 import { callAdmin } from './connection.ts'

@@ -1,4 +1,4 @@
-/** How a command ends when it does not end well (operations.md, "The command `perkline`"). */
+/** How a command ends when it does not end well (contract/operations.md, "The command line"). */
 
 /** Exit code 1: the platform refused, or something is broken. 2: the command was called wrongly. */
 export class CommandError extends Error {

@@ -73,7 +73,7 @@ export function CampaignForm(given: Given) {
   })
   const { place, rest } = useFaults(form, campaignFields)
   const saving = useMutation({ mutationFn: save, onMutate: () => place(null), onError: place })
-  // Once a bank has agreed, lists only grow (behaviour.md, section 3).
+  // Once a bank has agreed, lists only grow (contract/campaigns.md, "Edit").
   const isGrowing = editable !== null && !editable.includes('name')
   const currency = directory.countries.find(({ code }) => code === form.values.countryCode)?.currency.code ?? null
   const part = { form, isOpen, isByBank: banks === null }
