@@ -13,6 +13,8 @@ import { settingsAdvice } from './settings/advice.ts'
 
 /** Whoever still hangs then will not end by itself: requests have 30 s, then all else is closed. */
 const endWithinMs = 45_000
+/** What was logged last is read by then, or by nobody. */
+const readWithinMs = 1_000
 /** In live mode: how long a load balancer may take to see that this process is not ready any more. */
 const noticeMs = 3_000
 
