@@ -62,6 +62,8 @@ export async function serve(only: string | undefined): Promise<void> {
   metricsServer?.close()
   await platform.close()
   logger.info('stopped')
+  // Lines that nobody reads would keep the process alive.
+  setTimeout(() => process.exit(), readWithinMs).unref()
 }
 
 /** Brings the database to this version and ends (`perkline migrate`). @param json true: what was applied as one JSON value */
@@ -93,18 +95,21 @@ function readServices(only: string | undefined): Service[] | null {
 
 /** A database that is away means something else at the start than to a request. */
 function startError(error: unknown): never {
-  if (error instanceof DomainError && error.code === 'unavailable') {
-    const reason =
-      error.cause instanceof Error ? error.cause.message || (error.cause as { code?: string }).code : undefined
-    throw new Error(`The database can't be reached (${reason ?? 'no answer'}): check DATABASE_URL, and that it runs`)
-  }
-  if (error instanceof Error && 'code' in error && isRefusal(String(error.code)))
-    throw new Error(`The database refuses (${error.message}): check DATABASE_URL, and what its user may do`)
-  throw error
+  if (!(error instanceof DomainError) || error.code !== 'unavailable') throw refusal(error) ?? error
+  const { message, code } = (error.cause ?? {}) as { message?: string; code?: string }
+  const reason = message || code || 'no answer'
+  throw (
+    refusal(error.cause) ?? new Error(`The database can't be reached (${reason}): check DATABASE_URL, and that it runs`)
+  )
 }
 
-/** PostgreSQL's: no such database, no such user or a wrong password, no permission. */
-const isRefusal = (code: string): boolean => /^(?:3D000|28...|42501)$/.test(code)
+/** PostgreSQL's: no such database, no such user or a wrong password, no permission, no connections allowed. */
+const isRefusal = (code: string): boolean => /^(?:3D000|28...|42501|55000)$/.test(code)
+
+const refusal = (error: unknown): Error | null =>
+  error instanceof Error && 'code' in error && isRefusal(String(error.code))
+    ? new Error(`The database refuses (${error.message}): check DATABASE_URL, and what its user may do`)
+    : null
 
 /** npm passes the signal of a terminal on to a process that has had it already. */
 const sameSignalMs = 1_000

@@ -1,12 +1,13 @@
 /**
- * The one interface over PostgreSQL, embedded or not. Rules elsewhere see rows and SQL; what a lost connection or a deadlock looks
- * like is known here alone: it becomes `DomainError('unavailable')`, and the next call finds a new connection by itself.
+ * The one interface over PostgreSQL, embedded or not. Rules elsewhere see rows and SQL; a lost connection or a deadlock becomes
+ * `DomainError('unavailable')` (`errors.ts`), and the next call finds a new connection by itself.
  *
  * Statements and transactions that lose against others (deadlocks, serialisation failures) are tried three times.
  */
 import pg from 'pg'
 import { DomainError } from '../errors.ts'
 import { lendingSocket } from './copy-out.ts'
+import { hasLostAgainstOthers, isLost, mapError } from './errors.ts'
 import { createGrownTables, findGrown } from './grown-tables.ts'
 import { parseInstant } from './instants.ts'
 import { createHearing, endWhenSilent, isSilence } from './silence.ts'
@@ -349,36 +350,4 @@ async function tryAgain<T>(work: () => Promise<T>): Promise<T> {
       if (!lost || tried === mostTries) throw error
     }
   }
-}
-
-const hasLostAgainstOthers = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01')
-
-/** SQLSTATE classes and codes that mean "not now": connection, resources, operator intervention and time limits, a standby. */
-const unavailable = /^(08|53|57|58|25006|25P03|55P03)/
-
-function isLost(error: unknown): boolean {
-  if (error instanceof DomainError) return false
-  if (error instanceof pg.DatabaseError) return unavailable.test(error.code ?? '')
-  if (!(error instanceof Error)) return false
-  const code = (error as NodeJS.ErrnoException).code ?? ''
-  return (
-    /^E[A-Z]+$/.test(code) ||
-    /timeout|terminated|not queryable|closed|Connection|calling end on the pool/i.test(error.message)
-  )
-}
-
-/** @throws DomainError 'unavailable' for every fault that passes by itself, else the error as it came */
-export function mapError(error: unknown): never {
-  if (hasLostAgainstOthers(error))
-    throw new DomainError('unavailable', 'Others change the same at this moment; try again', {
-      retryAfterSeconds: 1,
-      cause: error,
-    })
-  if (isLost(error))
-    throw new DomainError('unavailable', 'The database is away for a moment; try again', {
-      retryAfterSeconds: 2,
-      cause: error,
-    })
-  throw error
 }

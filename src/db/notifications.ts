@@ -3,7 +3,8 @@
  * every `pollMs`, and after a lost connection, so that nothing depends on a message that went missing.
  */
 import type pg from 'pg'
-import { type Database, mapError, type Queryable } from './database.ts'
+import type { Database, Queryable } from './database.ts'
+import { mapError } from './errors.ts'
 
 const topics = ['access', 'catalogue', 'clock'] as const
 export type Topic = (typeof topics)[number]

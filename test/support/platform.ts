@@ -90,15 +90,17 @@ let nextSeed = 1
 /**
  * @param settings environment variables of this platform, beside or instead of the test's
  * @param options.directory what to apply before it starts; null: nothing
+ * @param options.user of the database server
  */
 export async function startPlatform(
   settings: Record<string, string> = {},
-  options: { directory?: string | null; only?: Service[]; logger?: Logger } = {},
+  options: { directory?: string | null; only?: Service[]; logger?: Logger; user?: string } = {},
 ): Promise<TestPlatform> {
   const database = await createTestDatabase()
+  const url = options.user ? Object.assign(new URL(database.url), { username: options.user }).href : database.url
   const dataDir = await mkdtemp(join(tmpdir(), 'perkline-platform-'))
   const env = {
-    DATABASE_URL: database.url,
+    DATABASE_URL: url,
     DATA_DIR: dataDir,
     PERKLINE_MODE: 'sandbox',
     MASTER_KEY: randomBytes(32).toString('base64'),
