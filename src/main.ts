@@ -1,6 +1,7 @@
 /** The program `perkline`: the table of its commands, and its start. Each command loads only what it needs. */
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import type { AuditOptions } from './admin/cli/audit.ts'
 import type { IssueOptions } from './admin/cli/credentials.ts'
 import type { CustomerOptions } from './admin/cli/customers.ts'
 import { CommandError, describeError } from './admin/cli/failure.ts'
@@ -217,7 +218,8 @@ program.commandsGroup('Safety')
 program
   .command('audit')
   .description('Check that all records agree with each other; exit code 1 when they do not')
-  .action(run(async options => (await import('./admin/cli/audit.ts')).auditBooks(options)))
+  .option('--resume', 'continue the last audit if it was broken off; else begin a new one')
+  .action(run<AuditOptions>(async options => (await import('./admin/cli/audit.ts')).auditBooks(options)))
 program
   .command('keys')
   .description('Change the key that seals secrets')

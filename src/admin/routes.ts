@@ -8,6 +8,8 @@ import { OperationResult } from '../campaigns/schemas.ts'
 import { OperatorError } from '../http/errors.ts'
 import { document } from '../http/openapi.ts'
 import { type AccessAdminDeps, accessAdminRoutes } from './access-routes.ts'
+import type { AuditDeps } from './audit.ts'
+import { auditAdminRoutes } from './audit-routes.ts'
 import { authenticateOperator, type OperatorDeps } from './authenticate.ts'
 import { campaignReadAdminRoutes } from './campaign-read-routes.ts'
 import { type CampaignAdminDeps, campaignAdminRoutes } from './campaign-routes.ts'
@@ -18,13 +20,14 @@ import { overviewAdminRoutes } from './overview-routes.ts'
 import { partnerAdminRoutes } from './partner-routes.ts'
 import { type StockAdminDeps, stockAdminRoutes } from './stock-routes.ts'
 
-export type AdminRoutesDeps = AccessAdminDeps & StockAdminDeps & CampaignAdminDeps & OperatorDeps
+export type AdminRoutesDeps = AccessAdminDeps & StockAdminDeps & AuditDeps & CampaignAdminDeps & OperatorDeps
 
 const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
   overviewAdminRoutes,
   accessAdminRoutes,
   partnerAdminRoutes,
   stockAdminRoutes,
+  auditAdminRoutes,
   orderAdminRoutes,
   campaignReadAdminRoutes,
   campaignAdminRoutes,

@@ -1,4 +1,4 @@
-/** The operator's side of the stock: imports, withdrawals, counts, the audit, and sealing anew. */
+/** The operator's side of the stock: imports, withdrawals, counts, and sealing anew. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { resealTokenKeys, rotateTokenKey } from '../access/token-keys.ts'
@@ -10,12 +10,11 @@ import { countStock } from '../esim/stock-store.ts'
 import { withdrawProfiles } from '../esim/withdrawal.ts'
 import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload-route.ts'
 import { resealAnswers } from '../idempotency/answers.ts'
-import { type AuditDeps, audit } from './audit.ts'
 import { csvBody, lines, NoQuery, operation, operatorErrors } from './documents.ts'
 import { sendLines, sendProgress } from './line-answer.ts'
 import * as schemas from './stock-schemas.ts'
 
-export type StockAdminDeps = StockDeps & AuditDeps & { catalogue: Catalogue; masterKeys: readonly Buffer[] }
+export type StockAdminDeps = StockDeps & { catalogue: Catalogue; masterKeys: readonly Buffer[] }
 
 export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps) => {
   const { database, clock } = deps
@@ -76,23 +75,6 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
       },
     },
     async () => (await readStockDesk(deps)).map(deskView),
-  )
-
-  app.get(
-    '/audit',
-    {
-      schema: {
-        ...operation(
-          'Upkeep',
-          'runAudit',
-          'Check that all records agree',
-          'Everything is counted again in one snapshot; sales continue meanwhile.',
-        ),
-        querystring: NoQuery,
-        response: { 200: schemas.Audit, ...operatorErrors() },
-      },
-    },
-    async () => audit(deps, clock.now()),
   )
 
   app.post(

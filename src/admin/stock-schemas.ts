@@ -121,25 +121,6 @@ export const StockDesk = Type.Array(
   { description: 'Every tariff, in the order of the directory' },
 )
 
-export const Audit = Type.Object(
-  {
-    ok: flag('Every check holds'),
-    checks: Type.Array(
-      Type.Object({
-        code: text('The check, for programs; it never changes', 'live-orders'),
-        name: text('What must hold', 'no profile is on two live orders'),
-        ok: flag('It does'),
-        detail: Type.String({ description: 'What was found, in words' }),
-        params: Type.Optional(
-          Type.Record(Type.String(), Type.Integer(), { description: 'The figures in `detail`, when the check holds' }),
-        ),
-      }),
-      { description: 'Every check' },
-    ),
-  },
-  { description: 'The result of the checks' },
-)
-
 export const TokenKey = Type.Object(
   {
     keyId: text('Names the new key pair: the `kid` of its tokens', '3f9a01bc'),

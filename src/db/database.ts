@@ -34,8 +34,12 @@ export type Queryable = {
 export type Database = Queryable & {
   /** Runs `work` in one transaction; it may run again, up to three times. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>
-  /** Runs `work` on a connection of its own, outside the pool and without time limits: for long streams and locks. */
-  dedicated<T>(work: (client: pg.Client) => Promise<T>): Promise<T>
+  /**
+   * Runs `work` on a connection of its own, outside the pool and without time limits: for long streams and locks.
+   *
+   * @param left when it aborts, the connection ends, and the statement under way with it
+   */
+  dedicated<T>(work: (client: pg.Client) => Promise<T>, left?: AbortSignal): Promise<T>
   /**
    * Runs `work` on a connection without time limits that is made for `copyAsJson`. It is kept for some seconds: making one, and what
    * its server process reads first, was half of the time to the first byte.
@@ -219,10 +223,10 @@ export function openDatabase(options: {
       ),
     transaction: work => tryAgain(() => withClient(usual, client => inTransaction(client, work))),
 
-    async dedicated(work) {
+    async dedicated(work, left) {
       const own = await connect()
       try {
-        return await watched(own, work)
+        return await watched(own, client => (left ? untilLeft(client, left, work) : work(client)))
       } finally {
         await own.end().catch(() => {})
       }
@@ -286,10 +290,10 @@ async function inTransaction<T>(client: pg.PoolClient, work: (transaction: Query
 }
 
 /** Ends the statement of a reader that has left: the server stops it, and the connection is not used again. */
-async function untilLeft<T>(
-  client: pg.PoolClient,
+async function untilLeft<T, Client extends pg.ClientBase>(
+  client: Client,
   left: AbortSignal,
-  work: (client: pg.PoolClient) => Promise<T>,
+  work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const gone = new DomainError('unavailable', 'The reader has left')
   if (left.aborted) throw gone

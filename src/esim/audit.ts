@@ -1,57 +1,37 @@
-/** The books of the stock, counted twice, and whether what is sealed still opens. */
-import { type CheckResult, checkResult } from '../db/check.ts'
-import type { Queryable } from '../db/database.ts'
+/** Whether what is sealed still opens. */
+import { setImmediate as othersTurn } from 'node:timers/promises'
+import type { Check, Finding, Step } from '../db/check.ts'
 import { SealingError } from '../sealing.ts'
-import { countProfileByProfile, type StateCount } from './audit-checks.ts'
 import type { Sealing } from './sealing.ts'
-import { countStock, type SealedProfile, sampleSealedProfiles } from './stock-store.ts'
+import { type SealedProfile, sampleSealedProfiles } from './stock-store.ts'
 
-/** Two counts that share nothing: profile by profile, and order by order as `perkline stock` tells it. */
-export async function checkBooks(database: Queryable, now: Date): Promise<CheckResult> {
-  const told = new Map((await countStock(database, now)).map(count => [nameOf(count), count]))
-  const counted = await countProfileByProfile(database, now)
-  const faults = counted.flatMap(count => faultsOfBooks(count, told.get(nameOf(count))))
-  const states = ['profiles', 'free', 'reserved', 'sold', 'withdrawn'] as const
-  const sums = states.map(state => [state, counted.reduce((total, count) => total + count[state], 0)] as const)
-  const { profiles, free, reserved, sold, withdrawn } = Object.fromEntries(sums)
-  const check = {
-    code: 'profile-states',
-    name: 'every profile is either free, reserved, sold or withdrawn',
-    holds: `${profiles} profiles of ${counted.length} tariffs are ${free} free, ${reserved} reserved, ${sold} sold and ${withdrawn} withdrawn`,
-    params: { ...Object.fromEntries(sums), tariffs: counted.length },
-  }
-  return checkResult(check, faults, faults.length)
+export const sealedCheck: Check = {
+  code: 'sealed-profiles',
+  name: 'what is sealed belongs to its profile',
+  holds: '{profiles} profiles picked at random open, each in its own row',
+  params: ['profiles'],
 }
 
-function faultsOfBooks({ profiles, ...counted }: StateCount, told: Omit<StateCount, 'profiles'> | undefined): string[] {
-  const name = nameOf(counted)
-  const states = ({ free, reserved, sold, withdrawn }: Omit<StateCount, 'profiles'>) =>
-    `${free} free, ${reserved} reserved, ${sold} sold, ${withdrawn} withdrawn`
-  const sum = counted.free + counted.reserved + counted.sold + counted.withdrawn
-  if (sum !== profiles)
-    return [`${name} has ${profiles} profiles, but in all states together ${sum} (${states(counted)})`]
-  if (told && states(told) === states(counted)) return []
-  return [`${name}: profile by profile ${states(counted)}, order by order ${told ? states(told) : 'nothing'}`]
-}
-
-const nameOf = ({ operatorCode, tariffCode }: Pick<StateCount, 'operatorCode' | 'tariffCode'>) =>
-  `${operatorCode}/${tariffCode}`
-
-/** A profile takes some microseconds to open. */
 const openedProfiles = 2_000
+/** A profile takes some microseconds to open; other requests to this process have their turn in between. */
+const openedAtOnce = 200
 
 /** Opens a random sample of the profiles: each must open in its own row and hold the ICCID that the row is found by (contract/security.md, "Keys"). */
-export async function checkSealedProfiles(database: Queryable, sealing: Sealing): Promise<CheckResult> {
-  const profiles = await sampleSealedProfiles(database, openedProfiles)
-  const errors = profiles.flatMap(profile => openingError(sealing, profile) ?? [])
-  const check = {
-    code: 'sealed-profiles',
-    name: 'what is sealed belongs to its profile',
-    holds: `${profiles.length} profiles picked at random open, each in its own row`,
-    params: { profiles: profiles.length },
-  }
-  return checkResult(check, errors, errors.length)
-}
+export const sealedStep = (sealing: Sealing): Step => ({
+  name: 'sealed-profiles',
+  table: 'tariffs',
+  async next(database) {
+    const profiles = await sampleSealedProfiles(database, openedProfiles)
+    const findings: Finding[] = []
+    for (const [index, profile] of profiles.entries()) {
+      if (index % openedAtOnce === 0) await othersTurn()
+      const text = openingError(sealing, profile)
+      if (text !== null) findings.push({ code: sealedCheck.code, text })
+    }
+    const counts = { [sealedCheck.code]: { profiles: profiles.length } }
+    return { findings, counts, rows: profiles.length, reached: null }
+  },
+})
 
 function openingError(sealing: Sealing, profile: SealedProfile): string | null {
   try {

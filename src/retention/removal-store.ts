@@ -1,5 +1,5 @@
 /** All SQL of removing personal data that is too old, and of proving that it is gone. */
-import type { Check } from '../db/check.ts'
+import type { Check, Read, Within } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 
 /** Nothing happens to a campaign any more: its last change is its end. */
@@ -67,46 +67,59 @@ export async function removeMsisdns(transaction: Queryable, given: { before: str
   return orders.length
 }
 
-/** What the audit proves of the settings: a day of grace lets the job catch up. */
-export function retentionChecks(before: {
-  reportLines: Date | null
-  segments: Date | null
-  /** The first id that an order of that time could have. */
-  msisdnOrderId: string | null
-}): Check[] {
-  const checks: Check[] = []
-  const literal = (at: Date) => `'${at.toISOString()}'::timestamptz`
-  if (before.reportLines)
-    checks.push({
-      code: 'report-lines-retention',
-      name: 'no lines of reports are kept for longer than KEEP_REPORT_LINES_DAYS',
-      holds: 'they go when their campaign has ended that long ago',
-      faults: `
-        select 'the lines of report ' || r.report_id || ' are kept' as fault
-        from reports r join campaigns c using (cashback_id)
-        where ${ended} and c.updated_at < ${literal(before.reportLines)}
-          and (r.lines_removed_at is null or exists (select from report_lines l where l.report_id = r.report_id)
-            or exists (select from report_chunks k where k.report_id = r.report_id))`,
-    })
-  if (before.segments)
-    checks.push({
-      code: 'segments-retention',
-      name: 'no segments are kept for longer than KEEP_SEGMENTS_DAYS',
-      holds: 'they go when their campaign has ended that long ago',
-      faults: `
-        select 'the segment of campaign ' || s.cashback_id || ', bank ' || s.bank_id || ' is kept' as fault
-        from campaign_segments s join campaigns c using (cashback_id)
-        where ${ended} and c.updated_at < ${literal(before.segments)}`,
-    })
-  if (before.msisdnOrderId)
-    checks.push({
-      code: 'msisdn-retention',
-      name: 'no phone numbers are kept for longer than KEEP_MSISDN_DAYS',
-      holds: 'they go when the order is that old',
-      faults: `
-        select 'the number of order ' || o.order_id || ' is kept' as fault
-        from orders o join profiles p using (profile_id)
-        where o.status = 'confirmed' and o.order_id < '${before.msisdnOrderId}' and p.msisdn <> ''`,
-    })
-  return checks
-}
+/** What the audit checks: each setting's rule with the statement that finds what breaks it, over a range of campaigns or of orders. */
+export type RetentionCheck = Check & { campaigns?: (within: Within) => Read; orders?: (within: Within) => Read }
+
+const literal = (at: Date) => `'${at.toISOString()}'::timestamptz`
+
+export const reportLinesCheck = (before: Date): RetentionCheck => ({
+  code: 'report-lines-retention',
+  name: 'no lines of reports are kept for longer than KEEP_REPORT_LINES_DAYS',
+  holds: 'they go when their campaign has ended that long ago',
+  campaigns: within => ({
+    from: `reports r join campaigns c using (cashback_id) where ${within('r.cashback_id')} and ${within('c.cashback_id')}
+      and ${ended} and c.updated_at < ${literal(before)}`,
+    rules: [
+      {
+        code: 'report-lines-retention',
+        broken: `r.lines_removed_at is null or exists (select from report_lines l where l.report_id = r.report_id)
+          or exists (select from report_chunks k where k.report_id = r.report_id)`,
+        text: `'the lines of report ' || r.report_id || ' are kept'`,
+      },
+    ],
+  }),
+})
+
+export const segmentsCheck = (before: Date): RetentionCheck => ({
+  code: 'segments-retention',
+  name: 'no segments are kept for longer than KEEP_SEGMENTS_DAYS',
+  holds: 'they go when their campaign has ended that long ago',
+  campaigns: within => ({
+    from: `campaign_segments s join campaigns c using (cashback_id) where ${within('s.cashback_id')} and ${within('c.cashback_id')}`,
+    rules: [
+      {
+        code: 'segments-retention',
+        broken: `${ended} and c.updated_at < ${literal(before)}`,
+        text: `'the segment of campaign ' || cashback_id || ', bank ' || s.bank_id || ' is kept'`,
+      },
+    ],
+  }),
+})
+
+/** @param beforeOrderId the first id that an order of that time could have */
+export const msisdnCheck = (beforeOrderId: string): RetentionCheck => ({
+  code: 'msisdn-retention',
+  name: 'no phone numbers are kept for longer than KEEP_MSISDN_DAYS',
+  holds: 'they go when the order is that old',
+  orders: within => ({
+    from: `orders o join lateral (select msisdn from profiles p where p.profile_id = o.profile_id limit 1) p on true
+      where ${within('o.order_id')} and o.order_id < '${beforeOrderId}'`,
+    rules: [
+      {
+        code: 'msisdn-retention',
+        broken: `o.status = 'confirmed' and p.msisdn <> ''`,
+        text: `'the number of order ' || o.order_id || ' is kept'`,
+      },
+    ],
+  }),
+})

@@ -4,7 +4,6 @@
  */
 import { tellSegmentChanged } from '../campaigns/moves-store.ts'
 import type { Clock } from '../clock.ts'
-import type { Check } from '../db/check.ts'
 import type { Database } from '../db/database.ts'
 import { firstOrderId } from '../esim/order-id.ts'
 import { cutoff } from './cutoff.ts'
@@ -62,13 +61,13 @@ async function removeMsisdns({ database, clock, retention }: RetentionDeps): Pro
 /** The job runs every ten minutes; a day behind is wrong. */
 const graceMs = 86_400_000
 
-/** What the audit proves: that nothing is kept for longer than the settings say. */
-export function checksOfRetention(retention: RetentionDays, now: Date): Check[] {
-  const before = (days: number | null) => (days === null ? null : cutoff(new Date(now.getTime() - graceMs), days))
-  const orders = before(retention.msisdnDays)
-  return store.retentionChecks({
-    reportLines: before(retention.reportLinesDays),
-    segments: before(retention.segmentsDays),
-    msisdnOrderId: orders && firstOrderId(orders),
-  })
+/** What the audit checks: that nothing is kept for longer than the settings say. */
+export function checksOfRetention(retention: RetentionDays, now: Date): store.RetentionCheck[] {
+  const latest = new Date(now.getTime() - graceMs)
+  const { reportLinesDays, segmentsDays, msisdnDays } = retention
+  return [
+    ...(reportLinesDays === null ? [] : [store.reportLinesCheck(cutoff(latest, reportLinesDays))]),
+    ...(segmentsDays === null ? [] : [store.segmentsCheck(cutoff(latest, segmentsDays))]),
+    ...(msisdnDays === null ? [] : [store.msisdnCheck(firstOrderId(cutoff(latest, msisdnDays)))]),
+  ]
 }

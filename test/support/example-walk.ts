@@ -244,7 +244,14 @@ async function walkOperator(call: Call): Promise<void> {
   const [, first = ''] = csv.split('\n')
   const iccid = first.split(',').find(cell => /^\d{18,20}$/.test(cell))
   await call('withdrawProfiles', { ...operator, body: { iccids: ['8938003992000000012'] }, live: { iccids: [iccid] } })
-  for (const operationId of ['countStock', 'readStockDesk', 'runAudit', 'rotateKeys', 'rotateTokenKey'])
+  for (const operationId of [
+    'countStock',
+    'readStockDesk',
+    'runAudit',
+    'readLastAudit',
+    'rotateKeys',
+    'rotateTokenKey',
+  ])
     await call(operationId, operator)
   await call('importCustomers', { ...operator, query: { bank: 'alpha' }, csv: 'customerId\nalpha-900001\n' })
   await call('countCustomers', operator)
