@@ -26,7 +26,8 @@ export type Order = Read<'/admin/orders'>['data'][number]
 export type OrderWithTimeline = Read<'/admin/orders/{orderId}'>
 export type Campaign = Read<'/admin/campaigns'>['data'][number]
 export type CampaignWithHistory = Read<'/admin/campaigns/{cashbackId}'>
-export type Audit = Read<'/admin/audit'>
+export type Audits = Read<'/admin/audit/last'>
+export type Audit = NonNullable<Audits['last']>
 export type Applied = paths['/admin/directory']['post']['responses'][200]['content']['application/json']
 export type Withdrawn = paths['/admin/profiles/withdraw']['post']['responses'][200]['content']['application/json']
 export type Change = Applied['changes'][number]
@@ -138,10 +139,22 @@ export const customersQuery = queryOptions({
   queryFn: ({ signal }) => answer(api.GET('/admin/customers', { signal })),
 })
 
-export const auditQuery = queryOptions({
-  queryKey: ['operator', 'audit'],
-  staleTime: 60_000,
-  queryFn: ({ signal }) => answer(api.GET('/admin/audit', { signal })),
+const readLastAudits = (signal?: AbortSignal) => answer(api.GET('/admin/audit/last', { signal: signal ?? null }))
+
+/** Runs an audit. Closing the tab stops it; it can then be resumed. */
+export const runAudit = ({ resume = false, signal }: { resume?: boolean; signal?: AbortSignal } = {}) =>
+  answer(api.GET('/admin/audit', { params: { query: { resume } }, signal: signal ?? null }))
+
+/** The last audit, and the one that runs or was broken off. The first look runs one. */
+export const auditsQuery = queryOptions({
+  queryKey: ['operator', 'audits'],
+  queryFn: async ({ signal }) => {
+    const audits = await readLastAudits(signal)
+    if (audits.last || audits.unfinished?.running) return audits
+    await runAudit({ signal })
+    return readLastAudits(signal)
+  },
+  refetchInterval: ({ state }) => (state.data?.unfinished?.running ? 1_000 : false),
 })
 
 /** For after a change: everything that the operator sees is read again. */

@@ -100,7 +100,7 @@ export const operatorTexts = dictionary({
     },
     audit: {
       title: 'Data checks',
-      lead: 'Checks that orders, stock and campaigns are consistent, computed from the current data.',
+      lead: 'Checks that orders, stock and campaigns are consistent. Sales continue meanwhile.',
       right: 'All checks passed',
       wrong: 'Some checks failed',
       wrongText: 'Stop imports and other changes, and look at the failed checks.',
@@ -110,6 +110,9 @@ export const operatorTexts = dictionary({
       broken: 'Failed',
       detail: 'Details',
       again: 'Check again',
+      resume: (percent: number) => `Continue from ${percent} %`,
+      running: (percent: number) => `Checking: ${percent} %. Closing this tab stops a check that you started here.`,
+      checkedAt: (instant: string) => `Checked: ${instant}`,
     },
   },
   uk: {
@@ -208,7 +211,7 @@ export const operatorTexts = dictionary({
     },
     audit: {
       title: 'Перевірка даних',
-      lead: 'Чи узгоджені замовлення, запаси й кампанії. Обчислено за поточними даними.',
+      lead: 'Чи узгоджені замовлення, запаси й кампанії. Продажі тим часом тривають.',
       right: 'Усі перевірки пройдено',
       wrong: 'Деякі перевірки не пройдено',
       wrongText: 'Зупиніть завантаження та інші зміни й перегляньте непройдені перевірки.',
@@ -218,6 +221,9 @@ export const operatorTexts = dictionary({
       broken: 'Не пройдено',
       detail: 'Подробиці',
       again: 'Перевірити ще раз',
+      resume: percent => `Продовжити з ${percent} %`,
+      running: percent => `Триває перевірка: ${percent} %. Якщо закрити вкладку, запущена тут перевірка зупиниться.`,
+      checkedAt: instant => `Перевірено: ${instant}`,
     },
   },
 })

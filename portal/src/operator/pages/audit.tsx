@@ -1,48 +1,84 @@
-import { Alert, Badge, Button, Stack } from '@mantine/core'
+import { Alert, Badge, Button, Group, Progress, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Loaded } from '../../ui/states.tsx'
+import { Failure, Loaded } from '../../ui/states.tsx'
 import { checkText } from '../audit-texts.ts'
-import { type Audit, auditQuery } from '../queries.ts'
+import { type Audit, type Audits, auditsQuery, runAudit } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
-/** The books, proven anew: each check and what it found. */
+/** The last audit: each check and what it found. A new one can be run, and one that was broken off can be continued. */
 export function AuditPage() {
   const { audit: texts } = useTexts(operatorTexts)
-  const query = useQuery(auditQuery)
+  const client = useQueryClient()
+  const query = useQuery(auditsQuery)
+  const look = () => client.invalidateQueries({ queryKey: auditsQuery.queryKey })
+  const run = useMutation({ mutationFn: runAudit, onSettled: look })
+  const start = (resume: boolean) => {
+    run.mutate({ resume })
+    // By then the run has begun, and the page follows its progress.
+    setTimeout(() => void look(), 500)
+  }
+  const unfinished = query.data?.unfinished
+  const isBusy = run.isPending || query.isFetching || unfinished?.running === true
   return (
     <>
       <PageHeader
         title={texts.title}
         lead={texts.lead}
         actions={
-          <Button variant="default" loading={query.isFetching} onClick={() => void query.refetch()}>
-            {texts.again}
-          </Button>
+          <Group>
+            {unfinished && !unfinished.running && (
+              <Button variant="default" disabled={isBusy} onClick={() => start(true)}>
+                {texts.resume(unfinished.percent)}
+              </Button>
+            )}
+            <Button variant="default" loading={isBusy} onClick={() => start(false)}>
+              {texts.again}
+            </Button>
+          </Group>
         }
       />
-      <Loaded query={query}>
-        {audit => (
-          <Stack gap="lg">
-            {audit.ok ? (
-              <Alert color="perk" icon={<IconCircleCheck />} title={texts.right} />
-            ) : (
-              <Alert color="red" icon={<IconAlertTriangle />} title={texts.wrong}>
-                {texts.wrongText}
-              </Alert>
-            )}
-            <Checks audit={audit} query={query} />
-          </Stack>
-        )}
-      </Loaded>
+      {run.error && <Failure error={run.error} />}
+      {unfinished?.running && <Running percent={unfinished.percent} />}
+      <Loaded query={query}>{({ last }) => last && <Result audit={last} query={query} />}</Loaded>
     </>
   )
 }
 
-function Checks({ audit, query }: { audit: Audit; query: ReturnType<typeof useQuery<Audit>> }) {
+function Running({ percent }: { percent: number }) {
+  const { audit: texts } = useTexts(operatorTexts)
+  return (
+    <Stack gap="xs" mb="lg">
+      <Text>{texts.running(percent)}</Text>
+      <Progress value={percent} aria-label={texts.title} />
+    </Stack>
+  )
+}
+
+function Result({ audit, query }: { audit: Audit; query: ReturnType<typeof useQuery<Audits>> }) {
+  const { audit: texts } = useTexts(operatorTexts)
+  const format = useFormat()
+  const checkedAt = texts.checkedAt(format.dateTime(audit.finishedAt))
+  return (
+    <Stack gap="lg">
+      {audit.ok ? (
+        <Alert color="perk" icon={<IconCircleCheck />} title={texts.right}>
+          {checkedAt}
+        </Alert>
+      ) : (
+        <Alert color="red" icon={<IconAlertTriangle />} title={texts.wrong}>
+          {texts.wrongText} {checkedAt}
+        </Alert>
+      )}
+      <Checks audit={audit} query={query} />
+    </Stack>
+  )
+}
+
+function Checks({ audit, query }: { audit: Audit; query: ReturnType<typeof useQuery<Audits>> }) {
   const { audit: texts } = useTexts(operatorTexts)
   const { language } = usePreferences()
   const format = useFormat()

@@ -12,7 +12,7 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { statusTexts } from '../../ui/status-texts.ts'
 import { Count } from '../../ui/values.tsx'
-import { auditQuery, overviewQuery, stockQuery } from '../queries.ts'
+import { auditsQuery, overviewQuery, stockQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
 /** What needs attention first: low stock and failed checks. Then how much there is of everything. */
@@ -136,21 +136,27 @@ function LowStock() {
 function Books() {
   const { home: texts } = useTexts(operatorTexts)
   const format = useFormat()
-  const query = useQuery(auditQuery)
+  const query = useQuery(auditsQuery)
   return (
     <Card component="section">
       <Title order={2} mb="md">
         {texts.books}
       </Title>
       <Loaded query={query}>
-        {({ ok, checks }) => (
-          <Alert
-            color={ok ? 'perk' : 'red'}
-            icon={ok ? <IconCircleCheck /> : <IconAlertTriangle />}
-            title={ok ? texts.booksRight : texts.booksWrong(format.number(checks.filter(check => !check.ok).length))}
-            mb="sm"
-          />
-        )}
+        {({ last }) =>
+          last && (
+            <Alert
+              color={last.ok ? 'perk' : 'red'}
+              icon={last.ok ? <IconCircleCheck /> : <IconAlertTriangle />}
+              title={
+                last.ok ? texts.booksRight : texts.booksWrong(format.number(last.checks.filter(({ ok }) => !ok).length))
+              }
+              mb="sm"
+            >
+              {format.dateTime(last.finishedAt)}
+            </Alert>
+          )
+        }
       </Loaded>
       <LinkAnchor to="/operator/audit">{texts.toAudit}</LinkAnchor>
     </Card>
