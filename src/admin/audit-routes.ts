@@ -14,15 +14,18 @@ import { sendProgress } from './line-answer.ts'
 const fields = {
   ok: flag('Every check holds'),
   checks: Type.Array(
-    Type.Object({
-      code: text('The check, for programs; it never changes', 'live-orders'),
-      name: text('What must hold', 'no profile is on two live orders'),
-      ok: flag('It does'),
-      detail: Type.String({ description: 'What was found, in words' }),
-      params: Type.Optional(
-        Type.Record(Type.String(), Type.Integer(), { description: 'The figures in `detail`, when the check holds' }),
-      ),
-    }),
+    Type.Object(
+      {
+        code: text('The check, for programs; it never changes', 'live-orders'),
+        name: text('What must hold', 'no profile is on two live orders'),
+        ok: flag('It does'),
+        detail: Type.String({ description: 'What was found, in words' }),
+        params: Type.Optional(
+          Type.Record(Type.String(), Type.Integer(), { description: 'The figures in `detail`, when the check holds' }),
+        ),
+      },
+      { title: 'AuditCheck', description: 'One check' },
+    ),
     { description: 'Every check' },
   ),
 }
