@@ -87,23 +87,26 @@ export async function serveCampaigns(
   }
 }
 
+/** The form of a campaign with all banks. */
+export const campaignForm = ({ bankIds }: CampaignPlatform, period: { dateFrom: Date; dateTo: Date }) => ({
+  ...period,
+  participantsIds: bankIds,
+  name: 'Осінь',
+  minAmount: 100,
+  maxAmount: 5000,
+  percentage: 5,
+  countryCode: 'UA',
+  terminalsPlatform: true,
+  paymentSystemsId: ['11111111-aaaa-4aaa-8aaa-111111111111'],
+  merchantCompensationPercentage: 60,
+})
+
 /** Makes a campaign with all banks. @returns its id */
 export async function createCampaign(
   platform: CampaignPlatform,
   period: { dateFrom: Date; dateTo: Date },
 ): Promise<string> {
-  const form = {
-    ...period,
-    participantsIds: platform.bankIds,
-    name: 'Осінь',
-    minAmount: 100,
-    maxAmount: 5000,
-    percentage: 5,
-    countryCode: 'UA',
-    terminalsPlatform: true,
-    paymentSystemsId: ['11111111-aaaa-4aaa-8aaa-111111111111'],
-    merchantCompensationPercentage: 60,
-  }
+  const form = campaignForm(platform, period)
   return (await platform.call('POST', '/cashbacks/for-merchant', platform.merchantToken, form)).body.id
 }
 

@@ -5,6 +5,7 @@ import { crossFaults, type Fields, readFields, readNewFields, settled } from '..
 import { changedFields, lockedFaults, mergedFields } from '../src/campaigns/form-changes.ts'
 import { readInstant } from '../src/campaigns/instant.ts'
 import type { CampaignState, CampaignStatus } from '../src/campaigns/lifecycle.ts'
+import { noTerminals, type TerminalList } from '../src/campaigns/terminal-list.ts'
 import { cardText, type Terms } from '../src/campaigns/terms.ts'
 import { matches } from '../src/http/etag.ts'
 
@@ -83,7 +84,7 @@ describe('one field', () => {
     ['description', null, null],
     ['maxBudget', null, null],
     ['sku', null, []],
-    ['terminals', null, []],
+    ['terminals', null, noTerminals],
     ['allProducts', null, null],
     ['purchaseOnline', null, true],
     ['purchaseOffline', null, true],
@@ -99,7 +100,9 @@ describe('one field', () => {
       { terminal_id: 'A', terminal_name: 'n', terminal_location: null, merchant_id: 'm' },
     ]
     const unknown = { terminal_name: null, terminal_location: null, merchant_id: null, merchant_name: null }
-    assert.deepEqual(readFields({ terminals }).fields.terminals, [
+    const { count, text } = readFields({ terminals }).fields.terminals ?? noTerminals
+    assert.equal(count, 2)
+    assert.deepEqual(JSON.parse(Buffer.from(text ?? []).toString()), [
       { ...unknown, terminal_id: 'a' },
       { ...unknown, terminal_id: 'A', terminal_name: 'n', merchant_id: 'm' },
     ])
@@ -199,7 +202,7 @@ test('a new campaign has its defaults, whether a field is left out or null', () 
     purchaseOffline: true,
     maxBudget: null,
     merchantCategoryCode: null,
-    terminals: [],
+    terminals: noTerminals,
   }
   assert.deepEqual(readNewFields({}).fields, expected)
   assert.deepEqual(
@@ -208,6 +211,8 @@ test('a new campaign has its defaults, whether a field is left out or null', () 
   )
 })
 
+/** A list of so many terminals. */
+const own = (count: number): TerminalList => ({ count, text: null })
 const fields = (given: Partial<Fields> = {}): Fields => ({
   participantsIds: [idA],
   name: 'n',
@@ -230,21 +235,13 @@ const fields = (given: Partial<Fields> = {}): Fields => ({
   merchantCategoryCode: null,
   countryCode: 'UA',
   paymentSystemsId: [idB],
-  terminals: [],
+  terminals: own(0),
   terminalsPlatform: true,
   ...given,
 })
-const terminal = (terminal_id: string, terminal_name: string | null = null) => ({
-  terminal_id,
-  terminal_name,
-  terminal_location: null,
-  merchant_id: null,
-  merchant_name: null,
-})
-
 describe('between fields', () => {
   const assortment = ['allProducts must be false when sku or categoryId is given']
-  const noTerminals = ['terminals must be a list of at least 1 when terminalsPlatform is false']
+  const emptyList = ['terminals must be a list of at least 1 when terminalsPlatform is false']
   const table: [string, Partial<Fields>, string[]][] = [
     ['nothing is wrong', {}, []],
     ['the start may lie in the past', { dateFrom: new Date(0) }, []],
@@ -266,9 +263,9 @@ describe('between fields', () => {
     ['not all products, SKUs', { allProducts: false, sku: ['a'] }, []],
     ['not all products, nothing named', { allProducts: false }, []],
     ['left out, SKUs', { sku: ['a'] }, []],
-    ['own terminals, none', { terminalsPlatform: false }, noTerminals],
-    ['own terminals, one', { terminalsPlatform: false, terminals: [terminal('a')] }, []],
-    ['the platform’s terminals, and own ones', { terminals: [terminal('a')] }, []],
+    ['own terminals, none', { terminalsPlatform: false }, emptyList],
+    ['own terminals, one', { terminalsPlatform: false, terminals: own(1) }, []],
+    ['the platform’s terminals, and own ones', { terminals: own(1) }, []],
   ]
   for (const [name, given, faults] of table) test(name, () => assert.deepEqual(crossFaults(fields(given), now), faults))
 
@@ -277,7 +274,7 @@ describe('between fields', () => {
       { dateFrom: new Date('2027-01-01Z') },
       { minAmount: '7' },
       { allProducts: true },
-      { terminals: [] },
+      { terminals: own(0) },
     ])
       assert.deepEqual(crossFaults(known, now), [])
   })
@@ -296,11 +293,10 @@ describe('what an edit changes', () => {
     allProducts: false,
     sku: ['a', 'b'],
     participantsIds: [idA, idB],
-    terminals: [terminal('1'), terminal('2', 'two')],
   })
   const changedBy = (body: Record<string, unknown>) => {
     const names = Object.keys(body) as (keyof Fields)[]
-    return changedFields(present, mergedFields(present, readFields(body).fields, names), names)
+    return changedFields(present, mergedFields(present, readFields(body).fields, names), { names, terminals: null })
   }
   const same: Record<string, unknown>[] = [
     {},
@@ -315,7 +311,6 @@ describe('what an edit changes', () => {
     {
       participantsIds: [idB.toUpperCase(), idA],
       sku: ['b', 'a'],
-      terminals: [{ terminal_id: '2', terminal_name: 'two' }, { terminal_id: '1' }],
     },
     { description: null, maxBudget: null, allProducts: null, purchaseOnline: null },
   ]
@@ -326,7 +321,6 @@ describe('what an edit changes', () => {
     [{ sku: ['a'] }, ['sku']],
     [{ sku: null }, ['sku']],
     [{ sku: null, allProducts: null }, ['sku', 'allProducts']],
-    [{ terminals: [{ terminal_id: '1' }, { terminal_id: '2' }] }, ['terminals']],
     [{ dateFrom: '2026-12-01T00:00:00.001Z' }, ['dateFrom']],
     [{ dateFrom: 'soon', percentage: '5' }, []],
   ]
@@ -357,16 +351,19 @@ describe('what the state permits', () => {
     ...given,
   })
   const agreed = [{ bankId: idA, status: 'approved', stage: null } as const]
-  const present = fields({ terminals: [terminal('1'), terminal('2')], participantsIds: [idA] })
+  const present = fields({ terminals: own(2), participantsIds: [idA] })
   const faultsOf = (state: CampaignState, given: Partial<Fields>, at = now) => {
     const changed = Object.keys(given) as (keyof Fields)[]
-    return lockedFaults(state, { present, merged: { ...present, ...given }, changed, now: at })
+    // As `compareTerminals` finds it: a shorter list lacks the first, and a list of two is another one.
+    const firstMissing = (given.terminals?.count ?? 3) < 3 ? '1' : null
+    const terminals = { isChanged: true, firstMissing }
+    return lockedFaults(state, { present, merged: { ...present, ...given }, terminals, changed, now: at })
   }
   const unchanged = (why: string) => [`name must be unchanged: ${why}`]
   const named = { name: 'x' }
-  const fewer = { terminals: [terminal('2')] }
-  const more = { terminals: [...present.terminals, terminal('3')] }
-  const renamed = { terminals: [terminal('1', 'other'), terminal('2')] }
+  const fewer = { terminals: own(1) }
+  const more = { terminals: own(3) }
+  const renamed = { terminals: own(2) }
   const missing = ['terminals must be the present list and additions only: 1 is missing']
   const table: [string, CampaignState, Partial<Fields>, string[]][] = [
     ['waiting, nobody approved', campaign('awaitingBankApproval'), { ...named, ...fewer, participantsIds: [idB] }, []],

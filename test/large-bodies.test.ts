@@ -97,22 +97,58 @@ suite('what a body may hold', () => {
   })
 })
 
-test('a value comes back from the thread as it was read, its long lists in pieces', async () => {
+const anything = { type: 'object', properties: { a: {}, c: {}, d: {} }, additionalProperties: false }
+const typed = {
+  ...anything,
+  properties: Object.fromEntries(['a', 'b', 'c', 'd'].map(name => [name, { type: ['number', 'array', 'object'] }])),
+}
+const aside = (body: string, schema: object = typed) =>
+  readJsonAside(new TextEncoder().encode(body), { bounds: { values: 10_000 }, schema })
+
+test('a body comes back from the thread as it was read, its long lists in pieces', async () => {
   const bodies = [
-    '{"a":1,"b":[],"c":{"d":[1,2]},"e":null}',
+    '{"a":1,"b":[],"c":{"d":[1,2]}}',
     `{"a":${list(1_234, '{"b":"ї"}')},"c":${list(500, '-0.0')},"d":${list(501, '1e400')}}`,
-    list(2_000, '1'),
-    '"text"',
   ]
-  for (const body of bodies)
-    assert.deepEqual(await readJsonAside(Buffer.from(body), { values: 10_000 }), JSON.parse(body))
-  assert.equal(splitValue({ a: Array(1_234).fill(1) }).length, 4)
+  for (const body of bodies) assert.deepEqual(await aside(body), JSON.parse(body))
+  assert.equal(splitValue({ a: Array(1_234).fill(1) }, []).length, 4)
   const fault = { name: 'DomainError', code: 'invalid' }
-  await assert.rejects(readJsonAside(Buffer.from('{"a":1,"a":2}'), undefined), {
-    ...fault,
-    details: ['a must be given once only'],
-  })
-  await assert.rejects(readJsonAside(Buffer.from('{'), undefined), { ...fault, details: 'The body must be valid JSON' })
+  await assert.rejects(aside('{"a":1,"a":2}'), { ...fault, details: ['a must be given once only'] })
+  await assert.rejects(aside('{'), { ...fault, details: 'The body must be valid JSON' })
+})
+
+test('of a body only what somebody looks at comes back', async () => {
+  assert.deepEqual(await aside('{"a":"text","b":2,"e":[{}]}'), { a: undefined, b: 2 })
+  assert.deepEqual(await aside('{"a":[{}],"c":1}', anything), {})
+  for (const body of [list(2_000, '{}'), '"text"', '1', 'null']) assert.deepEqual(await aside(body), [])
+})
+
+test('a large form with many kinds of faults is told the same as a small one', async () => {
+  const terminals = [{ terminal_id: 'T-1' }, { terminal_id: 'T-2', terminal_name: 1 }, {}, { terminal_id: '' }, 7]
+  const broken = {
+    name: 1,
+    percentage: 101,
+    dateFrom: 'soon',
+    x: 1,
+    terminalsPlatform: false,
+    minAmount: 9,
+    maxAmount: 2,
+  }
+  const faultsOf = async (body: object) => {
+    const answer = await platform.call('POST', path, { token: grocer, body: { ...campaignForm(platform), ...body } })
+    assert.equal(answer.status, 400)
+    return answer.body.message
+  }
+  const padding = 'x'.repeat(300_000)
+  assert.deepEqual(
+    await faultsOf({ ...broken, terminals, description: padding }),
+    await faultsOf({ ...broken, terminals, description: padding.slice(0, 700) }),
+  )
+  const twice = [{ terminal_id: 'T-1' }, { terminal_id: 'T-2' }, { terminal_id: 'T-1' }]
+  assert.deepEqual(await faultsOf({ terminals: twice, description: padding }), [
+    'description must be shorter than or equal to 666 characters',
+    'terminals.2.terminal_id must be unique in the list',
+  ])
 })
 
 const large = 300_000

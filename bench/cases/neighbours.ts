@@ -1,32 +1,42 @@
-/** What partners notice of one that sends the worst body that is still read, back to back. */
+/** What partners notice of one that sends the worst body or the longest campaign that is still read, back to back. */
+import { request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, Case } from '../bench.ts'
 import { using } from '../bench.ts'
-import { type CampaignPlatform, serveCampaigns } from '../campaigns.ts'
+import { type CampaignPlatform, campaignForm, serveCampaigns } from '../campaigns.ts'
 import { compareUnderHarm } from '../harm.ts'
 import { requireExpected, runLoad } from '../load.ts'
+import { memoryOf } from '../processes.ts'
 import type { Figure } from '../report.ts'
 
 export const neighboursCase: Case = {
   name: 'neighbours',
   async run(bench) {
-    return [await using(serveCampaigns(bench, 'bench_bodies'), platform => measureBodies(bench, platform))]
+    const unlimited = { PENDING_CAMPAIGNS: '1000000', PENDING_CAMPAIGN_MIB: '1000000' }
+    return using(serveCampaigns(bench, 'bench_bodies', unlimited), platform => measureBodies(bench, platform))
   },
 }
 
-/** As many objects and values as a campaign's form may have. */
-const worstBody = (): string => {
+/** As many objects and values as a campaign's form may have, none of them right. */
+const worstBody = (): Buffer => {
   const fields = Array.from({ length: 15 }, (_, index) => `"f${index}":1`).join()
-  return `{"terminals":[${Array(59_990).fill(`{${fields}}`).join()}]}`
+  return Buffer.from(`{"terminals":[${Array(59_990).fill(`{${fields}}`).join()}]}`)
 }
 
-function measureBodies(bench: Bench, platform: CampaignPlatform): Promise<Figure> {
-  const body = worstBody()
-  const send = () =>
-    fetch(`${platform.url}/cashbacks/for-merchant`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${platform.merchantToken}`, 'content-type': 'application/json' },
-      body,
-    }).then(async answer => void (await answer.text()))
+/** A form with as many terminals as a campaign may have. */
+const longestForm = (platform: CampaignPlatform): Buffer => {
+  const terminals = Array.from({ length: 50_000 }, (_, index) => ({
+    terminal_id: `T-${index}`,
+    terminal_name: `Магазин ${index}`,
+    terminal_location: `Київ, вулиця Хрещатик, ${index}`,
+    merchant_id: `M-${index}`,
+    merchant_name: 'GROCER',
+  }))
+  const period = { dateFrom: new Date(), dateTo: new Date(Date.now() + 86_400_000) }
+  return Buffer.from(JSON.stringify({ ...campaignForm(platform, period), terminalsPlatform: false, terminals }))
+}
+
+async function measureBodies(bench: Bench, platform: CampaignPlatform): Promise<Figure[]> {
   const others = async () => {
     const load = { kind: 'get' as const, paths: ['/retailers'] }
     const { port, bankTokens } = platform
@@ -35,6 +45,47 @@ function measureBodies(bench: Bench, platform: CampaignPlatform): Promise<Figure
     requireExpected(result)
     return result.answered.get?.p99Ms ?? Number.NaN
   }
-  const name = 'others while one partner sends the worst body, back to back: p99'
-  return compareUnderHarm(bench, name, others, { connections: 2, harm: send })
+  const whileSending = (what: string, body: Buffer, status: number) =>
+    compareUnderHarm(bench, `others while one partner sends ${what}, back to back: p99`, others, {
+      connections: 2,
+      harm: () => sendForm(platform, body, status),
+    })
+  const before = memoryOf(platform.child.pid).nowMb
+  const worst = await whileSending('the worst body', worstBody(), 400)
+  const longest = await whileSending('the longest campaign', longestForm(platform), 201)
+  return [worst, longest, await memoryAfterwards(platform, before)]
+}
+
+/** Sends bytes that are there already: the sender is to take little of the processors. */
+function sendForm({ port, merchantToken }: CampaignPlatform, body: Buffer, status: number): Promise<void> {
+  const headers = {
+    authorization: `Bearer ${merchantToken}`,
+    'content-type': 'application/json',
+    'content-length': body.length,
+  }
+  return new Promise((resolve, reject) => {
+    const sent = request({ port, method: 'POST', path: '/cashbacks/for-merchant', headers }, answer => {
+      answer.resume().once('end', resolve)
+      if (answer.statusCode !== status) reject(new Error(`A body is answered ${answer.statusCode}`))
+    })
+    sent.once('error', reject)
+    sent.end(body)
+  })
+}
+
+const mostKeptMb = 96
+
+/** What a minute later is left of the memory that the bodies took. */
+async function memoryAfterwards({ child }: CampaignPlatform, beforeMb: number): Promise<Figure> {
+  const { peakMb } = memoryOf(child.pid)
+  await sleep(60_000)
+  const { nowMb } = memoryOf(child.pid)
+  return {
+    name: `memory a minute after these bodies (at most ${peakMb.toFixed(0)} MB meanwhile), with that before them`,
+    ours: `${nowMb.toFixed(0)} MB`,
+    limit: `${beforeMb.toFixed(0)} MB`,
+    ratio: nowMb / beforeMb,
+    target: `+ ${mostKeptMb} MB`,
+    pass: nowMb - beforeMb <= mostKeptMb,
+  }
 }

@@ -6,7 +6,7 @@ import { answerOnce, idempotent } from '../http/idempotency.ts'
 import { locationHeader, ref } from '../http/openapi.ts'
 import { createAsBank } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
-import { BankCreateBody, formBounds, formLimitBytes, formTimeoutMs } from './form-schemas.ts'
+import { BankCreateBody, formConfig, formLimitBytes } from './form-schemas.ts'
 import { schemaFaults } from './schema-faults.ts'
 import { cashbackErrors, NoQuery, OperationResult, secured } from './schemas.ts'
 import { resultView } from './views.ts'
@@ -16,7 +16,7 @@ export const bankCreateRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (
     '/cashbacks',
     {
       bodyLimit: formLimitBytes,
-      config: { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, ...idempotent },
+      config: { ...formConfig, ...idempotent },
       attachValidation: true,
       onRequest: async request => {
         bankOf(request)

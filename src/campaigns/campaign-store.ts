@@ -1,6 +1,6 @@
 /** The whole row of a campaign, and what of the directory it is checked against. How states move is in `moves-store.ts`. */
 import type { Queryable, Statement } from '../db/database.ts'
-import { cardText, type Offer, type Origin, type Terminal, type Terms } from './terms.ts'
+import { cardText, type Origin, type Terms } from './terms.ts'
 
 /** Who and what of these the directory has. */
 export type DirectoryEntries = {
@@ -112,20 +112,18 @@ const updateStatement: Statement = {
       all_products = $9, purchase_online = $10, purchase_offline = $11, date_from = $12, date_to = $13, min_amount = $14,
       max_amount = $15, max_budget = $16, percentage = $17, merchant_compensation_percentage = $18, merchant_category_code = $19,
       country_id = $20, payment_systems_id = $21, terminals_platform = $22,
-      terminals = coalesce($23, terminals), terminals_count = coalesce($24, terminals_count), card = $25
+      terminals = coalesce($23, terminals), terminals_count = $24, card = $25
     where cashback_id = $1`,
 }
 
 /**
  * Gives a campaign, which the transaction has locked, other terms: the merchant's list is arranged anew. The campaign's new version is
  * for `writeDecisions` to write.
- *
- * @param terms without `terminals`: they stay
  */
 export async function updateTerms(
   transaction: Queryable,
   origin: Origin,
-  terms: Offer & { terminals?: Terminal[] },
+  terms: Terms,
   countryId: string,
 ): Promise<void> {
   const card = cardText(origin, terms, countryId)
@@ -133,7 +131,7 @@ export async function updateTerms(
 }
 
 /** In the order of the columns from `name` to `terminals_count`. */
-function termsValues(terms: Offer & { terminals?: Terminal[] }, countryId: string): unknown[] {
+function termsValues(terms: Terms, countryId: string): unknown[] {
   return [
     terms.name,
     terms.description,
@@ -156,8 +154,8 @@ function termsValues(terms: Offer & { terminals?: Terminal[] }, countryId: strin
     countryId,
     terms.paymentSystemsId,
     terms.terminalsPlatform,
-    terms.terminals ? JSON.stringify(terms.terminals) : null,
-    terms.terminals?.length ?? null,
+    terms.terminals.text,
+    terms.terminals.count,
   ]
 }
 
@@ -170,21 +168,14 @@ const findStatement: Statement = {
       min_amount::text as "minAmount", max_amount::text as "maxAmount", max_budget::text as "maxBudget",
       percentage::text, merchant_compensation_percentage::text as "merchantCompensationPercentage",
       merchant_category_code as "merchantCategoryCode", k.code as "countryCode", payment_systems_id as "paymentSystemsId",
-      terminals_platform as "terminalsPlatform", case when $2 then terminals end as terminals
+      terminals_platform as "terminalsPlatform", json_build_object('count', terminals_count, 'text', null) as terminals
     from campaigns c join countries k using (country_id) where cashback_id = $1`,
 }
 
-type TermsRow = Offer & { terminals: string | null }
-
-/** The terms of a campaign that there is. @param withTerminals false: without the long list */
-export async function findTerms(
-  transaction: Queryable,
-  cashbackId: string,
-  withTerminals: boolean,
-): Promise<Offer & { terminals?: Terminal[] }> {
-  const [row] = await transaction.query<TermsRow>(findStatement, [cashbackId, withTerminals])
-  if (!row) throw new Error('The campaign was not locked')
-  const { terminals, ...terms } = row
+/** The terms of a campaign that there is. */
+export async function findTerms(transaction: Queryable, cashbackId: string): Promise<Terms> {
+  const [terms] = await transaction.query<Terms>(findStatement, [cashbackId])
+  if (!terms) throw new Error('The campaign was not locked')
   const plain = (amount: string) => String(Number(amount))
   return {
     ...terms,
@@ -194,6 +185,5 @@ export async function findTerms(
     maxBudget: terms.maxBudget === null ? null : plain(terms.maxBudget),
     percentage: plain(terms.percentage),
     merchantCompensationPercentage: plain(terms.merchantCompensationPercentage),
-    ...(terminals !== null && { terminals: JSON.parse(terminals) as Terminal[] }),
   }
 }

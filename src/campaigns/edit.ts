@@ -1,7 +1,6 @@
 /** A merchant edits its campaign (contract/campaigns.md, "Edit"). */
 import type { MerchantCaller } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
-import { findTerminalList } from '../partners/terminal-lists-store.ts'
 import { findDirectoryEntries, findTerms, updateTerms } from './campaign-store.ts'
 import { bankFaults, directoryFaults, refuseFaults } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
@@ -13,8 +12,8 @@ import * as lifecycle from './lifecycle.ts'
 import { requireAuthor } from './merchant-operations.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from './moves-store.ts'
 import { editFaults } from './pending-store.ts'
-import { noteAddedTerminals } from './terminal-additions-store.ts'
-import type { Offer, Terminal } from './terms.ts'
+import { compareTerminals, noteAddedTerminals, type TerminalChange } from './terminal-list-store.ts'
+import type { Terms } from './terms.ts'
 
 export type Edit = Guard & {
   merchant: MerchantCaller
@@ -25,8 +24,7 @@ export type Edit = Guard & {
   schemaFaults: readonly string[]
 }
 
-/** All fields; `terminals` only where the edit has to do with them. */
-type Known = Offer & { participantsIds: string[]; terminals?: Terminal[] }
+type Known = Terms & { participantsIds: string[] }
 
 /**
  * Changes the fields that the body gives, all or none. What a field holds already is no change, even where it may not be changed.
@@ -44,13 +42,10 @@ export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
     if (formFaults.length === 0) requireExpected(campaign, given)
 
     const names = lifecycle.editableFields.filter(name => Object.hasOwn(Object(given.body), name))
-    const present = await findPresent(transaction, campaign, names)
-    const merged = await keepUnseen(transaction, campaign, {
-      present,
-      merged: mergedFields(present, fields, names),
-      names,
-    })
-    const changed = changedFields(present, merged, names)
+    const present = await findPresent(transaction, campaign)
+    const merged = mergedFields(present, fields, names)
+    const terminals = await changeOfTerminals(transaction, campaign, { present, merged, names })
+    const changed = changedFields(present, merged, { names, terminals })
     const found = await findDirectoryEntries(transaction, {
       merchantId: campaign.merchantId,
       banks: merged.participantsIds,
@@ -62,7 +57,7 @@ export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
     const banks = [...found.banks, ...present.participantsIds]
     refuseFaults([
       ...formFaults,
-      ...lockedFaults(campaign, { present, merged, changed, now }),
+      ...lockedFaults(campaign, { present, merged, terminals, changed, now }),
       ...(isOpen ? crossFaults(merged, now) : []),
       ...bankFaults(merged.participantsIds, { ...found, banks }),
       ...directoryFaults(merged, found),
@@ -70,12 +65,23 @@ export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
     if (changed.length === 0) return
     if (deps.pending && isPending(campaign) && changed.some(name => sized.includes(name))) {
       const { bannerSmall, bannerBig } = merged
-      const terminals = changed.includes('terminals') ? merged.terminals : null
-      const content = { terminals, bannerSmall, bannerBig }
+      const content = {
+        terminals: changed.includes('terminals') ? merged.terminals : undefined,
+        bannerSmall,
+        bannerBig,
+      }
       refuseFaults(await editFaults(transaction, deps.pending, { ...campaign, content }))
     }
     const { countryId } = found
-    await write(transaction, { campaign, before: present, after: merged as Known, changed, countryId, given, now })
+    await write(transaction, {
+      campaign,
+      before: present,
+      after: merged as Known,
+      changed,
+      countryId,
+      merchant: given.merchant,
+      now,
+    })
   })
 }
 
@@ -100,31 +106,29 @@ async function lockOwn(
   return campaign
 }
 
-async function findPresent(
-  transaction: Queryable,
-  campaign: LockedCampaign,
-  names: readonly FieldName[],
-): Promise<Known> {
-  const withTerminals = names.includes('terminals') || names.includes('terminalsPlatform')
-  const terms = await findTerms(transaction, campaign.cashbackId, withTerminals)
+async function findPresent(transaction: Queryable, campaign: LockedCampaign): Promise<Known> {
+  const terms = await findTerms(transaction, campaign.cashbackId)
   return { ...terms, participantsIds: campaign.banks.map(({ bankId }) => bankId) }
 }
 
 /**
+ * How the given terminals differ from the present ones; null where none are given.
+ *
  * What a campaign shows of the platform's directory is the present value of `terminals` to whoever has read it: an edit that sends it
  * back leaves the list that the campaign keeps unseen as it is.
  */
-async function keepUnseen(
+async function changeOfTerminals(
   transaction: Queryable,
-  campaign: LockedCampaign,
+  { cashbackId, merchantId }: LockedCampaign,
   { present, merged, names }: { present: Known; merged: Partial<Fields>; names: readonly FieldName[] },
-): Promise<Partial<Fields>> {
-  const { terminals } = present
-  if (!names.includes('terminals') || !terminals || !present.terminalsPlatform || !merged.terminalsPlatform)
-    return merged
-  const shown = JSON.parse(await findTerminalList(transaction, campaign.merchantId)) as Terminal[]
-  const isShown = merged.terminals && changedFields({ terminals: shown }, merged, ['terminals']).length === 0
-  return isShown ? { ...merged, terminals } : merged
+): Promise<TerminalChange | null> {
+  const { terminals, terminalsPlatform } = merged
+  if (!names.includes('terminals') || !terminals) return null
+  if (present.terminalsPlatform && terminalsPlatform) {
+    const fromShown = await compareTerminals(transaction, { merchantId }, terminals)
+    if (!fromShown.isChanged) return fromShown
+  }
+  return compareTerminals(transaction, { cashbackId }, terminals)
 }
 
 type Write = {
@@ -133,25 +137,22 @@ type Write = {
   after: Known
   changed: readonly FieldName[]
   countryId: string | null
-  given: Edit
+  merchant: MerchantCaller
   now: Date
 }
 
 async function write(
   transaction: Queryable,
-  { campaign, before, after, changed, countryId, given, now }: Write,
+  { campaign, before, after, changed, countryId, merchant, now }: Write,
 ): Promise<void> {
   if (countryId === null) throw new Error('A country that was not found is a fault')
-  const { participantsIds, terminals, ...offer } = after
-  const hasNewTerminals = changed.includes('terminals') && terminals !== undefined
-  await updateTerms(transaction, campaign, { ...offer, ...(hasNewTerminals && { terminals }) }, countryId)
-  if (hasNewTerminals) {
-    const known = new Set(before.terminals?.map(terminal => terminal.terminal_id))
-    const terminalIds = terminals.map(terminal => terminal.terminal_id).filter(id => !known.has(id))
-    await noteAddedTerminals(transaction, { cashbackId: campaign.cashbackId, terminalIds, now })
-  }
+  const { participantsIds, ...terms } = after
+  const terminals = changed.includes('terminals') ? terms.terminals : before.terminals
+  if (terminals !== before.terminals)
+    await noteAddedTerminals(transaction, { cashbackId: campaign.cashbackId, terminals, now })
+  await updateTerms(transaction, campaign, { ...terms, terminals }, countryId)
   const decision = lifecycle.changeBanks(campaign, participantsIds)
   const changes = shownChanges(before, after, changed)
   const notes = [{ trigger: 'edit', subject: 'campaign', bankId: null, changes } as const]
-  await writeDecisions(transaction, [{ campaign, decision, notes }], { actor: actorOf(given.merchant), now })
+  await writeDecisions(transaction, [{ campaign, decision, notes }], { actor: actorOf(merchant), now })
 }

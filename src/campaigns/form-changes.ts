@@ -1,6 +1,7 @@
 /** What an edit changes, and whether it may (contract/campaigns.md, "Edit"). Pure: values in, faults out. */
 import type { FieldName, Fields } from './form.ts'
 import * as lifecycle from './lifecycle.ts'
+import type { TerminalChange } from './terminal-list-store.ts'
 
 /**
  * The fields as they would be after an edit; those that were given and cannot be read are left out, so that no rule is looked at
@@ -19,13 +20,20 @@ export function mergedFields(
   return merged
 }
 
-/** Those of the fields whose value is another one than before; lists are compared without their order. */
+/**
+ * Those of the fields whose value is another one than before; lists are compared without their order.
+ *
+ * @param terminals how they differ; null: they are not given
+ */
 export function changedFields(
   present: Partial<Fields>,
   merged: Partial<Fields>,
-  names: readonly FieldName[],
+  { names, terminals }: { names: readonly FieldName[]; terminals: TerminalChange | null },
 ): FieldName[] {
-  return names.filter(name => merged[name] !== undefined && canonical(present[name]) !== canonical(merged[name]))
+  const differs = (name: FieldName) => canonical(present[name]) !== canonical(merged[name])
+  return names.filter(name =>
+    name === 'terminals' ? terminals?.isChanged : merged[name] !== undefined && differs(name),
+  )
 }
 
 function canonical(value: unknown): string | undefined {
@@ -56,7 +64,8 @@ export function shownChanges(
   const longest = (name: FieldName) => Math.max(lengthOf(present[name]), lengthOf(merged[name]))
   const shown = (name: FieldName, fields: Partial<Fields>): unknown => {
     const value = fields[name] ?? null
-    if (name === 'terminals' || longest(name) > mostTold) return lengthOf(value)
+    if (name === 'terminals') return fields.terminals?.count ?? 0
+    if (longest(name) > mostTold) return lengthOf(value)
     return decimals.includes(name) && value !== null ? Number(value) : value
   }
   const told = (name: FieldName) =>
@@ -69,13 +78,22 @@ const elements = (list: readonly unknown[]): Set<string> => new Set(list.map(ele
 /** What of the changes the state of the campaign does not permit; each in the form `<field> must be ...`. */
 export function lockedFaults(
   campaign: lifecycle.CampaignState,
-  given: { present: Partial<Fields>; merged: Partial<Fields>; changed: readonly FieldName[]; now: Date },
+  given: {
+    present: Partial<Fields>
+    merged: Partial<Fields>
+    terminals: TerminalChange | null
+    changed: readonly FieldName[]
+    now: Date
+  },
 ): string[] {
   const { fields, onlyAdding } = lifecycle.editable(campaign, given.now)
   return given.changed.flatMap(name => {
     if (!fields.includes(name)) return [`${name} must be unchanged: ${whyLocked(campaign, given.now)}`]
     if (!onlyAdding || !lifecycle.growingFields.includes(name)) return []
-    const missing = firstMissing(given.present[name], given.merged[name])
+    const missing =
+      name === 'terminals'
+        ? (given.terminals?.firstMissing ?? null)
+        : firstMissing(given.present[name], given.merged[name])
     return missing === null ? [] : [`${name} must be the present list and additions only: ${missing} is missing`]
   })
 }
@@ -86,11 +104,8 @@ function whyLocked({ status, dateTo }: lifecycle.CampaignState, now: Date): stri
   return awaits ? 'a bank has approved the campaign' : `the campaign is ${status}`
 }
 
-/** The first element of the old list that the new one lacks, as people know it; a terminal with another name is another one. */
+/** The first text of the old list that the new one lacks. */
 function firstMissing(before: unknown, after: unknown): string | null {
   if (!Array.isArray(before) || !Array.isArray(after)) return null
-  const kept = elements(after)
-  const missing: unknown = before.find(element => !kept.has(JSON.stringify(element)))
-  if (missing === undefined) return null
-  return typeof missing === 'string' ? missing : (missing as { terminal_id: string }).terminal_id
+  return before.find(element => !after.includes(element)) ?? null
 }

@@ -8,9 +8,13 @@ import { closed, uuid } from './schemas.ts'
 /** A form with 50,000 terminals and two banners must fit. */
 export const formLimitBytes = 16 * 1024 * 1024
 /** What a form with all its lists at their longest holds, and as much again. */
-export const formBounds = { values: 1_000_000, containers: 60_000 }
+const formBounds = { values: 1_000_000, containers: 60_000 }
+/** Reads the long list of a large form. */
+const asideReader = new URL('./terminal-list.ts', import.meta.url)
 /** As much as a slow line needs for it; who sends it has shown a token before. */
-export const formTimeoutMs = 60_000
+const formTimeoutMs = 60_000
+/** For the `config` of a route that takes a form. */
+export const formConfig = { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, asideReader }
 /** Amounts stay exact as numbers of JSON. */
 const mostMoney = 9_999_999_999.99
 const mostTerminals = 50_000

@@ -6,7 +6,8 @@
 import { picture } from '../partners/text-rules.ts'
 import { uuidForm } from '../uuid.ts'
 import { instantForm, readInstant } from './instant.ts'
-import type { Terminal, Terms } from './terms.ts'
+import { noTerminals, readTerminals, type TerminalList } from './terminal-list.ts'
+import type { Terms } from './terms.ts'
 
 /** What a partner fills in. `allProducts` null: left out, so the other fields say it. */
 export type Fields = Omit<Terms, 'allProducts'> & { allProducts: boolean | null; participantsIds: string[] }
@@ -33,7 +34,7 @@ const whenLeftOut = {
   purchaseOffline: true,
   maxBudget: null,
   merchantCategoryCode: null,
-  terminals: [],
+  terminals: noTerminals,
 } satisfies Partial<Fields>
 
 /** Gives the value, or undefined when there is none to go on with; a fault is added unless the schema tells it. */
@@ -61,7 +62,7 @@ const readers: { [Field in FieldName]: Reader<Fields[Field]> } = {
   merchantCategoryCode: texts,
   countryCode: (value, field, faults) => text(value, field, faults)?.toUpperCase(),
   paymentSystemsId: ids,
-  terminals: readTerminals,
+  terminals,
   terminalsPlatform: flag,
 }
 
@@ -108,7 +109,7 @@ export function contradictions(fields: Partial<Fields>): string[] {
     faults.push('maxAmount must be at least minAmount')
   if (allProducts && (sku?.length || categoryId?.length))
     faults.push('allProducts must be false when sku or categoryId is given')
-  if (terminalsPlatform === false && terminals?.length === 0)
+  if (terminalsPlatform === false && terminals?.count === 0)
     faults.push('terminals must be a list of at least 1 when terminalsPlatform is false')
   return faults
 }
@@ -192,24 +193,9 @@ function ids(value: unknown, field: string, faults: string[]): string[] | undefi
   return read.every(id => uuidForm.test(id)) ? read : undefined
 }
 
-function readTerminals(value: unknown, field: string, faults: string[]): Terminal[] | undefined {
-  if (!Array.isArray(value)) return undefined
-  const known = new Set<string>()
-  const read: Terminal[] = []
-  for (const [index, item] of value.entries()) {
-    const terminal_id: unknown = isObject(item) ? item.terminal_id : undefined
-    if (typeof terminal_id !== 'string') continue
-    if (known.has(terminal_id) && faults.length < mostFaults)
-      faults.push(`${field}.${index}.terminal_id must be unique in the list`)
-    known.add(terminal_id)
-    const { terminal_name, terminal_location, merchant_id, merchant_name } = item
-    read.push({
-      terminal_id,
-      terminal_name: terminal_name ?? null,
-      terminal_location: terminal_location ?? null,
-      merchant_id: merchant_id ?? null,
-      merchant_name: merchant_name ?? null,
-    })
-  }
-  return read.length === value.length ? read : undefined
+function terminals(value: unknown, field: string, faults: string[]): TerminalList | undefined {
+  const read = readTerminals(value)
+  for (const index of read?.repeated ?? [])
+    if (faults.length < mostFaults) faults.push(`${field}.${index}.terminal_id must be unique in the list`)
+  return read?.list ?? undefined
 }

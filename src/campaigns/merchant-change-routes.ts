@@ -11,7 +11,7 @@ import { createAsMerchant } from './create.ts'
 import type { CampaignDeps } from './deps.ts'
 import { detailsAnswer, notOwn, sendDetails } from './details-answer.ts'
 import { edit } from './edit.ts'
-import { CreateBody, EditBody, formBounds, formLimitBytes, formTimeoutMs } from './form-schemas.ts'
+import { CreateBody, EditBody, formConfig, formLimitBytes } from './form-schemas.ts'
 import { GuardHeaders, guardOf, stale } from './guard-schemas.ts'
 import * as operations from './merchant-operations.ts'
 import * as schemas from './merchant-schemas.ts'
@@ -34,7 +34,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
     '/cashbacks/for-merchant',
     {
       bodyLimit: formLimitBytes,
-      config: { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, ...idempotent },
+      config: { ...formConfig, ...idempotent },
       attachValidation: true,
       schema: {
         ...common,
@@ -72,7 +72,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
     '/cashbacks/for-merchant/:cashbackId',
     {
       bodyLimit: formLimitBytes,
-      config: { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, beforeBody: requireAuthorOf(deps) },
+      config: { ...formConfig, beforeBody: requireAuthorOf(deps) },
       attachValidation: true,
       schema: {
         ...common,

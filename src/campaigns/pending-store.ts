@@ -3,7 +3,7 @@
  * limited in number and size. Creations and edits of a merchant follow one another here, so that the limits hold exactly.
  */
 import type { Queryable } from '../db/database.ts'
-import type { Terminal } from './terms.ts'
+import type { TerminalList } from './terminal-list.ts'
 
 export type PendingLimits = {
   campaigns: number
@@ -11,9 +11,8 @@ export type PendingLimits = {
   bytes: number
 }
 
-/** Without `terminals` those that are stored. */
 type Content = {
-  terminals: Terminal[] | null | undefined
+  terminals: TerminalList | undefined
   bannerSmall: string | null | undefined
   bannerBig: string | null | undefined
 }
@@ -67,7 +66,7 @@ async function lockUse(
 }
 
 function sizeFaults(limits: PendingLimits, use: Use, { terminals, bannerSmall, bannerBig }: Content): string[] {
-  const ofTerminals = terminals ? Buffer.byteLength(JSON.stringify(terminals)) : use.ownTerminals
+  const ofTerminals = terminals?.text?.byteLength ?? use.ownTerminals
   const bytes = ofTerminals + Buffer.byteLength(bannerSmall ?? '') + Buffer.byteLength(bannerBig ?? '')
   const mebibytes = Math.floor(limits.bytes / (1024 * 1024))
   return use.bytes + bytes <= limits.bytes

@@ -1,4 +1,5 @@
 /** What a campaign offers: everything that its author fills in, apart from who is invited. */
+import type { TerminalList } from './terminal-list.ts'
 
 /** One element of `terminals`, under the contract's own names. */
 export type Terminal = {
@@ -32,7 +33,7 @@ export type Terms = {
   /** ISO 3166-1 alpha-2, in upper case. */
   countryCode: string
   paymentSystemsId: string[]
-  terminals: Terminal[]
+  terminals: TerminalList
   terminalsPlatform: boolean
 }
 

@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** How much the body may hold, where that is not the usual. */
     jsonBounds?: JsonBounds
+    /** The module that reads the fields of a large body in the thread, see `AsideReader`. */
+    asideReader?: URL
     /** Refuses a request before its large body is read. */
     beforeBody?: (request: FastifyRequest) => Promise<void>
   }
@@ -48,14 +50,19 @@ export function readBodies(app: FastifyInstance): void {
     if (!longUpload && bodyTimeoutMs !== undefined) refuseLateBody(request, reply, bodyTimeoutMs)
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
-    if (!(await seeBody(request, body))) return {}
-    const { jsonBounds } = request.routeOptions.config
-    if (body.length <= largeBytes && countValues(body, jsonBounds) <= fewValues) return readJson(body, jsonBounds)
-    const reply = replies.get(request)
-    if (!request.hasBodyTurn && reply) await takeTurn(turns, request, reply)
-    return readJsonAside(body, jsonBounds)
-  })
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer<ArrayBuffer>) => {
+      if (!(await seeBody(request, body))) return {}
+      const { config, schema } = request.routeOptions
+      const { jsonBounds: bounds, asideReader: reader } = config
+      if (body.length <= largeBytes && countValues(body, bounds) <= fewValues) return readJson(body, bounds)
+      const reply = replies.get(request)
+      if (!request.hasBodyTurn && reply) await takeTurn(turns, request, reply)
+      return readJsonAside(body, { bounds, schema: Object(schema?.body), reader })
+    },
+  )
 }
 
 async function takeTurn(turns: Turns, request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -41,20 +41,49 @@ function createAjv(): Ajv2020 {
 
 const ajv = createAjv()
 
+/** What the messages are made of. */
+export type SchemaFault = Pick<ErrorObject, 'instancePath' | 'schemaPath' | 'keyword' | 'params' | 'parentSchema'>
+
+/** What a schema finds in a value, in a form that can be handed to another thread. Defaults are filled in. */
+export function findFaults(schema: object, value: unknown): SchemaFault[] {
+  const validate = ajv.compile(schema)
+  if (validate(value)) return []
+  return (validate.errors ?? []).map(({ instancePath, schemaPath, keyword, params, parentSchema }) => ({
+    instancePath,
+    schemaPath,
+    keyword,
+    params,
+    parentSchema: { 'x-must-be': parentSchema?.['x-must-be'] },
+  }))
+}
+
+/** The bodies that another thread has checked, with what it has found. */
+const checkedBodies = new WeakMap<object, readonly SchemaFault[]>()
+
+/** Keeps a body from being checked here again. */
+export function noteFaults(body: object, faults: readonly SchemaFault[]): void {
+  checkedBodies.set(body, faults)
+}
+
 /** Code is made from a schema when the first request comes that it is for: most of a start was that code. */
-export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+export const validatorCompiler = (({ schema, httpPart }) => {
   const typed = httpPart === 'body' ? [] : typedTexts(schema)
   let validate: ValidateFunction | undefined
   const check = (value: Record<string, unknown>): boolean => {
+    const faults = httpPart === 'body' ? checkedBodies.get(value) : undefined
+    if (faults) {
+      check.errors = faults
+      return faults.length === 0
+    }
     readTexts(value, typed)
     validate ??= ajv.compile(schema)
     const isRight = validate(value)
     check.errors = validate.errors ?? null
     return isRight
   }
-  check.errors = null as ErrorObject[] | null
+  check.errors = null as readonly SchemaFault[] | null
   return check
-}
+}) as FastifySchemaCompiler<TSchema>
 
 /** The names of a schema that stand for a number or a truth value, each with its type. */
 const typedTexts = (schema: TSchema): [name: string, { type?: string }][] =>
@@ -73,7 +102,7 @@ function readTexts(texts: Record<string, unknown>, typed: ReturnType<typeof type
 }
 
 /** The faults as the contract words them, without repetitions. */
-export function faultMessages(errors: readonly ErrorObject[]): string[] {
+export function faultMessages(errors: readonly SchemaFault[]): string[] {
   const messages = new Set<string>()
   for (const error of errors) {
     const message = faultMessage(error)
@@ -83,7 +112,7 @@ export function faultMessages(errors: readonly ErrorObject[]): string[] {
   return [...messages]
 }
 
-function faultMessage(error: ErrorObject): string | null {
+function faultMessage(error: SchemaFault): string | null {
   const path = error.instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
   const inner = (name: string) => shownName(innerPath(path, name))
   const { params, keyword } = error
@@ -97,7 +126,7 @@ function faultMessage(error: ErrorObject): string | null {
 
 const characters = (limit: number): string => `${limit} character${limit === 1 ? '' : 's'}`
 
-function requirement({ keyword, params, parentSchema }: ErrorObject): string {
+function requirement({ keyword, params, parentSchema }: SchemaFault): string {
   const mustBe: unknown = parentSchema?.['x-must-be']
   if (typeof mustBe === 'string') return mustBe
   switch (keyword) {

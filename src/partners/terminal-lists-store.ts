@@ -25,15 +25,6 @@ export async function writeTerminalLists(transaction: Queryable, merchantIds: re
   )
 }
 
-/** The terminals of a merchant as that JSON text. */
-export async function findTerminalList(database: Queryable, merchantId: string): Promise<string> {
-  const [list] = await database.query<{ terminals: string }>(
-    'select terminals from merchant_terminal_lists where merchant_id = $1',
-    [merchantId],
-  )
-  return list?.terminals ?? '[]'
-}
-
 /**
  * Makes every bank's list of campaigns new: they show names of merchants and countries, and terminals. All banks, because who is
  * concerned may change until this transaction ends. Its last statement: it locks the lists.
