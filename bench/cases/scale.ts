@@ -7,12 +7,14 @@ import { figuresPart } from '../scale/parts/figures.ts'
 import { neighboursPart } from '../scale/parts/neighbours.ts'
 import { ordersPart } from '../scale/parts/orders.ts'
 import { sellingPart } from '../scale/parts/selling.ts'
+import { sizePart } from '../scale/parts/size.ts'
 import { startPart } from '../scale/parts/start.ts'
 import { timePart } from '../scale/parts/time.ts'
 import { startSides } from '../scale/sides.ts'
 
 /** The audit comes last: it proves what the others have done. */
 const parts: readonly Part[] = [
+  sizePart,
   ordersPart,
   figuresPart,
   campaignsPart,

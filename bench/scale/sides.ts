@@ -7,7 +7,7 @@ import type { Bench } from '../bench.ts'
 import { type PlatformProcess, startPlatform } from '../platform.ts'
 import { connectTo } from './loading.ts'
 import { banks, merchants, type Sizes, tariffs } from './sizes.ts'
-import { type Keys, makeScaleWorld } from './world.ts'
+import { type Keys, makeScaleWorld, migrateScaleWorld } from './world.ts'
 
 export type Partner = keyof typeof banks | `merchant-${keyof typeof merchants}`
 
@@ -60,7 +60,11 @@ async function makeWorlds(bench: Bench, sizes: Worlds<Sizes>): Promise<Worlds<Ke
   const note = join(bench.folder, 'worlds.json')
   if (existsSync(note)) {
     const kept = JSON.parse(readFileSync(note, 'utf8')) as { sizes: Worlds<Sizes>; keys: Worlds<Keys> }
-    if (JSON.stringify(kept.sizes) === JSON.stringify(sizes)) return kept.keys
+    if (JSON.stringify(kept.sizes) === JSON.stringify(sizes)) {
+      for (const name of ['small', 'large'] as const)
+        await migrateScaleWorld(bench.server.url(databaseOf(name)), bench.tell)
+      return kept.keys
+    }
   }
   const keys: Partial<Worlds<Keys>> = {}
   for (const name of ['small', 'large'] as const) {

@@ -1,6 +1,7 @@
 /** A database of any size, filled in minutes, with rows that the audit finds in order. */
 import { randomBytes } from 'node:crypto'
-import { openDatabase } from '../../src/db/database.ts'
+import type pg from 'pg'
+import { type Database, openDatabase } from '../../src/db/database.ts'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
 import { createSealing, loadIndexKey } from '../../src/esim/sealing.ts'
 import { makeCampaigns } from './campaigns.ts'
@@ -27,55 +28,57 @@ const schemaOfRows = 25
  */
 export async function makeScaleWorld(url: string, sizes: Sizes, tell: (line: string) => void): Promise<Keys> {
   checkSizes(sizes)
-  const database = openDatabase({ connection: { connectionString: url }, poolSize: 2 })
   const keys = { masterKey: randomBytes(32).toString('base64'), operatorKey: randomBytes(32).toString('hex') }
-  const connect = connectTo(url)
-  const step = async (name: string, work: Promise<unknown>) => {
-    const start = performance.now()
-    await work
-    tell(`  ${name}: ${Math.round((performance.now() - start) / 1000)} s`)
-  }
-  try {
+  const sealing = await withDatabase(url, async database => {
     await migrate(
       database,
       readMigrations().filter(({ version }) => version <= schemaOfRows),
     )
     const masterKeys = [Buffer.from(keys.masterKey, 'base64')]
-    const sealing = createSealing(masterKeys, await loadIndexKey(database, masterKeys))
-    const now = new Date()
-    await withClient(connect, client => makeDirectory(client, sizes))
-    await withoutIndexes(
-      connect,
-      ['profiles', 'orders', 'campaigns', 'campaign_banks', 'campaign_history'],
-      async () => {
-        await Promise.all([
-          step(
-            'profiles',
-            withClient(connect, client => makeProfiles(client, sealing, sizes)),
-          ),
-          step('orders', makeOrders(connect, sizes, now)).then(() =>
-            step('campaigns', makeCampaigns(connect, sizes, now)),
-          ),
-        ])
-        tell('  indexes ...')
-      },
-    )
-    await step(
-      'statistics',
-      withClient(connect, client => client.query('vacuum analyze')),
-    )
-    await step('later migrations', migrate(database))
-    await step(
-      'statistics of these',
-      withClient(connect, client => client.query('vacuum analyze')),
-    )
-    return keys
+    return createSealing(masterKeys, await loadIndexKey(database, masterKeys))
+  })
+  const connect = connectTo(url)
+  const now = new Date()
+  await withClient(connect, client => makeDirectory(client, sizes))
+  const filled = ['profiles', 'orders', 'campaigns', 'campaign_banks', 'campaign_history']
+  await timed(tell, 'rows and indexes', () =>
+    withoutIndexes(connect, filled, async () => {
+      const stock = timed(tell, 'profiles', () => withClient(connect, client => makeProfiles(client, sealing, sizes)))
+      await timed(tell, 'orders', () => makeOrders(connect, sizes, now))
+      await timed(tell, 'campaigns', () => makeCampaigns(connect, sizes, now))
+      await stock
+    }),
+  )
+  await vacuum(connect)
+  await migrateScaleWorld(url, tell)
+  return keys
+}
+
+/** Applies the migrations that a world lacks. */
+export async function migrateScaleWorld(url: string, tell: (line: string) => void): Promise<void> {
+  const applied = await timed(tell, 'later migrations', () => withDatabase(url, database => migrate(database)))
+  if (applied.length > 0) await vacuum(connectTo(url))
+}
+
+const vacuum = (connect: Connect) => withClient(connect, client => client.query('vacuum analyze'))
+
+async function timed<T>(tell: (line: string) => void, name: string, work: () => Promise<T>): Promise<T> {
+  const start = performance.now()
+  const result = await work()
+  tell(`  ${name}: ${Math.round((performance.now() - start) / 1000)} s`)
+  return result
+}
+
+async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = openDatabase({ connection: { connectionString: url }, poolSize: 2 })
+  try {
+    return await work(database)
   } finally {
     await database.close()
   }
 }
 
-async function withClient<T>(connect: Connect, work: (client: Awaited<ReturnType<Connect>>) => Promise<T>): Promise<T> {
+async function withClient<T>(connect: Connect, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = await connect()
   try {
     return await work(client)

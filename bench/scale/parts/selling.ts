@@ -27,7 +27,8 @@ export const sellingPart: Part = {
   },
 }
 
-type Costs = { platform: number; database: number }
+/** Processor time in microseconds, the write-ahead log in bytes. */
+type Costs = { platform: number; database: number; log: number }
 
 /** In turns, each world for some seconds; then the medians of the rounds' ratios. */
 async function sell(bench: Bench, sides: Sides, kind: 'reserve' | 'sell'): Promise<Figure[]> {
@@ -40,42 +41,46 @@ async function sell(bench: Bench, sides: Sides, kind: 'reserve' | 'sell'): Promi
       const large = await costsOf(bench, sides.large, kind)
       rounds.push({ large, small: await costsOf(bench, sides.small, kind) })
     }
-    return (['platform', 'database'] as const).map(whose => figureOfCosts(name, whose, rounds))
+    return (['platform', 'database', 'log'] as const).map(whose => figureOfCosts(name, whose, rounds))
   } catch (error) {
     return [{ name, ours: (error as Error).message, limit: '', ratio: null, target: `<= ${flat.times}`, pass: false }]
   }
 }
 
 function figureOfCosts(name: string, whose: keyof Costs, rounds: { large: Costs; small: Costs }[]): Figure {
+  const unit = whose === 'log' ? 'bytes' : 'us'
   const ours = rounds.map(({ large }) => large[whose])
   const limit = rounds.map(({ small }) => small[whose])
   const ratio = median(ours.map((cost, round) => cost / (limit[round] ?? Number.NaN)))
   return {
-    name: `${name}: processor time of the ${whose} for each request`,
-    ours: `${Math.round(median(ours))} us`,
-    limit: `${Math.round(median(limit))} us`,
+    name: `${name}: ${whose === 'log' ? 'write-ahead log' : `processor time of the ${whose}`} for each request`,
+    ours: `${Math.round(median(ours))} ${unit}`,
+    limit: `${Math.round(median(limit))} ${unit}`,
     ratio,
     target: `<= ${flat.times}`,
     pass: ratio <= flat.times,
   }
 }
 
-/** Microseconds of processor time for each answer. */
 async function costsOf(bench: Bench, side: Side, kind: 'reserve' | 'sell'): Promise<Costs> {
   const load = { kind, ...soldTariff, prefix: freshPrefix() }
-  const before = { platform: cpuMsOf(side.child.pid), database: bench.server.cpuMs() }
-  const result = await runLoad({
-    ports: [side.port],
-    token: side.tokens.seller,
-    connections,
-    seconds: bench.seconds,
-    load,
-  })
+  const before = await spent(bench, side)
+  const { port, tokens } = side
+  const result = await runLoad({ ports: [port], token: tokens.seller, connections, seconds: bench.seconds, load })
+  const after = await spent(bench, side)
   requireExpected(result)
-  const answers = Object.values(result.answered).reduce((sum, { count }) => sum + count, 0)
-  const each = (ms: number) => (ms * 1_000 * result.seconds) / (result.seconds + warmUpMs / 1_000) / answers
+  const counted = Object.values(result.answered).reduce((sum, { count }) => sum + count, 0)
+  // While the client warms up nothing is counted.
+  const answers = (counted * (result.seconds + warmUpMs / 1_000)) / result.seconds
   return {
-    platform: each(cpuMsOf(side.child.pid) - before.platform),
-    database: each(bench.server.cpuMs() - before.database),
+    platform: ((after.platform - before.platform) * 1_000) / answers,
+    database: ((after.database - before.database) * 1_000) / answers,
+    log: (after.log - before.log) / answers,
   }
+}
+
+/** So far: milliseconds and bytes. */
+async function spent({ server }: Bench, { child, query }: Side): Promise<Costs> {
+  const [row] = await query<{ log: string }>(`select pg_current_wal_lsn() - '0/0' as log`)
+  return { platform: cpuMsOf(child.pid), database: server.cpuMs(), log: Number(row?.log) }
 }
