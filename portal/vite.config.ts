@@ -2,6 +2,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig, type UserConfig } from 'vite'
 import { afterFirstPaint } from './build/after-first-paint.ts'
+import { ahead } from './build/ahead.ts'
 import { compressAssets } from './build/compress.ts'
 import { firstScreen } from './build/first-screen.ts'
 import { removeLeftovers } from './build/leftovers.ts'
@@ -13,7 +14,7 @@ export default defineConfig((): UserConfig => {
   const platform = process.env.PERKLINE_URL ?? 'http://127.0.0.1:8080'
   return {
     base: '/app/',
-    plugins: [react(), firstScreen(), afterFirstPaint(), removeLeftovers(), compressAssets()],
+    plugins: [react(), firstScreen(), afterFirstPaint(), ahead(), removeLeftovers(), compressAssets()],
     // The platform puts a nonce of its own into each answer here (src/portal/page.ts), and names it in the Content-Security-Policy.
     html: { cspNonce: '__CSP_NONCE__' },
     build: {
@@ -32,12 +33,19 @@ export default defineConfig((): UserConfig => {
                 name: 'react',
                 test: /node_modules\/(?:react|react-dom|scheduler|@tanstack)\//,
                 tags: ['$initial'],
-                priority: 4,
+                priority: 5,
               },
               // Each file of the first ones runs in a task of its own: together they would keep the browser from answering for long.
-              { name: 'look', test: /node_modules/, tags: ['$initial'], priority: 3 },
-              { name: 'first', tags: ['$initial'], priority: 2 },
-              { name: 'shared', minShareCount: 10, priority: 1 },
+              { name: 'look', test: /node_modules/, tags: ['$initial'], priority: 4 },
+              { name: 'first', tags: ['$initial'], priority: 3 },
+              { name: 'shared', minShareCount: 10, priority: 2 },
+              // The login needs these two, and not the frame.
+              { name: 'head', test: /src\/app\/(?:logo|header-switches)\./, priority: 1 },
+              // What everybody loads who is logged in: the layout, and what the first pages of two areas are made of.
+              {
+                name: 'frame',
+                test: /src\/(?:app\/layout|campaigns\/(?:home-overview|task-card|count-tiles|campaigns-list))\./,
+              },
             ],
           },
         },

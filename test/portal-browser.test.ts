@@ -1,6 +1,7 @@
 /** The portal's frame in a real browser: login and its faults, the way back after a session has ended, languages, colours, a phone. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import type { Request } from 'playwright-core'
 import { disableUser } from '../src/access/operations.ts'
 import { assertAccessible, assertCount, closeBrowser, fillLogin, phone, visit } from './support/browser.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
@@ -130,9 +131,11 @@ suite('a session', () => {
     await page.context().clearCookies()
     await open('/merchant?page=2&name=autumn')
     await page.waitForURL('**/app/login*')
-    assert.match(errors.splice(0).join(), /401/)
     await fillLogin(page, merchant)
     await page.waitForURL('**/app/merchant?page=2&name=autumn')
+    // Of the session, and of what was asked for ahead.
+    const refused = errors.splice(0)
+    assert.ok(refused.length > 0 && refused.every(error => error.includes('401')), refused.join())
   })
 
   test('whose user was switched off says so on the page that is open', async t => {
@@ -260,6 +263,34 @@ suite('the frame', () => {
     await page.getByRole('button', { name: 'Your account' }).click()
     await page.getByRole('menuitem', { name: 'Log out' }).waitFor()
     await assertAccessible(visitor)
+  })
+
+  test('asks for what a first page reads beside its script, and once', async t => {
+    const visitor = await visit(t, platform, { isNew: true })
+    if (!visitor) return
+    const { page, open } = visitor
+    await open('/login')
+    await fillLogin(page, merchant)
+    await page.getByRole('navigation').first().waitFor()
+    for (const [path, ...reads] of [
+      ['/merchant', '/portal/home', '/portal/home'],
+      ['/merchant/campaigns', '/cashbacks/for-merchant', '/portal/home'],
+    ] as const) {
+      const asked: [path: string, type: string][] = []
+      const note = (request: Request) => asked.push([new URL(request.url()).pathname, request.resourceType()])
+      page.on('request', note)
+      await open(path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.waitForLoadState('networkidle')
+      page.off('request', note)
+      const ofPlatform = asked.filter(([pathname]) => !pathname.startsWith('/app'))
+      assert.deepEqual(ofPlatform.map(([pathname]) => pathname).sort(), [...reads, '/portal/session'].sort())
+      // Those of scripts are of type `fetch`.
+      assert.ok(
+        ofPlatform.every(([, type]) => type !== 'fetch'),
+        JSON.stringify(ofPlatform),
+      )
+    }
   })
 
   test('loads less than 250 kB of compressed script before a person can work', async t => {

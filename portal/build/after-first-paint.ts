@@ -19,7 +19,7 @@ export function afterFirstPaint(): Plugin {
         return html
           .replace(entry, '')
           .replace(/\s*<\/head>/, `\n    <link rel="modulepreload"${crossorigin} href="${src}"${nonce}>\n  </head>`)
-          .replaceAll('<link rel="modulepreload"', '<link rel="modulepreload" fetchpriority="low"')
+          .replaceAll('<link rel="modulepreload"', '<link rel="modulepreload" data-first fetchpriority="low"')
       },
     },
   }

@@ -6,10 +6,10 @@ import { useRouter } from '@tanstack/react-router'
 import { useFormat, useNames, usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { logOut } from '../session/session.ts'
 import { useSession } from '../session/use-session.ts'
+import { part } from '../ui/not-loaded.ts'
 import { useNotify } from '../ui/notify.tsx'
 import classes from './account-menu.module.css'
 import { appTexts } from './texts.ts'
-import { TimeZoneForm } from './time-zone-form.tsx'
 
 /** Who is logged in, until when, and what belongs to the person: the time zone, the way out. */
 export function AccountMenu() {
@@ -27,6 +27,12 @@ export function AccountMenu() {
     onSuccess: () => router.navigate({ to: '/login', search: { because: 'left' }, replace: true }),
     onError: notify.failed,
   })
+  const openTimeZone = () =>
+    part(import('./time-zone-form.tsx')).then(
+      ({ TimeZoneForm }) =>
+        void modals.open({ title: texts.timeZoneTitle, centered: true, children: <TimeZoneForm /> }),
+      notify.failed,
+    )
 
   return (
     <Menu position="bottom-end" width={280}>
@@ -60,10 +66,7 @@ export function AccountMenu() {
           </div>
         </Group>
         <Menu.Divider />
-        <Menu.Item
-          leftSection={<IconWorld size={18} aria-hidden />}
-          onClick={() => modals.open({ title: texts.timeZoneTitle, centered: true, children: <TimeZoneForm /> })}
-        >
+        <Menu.Item leftSection={<IconWorld size={18} aria-hidden />} onClick={openTimeZone}>
           {texts.timeZone}
           <Text size="xs" c="dimmed">
             {timeZone}

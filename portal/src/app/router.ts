@@ -4,7 +4,7 @@ import { type AnyRoute, createRouter } from '@tanstack/react-router'
 import { bankRoutes } from '../bank/routes.ts'
 import { merchantRoutes } from '../merchant/routes.ts'
 import { operatorRoutes } from '../operator/routes.ts'
-import { heardOfKey, type Session, sessionQuery } from '../session/session.ts'
+import { heardOfKey, lastHeardOf, type Session, sessionQuery } from '../session/session.ts'
 import { homeRoute, loginRoute, rootRoute, signedInRoute } from './base-routes.ts'
 import { FaultPage, NotFoundPage, PendingPage } from './fault-pages.tsx'
 import { parseSearch, stringifySearch } from './search.ts'
@@ -44,11 +44,11 @@ export async function loadAhead(router: PortalRouter, queryClient: QueryClient):
   const asked = queryClient.fetchQuery(sessionQuery).catch(() => null)
   const matches = router.matchRoutes(router.latestLocation)
   for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0]) void loadCode(route)
-  const session = await asked
-  if (!session) return
+  const reader = lastHeardOf() ?? (await asked)
+  if (!reader) return
   await Promise.all(
     matches.map(({ staticData: { ahead }, search }) =>
-      ahead?.isFor(session) ? ahead.read(queryClient, search as never) : undefined,
+      ahead?.isFor(reader) ? ahead.read(queryClient, search as never) : undefined,
     ),
   )
 }
@@ -59,6 +59,9 @@ declare module '@tanstack/react-router' {
   }
   interface StaticDataRouteOption {
     /** What the page reads from the platform, asked for before the page's code is there, and of whom: others would be refused. */
-    ahead?: { isFor(session: Session): boolean; read(queryClient: QueryClient, search: never): Promise<unknown> }
+    ahead?: {
+      isFor(reader: Pick<Session, 'typeAccount' | 'role'>): boolean
+      read(queryClient: QueryClient, search: never): Promise<unknown>
+    }
   }
 }

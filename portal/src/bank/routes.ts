@@ -2,7 +2,7 @@
 import { createRoute } from '@tanstack/react-router'
 import { onlyFor, signedInRoute } from '../app/base-routes.ts'
 import { lazyPage } from '../app/lazy-page.ts'
-import { homeSearch } from '../campaigns/home-query.ts'
+import { type HomeSearch, homeSearch } from '../campaigns/home-query.ts'
 import { keptTimeZone } from '../i18n/preferences.tsx'
 import { maySeeCampaigns } from '../session/rights.ts'
 import { keptPageSize } from '../ui/data-table/page-size.ts'
@@ -28,6 +28,16 @@ const home = createRoute({
   path: '/',
   validateSearch: homeSearch,
   component: lazyPage(() => import('./pages/home.tsx'), 'HomePage'),
+  staticData: {
+    ahead: {
+      isFor: reader => reader.typeAccount === 'bank' && maySeeCampaigns(reader),
+      read: (queryClient, { kind, page, others }: HomeSearch) =>
+        Promise.all([
+          queryClient.prefetchQuery(homeQuery({ kind, page })),
+          queryClient.prefetchQuery(homeQuery({ waitsFor: 'other', page: others })),
+        ]),
+    },
+  },
 })
 
 /** Everything of campaigns; to those who may not see them it says so. */
@@ -44,7 +54,7 @@ const campaignList = createRoute({
   component: lazyPage(() => import('./pages/campaigns.tsx'), 'CampaignsPage'),
   staticData: {
     ahead: {
-      isFor: session => session.typeAccount === 'bank' && maySeeCampaigns(session),
+      isFor: reader => reader.typeAccount === 'bank' && maySeeCampaigns(reader),
       read: (queryClient, search: CampaignsSearch) =>
         Promise.all([
           queryClient.prefetchQuery(campaignsQuery(search, keptTimeZone(), keptPageSize())),

@@ -7,7 +7,7 @@ import { useTexts } from '../i18n/preferences.tsx'
 import type { Column, Paging } from '../ui/data-table/columns.ts'
 import { DataTable } from '../ui/data-table/data-table.tsx'
 import type { TableSearch } from '../ui/data-table/use-table-search.ts'
-import { DaysInput } from '../ui/dates.tsx'
+import { DaysFilter } from '../ui/days-filter.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SaveFile } from '../ui/save-file.tsx'
 import { SearchInput } from '../ui/search-input.tsx'
@@ -106,7 +106,7 @@ export function ListFilters<Search extends ListSearch>(props: {
       <div className={classes.filters}>
         <SearchInput label={texts.search} value={name} onChange={words => onSearch({ name: words })} />
         {children}
-        <DaysInput
+        <DaysFilter
           aria-label={texts.dates}
           placeholder={texts.dates}
           isClearable

@@ -2,7 +2,7 @@
 import { createRoute } from '@tanstack/react-router'
 import { onlyFor, signedInRoute } from '../app/base-routes.ts'
 import { lazyPage } from '../app/lazy-page.ts'
-import { homeSearch } from '../campaigns/home-query.ts'
+import { type HomeSearch, homeSearch } from '../campaigns/home-query.ts'
 import { keptTimeZone } from '../i18n/preferences.tsx'
 import { keptPageSize } from '../ui/data-table/page-size.ts'
 import { campaignsQuery, homeQuery } from './queries.ts'
@@ -19,6 +19,16 @@ const home = createRoute({
   path: '/',
   validateSearch: homeSearch,
   component: lazyPage(() => import('./pages/home.tsx'), 'HomePage'),
+  staticData: {
+    ahead: {
+      isFor: ({ typeAccount }) => typeAccount === 'retailer',
+      read: (queryClient, { kind, page, others }: HomeSearch) =>
+        Promise.all([
+          queryClient.prefetchQuery(homeQuery({ kind, page })),
+          queryClient.prefetchQuery(homeQuery({ waitsFor: 'other', page: others })),
+        ]),
+    },
+  },
 })
 
 const campaigns = createRoute({

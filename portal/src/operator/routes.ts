@@ -2,6 +2,7 @@
 import { createRoute } from '@tanstack/react-router'
 import { onlyFor, signedInRoute } from '../app/base-routes.ts'
 import { lazyPage } from '../app/lazy-page.ts'
+import { overviewQuery, stockQuery } from './queries.ts'
 import { accessSearch, campaignsSearch, ordersSearch, partnersSearch, stockSearch } from './search.ts'
 
 const operatorRoute = createRoute({
@@ -14,6 +15,13 @@ const home = createRoute({
   getParentRoute: () => operatorRoute,
   path: '/',
   component: lazyPage(() => import('./pages/home.tsx'), 'HomePage'),
+  staticData: {
+    ahead: {
+      isFor: ({ typeAccount }) => typeAccount === 'platform',
+      read: queryClient =>
+        Promise.all([queryClient.prefetchQuery(overviewQuery), queryClient.prefetchQuery(stockQuery)]),
+    },
+  },
 })
 
 const partners = createRoute({

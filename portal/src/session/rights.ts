@@ -1,6 +1,8 @@
 /** What a role may do, so that pages do not offer what the platform would refuse. The platform decides; this only foresees it. */
 import type { Role, Session } from './session.ts'
 
+type Reader = Pick<Session, 'typeAccount' | 'role'>
+
 const mayChangeRoles: Record<Session['typeAccount'], readonly Role[]> = {
   retailer: ['admin_user', 'editor', 'gateway'],
   bank: ['ADMIN', 'EDITOR'],
@@ -8,7 +10,7 @@ const mayChangeRoles: Record<Session['typeAccount'], readonly Role[]> = {
 }
 
 /** Whether the person may do more than read. */
-export const mayChange = ({ typeAccount, role }: Session): boolean => mayChangeRoles[typeAccount].includes(role)
+export const mayChange = ({ typeAccount, role }: Reader): boolean => mayChangeRoles[typeAccount].includes(role)
 
 /** A bank's VIEWER sees eSIM sales only: every bank endpoint of campaigns needs ADMIN or EDITOR. */
-export const maySeeCampaigns = ({ typeAccount, role }: Session): boolean => typeAccount !== 'bank' || role !== 'VIEWER'
+export const maySeeCampaigns = ({ typeAccount, role }: Reader): boolean => typeAccount !== 'bank' || role !== 'VIEWER'

@@ -37,6 +37,16 @@ export const areaOf = { retailer: '/merchant', bank: '/bank', platform: '/operat
  */
 export const heardOfKey = 'perkline.session'
 
+/** The role that this browser last heard of, so that the first page can be read before the platform has told who this is. */
+const roleKey = 'perkline.role'
+
+/** Whose pages this browser showed last, as far as it has kept it: a guess, which the platform may refuse. */
+export function lastHeardOf(): Pick<Session, 'typeAccount' | 'role'> | null {
+  const typeAccount = accountTypes.find(each => localStorage.getItem(heardOfKey)?.startsWith(`${each}:`))
+  const role = localStorage.getItem(roleKey) as Role | null
+  return typeAccount && role ? { typeAccount, role } : null
+}
+
 /** Names a person, for what is kept in the browser. */
 export const personOf = ({ typeAccount, login }: { typeAccount: AccountType; login: string }): string =>
   `${typeAccount}:${login}`
@@ -55,7 +65,9 @@ export const sessionQuery = queryOptions({
   async queryFn({ signal }): Promise<Session | null> {
     if (localStorage.getItem(heardOfKey) === null) return null
     try {
-      return withAhead(await answer(api.GET(path, { signal })))
+      const session = withAhead(await answer(api.GET(path, { signal })))
+      localStorage.setItem(roleKey, session.role)
+      return session
     } catch (error) {
       if (isApiError(error, 401)) return null
       throw error
@@ -69,6 +81,7 @@ export async function logIn(queryClient: QueryClient, credentials: Credentials):
   // Whatever was read before was another person's, or of another time.
   queryClient.clear()
   queryClient.setQueryData(sessionQuery.queryKey, session)
+  localStorage.setItem(roleKey, session.role)
   localStorage.setItem(heardOfKey, personOf(session))
   return session
 }
@@ -85,6 +98,7 @@ export async function logOut(queryClient: QueryClient, session: Session): Promis
 export function forgetSession(queryClient: QueryClient): boolean {
   const was = queryClient.getQueryData(sessionQuery.queryKey)
   localStorage.removeItem(heardOfKey)
+  localStorage.removeItem(roleKey)
   queryClient.setQueryData(sessionQuery.queryKey, null)
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
   return was !== null && was !== undefined

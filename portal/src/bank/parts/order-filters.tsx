@@ -1,7 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import classes from '../../campaigns/parts.module.css'
 import { useTexts } from '../../i18n/preferences.tsx'
-import { DaysInput } from '../../ui/dates.tsx'
+import { DaysFilter } from '../../ui/days-filter.tsx'
 import { SearchInput } from '../../ui/search-input.tsx'
 import { statusTexts } from '../../ui/status-texts.ts'
 import { esimTexts } from '../esim-texts.ts'
@@ -53,7 +53,7 @@ export function OrderFilters({ search, onSearch }: Given) {
         onChange={({ currentTarget }) => onSearch({ status: orderStatuses.find(each => each === currentTarget.value) })}
       />
       <TariffSelect value={tariff} onChange={code => onSearch({ tariff: code })} />
-      <DaysInput
+      <DaysFilter
         aria-label={days}
         placeholder={days}
         isClearable

@@ -3,7 +3,7 @@ import classes from '../../campaigns/parts.module.css'
 import { usePreferences, useTexts } from '../../i18n/preferences.tsx'
 import { addDays, toZoned } from '../../i18n/time-zone.ts'
 import { useNow } from '../../session/use-now.ts'
-import { DaysInput } from '../../ui/dates.tsx'
+import { DaysFilter } from '../../ui/days-filter.tsx'
 import { esimTexts } from '../esim-texts.ts'
 import { daysIn, mostDays } from '../sales-figures.ts'
 import type { SalesSearch } from '../search.ts'
@@ -27,7 +27,7 @@ export function SalesFilters({ search, onSearch }: Given) {
     <Stack gap="sm" mb="lg">
       <Spans search={search} onSearch={onSearch} />
       <div className={classes.filters}>
-        <DaysInput
+        <DaysFilter
           aria-label={days}
           placeholder={days}
           isClearable

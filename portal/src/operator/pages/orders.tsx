@@ -7,7 +7,7 @@ import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useShownPages } from '../../ui/data-table/use-shown-pages.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
-import { DaysInput } from '../../ui/dates.tsx'
+import { DaysFilter } from '../../ui/days-filter.tsx'
 import { LinkAnchor } from '../../ui/links.tsx'
 import { OrderFinder } from '../../ui/order-finder.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
@@ -91,7 +91,7 @@ function Filters({ search }: { search: Omit<OrdersSearch, 'page'> }) {
           setSearch({ status: orderStatuses.find(status => status === currentTarget.value) })
         }
       />
-      <DaysInput
+      <DaysFilter
         aria-label={texts.days}
         placeholder={texts.days}
         isClearable
