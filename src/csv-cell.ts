@@ -9,8 +9,12 @@
 export function csvCell(value: string | number | boolean | null): string {
   if (value === null) return ''
   if (typeof value !== 'string') return String(value)
+  if (harmless.test(value)) return `"${value}"`
   return `"${value.replace(formula, "$1'$2").replaceAll('"', '""')}"`
 }
+
+/** One piece without quotes, as nearly all are: told in half the time. */
+const harmless = /^(?![=+\-@\uff1d\uff0b\uff0d\uff20])[^;\t\r\n"]*$/
 
 /** The beginning of a piece that a spreadsheet would calculate: `=`, `+`, `-`, `@` or their full-width forms, also behind quotes. */
 const formula = /(^|[;\t\r\n])("*[=+\-@\uff1d\uff0b\uff0d\uff20])/g

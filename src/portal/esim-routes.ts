@@ -128,7 +128,8 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
     },
     async (request, reply) => {
       const search = searchOf(request.query, bankOf(request))
-      const orders = ordersCsv(await costlyReads(request, reply), search, clock.now())
+      const aside = await costlyReads(request, reply)
+      const orders = ordersCsv({ database, aside }, search, clock.now())
       return reply.headers(downloadHeaders('esim-orders.csv')).send(orders as never)
     },
   )

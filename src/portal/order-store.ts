@@ -1,7 +1,20 @@
 /** All SQL of orders as people look for them: found by what they know of an order, newest first, a page at a time. */
-import type { Queryable } from '../db/database.ts'
-import { firstOrderId } from '../esim/order-id.ts'
+import { readPiecewise } from '../db/cursor.ts'
+import type { Database, Queryable } from '../db/database.ts'
+import { withLiterals } from '../db/literals.ts'
 import type { DeliveryMode, MailState } from '../esim/store.ts'
+import {
+  among,
+  byExternalId,
+  firstOfExternalId,
+  horizon,
+  inRanges,
+  type OrderFilter,
+  type OrderQuery,
+  ofProfile,
+  theOrder,
+  theOrders,
+} from './order-query.ts'
 import type { Span } from './span.ts'
 
 /** An order as it is at the moment of the question, without its secrets. */
@@ -45,8 +58,10 @@ export type OrderSearch = Span & {
   profile?: { iccidHash: Buffer } | { msisdn: string }
 }
 
-/** Several profiles may have one number, as nothing forbids it. */
-const maxProfilesOfNumber = 100
+/** Of identifiers with the same first characters, so many are looked at before anything else. */
+const fewOrders = 1_000
+/** More of them are looked for among so many of the newest orders, before all of them are sorted by their time. */
+const newestOrders = 5_000
 
 /**
  * The orders that fit, newest first.
@@ -59,58 +74,121 @@ export async function findOrders(
   page: { after: string | null; limit: number },
   now: Date,
 ): Promise<ShownOrder[]> {
-  const values: unknown[] = [now, page.limit]
-  const with_ = (value: unknown): string => `$${values.push(value)}`
-  // What the operator took out of sale is of no bank. Named one by one, the banks make the index of `externalId` one to search in.
-  const conditions = [
-    search.bankId === undefined
-      ? 'o.bank_id = any(array(select bank_id from banks))'
-      : `o.bank_id = ${with_(search.bankId)}`,
-  ]
-  if (search.bankCode !== undefined) conditions.push(`b.code = ${with_(search.bankCode)}`)
-  if (search.orderId !== undefined) conditions.push(`o.order_id = ${with_(search.orderId)}`)
-  if (search.externalId !== undefined) conditions.push(`starts_with(o.external_id, ${with_(search.externalId)})`)
-  const { operatorCode, tariffCode } = search
-  if (operatorCode !== undefined || tariffCode !== undefined)
-    conditions.push(`o.tariff_id = any(array(
-      select t.tariff_id from tariffs t join mobile_operators m using (mobile_operator_id)
-      where (${with_(operatorCode ?? null)}::text is null or m.code = $${values.length})
-        and (${with_(tariffCode ?? null)}::text is null or t.code = $${values.length})))`)
-  // An order's id begins with the instant at which it was made: the primary key is an index of time, too.
-  if (search.from !== null) conditions.push(`o.order_id >= ${with_(firstOrderId(search.from))}`)
-  if (search.until !== null) conditions.push(`o.order_id < ${with_(firstOrderId(search.until))}`)
-  if (page.after !== null) conditions.push(`o.order_id < ${with_(page.after)}`)
-  if (search.status !== undefined) conditions.push(statusCondition(search.status))
-  let orders = 'orders'
-  if (search.profile !== undefined) {
-    const [column, value] =
-      'msisdn' in search.profile ? ['msisdn', search.profile.msisdn] : ['iccid_hash', search.profile.iccidHash]
-    // Its `offset 0` has the index of live orders searched first, whatever the planner expects of the other conditions.
-    orders = `(
-      select * from orders where profile_id = any(array(
-        select profile_id from profiles where ${column} = ${with_(value)} limit ${maxProfilesOfNumber}))
-        and status in ('reserved', 'confirmed', 'withdrawn') and (status <> 'reserved' or reserved_until > $1) offset 0)`
-  }
-  return database.query<ShownOrder>(
-    `select o.order_id as "orderId", o.bank_id as "bankId", b.code as "bankCode", b.name as "bankName", o.external_id as "externalId",
-            m.code as "operatorCode", t.code as "tariffCode", t.name as "tariffName",
-            case when o.status = 'reserved' and o.reserved_until <= $1 then 'expired' else o.status end as status,
-            p.msisdn, p.imported_at as "importedAt", o.price::text, o.currency, o.created_at as "createdAt", o.reserved_until as "reservedUntil",
-            o.confirmed_at as "confirmedAt", o.cancelled_at as "cancelledAt", o.delivery_mode as "deliveryMode", o.mail, o.ended_by as "endedBy"
-     from ${orders} o join banks b using (bank_id) join profiles p using (profile_id)
-     join tariffs t on t.tariff_id = o.tariff_id join mobile_operators m using (mobile_operator_id)
-     where ${conditions.join(' and ')} order by o.order_id desc limit $2`,
-    values,
+  const filter = await filterOf(database, search, { ...page, now })
+  const ids = filter ? await findIds(database, search, filter) : []
+  if (ids.length === 0) return []
+  return database.query<ShownOrder>(shownText('unnest($2::uuid[])'), [now, ids])
+}
+
+/**
+ * All that fit, newest first, as they are at one moment; read as fast as they are taken.
+ *
+ * @param deps.database where it is read
+ * @param deps.aside where banks and tariffs are looked up
+ */
+export async function* readOrders(
+  deps: { database: Database; aside: Queryable },
+  search: OrderSearch,
+  now: Date,
+): AsyncGenerator<ShownOrder[]> {
+  const filter = await filterOf(deps.aside, search, { after: null, limit: null, now })
+  if (!filter) return
+  const { text, values } = queryFor(search, filter)
+  const found = `(${withLiterals(text, values)})`
+  yield* readPiecewise<ShownOrder>(deps.database, withLiterals(shownText(found), [now]))
+}
+
+/** What is looked for, by the ids of banks and tariffs; null: a code is unknown, so nothing fits. */
+async function filterOf(
+  database: Queryable,
+  search: OrderSearch,
+  page: Pick<OrderFilter, 'after' | 'limit' | 'now'>,
+): Promise<OrderFilter | null> {
+  const { bankId, bankCode, operatorCode, tariffCode } = search
+  const [found] = await database.query<{ bankIds: string[]; tariffIds: number[] | null }>(
+    `select array(
+              select bank_id from banks where ($1::uuid is null or bank_id = $1) and ($2::text is null or code = $2)) as "bankIds",
+            case when $3::text is not null or $4::text is not null then array(
+              select tariff_id from tariffs t join mobile_operators m using (mobile_operator_id)
+              where ($3 is null or m.code = $3) and ($4 is null or t.code = $4)) end as "tariffIds"`,
+    [bankId ?? null, bankCode ?? null, operatorCode ?? null, tariffCode ?? null],
   )
+  if (!found || found.bankIds.length === 0 || found.tariffIds?.length === 0) return null
+  const { from, until, status, externalId } = search
+  return { ...found, from, until, status, externalId, downTo: null, ...page }
 }
 
-/** An order whose reservation is over is expired, marked or not. `$1` is now. */
-function statusCondition(status: ShownOrder['status']): string {
-  if (status === 'reserved') return `o.status = 'reserved' and o.reserved_until > $1`
-  if (status === 'expired') return `(o.status = 'expired' or o.status = 'reserved' and o.reserved_until <= $1)`
-  return `o.status = '${status}'`
+async function findIds(database: Queryable, search: OrderSearch, filter: OrderFilter): Promise<string[]> {
+  const find: Find = async ({ text, values }) =>
+    (await database.query<{ order_id: string }>(text, values)).map(({ order_id }) => order_id)
+  const { externalId } = filter
+  return externalId !== undefined && !isNamed(search) ? findByExternalId(find, filter) : find(queryFor(search, filter))
 }
 
+const isNamed = ({ orderId, profile }: OrderSearch): boolean => orderId !== undefined || profile !== undefined
+
+/** All that fit, by one statement. */
+function queryFor({ orderId, profile }: OrderSearch, filter: OrderFilter): OrderQuery {
+  if (orderId !== undefined) return among(filter, theOrder(orderId))
+  if (profile !== undefined) return among(filter, ofProfile(profile, filter.now))
+  return filter.externalId === undefined ? inRanges(filter) : byExternalId(filter)
+}
+
+type Find = (query: OrderQuery) => Promise<string[]>
+
+/**
+ * Identifiers with the same first characters may be few among all orders, or nearly all of them: the first lie together in the index of
+ * identifiers, the second in that of the time.
+ */
+async function findByExternalId(find: Find, filter: OrderFilter): Promise<string[]> {
+  const few = await find(firstOfExternalId(filter, fewOrders + 1))
+  if (few.length <= fewOrders) return find(among(filter, theOrders(few)))
+  const [downTo = null] = await find(horizon(filter, newestOrders))
+  const newest = await find(inRanges({ ...filter, downTo }))
+  if (downTo === null || newest.length === filter.limit) return newest
+  return find(byExternalId(filter))
+}
+
+/** What is shown of an order. `$1` is now. */
+const shown: { [Name in keyof ShownOrder]: string } = {
+  orderId: 'o.order_id',
+  bankId: 'o.bank_id',
+  bankCode: 'b.code',
+  bankName: 'b.name',
+  externalId: 'o.external_id',
+  operatorCode: 't.operator_code',
+  tariffCode: 't.code',
+  tariffName: 't.name',
+  status: `case when o.status = 'reserved' and o.reserved_until <= $1::timestamptz then 'expired' else o.status end`,
+  msisdn: 'p.msisdn',
+  price: 'o.price::text',
+  currency: 'o.currency',
+  importedAt: 'p.imported_at',
+  createdAt: 'o.created_at',
+  reservedUntil: 'o.reserved_until',
+  confirmedAt: 'o.confirmed_at',
+  cancelledAt: 'o.cancelled_at',
+  deliveryMode: 'o.delivery_mode',
+  mail: 'o.mail',
+  endedBy: 'o.ended_by',
+}
+
+/**
+ * Orders by their ids, in the order of these: everything that belongs to one is looked up for it, so that the first are there at once,
+ * however many follow.
+ */
+const shownText = (ids: string): string => `
+  select ${Object.entries(shown)
+    .map(([name, value]) => `${value} as "${name}"`)
+    .join(', ')}
+  from ${ids} found (order_id)
+  cross join lateral (select * from orders where order_id = found.order_id offset 0) o
+  cross join lateral (select msisdn, imported_at from profiles where profile_id = o.profile_id offset 0) p
+  cross join lateral (select code, name from banks where bank_id = o.bank_id offset 0) b
+  cross join lateral (
+    select t.code, t.name, m.code as operator_code
+    from tariffs t join mobile_operators m using (mobile_operator_id) where t.tariff_id = o.tariff_id offset 0) t
+  order by found.order_id desc`
 /** Logins of people, by their ids. */
 export async function findLogins(database: Queryable, userIds: readonly string[]): Promise<Map<string, string>> {
   if (userIds.length === 0) return new Map()

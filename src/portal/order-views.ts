@@ -1,6 +1,7 @@
 /** Orders as people see them. */
 import { parseCallerName } from '../access/caller.ts'
 import type { ReadCount } from '../esim/activation-reads-store.ts'
+import { instantText } from '../instant-text.ts'
 import type { ShownOrder } from './order-store.ts'
 
 export function shownOrderView(order: ShownOrder) {
@@ -16,10 +17,10 @@ export function shownOrderView(order: ShownOrder) {
     msisdn: isOver || order.msisdn === '' ? null : order.msisdn,
     price: Number(order.price),
     currency: order.currency,
-    createdAt: order.createdAt.toISOString(),
-    reservedUntil: order.reservedUntil.toISOString(),
-    confirmedAt: order.confirmedAt?.toISOString() ?? null,
-    cancelledAt: order.cancelledAt?.toISOString() ?? null,
+    createdAt: instantText(order.createdAt),
+    reservedUntil: instantText(order.reservedUntil),
+    confirmedAt: order.confirmedAt && instantText(order.confirmedAt),
+    cancelledAt: order.cancelledAt && instantText(order.cancelledAt),
     deliveryMode: order.deliveryMode,
     // What broke off while it was sent may have arrived.
     emailDelivery: mail === 'sending' ? 'unknown' : mail,
