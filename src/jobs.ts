@@ -4,7 +4,9 @@
  */
 import { moveDueCampaigns } from './campaigns/clock-operations.ts'
 import type { CampaignDeps } from './campaigns/deps.ts'
+import { foldSales } from './esim/sold/fold-store.ts'
 import { expire, forgetSold } from './esim/store.ts'
+import { emptyOldSlots } from './events/tick-store.ts'
 import type { Answers } from './idempotency/answers.ts'
 import { type RetentionDays, removeOld } from './retention/removal.ts'
 
@@ -29,6 +31,15 @@ export const jobs: readonly Job[] = [
     name: 'expire-reservations',
     everyMs: 1_000,
     run: ({ database, clock }) => expire(database, clock.now()),
+  },
+  { name: 'fold-sales', everyMs: 10_000, run: ({ database }) => foldSales(database) },
+  {
+    name: 'empty-outbox',
+    everyMs: 3_600_000,
+    run: async ({ database }) => {
+      await emptyOldSlots(database)
+      return false
+    },
   },
   {
     name: 'forget-idempotency-answers',

@@ -27,8 +27,10 @@ import { createFileMailer, createNoMailer, type Mailer } from './esim/mail.ts'
 import { createOrders } from './esim/operations.ts'
 import { countHolders } from './esim/reserve-store.ts'
 import { createSealing, loadIndexKey } from './esim/sealing.ts'
+import { countStock } from './esim/sold/figures-store.ts'
+import { recoverSales } from './esim/sold/fold-store.ts'
 import { createStock } from './esim/stock.ts'
-import { countStock } from './esim/stock-store.ts'
+import { countWaiting } from './events/tick-store.ts'
 import { type AppDeps, createApp } from './http/app.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createLocalRateLimiter, type RateLimit } from './http/rate-limit.ts'
@@ -156,6 +158,7 @@ export async function createPlatform(
 
   try {
     await bringToVersion(database, config.migrateOnStart, logger)
+    await recoverSales(database)
     await bindMode(database, config.mode)
     const clock = createClock()
     await ensureTokenKey(database, config.masterKeys, Date.now())
@@ -174,6 +177,7 @@ export async function createPlatform(
       pool: database.pool,
       countStock: () => countStock(database, clock.now()),
       countHolders: () => countHolders(database, clock.now()),
+      countWaiting: () => countWaiting(database, 'sales'),
     })
     const mailer = await createMailer(config, database, logger)
     closers.unshift(() => mailer.close())

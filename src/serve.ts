@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { ConfigError, environment, readConfig, type Service, services, startedByNpm, withKeys } from './config.ts'
 import { migrate } from './db/migrate.ts'
 import { DomainError } from './errors.ts'
+import { recoverSales } from './esim/sold/fold-store.ts'
 import { serveMetrics } from './http/metrics.ts'
 import { expectFree, listenAt } from './listening.ts'
 import { createLogger, terminalStream } from './log.ts'
@@ -72,6 +73,7 @@ export async function migrateOnly(json: boolean): Promise<void> {
   const { database, close } = await openConfiguredDatabase(config, createLogger(config.logLevel))
   try {
     const applied = await migrate(database).catch(startError)
+    await recoverSales(database)
     process.stdout.write(
       json
         ? `${JSON.stringify({ applied })}\n`

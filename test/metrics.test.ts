@@ -109,6 +109,7 @@ test('with the database away the other metrics are still told', async () => {
     pool: () => ({ total: 0, idle: 0, waiting: 7 }),
     countStock: () => Promise.reject(new Error('away')),
     countHolders: () => Promise.reject(new Error('away')),
+    countWaiting: () => Promise.reject(new Error('away')),
   })
   const alone = await serveMetrics(metrics, { host: '127.0.0.1', port: 0 })
   try {

@@ -10,8 +10,9 @@ import { DomainError } from '../src/errors.ts'
 import { newOrderId } from '../src/esim/order-id.ts'
 import { reserve } from '../src/esim/reserve-store.ts'
 import { createSealing, loadIndexKey, type Sealing } from '../src/esim/sealing.ts'
+import { countStock } from '../src/esim/sold/figures-store.ts'
 import { importProfiles, rotateKeys } from '../src/esim/stock-operations.ts'
-import { countStock, replaceSealed, type SealedProfile } from '../src/esim/stock-store.ts'
+import { replaceSealed, type SealedProfile } from '../src/esim/stock-store.ts'
 import { withdrawProfiles } from '../src/esim/withdrawal.ts'
 import { applyDirectory } from '../src/partners/operations.ts'
 import { SealingError } from '../src/sealing.ts'
@@ -38,7 +39,8 @@ esim: { operators: [{ code: star, nameUk: Зоря, country: UA, tariffs: [${tar
 after(() => scratch.close())
 beforeEach(async () => {
   await scratch.database.execute(
-    'truncate orders, profiles, returned_profiles, stock_positions restart identity cascade',
+    `truncate orders, profiles, returned_profiles, stock_positions, outbox, sales_days, sales_hours, tariff_sales, tariff_stock
+     restart identity cascade`,
   )
 })
 

@@ -11,6 +11,7 @@ import { DomainError } from '../errors.ts'
 import { sealedCheck, sealedStep } from '../esim/audit.ts'
 import { auditChecks, booksCheck, orderSteps } from '../esim/audit-checks.ts'
 import type { Sealing } from '../esim/sealing.ts'
+import { salesChecks, salesSteps } from '../esim/sold/audit-steps.ts'
 import { checksOfRetention, type RetentionDays } from '../retention/removal.ts'
 import type { AuditProgress, AuditResult, AuditRun, Found } from './audit-store.ts'
 import * as store from './audit-store.ts'
@@ -63,10 +64,11 @@ export const findLastAudits = ({ database }: Pick<AuditDeps, 'database'>) => sto
 function planOf({ sealing, retention }: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } {
   const kept = checksOfRetention(retention, now)
   return {
-    checks: [booksCheck, sealedCheck, ...auditChecks, ...campaignChecks, ...kept],
+    checks: [booksCheck, sealedCheck, ...auditChecks, ...salesChecks, ...campaignChecks, ...kept],
     steps: [
       sealedStep(sealing),
       ...orderSteps(now, within => kept.flatMap(({ orders }) => orders?.(within) ?? [])),
+      ...salesSteps,
       ...campaignSteps(within => kept.flatMap(({ campaigns }) => campaigns?.(within) ?? [])),
     ],
   }

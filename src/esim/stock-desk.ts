@@ -2,8 +2,8 @@
 import type { Clock } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { countHolders } from './reserve-store.ts'
-import { countSoldSince, type TariffPace } from './stock-pace-store.ts'
-import { countStock, type StockCount } from './stock-store.ts'
+import { countStock, type StockCount } from './sold/figures-store.ts'
+import { readPace, type TariffPace } from './stock-pace-store.ts'
 
 const dayMs = 86_400_000
 /** The pace is that of the last days, so that one busy day alone alarms nobody. */
@@ -29,7 +29,7 @@ export async function readStockDesk(deps: { database: Queryable; clock: Clock })
   const now = deps.clock.now()
   const [counts, paces, held] = await Promise.all([
     countStock(deps.database, now),
-    countSoldSince(deps.database, new Date(now.getTime() - paceDays * dayMs)),
+    readPace(deps.database, new Date(now.getTime() - paceDays * dayMs)),
     countHolders(deps.database, now),
   ])
   const holdersOf = Map.groupBy(held, keyOf)

@@ -1,37 +1,6 @@
-/** All SQL of the operator's side of the stock: loading, counting, sealing anew. Selling is in `store.ts`. */
+/** All SQL of the operator's side of the stock: loading and sealing anew. Selling is in `store.ts`, counting in `sold/`. */
 import type { Queryable } from '../db/database.ts'
 import type { ProfileRow } from './sealing.ts'
-
-export type StockCount = {
-  operatorCode: string
-  tariffCode: string
-  free: number
-  reserved: number
-  sold: number
-  withdrawn: number
-}
-
-/** Every tariff with its profiles by state; a reservation that is over counts as free, marked or not. */
-export function countStock(database: Queryable, now: Date): Promise<StockCount[]> {
-  return database.query(
-    `with loaded as (
-       select tariff_id, count(*) as profiles from profiles group by tariff_id
-     ), taken as (
-       select tariff_id, count(*) filter (where status = 'reserved') as reserved, count(*) filter (where status = 'confirmed') as sold,
-              count(*) filter (where status = 'withdrawn') as withdrawn
-       from orders
-       where status in ('confirmed', 'withdrawn') or (status = 'reserved' and reserved_until > $1)
-       group by tariff_id
-     )
-     select m.code as "operatorCode", t.code as "tariffCode",
-            coalesce(l.profiles, 0) - coalesce(o.reserved + o.sold + o.withdrawn, 0) as free,
-            coalesce(o.reserved, 0) as reserved, coalesce(o.sold, 0) as sold, coalesce(o.withdrawn, 0) as withdrawn
-     from tariffs t join mobile_operators m using (mobile_operator_id)
-     left join loaded l using (tariff_id) left join taken o using (tariff_id)
-     order by mobile_operator_id, t.position, tariff_id`,
-    [now],
-  )
-}
 
 /** A place for new profiles that belongs to this transaction alone: it costs no write-ahead log, and goes with the transaction. */
 export async function createStage(transaction: Queryable): Promise<void> {

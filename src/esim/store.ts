@@ -3,6 +3,7 @@
  * `db/batching.ts`. Whose an order is, and whether it may be changed, stands in each statement.
  */
 import type { Queryable, Statement } from '../db/database.ts'
+import { tell } from '../events/tell.ts'
 import type { OrderStatus } from './lifecycle.ts'
 
 export const deliveryModes = ['local', 'qr_email'] as const
@@ -149,6 +150,7 @@ const confirmStatement: Statement = {
       where o.order_id = any($1::uuid[]) and o.bank_id is not distinct from $2
         and ${isReserved} and o.reserved_until > $4
       returning o.*
+    ), told as (${tell('order.confirmed', 'confirmed')}
     ), answer as (
       select true as moved, c.* from confirmed c
       union all
@@ -193,9 +195,10 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
         with cancelled as (
           update orders set status = 'cancelled', cancelled_at = $3, ended_by = $4
           where order_id = $1 and bank_id is not distinct from $2 and ${isReserved} and reserved_until > $3
-          returning profile_id, tariff_id
+          returning order_id, bank_id, profile_id, tariff_id
         ), returned as (
           insert into returned_profiles (profile_id, tariff_id) select profile_id, tariff_id from cancelled on conflict do nothing
+        ), told as (${tell('order.cancelled', 'cancelled')}
         )
         select from cancelled`,
     },
@@ -205,6 +208,8 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
 }
 
 const expiredAtOnce = 1_000
+/** `ended_by` says that it is told by the statement itself (migration 0026). */
+const markExpired = `update orders set status = 'expired', ended_by = 'clock'`
 
 /**
  * Marks reservations that are over and gives their profiles back; several processes at once share the work. Correctness does not
@@ -221,10 +226,11 @@ export async function expire(database: Queryable, now: Date): Promise<boolean> {
           select order_id from orders where status = 'reserved' and reserved_until <= $1
           order by reserved_until limit $2 for update skip locked
         ), expired as (
-          update orders set status = 'expired' where order_id = any(array(select order_id from lapsed)) and ${isReserved}
-          returning profile_id, tariff_id
+          ${markExpired} where order_id = any(array(select order_id from lapsed)) and ${isReserved}
+          returning order_id, bank_id, profile_id, tariff_id
         ), returned as (
           insert into returned_profiles (profile_id, tariff_id) select profile_id, tariff_id from expired on conflict do nothing
+        ), told as (${tell('order.expired', 'expired')}
         )
         select from expired`,
     },
@@ -240,8 +246,9 @@ export async function expireOrder(database: Queryable, orderId: string, now: Dat
       name: 'esim.expire-order',
       text: `
         with expired as (
-          update orders set status = 'expired' where order_id = $1 and ${isReserved} and reserved_until <= $2
-          returning profile_id, tariff_id
+          ${markExpired} where order_id = $1 and ${isReserved} and reserved_until <= $2
+          returning order_id, bank_id, profile_id, tariff_id
+        ), told as (${tell('order.expired', 'expired')}
         )
         insert into returned_profiles (profile_id, tariff_id) select profile_id, tariff_id from expired on conflict do nothing`,
     },

@@ -1,5 +1,6 @@
 /** Taking free profiles out of sale for good (contract/contract/operations.md, "The stock file"). */
 import type { Queryable } from '../db/database.ts'
+import { tell } from '../events/tell.ts'
 import { newOrderId } from './order-id.ts'
 import type { StockDeps } from './stock-operations.ts'
 import { expire } from './store.ts'
@@ -62,13 +63,17 @@ async function withdraw(
 ): Promise<{ withdrawn: number; left: Left[] }> {
   const { iccidHashes, orderIds, tariffIds, now } = given
   const taken = await transaction.query<{ profileId: number }>(
-    `insert into orders (order_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until)
-     select i.order_id, p.tariff_id, p.profile_id, 'withdrawn', 0, '', $3, $3
-     from unnest($1::bytea[], $2::uuid[]) as i (iccid_hash, order_id) join profiles p using (iccid_hash)
-     where $4::int[] is null or p.tariff_id = any($4)
-     order by p.tariff_id, p.profile_id
-     on conflict do nothing
-     returning profile_id as "profileId"`,
+    `with taken as (
+       insert into orders (order_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until, ended_by)
+       select i.order_id, p.tariff_id, p.profile_id, 'withdrawn', 0, '', $3, $3, 'operator'
+       from unnest($1::bytea[], $2::uuid[]) as i (iccid_hash, order_id) join profiles p using (iccid_hash)
+       where $4::int[] is null or p.tariff_id = any($4)
+       order by p.tariff_id, p.profile_id
+       on conflict do nothing
+       returning order_id, bank_id, profile_id
+     ), told as (${tell('profile.withdrawn', 'taken')}
+     )
+     select profile_id as "profileId" from taken`,
     [iccidHashes, orderIds, now, tariffIds],
   )
   const takenIds = taken.map(({ profileId }) => profileId)

@@ -2,7 +2,8 @@
 import { createServer, type Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { StockCount } from '../esim/stock-store.ts'
+import { createSharedRead } from '../db/batching.ts'
+import type { StockCount } from '../esim/sold/figures-store.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -13,6 +14,7 @@ export function createMetrics(sources: {
   pool(): { total: number; idle: number; waiting: number }
   countStock(): Promise<StockCount[]>
   countHolders(): Promise<{ bank: string; reserved: number }[]>
+  countWaiting(): Promise<{ rows: number; lagSeconds: number }>
 }) {
   const registry = new Registry()
   const registers = [registry]
@@ -71,6 +73,26 @@ export function createMetrics(sources: {
       if (!holders) return
       this.reset()
       for (const { bank, reserved } of holders) this.inc({ bank }, reserved)
+    },
+  })
+
+  const countWaiting = createSharedRead(() => sources.countWaiting().catch(() => null))
+  new Gauge({
+    name: 'perkline_events_lag_seconds',
+    help: 'Age of the oldest change of orders that the stored figures do not contain yet',
+    registers,
+    async collect() {
+      const waiting = await countWaiting()
+      if (waiting) this.set(waiting.lagSeconds)
+    },
+  })
+  new Gauge({
+    name: 'perkline_events_waiting',
+    help: 'Statements whose changes the stored figures do not contain yet, counted up to 10,000',
+    registers,
+    async collect() {
+      const waiting = await countWaiting()
+      if (waiting) this.set(waiting.rows)
     },
   })
 

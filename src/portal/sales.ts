@@ -1,8 +1,8 @@
 /** What a bank has sold, day by day. */
 import type { Clock } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
+import { countSales, type SalesRow } from '../esim/sold/figures-store.ts'
 import { dayOf, daysBetween } from './days.ts'
-import { countSales, type SalesRow } from './sales-store.ts'
 
 const mostDays = 366
 const dayMs = 86_400_000

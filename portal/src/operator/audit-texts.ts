@@ -60,6 +60,18 @@ const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
     en: ['Returned profiles are in their tariff', 'Each of them is in stock'],
     uk: ['Повернуті профілі належать до свого тарифу', 'Кожен із них є на складі'],
   },
+  'sales-hours': {
+    en: ['The hourly sales figures match the orders', 'Every order was counted again'],
+    uk: ['Погодинні підсумки продажів збігаються із замовленнями', 'Кожне замовлення пораховано ще раз'],
+  },
+  'sales-days': {
+    en: ['The daily sales figures match the hourly ones', 'The hours of each day add up'],
+    uk: ['Денні підсумки продажів збігаються з погодинними', 'Години кожного дня дають його підсумок'],
+  },
+  'stock-counters': {
+    en: ['The stock counters match the profiles', 'Loaded, sold and withdrawn profiles were counted again'],
+    uk: ['Лічильники складу збігаються з профілями', 'Завантажені, продані й вилучені профілі пораховано ще раз'],
+  },
   'campaign-states': {
     en: ['Campaigns have known statuses only', 'Campaigns, banks and reports are in known states'],
     uk: ['Кампанії мають лише відомі статуси', 'Кампанії, банки та звіти перебувають у відомих станах'],

@@ -1,4 +1,4 @@
-import type { StockCount } from '../../esim/stock-store.ts'
+import type { StockCount } from '../../esim/sold/figures-store.ts'
 import { callAdmin } from './connection.ts'
 import { type OutputOptions, print, table } from './output.ts'
 

@@ -1,0 +1,60 @@
+/**
+ * Spans of time in whole days and whole hours (UTC), which are counted already, and what is left over at their edges. An edge is
+ * counted from its nearest day on: the hours between the two are added or taken away.
+ */
+
+const hourMs = 3_600_000
+const dayMs = 86_400_000
+
+type Signed = { span: number; sign: 1 | -1 }
+
+export type Parts = {
+  /** `yyyy-mm-dd` */
+  days: { span: number; day: string }[]
+  /** The beginning of each hour. */
+  hours: (Signed & { hour: Date })[]
+  /** Half-open; less than an hour each. */
+  rests: (Signed & { from: Date; until: Date })[]
+}
+
+/**
+ * @param bounds in the order of time; n spans have n + 1
+ * @returns of each span, by its number from 0, what adds up to it
+ */
+export function partsOf(bounds: readonly Date[]): Parts {
+  const parts: Parts = { days: [], hours: [], rests: [] }
+  for (const [index, bound] of bounds.entries()) {
+    const [from, until] = [nearestDay(bound), nearestDay(bounds[index + 1] ?? bound)]
+    for (let ms = from; ms < until; ms += dayMs) parts.days.push({ span: index, day: dayName(ms) })
+    const { hours, rests } = edgeOf(bound)
+    for (const { sign, ...part } of hours) parts.hours.push(...onBothSides(index, sign).map(of => ({ ...of, ...part })))
+    for (const { sign, ...part } of rests) parts.rests.push(...onBothSides(index, sign).map(of => ({ ...of, ...part })))
+  }
+  const isSpan = ({ span }: { span: number }) => span >= 0 && span < bounds.length - 1
+  return { days: parts.days, hours: parts.hours.filter(isSpan), rests: parts.rests.filter(isSpan) }
+}
+
+/** What a bound adds to the span that begins with it, it takes from the one that ends there. */
+const onBothSides = (index: number, sign: 1 | -1): Signed[] => [
+  { span: index, sign },
+  { span: index - 1, sign: sign === 1 ? -1 : 1 },
+]
+
+/** What lies between an instant and its nearest day: counted as belonging to what begins with the instant. */
+export function edgeOf(at: Date): {
+  day: string
+  hours: { sign: 1 | -1; hour: Date }[]
+  rests: { sign: 1 | -1; from: Date; until: Date }[]
+} {
+  const [ms, hour, day] = [at.getTime(), nearest(at, hourMs), nearestDay(at)]
+  const hours: { sign: 1 | -1; hour: Date }[] = []
+  const sign = hour < day ? 1 : -1
+  for (let from = Math.min(hour, day); from < Math.max(hour, day); from += hourMs)
+    hours.push({ sign, hour: new Date(from) })
+  const rest = { from: new Date(Math.min(ms, hour)), until: new Date(Math.max(ms, hour)) }
+  return { day: dayName(day), hours, rests: ms === hour ? [] : [{ sign: ms < hour ? 1 : -1, ...rest }] }
+}
+
+const nearest = (at: Date, unitMs: number): number => Math.round(at.getTime() / unitMs) * unitMs
+const nearestDay = (at: Date): number => nearest(at, dayMs)
+const dayName = (ms: number): string => new Date(ms).toISOString().slice(0, 10)

@@ -1,0 +1,252 @@
+/**
+ * All SQL that reads the sales figures and the counters of tariffs: what was added up (`fold-store.ts`), and the orders that the
+ * outbox has told of since, in one statement, so that each figure is exact as of that instant.
+ */
+import type { Queryable } from '../../db/database.ts'
+import { DomainError } from '../../errors.ts'
+import { findPosition, newestPosition, unseen, valuesOf } from '../../events/position.ts'
+import { reservationMinutes } from '../lifecycle.ts'
+import { firstOrderId } from '../order-id.ts'
+import { edgeOf, partsOf } from './edges.ts'
+import { allReached } from './fold-store.ts'
+
+/** The position moves every few seconds. */
+const mostTries = 10
+
+/**
+ * Reads figures with what is not added up yet. The query finds it as `fresh`: the orders with their `outcome` and `ended_at`.
+ *
+ * @param query its parts (`with`) and its `select`; $1 to $3 are taken, and `values` begin with $4
+ * @throws DomainError 'unavailable' until the orders of before are added up
+ */
+export async function readFigures<Row>(
+  database: Queryable,
+  query: { ofBank?: string; parts?: string; select: string; values: unknown[] },
+): Promise<Row[]> {
+  await requireComplete(database)
+  const text = `
+    with fresh as materialized (
+      select o.bank_id, o.tariff_id, o.currency, o.price, o.status as outcome,
+             coalesce(o.confirmed_at, o.cancelled_at, o.reserved_until) as ended_at
+      from (${unseen(1)}) as told cross join unnest(told.subjects) as subject (order_id)
+      cross join lateral (select * from orders where order_id = subject.order_id offset 0) as o
+      ${query.ofBank ? `where told.account = ${query.ofBank}` : ''}
+    )${query.parts ? `, ${query.parts}` : ''}
+    select ${newestPosition('sales')} = $3 as "isUpToDate", (select coalesce(json_agg(rows), '[]') from (${query.select}) as rows) as rows`
+  for (let tried = 0; tried < mostTries; tried++) {
+    const position = await findPosition(database, 'sales')
+    const values = [...valuesOf(position), position.snapshot, ...query.values]
+    const [found] = await database.query<{ isUpToDate: boolean; rows: Row[] }>(text, values)
+    if (found?.isUpToDate) return found.rows
+  }
+  throw new DomainError('unavailable', 'The figures are being added up; try again', { retryAfterSeconds: 1 })
+}
+
+async function requireComplete(database: Queryable): Promise<void> {
+  const [row] = await database.query<{ complete: boolean }>(
+    `select reached = '${allReached}' and not exists (select from tariff_stock where loaded is null) as complete from sales_backfill`,
+  )
+  if (!row?.complete)
+    throw new DomainError(
+      'unavailable',
+      'The figures of earlier orders are being added up; try again in some minutes',
+      {
+        retryAfterSeconds: 30,
+      },
+    )
+}
+
+export type StockCount = {
+  operatorCode: string
+  tariffCode: string
+  free: number
+  reserved: number
+  sold: number
+  withdrawn: number
+}
+
+/** Every tariff with its profiles by state; a reservation that is over counts as free, marked or not. */
+export function countStock(database: Queryable, now: Date): Promise<StockCount[]> {
+  return readFigures(database, {
+    parts: `
+      gone as (
+        select tariff_id, sum(sold) as sold, sum(withdrawn) as withdrawn
+        from (
+          select tariff_id, sold, withdrawn from tariff_sales
+          union all
+          select tariff_id, (outcome = 'confirmed')::int, (outcome = 'withdrawn')::int from fresh
+        ) as counts group by tariff_id
+      ), held as (
+        select tariff_id, count(*) as reserved from orders where status = 'reserved' and reserved_until > $4 group by tariff_id
+      )`,
+    select: `
+      select m.code as "operatorCode", t.code as "tariffCode",
+             coalesce(loaded, 0) - coalesce(reserved, 0) - coalesce(sold, 0) - coalesce(withdrawn, 0) as free,
+             coalesce(reserved, 0) as reserved, coalesce(sold, 0) as sold, coalesce(withdrawn, 0) as withdrawn
+      from tariffs t join mobile_operators m using (mobile_operator_id)
+      left join tariff_stock using (tariff_id) left join gone using (tariff_id) left join held using (tariff_id)
+      order by mobile_operator_id, t.position, tariff_id`,
+    values: [now],
+  })
+}
+
+export type SalesRow = {
+  /** Which of the spans, from 0. */
+  span: number
+  operatorCode: string
+  tariffCode: string
+  currency: string
+  confirmed: number
+  cancelled: number
+  expired: number
+  /** Of the confirmed orders; decimal text. */
+  amount: string
+}
+
+const ended = `status in ('confirmed', 'cancelled', 'expired')`
+const endedAt = 'coalesce(confirmed_at, cancelled_at, reserved_until)'
+/** What ends at an instant was made shortly before it; an order's id begins with the instant at which it was made. */
+export const firstIdEndingAt = (at: Date): string => firstOrderId(new Date(at.getTime() - reservationMinutes * 60_000))
+
+/**
+ * A bank's orders that came to their end in each of the spans between `bounds`: confirmed, cancelled, or expired by now.
+ *
+ * @param bounds in the order of time; n spans have n + 1
+ */
+export function countSales(
+  database: Queryable,
+  given: { bankId: string; bounds: readonly Date[]; now: Date },
+): Promise<SalesRow[]> {
+  const { bankId, bounds, now } = given
+  const { days, hours, rests } = partsOf(bounds)
+  return readFigures(database, {
+    ofBank: '$4',
+    parts: `
+      days as (select * from unnest($5::int[], $6::date[]) as d (span, day)),
+      hours as (select * from unnest($7::int[], $8::int[], $9::timestamptz[]) as h (span, sign, hour)),
+      cells as (
+        select span, s.* from days d cross join lateral (
+          select tariff_id, currency, price, outcome, orders from sales_days where day = d.day and bank_id = $4 offset 0) s
+        union all
+        select span, tariff_id, currency, price, outcome, 1 from fresh join days on day = (ended_at at time zone 'UTC')::date
+        union all
+        select span, tariff_id, currency, price, outcome, sign * orders from hours h cross join lateral (
+          select * from sales_hours where hour = h.hour and bank_id = $4 offset 0) s
+        union all
+        select span, tariff_id, currency, price, outcome, sign from fresh join hours on hour = date_trunc('hour', ended_at, 'UTC')
+        union all
+        select span, tariff_id, currency, price, status, sign
+        from unnest($10::int[], $11::int[], $12::timestamptz[], $13::timestamptz[], $14::uuid[], $15::uuid[])
+          as r (span, sign, since, until, first_id, last_id)
+        cross join lateral (
+          select * from orders where bank_id = $4 and order_id >= r.first_id and order_id < r.last_id and ${ended}
+            and ${endedAt} >= r.since and ${endedAt} < r.until offset 0) s
+        union all
+        select width_bucket(reserved_until, $16::timestamptz[]) - 1, tariff_id, currency, price, 'expired', 1
+        from orders where bank_id = $4 and status = 'reserved' and reserved_until <= $17
+          and reserved_until >= $18 and reserved_until < $19
+      ), sums as (
+        select span, tariff_id, currency, sum(orders) filter (where outcome = 'confirmed') as confirmed,
+               sum(orders) filter (where outcome = 'cancelled') as cancelled, sum(orders) filter (where outcome = 'expired') as expired,
+               sum(orders * price) filter (where outcome = 'confirmed') as amount
+        from cells group by span, tariff_id, currency
+      )`,
+    select: `
+      select span, m.code as "operatorCode", t.code as "tariffCode", s.currency, coalesce(confirmed, 0) as confirmed,
+             coalesce(cancelled, 0) as cancelled, coalesce(expired, 0) as expired, coalesce(amount, 0)::text as amount
+      from sums s join tariffs t using (tariff_id) join mobile_operators m using (mobile_operator_id)
+      where confirmed <> 0 or cancelled <> 0 or expired <> 0
+      order by span, mobile_operator_id, t.position, s.currency`,
+    values: [
+      bankId,
+      days.map(({ span }) => span),
+      days.map(({ day }) => day),
+      hours.map(({ span }) => span),
+      hours.map(({ sign }) => sign),
+      hours.map(({ hour }) => hour.toISOString()),
+      rests.map(({ span }) => span),
+      rests.map(({ sign }) => sign),
+      rests.map(({ from }) => from.toISOString()),
+      rests.map(({ until }) => until.toISOString()),
+      rests.map(({ from }) => firstIdEndingAt(from)),
+      rests.map(({ until }) => firstOrderId(until)),
+      bounds.map(bound => bound.toISOString()),
+      now,
+      bounds[0],
+      bounds.at(-1),
+    ],
+  })
+}
+
+type Outcome = 'confirmed' | 'cancelled' | 'expired'
+type Since = { parts: string; values: unknown[] }
+
+/** As `cells`: orders of all banks that ended at an instant or later, and were marked so; values $4 to $11. */
+function endedSince(since: Date): Since {
+  const { day, hours, rests } = edgeOf(since)
+  const [rest] = rests
+  const parts = `
+    hours as (select * from unnest($5::int[], $6::timestamptz[]) as h (sign, hour)),
+    cells as (
+      select tariff_id, outcome, orders from sales_days where day >= $4
+      union all
+      select tariff_id, outcome, 1 from fresh where bank_id is not null and ended_at at time zone 'UTC' >= $4::date
+      union all
+      select tariff_id, outcome, sign * orders from hours join sales_hours using (hour)
+      union all
+      select tariff_id, outcome, sign from fresh join hours on hour = date_trunc('hour', ended_at, 'UTC') where bank_id is not null
+      union all
+      select tariff_id, status, $7::int from orders
+      where order_id >= $8 and order_id < $9 and bank_id is not null and ${ended} and ${endedAt} >= $10 and ${endedAt} < $11
+    )`
+  const values = [
+    day,
+    hours.map(({ sign }) => sign),
+    hours.map(({ hour }) => hour.toISOString()),
+    rest?.sign ?? 1,
+    firstIdEndingAt(rest?.from ?? since),
+    firstOrderId(rest?.until ?? since),
+    rest?.from ?? since,
+    rest?.until ?? since,
+  ]
+  return { parts, values }
+}
+
+/** How many of each tariff were sold at an instant or later, to all banks; those of which none was sold are left out. */
+export async function countSoldSince(database: Queryable, since: Date): Promise<Map<number, number>> {
+  const rows = await readFigures<{ tariffId: number; sold: number }>(database, {
+    ...endedSince(since),
+    select: `
+      select tariff_id as "tariffId", sum(orders) as sold from cells where outcome = 'confirmed'
+      group by tariff_id having sum(orders) <> 0`,
+  })
+  return new Map(rows.map(({ tariffId, sold }) => [tariffId, sold]))
+}
+
+/**
+ * Orders of all banks that were made at an instant or later, as they are now: those that ended since then, less those of them that
+ * were made before it, and those that have not ended.
+ */
+export async function countMadeSince(
+  database: Queryable,
+  since: Date,
+  now: Date,
+): Promise<Record<Outcome | 'reserved', number>> {
+  const { parts, values } = endedSince(since)
+  const rows = await readFigures<{ status: Outcome | 'reserved'; orders: number }>(database, {
+    parts,
+    select: `
+      select status, sum(orders) as orders from (
+        select outcome as status, orders from cells
+        union all
+        select status, -1 from orders
+        where order_id >= $12 and order_id < $13 and bank_id is not null and ${ended} and ${endedAt} >= $14
+        union all
+        select case when reserved_until > $15 then 'reserved' else 'expired' end, 1 from orders
+        where status = 'reserved' and order_id >= $13
+      ) as counts group by status`,
+    values: [...values, firstIdEndingAt(since), firstOrderId(since), since, now],
+  })
+  const none = { reserved: 0, confirmed: 0, cancelled: 0, expired: 0 }
+  return { ...none, ...Object.fromEntries(rows.map(({ status, orders }) => [status, orders])) }
+}

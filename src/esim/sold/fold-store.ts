@@ -1,0 +1,102 @@
+/**
+ * Adds what the outbox tells of orders to the sales figures and to the counters of tariffs, and once, in pieces, the orders of before
+ * there was an outbox.
+ *
+ * An order is in the figures by its event, if its id is in the part that was reached; else by its state, once its id is reached. A
+ * piece of old orders is added by the statement that takes all events which its snapshot sees. So nothing counts twice: what has ended
+ * for this snapshot has no event to come, and what ends later was not counted by it.
+ */
+import type { Database, Queryable } from '../../db/database.ts'
+import { isRestored, type Piece, pieceRows, tick } from '../../events/tick-store.ts'
+
+/** Behind every id. */
+export const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+const oldOrdersAtOnce = 20_000
+
+/**
+ * Carries out a piece of it.
+ *
+ * @returns whether there may be more
+ */
+export async function foldSales(database: Database): Promise<boolean> {
+  if (await countOldStock(database)) return true
+  const left = await tick(database, 'sales', async (transaction, pieceOf) => {
+    const [row] = await transaction.query<{ reached: string }>('select reached from sales_backfill')
+    const reached = row?.reached ?? allReached
+    const isBackfill = reached !== allReached
+    return fold(transaction, pieceOf(isBackfill), reached)
+  })
+  return left ?? false
+}
+
+/** To be called before anything is sold or read: a restored dump may hold events whose place in time is lost (`tick`). */
+export async function recoverSales(database: Database): Promise<void> {
+  while (await isRestored(database, 'sales')) await foldSales(database)
+}
+
+const endedColumns = `o.bank_id, o.tariff_id, o.currency, o.price, o.status as outcome,
+  coalesce(o.confirmed_at, o.cancelled_at, o.reserved_until) as ended_at`
+
+const foldText = ({ parts }: Piece): string => `
+  with ${parts}, old as materialized (
+    select * from orders where order_id > $4 order by order_id limit $5
+  ), reached as (
+    update sales_backfill set reached = case when (select count(*) from old) < $5 then '${allReached}'
+      else (select order_id from old order by order_id desc limit 1) end
+    where $4 <> '${allReached}'
+  ), ended as materialized (
+    select ${endedColumns}
+    from (select order_id from seen cross join unnest(subjects) as order_id where order_id <= $4) as told
+    cross join lateral (select * from orders where order_id = told.order_id offset 0) as o
+    union all
+    select ${endedColumns} from old as o where status <> 'reserved'
+  ), days as (
+    insert into sales_days (day, bank_id, tariff_id, currency, price, outcome, orders)
+    select (ended_at at time zone 'UTC')::date, bank_id, tariff_id, currency, price, outcome, count(*)
+    from ended where bank_id is not null group by 1, 2, 3, 4, 5, 6
+    on conflict (day, bank_id, tariff_id, currency, price, outcome) do update set orders = sales_days.orders + excluded.orders
+  ), hours as (
+    insert into sales_hours (hour, bank_id, tariff_id, currency, price, outcome, orders)
+    select date_trunc('hour', ended_at, 'UTC'), bank_id, tariff_id, currency, price, outcome, count(*)
+    from ended where bank_id is not null group by 1, 2, 3, 4, 5, 6
+    on conflict (hour, bank_id, tariff_id, currency, price, outcome) do update set orders = sales_hours.orders + excluded.orders
+  ), tariffs as (
+    insert into tariff_sales (tariff_id, sold, withdrawn)
+    select tariff_id, count(*) filter (where outcome = 'confirmed'), count(*) filter (where outcome = 'withdrawn')
+    from ended where outcome in ('confirmed', 'withdrawn') group by 1
+    on conflict (tariff_id) do update
+    set sold = tariff_sales.sold + excluded.sold, withdrawn = tariff_sales.withdrawn + excluded.withdrawn
+  )
+  select (select count(*) from seen)::int as seen, (select count(*) from old)::int as old`
+
+async function fold(transaction: Queryable, piece: Piece, reached: string): Promise<boolean> {
+  const [taken] = await transaction.query<{ seen: number; old: number }>(foldText(piece), [
+    ...piece.values,
+    reached,
+    oldOrdersAtOnce,
+  ])
+  return taken !== undefined && (taken.seen >= pieceRows || taken.old === oldOrdersAtOnce)
+}
+
+/**
+ * Counts the stock of one tariff that was loaded before it was counted. The lock on the counter's row makes an import wait or be waited
+ * for, so none is counted twice or left out.
+ *
+ * @returns false: every tariff's stock is counted
+ */
+async function countOldStock(database: Database): Promise<boolean> {
+  const [uncounted] = await database.query<{ tariffId: number }>(
+    'select tariff_id as "tariffId" from tariff_stock where loaded is null order by tariff_id limit 1',
+  )
+  if (!uncounted) return false
+  await database.dedicated(async client => {
+    await client.query('begin')
+    await client.query('select from tariff_stock where tariff_id = $1 for update', [uncounted.tariffId])
+    await client.query(
+      `update tariff_stock set loaded = (select count(*) from profiles where tariff_id = $1) where tariff_id = $1 and loaded is null`,
+      [uncounted.tariffId],
+    )
+    await client.query('commit')
+  })
+  return true
+}
