@@ -22,7 +22,15 @@ const run = (text: string) => platform.platform.database.execute(text)
 const proven = () => audit(platform.platform.deps.admin, new Date())
 
 /** What tests break, and what is put back after each. */
-const tables = ['campaigns', 'campaign_banks', 'campaign_history', 'campaign_segments', 'reports', 'customers']
+const tables = [
+  'campaigns',
+  'campaign_banks',
+  'campaign_counts',
+  'campaign_history',
+  'campaign_segments',
+  'reports',
+  'customers',
+]
 
 before(async () => {
   platform = await startPlatform({}, { directory: campaignDirectory })
@@ -88,13 +96,15 @@ test('everything that partners and the clock have done is in order', async () =>
 const states = 'no state of a campaign is outside the tables'
 const launched = 'every launched campaign has an approved bank and no pending one'
 const parts = 'every bank’s part fits its campaign'
+const turns = 'it is told where the merchant has something to do'
+const counts = 'campaigns are counted as they are'
 const moves = 'history holds only moves of the tables'
 const gaps = 'history has no gaps'
 const present = 'history leads to the present states'
 const reports = 'reports are counted as they are kept'
 const shown = 'what readers get of a campaign agrees with its columns'
 const segments = 'every segment has as many customers as it says'
-const names = [states, launched, parts, moves, gaps, present, reports, shown, segments]
+const names = [states, launched, parts, turns, counts, moves, gaps, present, reports, shown, segments]
 
 const called = (name: string) => `(select cashback_id from campaigns where name = '${name}')`
 const lastEntry = (name: string) =>
@@ -104,38 +114,38 @@ const broken: [string, string, string[], RegExp][] = [
   [
     'a campaign in no state',
     `update campaigns set status = 'lost' where name = 'Edited'`,
-    [states, present],
+    [states, parts, counts, present],
     /has the status lost/,
   ],
   [
     'a bank in no state',
     `update campaign_banks set status = 'maybe' where cashback_id = ${called('Edited')}`,
-    [states, present],
+    [states, counts, present],
     /bank c3c3.* has the status maybe/,
   ],
   [
     'a reporting at no stage',
     `update campaign_banks set reporting_stage = 'lost' where cashback_id = ${called('Reported')} and bank_id = '${ids.alpha}'`,
-    [states, present, shown],
+    [states, turns, present, shown],
     /has the reporting stage lost/,
   ],
   [
     'a campaign that runs without a bank',
     `update campaigns set status = 'active' where name = 'Edited'`,
-    [launched, present],
+    [launched, parts, counts, present],
     /is active with 0 approved and 1 pending banks/,
   ],
   [
     'a bank that is waited for although the period is over',
     `update campaign_banks set status = 'pending', reporting_stage = null
      where cashback_id = ${called('Completed')}`,
-    [launched, present],
+    [launched, counts, present],
     /is completed with 0 approved and 1 pending banks/,
   ],
   [
     'reporting before the end',
     `update campaign_banks set status = 'approved', reporting_stage = 'settled' where cashback_id = ${called('Edited')}`,
-    [parts, present],
+    [parts, turns, counts, present],
     /is approved at settled while the campaign is awaitingBankApproval/,
   ],
   [
@@ -149,6 +159,30 @@ const broken: [string, string, string[], RegExp][] = [
     `update campaign_banks set created_at = created_at + interval '1 s' where cashback_id = ${called('Edited')}`,
     [parts],
     /is listed at another time/,
+  ],
+  [
+    'listed with another end',
+    `update campaign_banks set date_to = date_to + interval '1 s' where cashback_id = ${called('Edited')}`,
+    [parts],
+    /is listed with another end of the period/,
+  ],
+  [
+    'a turn that nobody knows of',
+    'update campaigns set awaits_merchant = not awaits_merchant',
+    [turns],
+    /does not await its merchant/,
+  ],
+  [
+    'a campaign that is not counted',
+    `update campaign_counts set campaigns = campaigns - 1 where bank_status = ''`,
+    [counts],
+    /merchant [0-9a-f-]{36} has 1 campaigns that are completed, but 0 are counted/,
+  ],
+  [
+    'a count of nothing',
+    `update campaign_counts set campaign_status = 'lost ' || campaign_status where bank_status <> ''`,
+    [counts],
+    /bank [0-9a-f-]{36} has 0 campaigns that are lost \w+ and \w+, but \d are counted/,
   ],
   [
     'a move that is none',
@@ -177,13 +211,13 @@ const broken: [string, string, string[], RegExp][] = [
   [
     'a history of more than has happened',
     `delete from campaign_banks where cashback_id = ${called('Edited')}`,
-    [present],
+    [counts, present],
     /bank c3c3.*: bank is nothing, by its history pending/,
   ],
   [
     'a state that was changed past the history',
     `update campaigns set status = 'deleted' where name = 'Edited'`,
-    [present],
+    [parts, counts, present],
     /campaign is deleted, by its history awaitingBankApproval/,
   ],
   [
@@ -208,7 +242,7 @@ const broken: [string, string, string[], RegExp][] = [
   }).map(([field, change]): (typeof broken)[number] => [
     `another ${field} than readers see`,
     `update campaigns set ${change} where name = 'Edited'`,
-    [shown],
+    [...(field === 'dateTo' ? [parts] : []), ...(field === 'retailerId' ? [counts] : []), shown],
     new RegExp(`shows another ${field}`),
   ]),
   [

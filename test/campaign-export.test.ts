@@ -100,8 +100,9 @@ test('a file of many pieces has each campaign once, the newest first', async () 
     `with made as (
        insert into campaigns (cashback_id, created_at, ${names})
        select gen_random_uuid(), created_at - (n / 3) * interval '1 microsecond', ${names} from campaigns, generate_series(1, 1600) n
-       where cashback_id = $1 returning cashback_id, created_at)
-     insert into campaign_banks (cashback_id, bank_id, status, created_at) select cashback_id, $2, 'pending', created_at from made`,
+       where cashback_id = $1 returning cashback_id, created_at, status, date_to)
+     insert into campaign_banks (cashback_id, bank_id, status, created_at, campaign_status, date_to)
+     select cashback_id, $2, 'pending', created_at, status, date_to from made`,
     [one, ids.alpha],
   )
   for (const partner of [volt, alpha]) {

@@ -264,8 +264,9 @@ test('what waits for the caller is found behind more open campaigns than are loo
   await database.query(
     `with made as (
        insert into campaigns (cashback_id, ${names}) select gen_random_uuid(), ${names} from campaigns, generate_series(1, 600)
-       where cashback_id = $1 returning cashback_id, created_at)
-     insert into campaign_banks (cashback_id, bank_id, status, created_at) select cashback_id, $2, 'approved', created_at from made`,
+       where cashback_id = $1 returning cashback_id, created_at, status, date_to)
+     insert into campaign_banks (cashback_id, bank_id, status, created_at, campaign_status, date_to)
+     select cashback_id, $2, 'approved', created_at, status, date_to from made`,
     [crowd, ids.gamma],
   )
   const { tasks: list, isComplete, totals } = await home(gamma)

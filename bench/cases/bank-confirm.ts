@@ -74,8 +74,8 @@ function createCampaigns(bench: Bench, platform: CampaignPlatform) {
          select ${await columnsOf(platform.database, 'campaigns', 'copy')}
          from campaigns c, generate_series(${first}, ${next - 1}) n,
            jsonb_populate_record(c, jsonb_build_object('cashback_id', ${id})) copy where c.cashback_id = '${await made}'`,
-        `insert into campaign_banks (cashback_id, bank_id, status, created_at)
-         select ${id}, bank_id, status, created_at
+        `insert into campaign_banks (cashback_id, bank_id, status, created_at, campaign_status, date_to)
+         select ${id}, bank_id, status, created_at, campaign_status, date_to
          from campaign_banks, generate_series(${first}, ${next - 1}) n
          where cashback_id = '${await made}' and bank_id in ('${platform.bankIds[0]}', '${platform.bankIds[1]}')`,
       )

@@ -231,10 +231,10 @@ async function fill(bench: Bench, platform: Served, { bank, campaigns, terminals
        from campaigns c, texts t, ids, jsonb_populate_record(c, jsonb_build_object(
          'cashback_id', id, 'card', replace(c.card, c.cashback_id::text, id::text), 'terminals_platform', false,
          'terminals_count', ${terminals}, 'terminals', t.terminals, 'created_at', c.created_at - n * interval '1 minute')) copy
-       where c.cashback_id = '${one}' returning cashback_id, created_at
+       where c.cashback_id = '${one}' returning cashback_id, created_at, status, date_to
      )
-     insert into campaign_banks (cashback_id, bank_id, status, created_at)
-     select cashback_id, '${bankId}', 'pending', created_at from copies`,
+     insert into campaign_banks (cashback_id, bank_id, status, created_at, campaign_status, date_to)
+     select cashback_id, '${bankId}', 'pending', created_at, status, date_to from copies`,
     `with texts as (
        select '[' || string_agg('"' || 10000000 + i || '"', ',') || ']' as ids from generate_series(1, ${customers}) i
      )

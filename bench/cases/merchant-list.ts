@@ -153,8 +153,8 @@ async function fill(bench: Bench, platform: CampaignPlatform, { token, count }: 
        'created_at', c.created_at - n * interval '1 minute',
        'updated_at', c.created_at - n * 7919 % 100000 * interval '1 second')) copy
      where c.cashback_id = '${one}'`,
-    `insert into campaign_banks (cashback_id, bank_id, status, created_at)
-     select p.cashback_id, b.bank_id, 'pending', p.created_at
+    `insert into campaign_banks (cashback_id, bank_id, status, created_at, campaign_status, date_to)
+     select p.cashback_id, b.bank_id, 'pending', p.created_at, p.status, p.date_to
      from campaigns o join campaigns p using (merchant_id) join campaign_banks b on b.cashback_id = o.cashback_id
      where o.cashback_id = '${one}' and p.cashback_id <> '${one}'`,
   )

@@ -3,9 +3,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { historyView } from '../campaigns/history.ts'
 import { listHistory } from '../campaigns/history-store.ts'
+import { campaignStatuses } from '../campaigns/lifecycle.ts'
 import { campaignNotFound } from '../campaigns/moves-store.ts'
 import { namePattern } from '../campaigns/name-pattern.ts'
-import { pageView, skipped } from '../campaigns/paging.ts'
+import { listingView, maxLookedAt } from '../campaigns/paging.ts'
 import { CampaignPath } from '../campaigns/schemas.ts'
 import { uuidForm } from '../uuid.ts'
 import { CampaignPage, CampaignsQuery, CampaignWithHistory } from './campaign-schemas.ts'
@@ -29,7 +30,8 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDep
           'Campaigns',
           'findCampaigns',
           'Find campaigns of all merchants',
-          'The most recently changed first.',
+          `The most recently changed first. Of a longer list the last changed ${maxLookedAt} of the statuses and the merchant that are ` +
+            'asked for are looked at, of a bank its newest ones; `after` leads on. One that changes meanwhile moves to the beginning.',
         ),
         querystring: CampaignsQuery,
         response: { 200: CampaignPage, ...operatorErrors() },
@@ -38,18 +40,18 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDep
     async request => {
       const { search, status, merchant, bank, ...page } = request.query
       const isId = search !== undefined && uuidForm.test(search)
-      const found = await findCampaigns(
+      const { campaigns, ...found } = await findCampaigns(
         database,
         {
           cashbackId: isId ? search : null,
           namePattern: search && !isId ? namePattern(search) : null,
-          statuses: status ?? null,
+          statuses: status ? [...new Set(status)] : campaignStatuses,
           merchantCode: merchant ?? null,
           bankCode: bank ?? null,
         },
-        { limit: page.pageSize, offset: skipped(page) },
+        page,
       )
-      return pageView(found.campaigns.map(listedView), page, found.totalItems)
+      return listingView(campaigns.map(listedView), page, found)
     },
   )
 

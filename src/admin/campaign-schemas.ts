@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { count, money, offer, origin, participation, standing, text } from '../campaigns/campaign-schemas.ts'
 import { HistoryEntry } from '../campaigns/history-routes.ts'
 import { campaignStatuses, type ReportingStage, reportingStages } from '../campaigns/lifecycle.ts'
-import { pageOf, pagingParameters } from '../campaigns/paging.ts'
+import { listingOf, listingParameters } from '../campaigns/paging.ts'
 import { instant, uuid } from '../campaigns/schemas.ts'
 import { nullable } from '../http/openapi.ts'
 import { closed } from './documents.ts'
@@ -12,7 +12,7 @@ const code = (description: string) => Type.Optional(Type.String({ minLength: 1, 
 
 export const CampaignsQuery = Type.Object(
   {
-    ...pagingParameters,
+    ...listingParameters,
     search: Type.Optional(
       Type.String({
         maxLength: 100,
@@ -42,7 +42,7 @@ const retailer = Type.Object(
   { title: 'MerchantReference', description: 'The merchant that owns the campaign' },
 )
 
-export const CampaignPage = pageOf(
+export const CampaignPage = listingOf(
   Type.Object({
     cashbackId: origin.cashbackId,
     name: text('Name', 'Осінь: 5 % на все'),

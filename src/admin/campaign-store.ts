@@ -1,6 +1,8 @@
 /** All SQL of campaigns as the platform's operator sees them: of every merchant, without the long lists. */
 import type { Country } from '../campaigns/details-store.ts'
-import type { BankStatus, CampaignStatus, ReportingStage } from '../campaigns/lifecycle.ts'
+import { type BankStatus, bankStatuses, type CampaignStatus, type ReportingStage } from '../campaigns/lifecycle.ts'
+import { findListed, isPlain, type Listing } from '../campaigns/listing-store.ts'
+import { maxLookedAt, type Page } from '../campaigns/paging.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 
 export type ListedCampaign = {
@@ -25,39 +27,96 @@ export type CampaignSearch = {
   /** A regular expression of PostgreSQL. */
   namePattern: string | null
   cashbackId: string | null
-  statuses: readonly CampaignStatus[] | null
+  /** Each once. */
+  statuses: readonly CampaignStatus[]
   merchantCode: string | null
   bankCode: string | null
 }
 
-const conditions = `
-  ($1::text is null or c.name ~ $1) and ($2::uuid is null or c.cashback_id = $2)
-  and ($3::text[] is null or c.status = any($3)) and ($4::text is null or m.code = $4)
-  and ($5::text is null or exists (
-    select from campaign_banks i join banks b using (bank_id) where i.cashback_id = c.cashback_id and b.code = $5))`
+const merchantOf = (code: string) => `(select merchant_id from merchants where code = ${code})`
+const bankOf = (code: string) => `(select bank_id from banks where code = ${code})`
 
-/** One page of all campaigns, those first that changed last. */
+/** One index tells the last changed of each status, of all merchants or of one. */
+const lastChanged =
+  (ofMerchant: string): Listing['newest'] =>
+  (behind, most) =>
+    `
+    select p.* from unnest($5::text[]) as s (status) cross join lateral (
+      select cashback_id, updated_at as at from campaigns where status = s.status ${ofMerchant} and ${behind('updated_at')}
+      order by updated_at desc, cashback_id limit ${most}
+    ) p`
+
+/** A bank's campaigns are found by when they were created: the newest of them are looked at. */
+const newestOfBank =
+  (bank: string, statusesOfBank: string): Listing['newest'] =>
+  behind =>
+    `
+    select cashback_id, updated_at as at from (
+      select p.* from unnest($5::text[]) as s (campaign_status) cross join unnest(${statusesOfBank}::text[]) as b (status)
+      cross join lateral (
+        select cashback_id, created_at from campaign_banks
+        where bank_id = ${bankOf(bank)} and campaign_status = s.campaign_status and status = b.status
+        order by created_at desc, cashback_id limit ${maxLookedAt} + 1
+      ) p order by created_at desc, cashback_id limit ${maxLookedAt} + 1
+    ) i cross join lateral (select updated_at from campaigns c where c.cashback_id = i.cashback_id offset 0) c
+    where ${behind('c.updated_at')}`
+
+/** Found by the id, the bank or the merchant, whichever is the most exact; the others filter. */
+function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }: CampaignSearch): Listing {
+  const values: unknown[] = [statuses]
+  const given = (value: unknown): string => `$${values.push(value) + 4}`
+  const filters = namePattern === null ? [] : [`c.name ~ ${given(namePattern)}`]
+  const merchant = merchantCode === null ? null : given(merchantCode)
+  const bank = bankCode === null ? null : given(bankCode)
+  let newest = lastChanged(merchant === null ? '' : `and merchant_id = ${merchantOf(merchant)}`)
+  if (cashbackId !== null) {
+    const id = given(cashbackId)
+    newest = behind => `
+      select cashback_id, updated_at as at from campaigns
+      where cashback_id = ${id} and status = any($5::text[]) and ${behind('updated_at')}`
+  } else if (bank !== null) newest = newestOfBank(bank, given(bankStatuses))
+  const isByMerchant = cashbackId === null && bank === null
+  if (merchant !== null && !isByMerchant) filters.push(`c.merchant_id = ${merchantOf(merchant)}`)
+  if (bank !== null && cashbackId !== null)
+    filters.push(
+      `exists (select from campaign_banks i where i.cashback_id = c.cashback_id and i.bank_id = ${bankOf(bank)})`,
+    )
+  return { newest, filter: filters.length === 0 ? null : filters.join(' and '), order: null, values }
+}
+
+/** One page of all campaigns, those first that changed last. `next` and `isComplete` are as in `ListingPagination`. */
 export async function findCampaigns(
   database: Queryable,
   search: CampaignSearch,
-  page: { limit: number; offset: number },
-): Promise<{ campaigns: ListedCampaign[]; totalItems: number }> {
-  const filters = [search.namePattern, search.cashbackId, search.statuses, search.merchantCode, search.bankCode]
+  page: Page,
+): Promise<{ campaigns: ListedCampaign[]; totalItems: number; isComplete: boolean; next: string | null }> {
+  const listing = listingOf(search)
+  const { ids, found, hasOlder, next } = await findListed(database, listing, page)
   const campaigns = await database.query<ListedCampaign>(
     `select c.cashback_id as "cashbackId", c.name, c.status, c.merchant_id as "retailerId", m.code as "retailerCode",
             m.name as "retailerName", m.name_en as "retailerNameEn", case when c.created_by_bank_id is null then 'retailer' else 'bank' end as "createdByType",
             c.date_from as "dateFrom", c.date_to as "dateTo", c.created_at as "createdAt", c.updated_at as "updatedAt",
             (select count(*) from campaign_banks i where i.cashback_id = c.cashback_id) as "banksInvited",
             (select count(*) from campaign_banks i where i.cashback_id = c.cashback_id and i.status = 'approved') as "banksApproved"
-     from campaigns c join merchants m using (merchant_id) where ${conditions}
-     order by c.updated_at desc, c.cashback_id limit $6 offset $7`,
-    [...filters, page.limit, page.offset],
+     from unnest($1::uuid[]) with ordinality as page (cashback_id, n) join campaigns c using (cashback_id) join merchants m using (merchant_id)
+     order by n`,
+    [ids],
   )
+  if (!isPlain(listing) || search.cashbackId !== null)
+    return { campaigns, totalItems: found, isComplete: !hasOlder, next }
+  const totalItems = await countOf(database, search)
+  return { campaigns, totalItems, isComplete: totalItems <= maxLookedAt, next }
+}
+
+/** Of a merchant, of a bank or of all. */
+async function countOf(database: Queryable, { statuses, merchantCode, bankCode }: CampaignSearch): Promise<number> {
+  const party = bankCode !== null ? bankOf('$2') : merchantCode !== null ? merchantOf('$2') : null
   const [counted] = await database.query<{ count: number }>(
-    `select count(*) from campaigns c join merchants m using (merchant_id) where ${conditions}`,
-    filters,
+    `select coalesce(sum(campaigns), 0)::bigint as count from campaign_counts
+     where campaign_status = any($1::text[]) and ${party === null ? `bank_status = ''` : `party_id = ${party}`}`,
+    party === null ? [statuses] : [statuses, bankCode ?? merchantCode],
   )
-  return { campaigns, totalItems: counted?.count ?? 0 }
+  return counted?.count ?? 0
 }
 
 export type CampaignBank = {

@@ -32,7 +32,9 @@ export async function readOverview(database: Queryable, given: { now: Date; orde
        (select count(*) from credentials where revoked_at is null) as credentials,
        (select count(*) from customers) as customers,
        (select coalesce(json_agg(json_build_object('status', status, 'count', count)), '[]')
-        from (select status, count(*) as count from campaigns group by status) c) as campaigns`,
+        from (
+          select campaign_status as status, sum(campaigns)::bigint as count from campaign_counts where bank_status = '' group by 1
+        ) c) as campaigns`,
   )
   if (!overview) throw new Error('A select without a table has one row')
   return { ...overview, orders: await countMadeSince(database, given.ordersSince, given.now) }

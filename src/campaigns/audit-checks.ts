@@ -18,6 +18,16 @@ export const campaignChecks: readonly Check[] = [
     holds: 'reporting begins with the end of the period, for approved banks, and is settled before anything is paid',
   },
   {
+    code: 'campaign-turns',
+    name: 'it is told where the merchant has something to do',
+    holds: 'home pages find first what waits for the merchant',
+  },
+  {
+    code: 'campaign-counts',
+    name: 'campaigns are counted as they are',
+    holds: 'each merchant and bank is told how many of its campaigns are in which status',
+  },
+  {
     code: 'history-moves',
     name: 'history holds only moves of the tables',
     holds: 'each entry is one of the moves that the rules know, or an edit or a segment, which move nothing',

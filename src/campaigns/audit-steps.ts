@@ -61,6 +61,8 @@ export const campaignSteps = (more: (within: Within) => readonly Read[]): Step[]
     rows: 200,
     reads: within => [campaigns(within), parts(within), history(within), segments(within), ...more(within)],
   }),
+  walkOver(countsOf('bank')),
+  walkOver(countsOf('merchant')),
   walkOver(customers),
 ]
 
@@ -75,6 +77,12 @@ const cardFields = `
   ('merchantCompensationPercentage', j->'merchantCompensationPercentage' = to_jsonb(merchant_compensation_percentage)),
   ('createdAt', j->>'createdAt' = ${shownInstant('created_at')})`
 
+/** As `kept-for-lists.ts` has it. */
+const isMerchantsTurn = `(case
+  when status = 'awaitingCompensationPayment' then true
+  when status in ('awaitingBankApproval', 'awaitingMerchantApproval') then created_by_bank_id is null and coalesce(approved, 0) > 0
+  else status = 'awaitingCompensationConfirmation' and coalesce(reported, false) end)`
+
 const campaigns = (within: Within): Read => ({
   from: `campaigns c
     cross join lateral (select pg_temp.json_of(card || '}') as j offset 0) as card
@@ -82,7 +90,8 @@ const campaigns = (within: Within): Read => ({
       select string_agg(shown, ', another ') as other from (values ${cardFields}) as fields (shown, agrees) where agrees is not true
     ) as fields
     left join (
-      select cashback_id, count(*) filter (where status = 'approved') as approved, count(*) filter (where status = 'pending') as pending
+      select cashback_id, count(*) filter (where status = 'approved') as approved, count(*) filter (where status = 'pending') as pending,
+        bool_or(reporting_stage in ('awaitingMerchantReconciliationConfirmation', 'awaitingCompensationConfirmation')) as reported
       from campaign_banks where ${within('cashback_id')} group by cashback_id
     ) as banks using (cashback_id)
     where ${within('c.cashback_id')}`,
@@ -97,6 +106,12 @@ const campaigns = (within: Within): Read => ({
       broken: `status in (${launched}) and (coalesce(approved, 0) = 0 or pending > 0)`,
       text: `'campaign ' || cashback_id || ' is ' || status || ' with ' || coalesce(approved, 0) || ' approved and ' ||
         coalesce(pending, 0) || ' pending banks'`,
+    },
+    {
+      code: 'campaign-turns',
+      broken: `awaits_merchant <> ${isMerchantsTurn}`,
+      text: `'campaign ' || cashback_id || ' is ' || status || ' and ' || case when awaits_merchant then 'awaits' else 'does not await' end ||
+        ' its merchant'`,
     },
     {
       code: 'campaign-texts',
@@ -121,7 +136,7 @@ const stageFits = `(b.reporting_stage is not null) = (b.status = 'approved' and 
 
 const parts = (within: Within): Read => ({
   from: `campaign_banks b
-    left join (select cashback_id, status, created_at from campaigns where ${within('cashback_id')}) c using (cashback_id)
+    left join (select cashback_id, status, created_at, date_to from campaigns where ${within('cashback_id')}) c using (cashback_id)
     left join (
       select cashback_id, bank_id, count(*) filter (where side = 'bank') as of_bank, count(*) filter (where side = 'merchant') as of_merchant,
         max(version) filter (where side = 'bank') as last_of_bank, max(version) filter (where side = 'merchant') as last_of_merchant
@@ -141,10 +156,12 @@ const parts = (within: Within): Read => ({
     },
     {
       code: 'bank-parts',
-      broken: `b.created_at <> c.created_at or not (${stageFits})
+      broken: `b.created_at <> c.created_at or campaign_status <> c.status or b.date_to <> c.date_to or not (${stageFits})
         or (c.status in (${settled}) and reporting_stage not in ('settled', 'acknowledged'))`,
       text: `${ofBank} case
         when b.created_at <> c.created_at then ' is listed at another time than the campaign was created'
+        when campaign_status <> c.status then ' is listed with a campaign that is ' || campaign_status
+        when b.date_to <> c.date_to then ' is listed with another end of the period'
         when not (${stageFits})
           then ' is ' || b.status || ' at ' || coalesce(reporting_stage, 'no reporting stage') || ' while the campaign is ' || c.status
         else ' is at ' || reporting_stage || ' while the campaign is ' || c.status end`,
@@ -227,6 +244,37 @@ const segments = (within: Within): Read => ({
     },
   ],
 })
+
+/** What is counted for banks or merchants beside their campaigns: of each by one statement, so that nothing comes in between. */
+function countsOf(party: 'bank' | 'merchant'): Walk {
+  const [table, key] = [`${party}s`, `${party}_id`]
+  const [kept, bankStatus] = party === 'bank' ? ['campaign_banks', 'status'] : ['campaigns', `''`]
+  return {
+    name: `${party}-counts`,
+    table,
+    key: [[key, 'uuid']],
+    rows: 1,
+    reads: within => [
+      {
+        from: `(
+            select party_id, campaign_status, bank_status, campaigns as told from campaign_counts
+            where (bank_status <> '') = ${party === 'bank'} and ${within('party_id')}
+          ) as counted full join (
+            select ${key} as party_id, ${party === 'bank' ? 'campaign_status' : 'status as campaign_status'}, ${bankStatus} as bank_status,
+              count(*) as kept from ${kept} where ${within(key)} group by 1, 2, 3
+          ) as present using (party_id, campaign_status, bank_status)`,
+        rules: [
+          {
+            code: 'campaign-counts',
+            broken: 'coalesce(told, 0) <> coalesce(kept, 0)',
+            text: `'${party} ' || party_id || ' has ' || coalesce(kept, 0) || ' campaigns that are ' || campaign_status ||
+              case bank_status when '' then '' else ' and ' || bank_status end || ', but ' || coalesce(told, 0) || ' are counted'`,
+          },
+        ],
+      },
+    ],
+  }
+}
 
 const pagesAtOnce = 500
 

@@ -5,6 +5,7 @@
 import type { Caller } from '../access/caller.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
+import { type CountChange, countChanges, isMerchantsTurn } from './kept-for-lists.ts'
 import type { BankState, CampaignState, Change, Decision } from './lifecycle.ts'
 
 /** Who made a change; `subject` is the portal user's id or the credential's clientId, `role` the one at that time. */
@@ -136,22 +137,23 @@ const writeStatement: Statement = {
   name: 'campaigns.write-moves',
   text: `
     with moved as (
-      select * from unnest($1::uuid[], $2::text[], $3::text[], $17::boolean[], $20::bigint[])
-        as moved (cashback_id, from_status, to_status, has_new_terms, version)
+      select * from unnest($1::uuid[], $2::text[], $3::text[], $17::boolean[], $20::bigint[], $22::boolean[])
+        as moved (cashback_id, from_status, to_status, has_new_terms, version, awaits_merchant)
     ), steps as (
-      select * from unnest($4::uuid[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], $18::jsonb[], $21::bigint[])
-        with ordinality as steps (cashback_id, subject, bank_id, trigger, from_state, to_state, changes, version, n)
+      select * from unnest($4::uuid[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], $18::jsonb[], $21::bigint[],
+          $23::text[])
+        with ordinality as steps (cashback_id, subject, bank_id, trigger, from_state, to_state, changes, version, to_status, n)
     ), campaigns_moved as (
       update campaigns c
-      set status = m.to_status, version = m.version, updated_at = $10,
+      set status = m.to_status, version = m.version, updated_at = $10, awaits_merchant = m.awaits_merchant,
           terms_version = case when m.has_new_terms then m.version else c.terms_version end,
           compensation_received_at = case when m.to_status = 'compensationReceived' and m.from_status <> m.to_status
             then $10 else c.compensation_received_at end
       from moved m where c.cashback_id = m.cashback_id and c.status = m.from_status and c.version = m.version - 1
       returning c.cashback_id
     ), banks_invited as (
-      insert into campaign_banks (cashback_id, bank_id, status, created_at, version)
-      select s.cashback_id, s.bank_id, s.to_state, c.created_at, s.version
+      insert into campaign_banks (cashback_id, bank_id, status, created_at, version, campaign_status, date_to)
+      select s.cashback_id, s.bank_id, s.to_state, c.created_at, s.version, s.to_status, c.date_to
       from steps s join campaigns c using (cashback_id) where s.subject = 'bank' and s.from_state is null
       returning cashback_id
     ), banks_removed as (
@@ -160,15 +162,19 @@ const writeStatement: Statement = {
         and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.status = s.from_state
       returning b.cashback_id
     ), banks_moved as (
-      update campaign_banks b set status = s.to_state, version = s.version from steps s
+      update campaign_banks b set status = s.to_state, version = s.version, campaign_status = s.to_status from steps s
       where s.subject = 'bank' and s.from_state is not null and s.to_state is not null
         and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.status = s.from_state
       returning b.cashback_id
     ), stages_moved as (
-      update campaign_banks b set reporting_stage = s.to_state, version = s.version from steps s
+      update campaign_banks b set reporting_stage = s.to_state, version = s.version, campaign_status = s.to_status from steps s
       where s.subject = 'reporting'
         and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.reporting_stage is not distinct from s.from_state
       returning b.cashback_id
+    ), others_follow as (
+      update campaign_banks b set campaign_status = m.to_status from moved m
+      where b.cashback_id = m.cashback_id and m.to_status <> m.from_status and not exists (
+        select from steps s where s.cashback_id = b.cashback_id and s.bank_id = b.bank_id and s.subject <> 'campaign')
     ), told as (
       insert into campaign_history
         (cashback_id, version, at, actor_type, actor_id, actor_subject, actor_role, subject, bank_id, trigger, from_state, to_state,
@@ -187,9 +193,15 @@ const writeStatement: Statement = {
         + (select count(*) from banks_moved)::int + (select count(*) from stages_moved)::int as banks`,
 }
 
+/** The lists are locked before the counts, which no other transaction can then be changing. */
 const newsStatement: Statement = {
   name: 'campaigns.news',
   text: `
+    with counted as (
+      insert into campaign_counts (party_id, campaign_status, bank_status, campaigns)
+      select * from unnest($3::uuid[], $4::text[], $5::text[], $6::bigint[]) order by 1, 2, 3
+      on conflict (party_id, campaign_status, bank_status) do update set campaigns = campaign_counts.campaigns + excluded.campaigns
+    )
     insert into bank_lists (bank_id, version)
     select bank_id, 1 from (
       select bank_id from campaign_banks where cashback_id = any($1) union select unnest($2::uuid[])
@@ -212,7 +224,7 @@ export async function tellSegmentChanged(
      on conflict (merchant_id) do update set touched = merchant_lists.touched + 1`,
     [given.cashbackId],
   )
-  await transaction.execute(newsStatement, [[], [given.bankId]])
+  await tellBanks(transaction, [], [given.bankId], [])
 }
 
 /** `notes` come before the moves of the decision. */
@@ -229,8 +241,8 @@ export async function writeDecisions(
   decided: readonly Decided[],
   given: { actor: Actor; now: Date; comment?: string | null },
 ): Promise<LockedCampaign[]> {
-  const steps = decided.flatMap(stepsOf)
   const after = decided.map(({ campaign, decision }) => applied(campaign, decision.changes, given.now))
+  const steps = decided.flatMap((one, index) => stepsOf(one, after[index] ?? one.campaign))
   const [row] = await transaction.query<{ campaigns: number; banks: number }>(writeStatement, [
     decided.map(({ campaign }) => campaign.cashbackId),
     decided.map(({ campaign }) => campaign.status),
@@ -253,6 +265,8 @@ export async function writeDecisions(
     given.actor.role,
     after.map(({ version }) => version),
     steps.map(({ version }) => version),
+    after.map(isMerchantsTurn),
+    steps.map(({ toStatus }) => toStatus),
   ])
   const bankSteps = steps.filter(({ subject }) => subject !== 'campaign')
   if (row?.campaigns !== decided.length || row.banks !== bankSteps.length)
@@ -261,6 +275,13 @@ export async function writeDecisions(
     transaction,
     decided.map(({ campaign }) => campaign.cashbackId),
     bankSteps.flatMap(({ bankId }) => bankId ?? []),
+    countChanges(
+      decided.map(({ campaign, decision }, index) => ({
+        before: campaign,
+        ...decision,
+        after: after[index] ?? campaign,
+      })),
+    ),
   )
   return after
 }
@@ -269,19 +290,20 @@ type Entry = Pick<Change, 'subject' | 'bankId' | 'from' | 'to'> & {
   cashbackId: string
   /** Of the campaign, from this change on. */
   version: number
+  /** The campaign's status once all of the decision is written. */
+  toStatus: CampaignState['status']
   trigger: Change['trigger'] | Note['trigger']
   changes: FieldChanges | null
 }
 
 /** The entries of the history, in their order. */
-function stepsOf({ campaign, decision, notes = [] }: Decided): Entry[] {
-  const { cashbackId } = campaign
-  const version = campaign.version + 1
+function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampaign): Entry[] {
+  const of = { cashbackId: campaign.cashbackId, version: after.version, toStatus: after.status }
   const stateOf = ({ bankId }: Note) =>
     bankId === null ? campaign.status : (campaign.banks.find(bank => bank.bankId === bankId)?.status ?? null)
   return [
-    ...notes.map(note => ({ ...note, cashbackId, version, from: stateOf(note), to: stateOf(note) })),
-    ...decision.changes.map(step => ({ ...step, cashbackId, version, changes: null })),
+    ...notes.map(note => ({ ...note, ...of, from: stateOf(note), to: stateOf(note) })),
+    ...decision.changes.map(step => ({ ...step, ...of, changes: null })),
   ]
 }
 
@@ -299,8 +321,16 @@ async function tellBanks(
   transaction: Queryable,
   cashbackIds: readonly string[],
   bankIds: readonly string[],
+  counts: readonly CountChange[],
 ): Promise<void> {
-  await transaction.execute(newsStatement, [cashbackIds, bankIds])
+  await transaction.execute(newsStatement, [
+    cashbackIds,
+    bankIds,
+    counts.map(({ partyId }) => partyId),
+    counts.map(({ status }) => status),
+    counts.map(({ bankStatus }) => bankStatus),
+    counts.map(({ by }) => by),
+  ])
 }
 
 export function applied(campaign: LockedCampaign, changes: readonly Change[], now: Date): LockedCampaign {

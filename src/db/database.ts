@@ -87,7 +87,7 @@ const mostLongReads = 16
 /** The server ends a statement in time by itself; one that is not even told of that has fallen silent. */
 const silenceMs = statementTimeoutMs + 500
 
-const session = '-c timezone=UTC -c idle_in_transaction_session_timeout=60000'
+const session = '-c timezone=UTC -c jit=off -c idle_in_transaction_session_timeout=60000'
 // Plans are made for the values and sizes of the moment: one made on an empty table stays bad until `analyze`.
 const plannedAnew = `${session} -c plan_cache_mode=force_custom_plan`
 const plannedOnce =

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { type BankStatus, bankStatuses, type CampaignStatus, campaignStatuses } from '../campaigns/lifecycle.ts'
 import { nameParameter, namePattern } from '../campaigns/name-pattern.ts'
-import { type Page, pagingParameters } from '../campaigns/paging.ts'
+import { listingParameters, type Page } from '../campaigns/paging.ts'
 import { periodParameters, readPeriodFilter } from '../campaigns/period-filter.ts'
 import { closed } from '../campaigns/schemas.ts'
 import { DomainError } from '../errors.ts'
@@ -35,7 +35,7 @@ export const CampaignsExportQuery = Type.Object(filters, closed)
 
 export const BankCampaignsQuery = Type.Object(
   {
-    ...pagingParameters,
+    ...listingParameters,
     ...filters,
     sortBy: Type.Enum([...sortBys], {
       default: 'createdAt',
@@ -75,8 +75,8 @@ export function readFilters(query: Filters): Omit<BankCampaignSearch, 'sort'> {
   if (faults.length > 0) throw new DomainError('invalid', faults)
   return {
     namePattern: query.name ? namePattern(query.name) : null,
-    statuses: query.status ?? campaignStatuses.filter(status => status !== 'deleted'),
-    bankStatuses: query.bankStatus ?? bankStatuses,
+    statuses: query.status ? [...new Set(query.status)] : campaignStatuses.filter(status => status !== 'deleted'),
+    bankStatuses: query.bankStatus ? [...new Set(query.bankStatus)] : bankStatuses,
     createdByType: query.createdByType ?? null,
     startsFrom,
     endsBy,

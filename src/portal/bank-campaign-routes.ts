@@ -5,7 +5,7 @@ import { type CampaignRoutesDeps, onlyBanks } from '../campaigns/callers.ts'
 import { sendVersion } from '../campaigns/details-answer.ts'
 import { etagHeader } from '../campaigns/guard-schemas.ts'
 import { campaignNotFound } from '../campaigns/moves-store.ts'
-import { pageView } from '../campaigns/paging.ts'
+import { listingView, maxLookedAt } from '../campaigns/paging.ts'
 import { CampaignPath, cashbackErrors, NoQuery, secured } from '../campaigns/schemas.ts'
 import { bankOf } from '../http/authenticate.ts'
 import { IfNoneMatch, notModified } from '../http/openapi.ts'
@@ -30,7 +30,9 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
         ...common,
         operationId: 'findBankCampaigns',
         summary: 'The bank’s campaigns, page by page',
-        description: 'For banks. Without terminals and customers; filters are combined, every one narrows the list.',
+        description:
+          'For banks. Without terminals and customers; filters are combined, every one narrows the list. Of a longer list the newest ' +
+          `${maxLookedAt} campaigns of the statuses that are asked for are looked at; \`after\` leads on.`,
         querystring: BankCampaignsQuery,
         response: {
           200: BankCampaignPage,
@@ -41,8 +43,8 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
     async request => {
       const { query } = request
       const search = readBankCampaignSearch(query as never)
-      const { campaigns, totalItems } = await findBankCampaigns(database, bankOf(request).bankId, search, query)
-      return pageView(campaigns.map(bankCampaignView), query, totalItems)
+      const { campaigns, ...found } = await findBankCampaigns(database, bankOf(request).bankId, search, query)
+      return listingView(campaigns.map(bankCampaignView), query, found)
     },
   )
 

@@ -1,7 +1,7 @@
 /** Campaigns as a bank's people see them. */
 import Type from 'typebox'
 import { count, flag, money, offer, origin, participation, standing, text } from '../campaigns/campaign-schemas.ts'
-import { pageOf } from '../campaigns/paging.ts'
+import { listingOf } from '../campaigns/paging.ts'
 import { instant, uuid } from '../campaigns/schemas.ts'
 import { named, nullable } from '../http/openapi.ts'
 
@@ -45,7 +45,7 @@ const ListedCampaign = Type.Object({
   updatedAt: standing.updatedAt,
 })
 
-export const BankCampaignPage = pageOf(ListedCampaign, 'One page of the bank’s campaigns')
+export const BankCampaignPage = listingOf(ListedCampaign, 'One page of the bank’s campaigns')
 
 const SegmentSummary = Type.Object({
   customersCount: count('Customers in it', 5000),

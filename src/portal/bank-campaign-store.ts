@@ -2,13 +2,14 @@
 import type { Country } from '../campaigns/details-store.ts'
 import type { BankStatus, CampaignState, CampaignStatus, ReportingStage } from '../campaigns/lifecycle.ts'
 import { campaignStatuses } from '../campaigns/lifecycle.ts'
-import { type Page, skipped } from '../campaigns/paging.ts'
+import { findListed, isPlain, type Listing } from '../campaigns/listing-store.ts'
+import { maxLookedAt, type Page } from '../campaigns/paging.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 
 export const sortBys = ['createdAt', 'updatedAt', 'name', 'status', 'dateFrom', 'dateTo', 'percentage'] as const
 export type SortBy = (typeof sortBys)[number]
 
-/** null: not asked for. */
+/** null: not asked for. The lists of statuses name each once. */
 export type BankCampaignSearch = {
   /** A regular expression of PostgreSQL. */
   namePattern: string | null
@@ -63,21 +64,40 @@ const ownPart = `
   i.status as "bankStatus", i.reporting_stage as stage, i.bank_report_uploads as "bankReportUploads",
   i.merchant_report_uploads as "merchantReportUploads", i.expected_compensation::text as "expectedCompensation"`
 
-const conditions = `
-  i.bank_id = $1 and c.status = any($2::text[]) and i.status = any($3::text[]) and ($4::text is null or c.name ~ $4)
-  and ($5::text is null or ($5 = 'bank') = (c.created_by_bank_id is not null))
-  and ($6::timestamptz is null or c.date_from >= $6) and ($7::timestamptz is null or c.date_to <= $7)`
+/** One index tells the newest of each status and status of the bank. */
+const newest: Listing['newest'] = (behind, most) => `
+  select p.* from unnest($6::text[]) as s (campaign_status) cross join unnest($7::text[]) as b (status) cross join lateral (
+    select cashback_id, created_at as at from campaign_banks
+    where bank_id = $5 and campaign_status = s.campaign_status and status = b.status and ${behind('created_at')}
+    order by created_at desc, cashback_id limit ${most}
+  ) p`
 
-/** One page of the campaigns in which the bank takes part. */
+const filters = `
+  ($8::text is null or c.name ~ $8) and ($9::text is null or ($9 = 'bank') = (c.created_by_bank_id is not null))
+  and ($10::timestamptz is null or c.date_from >= $10) and ($11::timestamptz is null or c.date_to <= $11)`
+
+function listingOf(bankId: string, search: BankCampaignSearch): Listing {
+  const { statuses, bankStatuses, namePattern, createdByType, startsFrom, endsBy, sort } = search
+  const filterValues = [namePattern, createdByType, startsFrom, endsBy]
+  const isFiltered = filterValues.some(value => value !== null)
+  const isNewestFirst = sort.by === 'createdAt' && !sort.ascending
+  return {
+    newest,
+    filter: isFiltered ? filters : null,
+    order: isNewestFirst ? null : `${columns[sort.by]} ${sort.ascending ? 'asc' : 'desc'}`,
+    values: [bankId, statuses, bankStatuses, ...(isFiltered ? filterValues : [])],
+  }
+}
+
+/** One page of the campaigns in which the bank takes part. `next` and `isComplete` are as in `ListingPagination`. */
 export async function findBankCampaigns(
   database: Queryable,
   bankId: string,
   search: BankCampaignSearch,
   page: Page,
-): Promise<{ campaigns: BankCampaign[]; totalItems: number }> {
-  const { statuses, bankStatuses, namePattern, createdByType, startsFrom, endsBy, sort } = search
-  const filters = [bankId, statuses, bankStatuses, namePattern, createdByType, startsFrom, endsBy]
-  const order = `${columns[sort.by]} ${sort.ascending ? 'asc' : 'desc'}, c.cashback_id`
+): Promise<{ campaigns: BankCampaign[]; totalItems: number; isComplete: boolean; next: string | null }> {
+  const listing = listingOf(bankId, search)
+  const { ids, found, hasOlder, next } = await findListed(database, listing, page)
   const campaigns = await database.query<BankCampaign>(
     `select c.cashback_id as "cashbackId", c.merchant_id as "retailerId", m.name as "retailerName",
             m.name_en as "retailerNameEn", c.created_by_bank_id as "createdByBankId", c.name, c.status, c.date_from as "dateFrom", c.date_to as "dateTo",
@@ -85,20 +105,24 @@ export async function findBankCampaigns(
             c.max_budget::text as "maxBudget", k.currency_code as currency,
             case when c.terminals_platform then coalesce(l.terminals_count, 0) else c.terminals_count end as "terminalsCount",
             c.created_at as "createdAt", c.updated_at as "updatedAt", ${ownPart}
-     from (
-       select cashback_id from campaign_banks i join campaigns c using (cashback_id)
-       where ${conditions} order by ${order} limit $8 offset $9
-     ) page join campaign_banks i on i.cashback_id = page.cashback_id and i.bank_id = $1
+     from unnest($2::uuid[]) with ordinality as page (cashback_id, n)
+     join campaign_banks i on i.cashback_id = page.cashback_id and i.bank_id = $1
      join campaigns c on c.cashback_id = page.cashback_id join merchants m using (merchant_id)
      join countries k using (country_id) left join merchant_terminal_lists l using (merchant_id)
-     order by ${order}`,
-    [...filters, page.pageSize, skipped(page)],
+     order by n`,
+    [bankId, ids],
   )
+  const totalItems = isPlain(listing) ? await countOf(database, bankId, search) : found
+  return { campaigns, totalItems, isComplete: isPlain(listing) ? totalItems <= maxLookedAt : !hasOlder, next }
+}
+
+async function countOf(database: Queryable, bankId: string, search: BankCampaignSearch): Promise<number> {
   const [counted] = await database.query<{ count: number }>(
-    `select count(*) from campaign_banks i join campaigns c using (cashback_id) where ${conditions}`,
-    filters,
+    `select coalesce(sum(campaigns), 0)::bigint as count from campaign_counts
+     where party_id = $1 and campaign_status = any($2::text[]) and bank_status = any($3::text[])`,
+    [bankId, search.statuses, search.bankStatuses],
   )
-  return { campaigns, totalItems: counted?.count ?? 0 }
+  return counted?.count ?? 0
 }
 
 /** A campaign as one of its banks sees it, but for terminals and customers, of which there may be many. */

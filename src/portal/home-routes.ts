@@ -1,4 +1,4 @@
-/** The home of a partner's people, below `/portal`: one page of what waits, and bounded counts. */
+/** The home of a partner's people, below `/portal`: one page of what waits, and counts. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { type CampaignRoutesDeps, onlyPartners, partnerOf } from '../campaigns/callers.ts'
@@ -10,7 +10,6 @@ import { countsView, imposedView, taskViews, totalsView } from './home-views.ts'
 
 /** Open campaigns that are looked through; those in which it is the caller's turn come first. */
 const mostOpenCampaigns = 500
-const mostCounted = 10_000
 const mostImposed = 5
 
 type Asked = { page: number; pageSize: number; waitsFor?: 'me' | 'other'; kind?: string }
@@ -22,7 +21,7 @@ export const portalHomeRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = a
   const readHome = async (party: Party, asked: Asked) => {
     const [campaigns, counts, imposed] = await Promise.all([
       findOpenCampaigns(database, party, mostOpenCampaigns + 1),
-      countByStatus(database, party, mostCounted),
+      countByStatus(database, party),
       party.type === 'retailer' ? findImposedCampaigns(database, party.merchantId, mostImposed + 1) : [],
     ])
     const tasks = taskViews(campaigns.slice(0, mostOpenCampaigns), party, clock.now())
@@ -36,7 +35,7 @@ export const portalHomeRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = a
       totals: totalsView(tasks),
       isComplete: campaigns.length <= mostOpenCampaigns,
       bankCampaigns: { data: imposed.slice(0, mostImposed).map(imposedView), hasMore: imposed.length > mostImposed },
-      counts: countsView(counts, party, mostCounted),
+      counts: countsView(counts, party),
     }
   }
 

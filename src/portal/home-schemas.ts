@@ -96,7 +96,6 @@ export const Home = named(
       ),
       counts: Type.Object(
         {
-          isComplete: flag('false: only the newest campaigns are counted; the real number is higher'),
           byStatus: counts(campaignStatuses, 'The caller’s campaigns'),
           byBankStatus: nullable(
             counts(bankStatuses, 'Of a bank, by its own status, without deleted campaigns; null for a merchant'),

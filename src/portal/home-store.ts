@@ -15,61 +15,67 @@ export type OpenCampaign = Omit<CampaignState, 'banks'> & {
   banks: (CampaignState['banks'][number] & { name: string; expected: string | null })[]
 }
 
-const textsOf = (names: readonly string[]): string => `('${names.join("', '")}')`
-const awaitingApproval = ['awaitingBankApproval', 'awaitingMerchantApproval'] as const satisfies CampaignStatus[]
-/** The states in which somebody can do something. */
-const openStatuses: readonly CampaignStatus[] = [
-  ...awaitingApproval,
+/** The states in which somebody can do something; the indexes below hold just these. */
+const openStatuses = [
+  'awaitingBankApproval',
+  'awaitingMerchantApproval',
   'awaitingCompensationConfirmation',
   'awaitingCompensationPayment',
   'paymentConfirmed',
-]
+] as const satisfies CampaignStatus[]
 
 /**
- * Where a partner's campaigns are found, and where its own turn is likely: only so that these are read first; what can be done is the
- * lifecycle's decision.
+ * Where a partner's open campaigns are found: by an index that has those first in which it is likely its own turn, and in these the
+ * ones that end first. What can be done is the lifecycle's decision.
  */
 const parts = {
   bank: {
-    from: `campaign_banks o join campaigns c using (cashback_id)`,
-    own: `o.bank_id = $1 and o.status in ('pending', 'approved') and o.reporting_stage is distinct from 'acknowledged'`,
-    turn: `o.status = 'pending' or o.reporting_stage in ('awaitingBankReconciliation', 'awaitingUpdatedBankReconciliation')
-      or (o.reporting_stage = 'settled' and c.status = 'paymentConfirmed')`,
+    from: 'campaign_banks where bank_id = $1 and awaits_bank is not null',
+    order: 'awaits_bank desc, date_to, cashback_id',
   },
   retailer: {
-    from: 'campaigns c',
-    own: 'c.merchant_id = $1',
-    turn: `c.status = 'awaitingCompensationPayment'
-      or (c.created_by_bank_id is null and c.status in ${textsOf(awaitingApproval)} and exists (
-        select from campaign_banks i where i.cashback_id = c.cashback_id and i.status = 'approved'))
-      or (c.status = 'awaitingCompensationConfirmation' and exists (
-        select from campaign_banks i where i.cashback_id = c.cashback_id
-          and i.reporting_stage in ('awaitingMerchantReconciliationConfirmation', 'awaitingCompensationConfirmation')))`,
+    from: `campaigns where merchant_id = $1 and status in ('${openStatuses.join("', '")}')`,
+    order: 'awaits_merchant desc, date_to, cashback_id',
   },
 }
 
 const idOf = (party: Party): string => (party.type === 'bank' ? party.bankId : party.merchantId)
 
 /** Campaigns of a partner in which something may wait: those first in which it is its turn, in them those that end first. */
-export function findOpenCampaigns(database: Queryable, party: Party, limit: number): Promise<OpenCampaign[]> {
-  const { from, own, turn } = parts[party.type]
-  return database.query<OpenCampaign>(
+export async function findOpenCampaigns(database: Queryable, party: Party, limit: number): Promise<OpenCampaign[]> {
+  const { from, order } = parts[party.type]
+  const campaigns = await database.query<Omit<OpenCampaign, 'banks' | 'expected'>>(
     `select c.cashback_id as "cashbackId", c.merchant_id as "merchantId", m.name as "merchantName", m.name_en as "merchantNameEn",
             c.created_by_bank_id as "createdByBankId", c.name, c.status, c.date_from as "dateFrom", c.date_to as "dateTo",
-            c.merchant_compensation_percentage > 0 as "merchantPays", k.currency_code as currency, (
-              select sum(expected_compensation)::text from campaign_banks i where i.cashback_id = c.cashback_id
-            ) as expected, (
-              select coalesce(json_agg(json_build_object('bankId', i.bank_id, 'name', b.name, 'status', i.status,
-                'stage', i.reporting_stage, 'expected', i.expected_compensation::text) order by b.name collate "C", b.bank_id), '[]')
-              from campaign_banks i join banks b using (bank_id) where i.cashback_id = c.cashback_id
-            ) as banks
-     from (
-       select c.cashback_id, coalesce(${turn}, false) as is_turn from ${from}
-       where ${own} and c.status in ${textsOf(openStatuses)} order by 2 desc, c.date_to, c.cashback_id limit $2
-     ) open join campaigns c using (cashback_id) join merchants m using (merchant_id) join countries k using (country_id)
-     order by open.is_turn desc, c.date_to, c.cashback_id`,
+            c.merchant_compensation_percentage > 0 as "merchantPays", k.currency_code as currency
+     from (select cashback_id, row_number() over (order by ${order}) as n from ${from} order by ${order} limit $2) open
+     join campaigns c using (cashback_id) join merchants m using (merchant_id) join countries k using (country_id)
+     order by n`,
     [idOf(party), limit],
   )
+  const banks = await findBanks(
+    database,
+    campaigns.map(({ cashbackId }) => cashbackId),
+  )
+  return campaigns.map(campaign => ({
+    ...campaign,
+    ...(banks.get(campaign.cashbackId) ?? { banks: [], expected: null }),
+  }))
+}
+
+/** By a statement of its own: for one by one the planner would ask for every bank of the platform. */
+async function findBanks(
+  database: Queryable,
+  cashbackIds: readonly string[],
+): Promise<Map<string, Pick<OpenCampaign, 'banks' | 'expected'>>> {
+  const rows = await database.query<Pick<OpenCampaign, 'cashbackId' | 'banks' | 'expected'>>(
+    `select cashback_id as "cashbackId", sum(expected_compensation)::text as expected,
+            json_agg(json_build_object('bankId', i.bank_id, 'name', b.name, 'status', i.status, 'stage', i.reporting_stage,
+              'expected', i.expected_compensation::text) order by b.name collate "C", b.bank_id) as banks
+     from campaign_banks i join banks b using (bank_id) where cashback_id = any($1::uuid[]) group by cashback_id`,
+    [cashbackIds],
+  )
+  return new Map(rows.map(({ cashbackId, ...found }) => [cashbackId, found]))
 }
 
 /** A campaign that a bank has created and the merchant pays for. Percentages and money are decimal text. */
@@ -104,27 +110,13 @@ export function findImposedCampaigns(
   )
 }
 
-/**
- * How many campaigns a partner has in each status; those that it has none in are left out.
- *
- * @param most only the newest so many are counted
- */
+/** How many campaigns a partner has in each status; `bankStatus` is empty for a merchant. */
 export function countByStatus(
   database: Queryable,
   party: Party,
-  most: number,
-): Promise<{ status: CampaignStatus; bankStatus: BankStatus | null; count: number }[]> {
-  return party.type === 'bank'
-    ? database.query(
-        `select c.status, i.status as "bankStatus", count(*) from (
-           select cashback_id, status from campaign_banks where bank_id = $1 order by created_at desc, cashback_id limit $2
-         ) i join campaigns c using (cashback_id) group by 1, 2`,
-        [party.bankId, most],
-      )
-    : database.query(
-        `select status, null as "bankStatus", count(*) from (
-           select status from campaigns where merchant_id = $1 order by created_at desc, cashback_id desc limit $2
-         ) newest group by status`,
-        [party.merchantId, most],
-      )
+): Promise<{ status: CampaignStatus; bankStatus: BankStatus | ''; count: number }[]> {
+  return database.query(
+    'select campaign_status as status, bank_status as "bankStatus", campaigns as count from campaign_counts where party_id = $1',
+    [idOf(party)],
+  )
 }

@@ -75,18 +75,13 @@ export function imposedView({ percentage, merchantCompensationPercentage, maxBud
 
 type Counts = Awaited<ReturnType<typeof countByStatus>>
 
-/**
- * Counts of campaigns, 0 where there are none.
- *
- * @param most so many were looked at
- */
-export function countsView(counts: Counts, party: Party, most: number) {
+/** Counts of campaigns, 0 where there are none. */
+export function countsView(counts: Counts, party: Party) {
   const sum = (fits: (row: Counts[number]) => boolean) =>
     counts.filter(fits).reduce((total, { count }) => total + count, 0)
   // A list by the bank's own status leaves deleted campaigns out, so the figure that leads to it does too.
   const hasStatus = (status: string) => (row: Counts[number]) => row.bankStatus === status && row.status !== 'deleted'
   return {
-    isComplete: sum(() => true) < most,
     byStatus: Object.fromEntries(campaignStatuses.map(status => [status, sum(row => row.status === status)])),
     byBankStatus:
       party.type === 'bank' ? Object.fromEntries(bankStatuses.map(status => [status, sum(hasStatus(status))])) : null,

@@ -28,6 +28,11 @@ export type Task = {
   otherwise: Outcome
 }
 
+type Step = { subject: lifecycle.Subject; trigger: lifecycle.Trigger; from: string | null }
+const stepKey = ({ subject, trigger, from }: Step): string => `${subject} ${trigger} ${from}`
+/** Most steps are out of the question by the table of moves alone: to ask for each costs a refusal, and there are many. */
+const knownSteps: ReadonlySet<string> = new Set(lifecycle.moves.map(stepKey))
+
 /**
  * All that can be done now with a campaign to bring it on.
  *
@@ -35,33 +40,56 @@ export type Task = {
  */
 export function tasksOf(campaign: lifecycle.CampaignState, now: Date): Task[] {
   const tasks: Task[] = []
-  const add = (possible: () => lifecycle.Decision, task: Omit<Task, 'by'>) => {
+  const add = (step: Step, possible: () => lifecycle.Decision, task: Omit<Task, 'by'>) => {
     const by = task.otherwise === 'stays' ? null : campaign.dateTo
-    if (lifecycle.isPossible(possible)) tasks.push({ ...task, by })
+    if (knownSteps.has(stepKey(step)) && lifecycle.isPossible(possible)) tasks.push({ ...task, by })
   }
+  const stepOf = (trigger: lifecycle.Trigger): Step => ({ subject: 'campaign', trigger, from: campaign.status })
   const ofCampaign = { bankId: null, turn: 'merchant' } as const
-  add(() => lifecycle.launch(campaign, now), { ...ofCampaign, kind: 'launch-possible', otherwise: 'campaign-expires' })
-  add(() => lifecycle.pay(campaign), { ...ofCampaign, kind: 'mark-paid', otherwise: 'stays' })
-  const isByBank = campaign.createdByBankId !== null
-  for (const bank of campaign.banks) {
-    const { bankId } = bank
-    const [ofBank, ofMerchant] = [{ bankId, turn: 'bank' } as const, { bankId, turn: 'merchant' } as const]
-    if (bank.status === 'pending')
-      add(() => lifecycle.confirm(campaign, bank, now), {
-        ...ofBank,
-        kind: 'decide-invitation',
-        otherwise: isByBank ? 'campaign-expires' : 'participation-expires',
-      })
-    add(() => lifecycle.uploadBankReport(bank), { ...ofBank, kind: 'upload-report', otherwise: 'stays' })
-    add(() => lifecycle.acceptReport(bank), { ...ofMerchant, kind: 'answer-report', otherwise: 'stays' })
-    add(() => lifecycle.settle(campaign, bank), { ...ofMerchant, kind: 'confirm-settlement', otherwise: 'stays' })
-    add(() => lifecycle.acknowledge(campaign, bank), {
-      ...ofBank,
-      kind: 'acknowledge-compensation',
-      otherwise: 'stays',
-    })
-  }
+  add(stepOf('launch'), () => lifecycle.launch(campaign, now), {
+    ...ofCampaign,
+    kind: 'launch-possible',
+    otherwise: 'campaign-expires',
+  })
+  add(stepOf('pay'), () => lifecycle.pay(campaign), { ...ofCampaign, kind: 'mark-paid', otherwise: 'stays' })
+  for (const bank of campaign.banks) addOfBank(campaign, bank, now, add)
   return tasks
+}
+
+function addOfBank(
+  campaign: lifecycle.CampaignState,
+  bank: lifecycle.BankState,
+  now: Date,
+  add: (step: Step, possible: () => lifecycle.Decision, task: Omit<Task, 'by'>) => void,
+): void {
+  const { bankId } = bank
+  const [ofBank, ofMerchant] = [{ bankId, turn: 'bank' } as const, { bankId, turn: 'merchant' } as const]
+  const report = (trigger: lifecycle.Trigger): Step => ({ subject: 'reporting', trigger, from: bank.stage })
+  add({ subject: 'bank', trigger: 'confirm', from: bank.status }, () => lifecycle.confirm(campaign, bank, now), {
+    ...ofBank,
+    kind: 'decide-invitation',
+    otherwise: campaign.createdByBankId === null ? 'participation-expires' : 'campaign-expires',
+  })
+  add(report('upload-bank-report'), () => lifecycle.uploadBankReport(bank), {
+    ...ofBank,
+    kind: 'upload-report',
+    otherwise: 'stays',
+  })
+  add(report('accept-report'), () => lifecycle.acceptReport(bank), {
+    ...ofMerchant,
+    kind: 'answer-report',
+    otherwise: 'stays',
+  })
+  add(report('settle'), () => lifecycle.settle(campaign, bank), {
+    ...ofMerchant,
+    kind: 'confirm-settlement',
+    otherwise: 'stays',
+  })
+  add(report('acknowledge'), () => lifecycle.acknowledge(campaign, bank), {
+    ...ofBank,
+    kind: 'acknowledge-compensation',
+    otherwise: 'stays',
+  })
 }
 
 /**

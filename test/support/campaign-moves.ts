@@ -95,6 +95,13 @@ export async function copyCampaigns(database: Database, cashbackId: string, coun
          jsonb_populate_record(b, jsonb_build_object('cashback_id', id)) as copy where b.cashback_id = $1`,
       given,
     )
+    await transaction.execute(
+      `insert into campaign_counts (party_id, campaign_status, bank_status, campaigns)
+       select merchant_id, status, '', $2::int from campaigns where cashback_id = $1
+       union all select bank_id, campaign_status, status, $2::int from campaign_banks where cashback_id = $1
+       on conflict (party_id, campaign_status, bank_status) do update set campaigns = campaign_counts.campaigns + excluded.campaigns`,
+      [cashbackId, count],
+    )
     const columns =
       'version, at, actor_type, actor_id, actor_subject, actor_role, subject, bank_id, trigger, from_state, to_state, changes, comment'
     await transaction.execute(

@@ -16,11 +16,12 @@ export const campaignsQuery = (search: CampaignsSearch, timeZone: string, pageSi
     queryKey: ['bank', 'campaigns', search, timeZone, pageSize],
     placeholderData: keepPreviousData,
     queryFn({ signal }) {
-      const { page = 1, sortBy, sortOrder = 'ASC' } = search
+      const { page = 1, after, sortBy, sortOrder = 'ASC' } = search
       const query = {
         ...exportAsked(search, timeZone),
         page,
         pageSize,
+        ...(after && { after }),
         ...(sortBy ? ({ sortBy, sortOrder } as const) : ({ sortBy: 'createdAt', sortOrder: 'DESC' } as const)),
       }
       return answer(api.GET('/portal/cashbacks', { params: { query }, signal }))

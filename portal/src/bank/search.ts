@@ -8,6 +8,7 @@ export const authors = ['retailer', 'bank'] as const
 
 export const campaignsSearch = searchParams({
   ...tableFields(['name', 'status', 'dateFrom', 'percentage', 'createdAt']),
+  after: text,
   name: text,
   group: oneOf(groupNames),
   decision: oneOf(decisions),

@@ -47,7 +47,7 @@ export function CampaignsList<Row extends Listed>(props: {
 }) {
   const { query, columns, search, onSearch, filters, exported, actions, empty } = props
   const texts = useTexts(listTexts)
-  const { page: _, sortBy, sortOrder, ...others } = search
+  const { page: _, after, sortBy, sortOrder, ...others } = search
   const isFiltered = Object.values(others).some(value => value !== undefined)
   return (
     <>
@@ -73,6 +73,7 @@ export function CampaignsList<Row extends Listed>(props: {
         rowKey={({ cashbackId }) => cashbackId}
         sorting={{ by: sortBy ?? 'createdAt', order: sortBy ? (sortOrder ?? 'ASC') : 'DESC' }}
         {...(query.data && { paging: query.data.pagination })}
+        after={after}
         isSizeChosen
         onSearch={onSearch}
         empty={isFiltered ? <Empty title={texts.noMatch} text={texts.noMatchText} /> : <Empty {...empty} />}

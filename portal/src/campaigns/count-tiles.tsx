@@ -1,7 +1,6 @@
 import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useFormat, useTexts } from '../i18n/preferences.tsx'
-import { homeTexts } from './home-texts.ts'
+import { useFormat } from '../i18n/preferences.tsx'
 import classes from './parts.module.css'
 
 export type CountTile = { key: string; label: string; count: number }
@@ -9,17 +8,14 @@ export type CountTile = { key: string; label: string; count: number }
 /**
  * How many there are of each kind; each figure leads to them.
  *
- * @param props.isComplete false: there are at least so many
  * @param props.link makes the link to what a tile counts; its look covers the tile
  */
 export function CountTiles<Tile extends CountTile>(props: {
   title: string
-  isComplete?: boolean
   tiles: readonly Tile[]
   link: (tile: Tile, children: ReactNode, look: string) => ReactNode
 }) {
-  const { title, isComplete = true, tiles, link } = props
-  const { atLeast } = useTexts(homeTexts)
+  const { title, tiles, link } = props
   const format = useFormat()
   return (
     <Stack component="section" gap="sm" aria-label={title}>
@@ -31,7 +27,7 @@ export function CountTiles<Tile extends CountTile>(props: {
               tile,
               <>
                 <Text size="xl" fw={650} className="figure">
-                  {isComplete ? format.number(tile.count) : atLeast(format.number(tile.count))}
+                  {format.number(tile.count)}
                 </Text>
                 <Text size="sm" c="dimmed">
                   {tile.label}

@@ -15,13 +15,10 @@ export function GroupChips(props: {
   onGroup: (group: StatusGroup | undefined) => void
 }) {
   const { group, home, onGroup } = props
-  const { groups: names, group: title, atLeast } = useTexts(homeTexts)
+  const { groups: names, group: title } = useTexts(homeTexts)
   const format = useFormat()
-  const label = (each: StatusGroup) => {
-    if (!home) return names[each]
-    const count = format.number(countOf(each, home.counts.byStatus))
-    return `${names[each]} ${home.counts.isComplete ? count : atLeast(count)}`
-  }
+  const label = (each: StatusGroup) =>
+    home ? `${names[each]} ${format.number(countOf(each, home.counts.byStatus))}` : names[each]
   return (
     <Chip.Group value={group ?? ''} onChange={value => onGroup(groupNames.find(each => each === value))}>
       <Group gap={6} role="radiogroup" aria-label={title}>

@@ -23,7 +23,6 @@ export const homeTexts = dictionary({
     by: (when: string) => `Due ${when}`,
     ended: (day: string) => `Period ended ${day}`,
     view: 'View',
-    atLeast: (count: string) => `${count}+`,
     groups: {
       all: 'All',
       awaitingApproval: 'Awaiting approval',
@@ -54,7 +53,6 @@ export const homeTexts = dictionary({
     by: when => `До ${when}`,
     ended: day => `Період завершився ${day}`,
     view: 'Переглянути',
-    atLeast: count => `${count}+`,
     groups: {
       all: 'Усі',
       awaitingApproval: 'На погодженні',

@@ -84,6 +84,14 @@ const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
     en: ['Each bank’s part fits its campaign', 'Reconciliation follows the period and comes before payment'],
     uk: ['Участь кожного банку відповідає кампанії', 'Звірка йде після періоду й передує оплаті'],
   },
+  'campaign-turns': {
+    en: ['It is known where a merchant has something to do', 'Home pages show first what waits for the merchant'],
+    uk: ['Відомо, де торговець має щось зробити', 'Головні сторінки показують спершу те, що чекає на торговця'],
+  },
+  'campaign-counts': {
+    en: ['Campaigns are counted correctly', 'The counts by status match the campaigns'],
+    uk: ['Кампанії пораховано правильно', 'Кількості за статусами збігаються з кампаніями'],
+  },
   'history-moves': {
     en: ['Histories hold permitted steps only', 'Each entry is a step that the rules allow'],
     uk: ['В історії лише дозволені кроки', 'Кожен запис є кроком, який дозволяють правила'],

@@ -117,12 +117,18 @@ export const orderQuery = (orderId: string) =>
     queryFn: ({ signal }) => answer(api.GET('/admin/orders/{orderId}', { params: { path: { orderId } }, signal })),
   })
 
-export const campaignsQuery = ({ page, search, status }: CampaignsSearch) =>
+export const campaignsQuery = ({ page, after, search, status }: CampaignsSearch) =>
   queryOptions({
-    queryKey: ['operator', 'campaigns', page, search, status],
+    queryKey: ['operator', 'campaigns', page, after, search, status],
     placeholderData: keepPreviousData,
     queryFn({ signal }) {
-      const query = { page: page ?? 1, pageSize, ...(search && { search }), ...(status && { status: [status] }) }
+      const query = {
+        page: page ?? 1,
+        pageSize,
+        ...(after && { after }),
+        ...(search && { search }),
+        ...(status && { status: [status] }),
+      }
       return answer(api.GET('/admin/campaigns', { params: { query }, signal }))
     },
   })

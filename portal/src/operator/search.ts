@@ -23,5 +23,5 @@ export const ordersSearch = searchParams({
 })
 export type OrdersSearch = ReturnType<typeof ordersSearch>
 
-export const campaignsSearch = searchParams({ page: counting, search: text, status: oneOf(statusNames) })
+export const campaignsSearch = searchParams({ page: counting, after: text, search: text, status: oneOf(statusNames) })
 export type CampaignsSearch = ReturnType<typeof campaignsSearch>

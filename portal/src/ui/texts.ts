@@ -29,6 +29,10 @@ export const uiTexts = dictionary({
     table: {
       empty: 'Nothing here yet',
       found: (count: number) => counted('en', count, { one: 'entry', other: 'entries' }),
+      more: (count: number) => `More than ${counted('en', count, { one: 'entry', other: 'entries' })}`,
+      notAll: (count: string) => `Only the first ${count} were looked at.`,
+      further: 'Look at the next ones',
+      back: 'Back to the first ones',
       pages: 'Pages',
       page: (page: string) => `Page ${page}`,
       pageSize: 'Rows per page',
@@ -108,6 +112,10 @@ export const uiTexts = dictionary({
     table: {
       empty: 'Тут ще нічого немає',
       found: count => counted('uk', count, { one: 'запис', few: 'записи', many: 'записів', other: 'запису' }),
+      more: count => `Понад ${counted('uk', count, { one: 'запис', few: 'записи', many: 'записів', other: 'запису' })}`,
+      notAll: count => `Переглянуто лише перші ${count}.`,
+      further: 'Переглянути наступні',
+      back: 'Назад до перших',
       pages: 'Сторінки',
       page: page => `Сторінка ${page}`,
       pageSize: 'Рядків на сторінці',

@@ -46,7 +46,7 @@ function CampaignsHome() {
 }
 
 /** By the campaigns' life, and by what the bank has decided; each figure leads to them. */
-function Counts({ counts: { byStatus, byBankStatus, isComplete } }: Pick<Home, 'counts'>) {
+function Counts({ counts: { byStatus, byBankStatus } }: Pick<Home, 'counts'>) {
   const { home: texts } = useTexts(bankTexts)
   const { groups } = useTexts(homeTexts)
   const { participation } = useTexts(statusTexts)
@@ -54,7 +54,6 @@ function Counts({ counts: { byStatus, byBankStatus, isComplete } }: Pick<Home, '
     <Stack gap="xl">
       <CountTiles
         title={texts.counts}
-        isComplete={isComplete}
         tiles={groupNames.map(key => ({ key, label: groups[key], count: countOf(key, byStatus) }))}
         link={({ key }, children, look) => (
           <Link to="/bank/campaigns" search={{ group: key }} className={look}>
@@ -64,7 +63,6 @@ function Counts({ counts: { byStatus, byBankStatus, isComplete } }: Pick<Home, '
       />
       <CountTiles
         title={texts.decisions}
-        isComplete={isComplete}
         tiles={decisions.map(key => ({ key, label: participation[key], count: byBankStatus?.[key] ?? 0 }))}
         link={({ key }, children, look) => (
           <Link to="/bank/campaigns" search={{ decision: key }} className={look}>

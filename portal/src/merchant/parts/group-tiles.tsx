@@ -7,13 +7,12 @@ import { useTexts } from '../../i18n/preferences.tsx'
 import { merchantTexts } from '../texts.ts'
 
 /** How many campaigns each general status has; each figure leads to them. */
-export function GroupTiles({ counts: { byStatus, isComplete } }: Pick<Home, 'counts'>) {
+export function GroupTiles({ counts: { byStatus } }: Pick<Home, 'counts'>) {
   const { home } = useTexts(merchantTexts)
   const { groups } = useTexts(homeTexts)
   return (
     <CountTiles
       title={home.counts}
-      isComplete={isComplete}
       tiles={groupNames.map(key => ({ key, label: groups[key], count: countOf(key, byStatus) }))}
       link={({ key }, children, look) => (
         <Link to="/merchant/campaigns" search={{ group: key }} className={look}>

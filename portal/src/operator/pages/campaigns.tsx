@@ -47,6 +47,7 @@ export function CampaignsPage() {
         rows={query.data?.data}
         rowKey={({ cashbackId }) => cashbackId}
         {...(query.data && { paging: query.data.pagination })}
+        after={search.after}
         onSearch={change => setSearch(change as Partial<CampaignsSearch>)}
         empty={<Empty title={texts.none} />}
       />

@@ -13,7 +13,14 @@ export type Column<Row> = {
 }
 
 export type Sorting = { by: string; order: 'ASC' | 'DESC' }
-export type Paging = { page: number; totalPages: number; totalItems: number }
+/** `isComplete` false: the platform has looked at the first ones only; those behind `next` are another list. */
+export type Paging = {
+  page: number
+  totalPages: number
+  totalItems: number
+  isComplete?: boolean
+  next?: string | null
+}
 
 /**
  * Sorts and cuts a list that the platform gives as a whole.

@@ -6,6 +6,7 @@ import { Empty, Failure } from '../states.tsx'
 import { uiTexts } from '../texts.ts'
 import type { Column, Paging, Sorting } from './columns.ts'
 import classes from './data-table.module.css'
+import { Further } from './further.tsx'
 import { Pages } from './pages.tsx'
 import { SortableHead, SortSelect } from './sorting.tsx'
 import { useLastPage } from './use-last-page.ts'
@@ -18,6 +19,7 @@ import type { TableSearch } from './use-table-search.ts'
  * @param props.query of the rows: its states are shown; the rows themselves are given, since they may be sorted and cut by the page
  * @param props.rows undefined while there are none yet
  * @param props.rowLink marks the cell whose link stands for the whole row: the first column's
+ * @param props.after where the list begins, of one that may not be looked at whole
  * @param props.isSizeChosen the page's size is the person's choice (`usePageSize`)
  * @param props.onSearch changes the address: `useSetSearch`; without it nothing can be sorted
  * @param props.empty what to show instead of a table without rows
@@ -30,17 +32,25 @@ export function DataTable<Row>(props: {
   rowKey(row: Row): string
   sorting?: Sorting
   paging?: Paging
+  after?: string | undefined
   isSizeChosen?: boolean
   onSearch?: (change: TableSearch) => void
   empty?: ReactNode
 }) {
-  const { label, columns, query, rowKey, sorting, paging, isSizeChosen, onSearch, empty } = props
+  const { label, columns, query, rowKey, sorting, paging, after, isSizeChosen, onSearch, empty } = props
   const isPast = useLastPage(onSearch && paging, page => onSearch?.({ page }))
   // Many rows are drawn in small steps, between which the browser answers clicks and keys.
   const rows = useDeferredValue(isPast ? undefined : props.rows)
   const texts = useTexts(uiTexts)
   if (query.error && !rows) return <Failure error={query.error} onRetry={() => void query.refetch()} />
-  if (rows?.length === 0) return <Card p={0}>{empty ?? <Empty title={texts.table.empty} />}</Card>
+  const further = onSearch && <Further paging={paging} after={after} onSearch={onSearch} />
+  if (rows?.length === 0)
+    return (
+      <>
+        <Card p={0}>{empty ?? <Empty title={texts.table.empty} />}</Card>
+        {further}
+      </>
+    )
   const sort = sorting && onSearch ? { sorting, onSearch } : null
 
   return (
@@ -76,6 +86,7 @@ export function DataTable<Row>(props: {
           onPage={page => onSearch({ page: page === 1 ? undefined : page })}
         />
       )}
+      {further}
     </Box>
   )
 }

@@ -2,6 +2,7 @@ import { Group, NativeSelect, Pagination, Text } from '@mantine/core'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { uiTexts } from '../texts.ts'
 import type { Paging } from './columns.ts'
+import { maxLookedAt } from './further.tsx'
 import { pageSizes, usePageSize } from './page-size.ts'
 
 /**
@@ -13,12 +14,12 @@ export function Pages(props: { paging: Paging; onPage: (page: number) => void; i
   const { paging, onPage, isSizeChosen = false } = props
   const { table } = useTexts(uiTexts)
   const format = useFormat()
-  const { page, totalPages, totalItems } = paging
+  const { page, totalPages, totalItems, isComplete = true } = paging
   const names: Record<string, string> = { previous: table.previousPage, next: table.nextPage }
   return (
     <Group justify="space-between" mt="md" gap="sm">
       <Text size="sm" c="dimmed" role="status">
-        {table.found(totalItems)}
+        {!isComplete && totalItems >= maxLookedAt ? table.more(totalItems) : table.found(totalItems)}
       </Text>
       <Group gap="sm">
         {isSizeChosen && totalItems > pageSizes[0] && <SizeSelect onChosen={() => onPage(1)} />}

@@ -5,20 +5,28 @@ export type TableSearch = {
   page?: number | undefined
   sortBy?: string | undefined
   sortOrder?: 'ASC' | 'DESC' | undefined
+  /** Where the list begins; undefined: with the first ones. */
+  after?: string | undefined
 }
 
 /**
  * Changes a table's filters, sorting and page in the address. Reading is the route's: `route.useSearch()`.
  *
  * @returns a function that sets some fields and leaves the others; undefined takes a field out; the table goes back to its first
- *   page unless a page is set
+ *   page unless a page is set, and to its first rows unless nothing else is set
  */
 export function useSetSearch<Search extends object>(): (change: Partial<Search>) => void {
   const navigate = useNavigate()
   return useCallback(
     change => {
       // The address belongs to the page that calls this, whose fields the type parameter names.
-      const next = (before: object) => ({ ...before, page: undefined, ...change })
+      const isTurned = Object.keys(change).join() === 'page'
+      const next = (before: object) => ({
+        ...before,
+        page: undefined,
+        ...(!isTurned && { after: undefined }),
+        ...change,
+      })
       void navigate({ to: '.', search: next as never, replace: true, resetScroll: false })
     },
     [navigate],

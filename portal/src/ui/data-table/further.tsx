@@ -1,0 +1,44 @@
+import { Button, Group, Text } from '@mantine/core'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { uiTexts } from '../texts.ts'
+import type { Paging } from './columns.ts'
+import type { TableSearch } from './use-table-search.ts'
+
+/** So many rows the platform looks at. */
+export const maxLookedAt = 10_000
+
+/**
+ * Of a list that was not looked at whole: what that means, and the way on and back.
+ *
+ * @param props.after where the list begins, from the address
+ */
+export function Further(props: {
+  paging: Paging | undefined
+  after: string | undefined
+  onSearch: (change: TableSearch) => void
+}) {
+  const { paging, after, onSearch } = props
+  const { table } = useTexts(uiTexts)
+  const format = useFormat()
+  const { isComplete = true, next, page, totalPages } = paging ?? { page: 1, totalPages: 1 }
+  if (isComplete && after === undefined) return null
+  return (
+    <Group gap="sm" mt="sm">
+      {!isComplete && (
+        <Text size="sm" c="dimmed">
+          {table.notAll(format.number(maxLookedAt))}
+        </Text>
+      )}
+      {!isComplete && next && page >= totalPages && (
+        <Button size="xs" variant="light" onClick={() => onSearch({ after: next })}>
+          {table.further}
+        </Button>
+      )}
+      {after !== undefined && (
+        <Button size="xs" variant="subtle" onClick={() => onSearch({ after: undefined })}>
+          {table.back}
+        </Button>
+      )}
+    </Group>
+  )
+}

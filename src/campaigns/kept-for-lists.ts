@@ -1,0 +1,49 @@
+/** What is kept beside a campaign's states, so that lists and home pages are read without a look at every campaign. */
+import type { CampaignState, Change } from './lifecycle.ts'
+
+/**
+ * Whether it is likely the merchant's turn, so that its home page finds this campaign first; what can be done is the lifecycle's
+ * decision. The audit repeats it in SQL.
+ */
+export function isMerchantsTurn({ status, createdByBankId, banks }: CampaignState): boolean {
+  switch (status) {
+    case 'awaitingCompensationPayment':
+      return true
+    case 'awaitingBankApproval':
+    case 'awaitingMerchantApproval':
+      return createdByBankId === null && banks.some(bank => bank.status === 'approved')
+    case 'awaitingCompensationConfirmation':
+      return banks.some(
+        ({ stage }) =>
+          stage === 'awaitingMerchantReconciliationConfirmation' || stage === 'awaitingCompensationConfirmation',
+      )
+    default:
+      return false
+  }
+}
+
+/** `bankStatus` is empty for a merchant. */
+export type CountChange = { partyId: string; status: string; bankStatus: string; by: number }
+
+/** How the numbers of the merchant's and the banks' campaigns change, for each of their statuses. */
+export function countChanges(
+  decided: readonly { before: CampaignState; changes: readonly Change[]; after: CampaignState }[],
+): CountChange[] {
+  const counts = new Map<string, CountChange>()
+  const add = (key: readonly [partyId: string, status: string, bankStatus: string], by: number) => {
+    const [partyId, status, bankStatus] = key
+    const count = counts.get(key.join()) ?? { partyId, status, bankStatus, by: 0 }
+    counts.set(key.join(), { ...count, by: count.by + by })
+  }
+  for (const { before, changes, after } of decided) {
+    const isNew = changes.some(({ subject, from }) => subject === 'campaign' && from === null)
+    if (!isNew) for (const key of countedAs(before)) add(key, -1)
+    for (const key of countedAs(after)) add(key, 1)
+  }
+  return [...counts.values()].filter(({ by }) => by !== 0)
+}
+
+const countedAs = ({ merchantId, status, banks }: CampaignState) => [
+  [merchantId, status, ''] as const,
+  ...banks.map(bank => [bank.bankId, status, bank.status] as const),
+]
