@@ -12,7 +12,7 @@ import { createAddressLimit, createLocalCounter, createThrottle } from './access
 import { createTokenKeys, ensureTokenKey } from './access/token-keys.ts'
 import { findTokenKeys } from './access/token-keys-store.ts'
 import { createTokens } from './access/tokens.ts'
-import { createClock } from './clock.ts'
+import { createClock, databaseTime, followDatabaseClock, machineOffsetMs, realMs } from './clock.ts'
 import { type Config, ConfigError, type Service, services } from './config.ts'
 import { createCostlyReads } from './costly-reads.ts'
 import { type Connection, type Database, openDatabase } from './db/database.ts'
@@ -57,6 +57,8 @@ export type Platform = {
 
 /** How often each process looks for changes that it was not told of. */
 const pollMs = 2_000
+/** More is told at the start. */
+const mostOffsetSeconds = 60
 const startAgainMs = 1_000
 /** Requests under way when it stops get this long to finish (contract/contract/operations.md, "Settings"). */
 const finishWithinMs = 30_000
@@ -160,8 +162,10 @@ export async function createPlatform(
     await bringToVersion(database, config.migrateOnStart, logger)
     await recoverSales(database)
     await bindMode(database, config.mode)
+    await followDatabaseClock(() => database.query(databaseTime))
+    warnOfOffset(logger)
     const clock = createClock()
-    await ensureTokenKey(database, config.masterKeys, Date.now())
+    await ensureTokenKey(database, config.masterKeys, realMs())
     const mayIssue = running.includes('auth') || running.includes('portal')
     const tokenKeys = createTokenKeys({
       readKeys: () => findTokenKeys(database),
@@ -187,6 +191,7 @@ export async function createPlatform(
     const notifications = await listen({
       database,
       pollMs,
+      onPoll: query => followDatabaseClock(() => query(databaseTime)),
       onFault,
       handlers: {
         access: async () => void (await Promise.all([refusals.refresh(), tokenKeys.refresh()])),
@@ -323,6 +328,16 @@ export async function createPlatform(
     await close().catch(onFault)
     throw error
   }
+}
+
+/** Rules hold all the same; what the machine's clock stamps, such as the log, is confusing. */
+function warnOfOffset(logger: Logger): void {
+  const offsetSeconds = Math.round(machineOffsetMs() / 1000)
+  if (Math.abs(offsetSeconds) > mostOffsetSeconds)
+    logger.warn(
+      { offsetSeconds },
+      'the clock of this machine differs from the database’s; the rules use the database’s',
+    )
 }
 
 /** Whether a process has something to serve at ADMIN_PORT. */

@@ -51,7 +51,7 @@ async function signedBefore(caller: Caller) {
   await platform.platform.database.execute(`update token_keys set signs_from = signs_from - interval '3 hours'`)
   try {
     const issue = async (ago: number) => (await tokensOf(platform, () => Date.now() - ago)).issue(caller)
-    return { nearlyExpired: await issue(7_190_000), expired: await issue(7_201_000) }
+    return { nearlyExpired: await issue(7_190_000), expired: await issue(7_206_000) }
   } finally {
     await platform.platform.database.execute('update token_keys set signs_from = $1', [before[0]?.signsFrom])
   }

@@ -1,5 +1,6 @@
 /** What is done with credentials and users: exchanging them for a token, and the operator's side of both. */
 import { randomUUID } from 'node:crypto'
+import { realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
@@ -33,9 +34,7 @@ export async function issueGatewayToken(
   const current = secretMatches(given.secret, credential?.secretHash ?? null)
   const previous = secretMatches(given.secret, credential?.previousSecretHash ?? null)
   if (!credential || credential.revoked || credential.suspended) return null
-  // Real time: the overlap is a matter of security, not of the sandbox's campaigns and reservations.
-  const overlap = credential.previousValidUntil !== null && credential.previousValidUntil.getTime() > Date.now()
-  if (!current && !(previous && overlap)) return null
+  if (!current && !(previous && credential.hasOverlap)) return null
   const caller = { ...credential.account, userType: 'gateway_user', subject: credential.clientId } as const
   return deps.tokens.issue(caller, secretIdOf(hashSecret(given.secret)))
 }
@@ -58,8 +57,7 @@ export async function logIn(
 /** Ends one token in all processes, as when its user logs out; other tokens of the same user live on. */
 export async function endToken(deps: { database: Database }, token: { id: string; expiresAt: Date }): Promise<void> {
   await deps.database.transaction(async transaction => {
-    // Real time, like all that protects.
-    await store.insertEndedToken(transaction, token, new Date())
+    await store.insertEndedToken(transaction, token)
     await notify(transaction, 'access')
   })
 }
@@ -84,7 +82,6 @@ export async function issueCredential(
     role,
     label,
     secretHash: hashSecret(secret),
-    now: new Date(),
   })
   return { clientId, secret }
 }
@@ -101,7 +98,7 @@ export async function rotateCredential(
 ): Promise<{ clientId: string; secret: string; previousValidUntil: Date }> {
   const { clientId } = given
   const secret = makeSecret()
-  const now = new Date()
+  const now = realNow()
   const previousValidUntil = new Date(now.getTime() + given.overlapMs)
   await deps.database.transaction(async transaction => {
     const replaced = await store.replaceSecret(transaction, {
@@ -122,7 +119,7 @@ export async function rotateCredential(
 /** @throws DomainError 'not-found' when there is no such credential */
 export async function revokeCredential(deps: { database: Database }, clientId: string): Promise<void> {
   await deps.database.transaction(async transaction => {
-    if (!(await store.markRevoked(transaction, clientId, new Date())))
+    if (!(await store.markRevoked(transaction, clientId)))
       throw new DomainError('not-found', `No credential has the clientId ${clientId}`)
     await notify(transaction, 'access')
   })
@@ -146,7 +143,7 @@ export async function addUser(
   const userId = randomUUID()
   const { login, role } = given
   const passwordHash = await hashPassword(given.password)
-  if (!(await store.insertUser(deps.database, { userId, owner, login, role, passwordHash, now: new Date() }))) {
+  if (!(await store.insertUser(deps.database, { userId, owner, login, role, passwordHash }))) {
     const holder = await store.findUser(deps.database, login)
     const by = holder?.disabled ? 'by a disabled user' : 'already'
     throw new DomainError('conflict', [`login must be free; ${login} is taken ${by}`])
@@ -157,7 +154,7 @@ export async function addUser(
 /** @throws DomainError 'not-found' when there is no such login */
 export async function disableUser(deps: { database: Database }, login: string): Promise<void> {
   await deps.database.transaction(async transaction => {
-    if (!(await store.markDisabled(transaction, login, new Date())))
+    if (!(await store.markDisabled(transaction, login)))
       throw new DomainError('not-found', `No user has the login ${login}`)
     await notify(transaction, 'access')
   })

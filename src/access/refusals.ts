@@ -10,8 +10,6 @@ import type { ReadToken } from './tokens.ts'
 
 /** The promise of contract/access.md, "Losing access": access is lost within 10 seconds, in every process. */
 const staleAfterMs = 10_000
-/** Covers clocks that differ between processes. */
-const marginMs = 60_000
 const forgetEveryMs = 60_000
 
 export type Refusals = {
@@ -24,27 +22,24 @@ export type Refusals = {
 export function createRefusals(database: Queryable): Refusals {
   let refused = new Set<string>()
   let readAtMs = Number.NEGATIVE_INFINITY
-  /** Ended tokens with the time at which they expire. */
+  /** Ended tokens with the time (of `performance.now()`) at which they expire. */
   const ended = new Map<string, number>()
   let lastNumber = 0
   let forgotAtMs = performance.now()
   const readEnded = async () => {
-    for (const { id, number, expiresAt } of await findEndedTokens(database, lastNumber)) {
-      ended.set(id, expiresAt.getTime())
+    for (const { id, number, msLeft } of await findEndedTokens(database, lastNumber)) {
+      ended.set(id, performance.now() + msLeft)
       lastNumber = Math.max(lastNumber, number)
     }
     if (performance.now() - forgotAtMs < forgetEveryMs) return
     forgotAtMs = performance.now()
-    const expiredBeforeMs = Date.now() - marginMs
-    for (const [id, expiresAtMs] of ended) if (expiresAtMs < expiredBeforeMs) ended.delete(id)
+    for (const [id, expiresAtMs] of ended) if (expiresAtMs < forgotAtMs) ended.delete(id)
   }
   return {
     async refresh() {
       const startedAtMs = performance.now()
       await readEnded()
-      const now = new Date()
-      const since = new Date(now.getTime() - tokenLifetimeSeconds * 1000 - marginMs)
-      const found = new Set(await findRefused(database, { since, now }))
+      const found = new Set(await findRefused(database, tokenLifetimeSeconds))
       if (startedAtMs < readAtMs) return
       refused = found
       readAtMs = startedAtMs

@@ -12,7 +12,8 @@ export type Credential = {
   account: Account
   secretHash: Buffer
   previousSecretHash: Buffer | null
-  previousValidUntil: Date | null
+  /** The secret before is valid still: real time, as for all that protects. */
+  hasOverlap: boolean
   revoked: boolean
   /** The bank or merchant that it belongs to is suspended. */
   suspended: boolean
@@ -29,7 +30,8 @@ function accountOf(row: AccountRow): Account {
 const findCredentialStatement: Statement = {
   name: 'access.find-credential',
   text: `
-    select c.bank_id, c.merchant_id, c.role, c.secret_hash, c.previous_secret_hash, c.previous_valid_until,
+    select c.bank_id, c.merchant_id, c.role, c.secret_hash, c.previous_secret_hash,
+           coalesce(c.previous_valid_until > now(), false) as has_overlap,
            c.revoked_at is not null as revoked, coalesce(b.status, m.status) = 'suspended' as suspended
     from credentials c left join banks b using (bank_id) left join merchants m using (merchant_id)
     where c.client_id = $1`,
@@ -39,7 +41,7 @@ export async function findCredential(database: Queryable, clientId: string): Pro
   type Row = AccountRow & {
     secret_hash: Buffer
     previous_secret_hash: Buffer | null
-    previous_valid_until: Date | null
+    has_overlap: boolean
     revoked: boolean
   }
   const [row] = await database.query<Row>(findCredentialStatement, [clientId])
@@ -49,7 +51,7 @@ export async function findCredential(database: Queryable, clientId: string): Pro
     account: accountOf(row),
     secretHash: row.secret_hash,
     previousSecretHash: row.previous_secret_hash,
-    previousValidUntil: row.previous_valid_until,
+    hasOverlap: row.has_overlap,
     revoked: row.revoked,
     suspended: row.suspended,
   }
@@ -59,12 +61,12 @@ export type CredentialOwner = { bankId: string } | { merchantId: string }
 
 export async function insertCredential(
   database: Queryable,
-  credential: { clientId: string; owner: CredentialOwner; role: string; label: string; secretHash: Buffer; now: Date },
+  credential: { clientId: string; owner: CredentialOwner; role: string; label: string; secretHash: Buffer },
 ): Promise<void> {
   const { owner } = credential
   await database.execute(
     `insert into credentials (client_id, bank_id, merchant_id, role, label, secret_hash, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
+     values ($1, $2, $3, $4, $5, $6, now())`,
     [
       credential.clientId,
       'bankId' in owner ? owner.bankId : null,
@@ -72,7 +74,6 @@ export async function insertCredential(
       credential.role,
       credential.label,
       credential.secretHash,
-      credential.now,
     ],
   )
 }
@@ -107,10 +108,10 @@ export async function endSecret(
 }
 
 /** @returns false when there is no such credential; revoking again changes nothing */
-export async function markRevoked(database: Queryable, clientId: string, now: Date): Promise<boolean> {
+export async function markRevoked(database: Queryable, clientId: string): Promise<boolean> {
   const found = await database.execute(
-    'update credentials set revoked_at = coalesce(revoked_at, $2) where client_id = $1',
-    [clientId, now],
+    'update credentials set revoked_at = coalesce(revoked_at, greatest(now(), created_at)) where client_id = $1',
+    [clientId],
   )
   return found === 1
 }
@@ -165,13 +166,12 @@ export async function insertUser(
     login: string
     role: string
     passwordHash: string
-    now: Date
   },
 ): Promise<boolean> {
   const { owner } = user
   const made = await database.execute(
     `insert into portal_users (user_id, bank_id, merchant_id, login, role, password_hash, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7) on conflict (login) do nothing`,
+     values ($1, $2, $3, $4, $5, $6, now()) on conflict (login) do nothing`,
     [
       user.userId,
       owner !== 'platform' && 'bankId' in owner ? owner.bankId : null,
@@ -179,17 +179,16 @@ export async function insertUser(
       user.login,
       user.role,
       user.passwordHash,
-      user.now,
     ],
   )
   return made === 1
 }
 
 /** @returns false when there is no such login */
-export async function markDisabled(database: Queryable, login: string, now: Date): Promise<boolean> {
+export async function markDisabled(database: Queryable, login: string): Promise<boolean> {
   const found = await database.execute(
-    'update portal_users set disabled_at = coalesce(disabled_at, $2) where login = $1',
-    [login, now],
+    'update portal_users set disabled_at = coalesce(disabled_at, greatest(now(), created_at)) where login = $1',
+    [login],
   )
   return found === 1
 }
@@ -231,28 +230,27 @@ export async function findOwner(database: Queryable, partner: PartnerReference):
 
 const endedTokensLock = 7_365_022
 
-export type EndedToken = { id: string; number: number; expiresAt: Date }
+/** Longer than clocks may differ, and a token is accepted after its end. */
+const margin = `interval '1 minute'`
+
+export type EndedToken = { id: string; number: number; msLeft: number }
 
 /** The tokens that were ended after the one with this number, in their order; without those that have expired since. */
 export function findEndedTokens(database: Queryable, after: number): Promise<EndedToken[]> {
   return database.query<EndedToken>(
     {
       name: 'access.ended-tokens',
-      text: `select token_id as id, number, expires_at as "expiresAt" from ended_tokens
-             where number > $1 and expires_at > now() order by number`,
+      text: `select token_id as id, number, (extract(epoch from expires_at + ${margin} - now()) * 1000)::float8 as "msLeft"
+             from ended_tokens where number > $1 and expires_at > now() - ${margin} order by number`,
     },
     [after],
   )
 }
 
 /** Ends one token before its time; tokens that have come to their end by themselves are forgotten. */
-export async function insertEndedToken(
-  transaction: Queryable,
-  token: { id: string; expiresAt: Date },
-  now: Date,
-): Promise<void> {
+export async function insertEndedToken(transaction: Queryable, token: { id: string; expiresAt: Date }): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [endedTokensLock])
-  await transaction.execute('delete from ended_tokens where expires_at < $1', [now])
+  await transaction.execute(`delete from ended_tokens where expires_at < now() - ${margin}`)
   await transaction.execute(
     'insert into ended_tokens (token_id, expires_at) values ($1, $2) on conflict (token_id) do nothing',
     [token.id, token.expiresAt],
@@ -260,17 +258,18 @@ export async function insertEndedToken(
 }
 
 /**
- * Everyone whose live tokens are to be refused: credentials revoked, users disabled and client secrets ended since `since` (older ones
- * have no live token left), and partners that are suspended now.
+ * Everyone whose live tokens are to be refused: credentials revoked, users disabled and client secrets ended so lately that live tokens
+ * may be left, and partners that are suspended now.
  */
-export async function findRefused(database: Queryable, { since, now }: { since: Date; now: Date }): Promise<string[]> {
+export async function findRefused(database: Queryable, tokenLifetimeSeconds: number): Promise<string[]> {
+  const since = `now() - make_interval(secs => $1) - ${margin}`
   const rows = await database.query<{ id: string }>(
-    `select client_id as id from credentials where revoked_at >= $1
-     union all select user_id::text from portal_users where disabled_at >= $1
+    `select client_id as id from credentials where revoked_at >= ${since}
+     union all select user_id::text from portal_users where disabled_at >= ${since}
      union all select bank_id::text from banks where status = 'suspended'
      union all select merchant_id::text from merchants where status = 'suspended'
-     union all select secret_id from ended_secrets where ends_at >= $1 and ends_at <= $2`,
-    [since, now],
+     union all select secret_id from ended_secrets where ends_at >= ${since} and ends_at <= now()`,
+    [tokenLifetimeSeconds],
   )
   return rows.map(({ id }) => id)
 }

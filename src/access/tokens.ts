@@ -3,12 +3,15 @@
  * of real time, bound to one account, role, credential and client secret.
  */
 import { randomBytes } from 'node:crypto'
+import { realMs } from '../clock.ts'
 import type { BankRole, Caller, MerchantRole, PlatformRole } from './caller.ts'
 import { bankRoles, merchantRoles, platformRoles, userTypes } from './caller.ts'
 import { audience, issuer, type TokenKeys, tokenLifetimeSeconds } from './token-keys.ts'
 
 /** Verified tokens are remembered up to this number, so that a bank's next request costs a look into a map. */
 const rememberedTokens = 20_000
+/** For clocks that have not been compared since they drifted apart (contract/reliability.md, "Clocks"). */
+export const toleranceMs = 5_000
 /** Characters at the end of a token that tell it from others: half of the signature. */
 const signatureLength = 43
 
@@ -52,7 +55,7 @@ type Claims = {
  * @param keys what signs and verifies
  * @param nowMs real time; an argument so that expiry can be tested
  */
-export function createTokens(keys: TokenKeys, nowMs: () => number = Date.now): Tokens {
+export function createTokens(keys: TokenKeys, nowMs: () => number = realMs): Tokens {
   // By the signature: a tenth of the token, and its most telling part.
   const remembered = new Map<string, { token: string; known: ReadToken }>()
   let sequence = 0
@@ -84,7 +87,7 @@ export function createTokens(keys: TokenKeys, nowMs: () => number = Date.now): T
       if (remembered.size >= rememberedTokens) remembered.delete(remembered.keys().next().value ?? '')
       remembered.set(signature, entry)
     }
-    if (entry.known.expiresAt.getTime() > nowMs()) return entry.known
+    if (entry.known.expiresAt.getTime() + toleranceMs > nowMs()) return entry.known
     remembered.delete(signature)
     return null
   }
@@ -142,10 +145,10 @@ const includes = <T extends string>(values: readonly T[], value: string): value 
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-/** A token that lives longer than ours do, or comes from the future (a minute of drifting clocks aside), was not made here. */
+/** A token that lives longer than ours do, or comes from the future (the tolerance aside), was not made here. */
 function timesHold({ iat, exp }: Claims, nowMs: number): boolean {
   const whole = Number.isInteger(iat) && Number.isInteger(exp)
-  return whole && exp > iat && exp - iat <= tokenLifetimeSeconds && iat * 1000 <= nowMs + 60_000
+  return whole && exp > iat && exp - iat <= tokenLifetimeSeconds && iat * 1000 <= nowMs + toleranceMs
 }
 
 function callerOf(claims: Claims): Caller | null {

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import * as access from '../access/operations.ts'
 import type { Refusals } from '../access/refusals.ts'
 import { listCredentials, listUsers } from '../access/store.ts'
+import { realNow } from '../clock.ts'
 import { addDuration } from '../duration.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
@@ -118,8 +119,8 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       },
     },
     async (request, reply) => {
-      const now = Date.now()
-      const overlapMs = (addDuration(new Date(now), request.body.overlap)?.getTime() ?? Number.NaN) - now
+      const now = realNow()
+      const overlapMs = (addDuration(now, request.body.overlap)?.getTime() ?? Number.NaN) - now.getTime()
       if (!(overlapMs <= longestOverlapDays * 86_400_000))
         throw new DomainError('invalid', ['overlap must be an ISO 8601 duration of at most a year, like PT24H'])
       const rotated = await access.rotateCredential(deps, { clientId: request.params.clientId, overlapMs })

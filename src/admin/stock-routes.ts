@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { resealTokenKeys, rotateTokenKey } from '../access/token-keys.ts'
+import { realMs } from '../clock.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
 import { countStock } from '../esim/sold/figures-store.ts'
@@ -116,7 +117,7 @@ const tokenKeysRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, { 
     },
     async () => {
       // Real time, like all that protects.
-      const { keyId, signsFrom } = await rotateTokenKey({ database, masterKeys }, Date.now())
+      const { keyId, signsFrom } = await rotateTokenKey({ database, masterKeys }, realMs())
       return { keyId, signsFrom: signsFrom.toISOString() }
     },
   )

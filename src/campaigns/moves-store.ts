@@ -3,6 +3,7 @@
  * the new states, the history and the news for the banks' lists. Its guards repeat the states that the decision started from.
  */
 import type { Caller } from '../access/caller.ts'
+import { laterOf } from '../clock.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { type CountChange, countChanges, isMerchantsTurn } from './kept-for-lists.ts'
@@ -137,18 +138,19 @@ const writeStatement: Statement = {
   name: 'campaigns.write-moves',
   text: `
     with moved as (
-      select * from unnest($1::uuid[], $2::text[], $3::text[], $17::boolean[], $20::bigint[], $22::boolean[])
-        as moved (cashback_id, from_status, to_status, has_new_terms, version, awaits_merchant)
+      select * from unnest($1::uuid[], $2::text[], $3::text[], $17::boolean[], $20::bigint[], $22::boolean[],
+          $10::timestamptz[])
+        as moved (cashback_id, from_status, to_status, has_new_terms, version, awaits_merchant, at)
     ), steps as (
       select * from unnest($4::uuid[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], $18::jsonb[], $21::bigint[],
-          $23::text[])
-        with ordinality as steps (cashback_id, subject, bank_id, trigger, from_state, to_state, changes, version, to_status, n)
+          $23::text[], $24::timestamptz[])
+        with ordinality as steps (cashback_id, subject, bank_id, trigger, from_state, to_state, changes, version, to_status, at, n)
     ), campaigns_moved as (
       update campaigns c
-      set status = m.to_status, version = m.version, updated_at = $10, awaits_merchant = m.awaits_merchant,
+      set status = m.to_status, version = m.version, updated_at = m.at, awaits_merchant = m.awaits_merchant,
           terms_version = case when m.has_new_terms then m.version else c.terms_version end,
           compensation_received_at = case when m.to_status = 'compensationReceived' and m.from_status <> m.to_status
-            then $10 else c.compensation_received_at end
+            then m.at else c.compensation_received_at end
       from moved m where c.cashback_id = m.cashback_id and c.status = m.from_status and c.version = m.version - 1
       returning c.cashback_id
     ), banks_invited as (
@@ -179,7 +181,7 @@ const writeStatement: Statement = {
       insert into campaign_history
         (cashback_id, version, at, actor_type, actor_id, actor_subject, actor_role, subject, bank_id, trigger, from_state, to_state,
           changes, comment)
-      select cashback_id, version, $10, $11, $12, $13, $19, subject, bank_id, trigger, from_state, to_state, changes, $14
+      select cashback_id, version, at, $11, $12, $13, $19, subject, bank_id, trigger, from_state, to_state, changes, $14
       from steps order by n
     ), merchants_told as (
       insert into merchant_lists (merchant_id, arranged, touched)
@@ -253,7 +255,7 @@ export async function writeDecisions(
     steps.map(({ trigger }) => trigger),
     steps.map(({ from }) => from),
     steps.map(({ to }) => to),
-    given.now,
+    after.map(({ updatedAt }) => updatedAt.toISOString()),
     given.actor.type,
     given.actor.id,
     given.actor.subject,
@@ -267,6 +269,7 @@ export async function writeDecisions(
     steps.map(({ version }) => version),
     after.map(isMerchantsTurn),
     steps.map(({ toStatus }) => toStatus),
+    steps.map(({ at }) => at.toISOString()),
   ])
   const bankSteps = steps.filter(({ subject }) => subject !== 'campaign')
   if (row?.campaigns !== decided.length || row.banks !== bankSteps.length)
@@ -292,13 +295,14 @@ type Entry = Pick<Change, 'subject' | 'bankId' | 'from' | 'to'> & {
   version: number
   /** The campaign's status once all of the decision is written. */
   toStatus: CampaignState['status']
+  at: Date
   trigger: Change['trigger'] | Note['trigger']
   changes: FieldChanges | null
 }
 
 /** The entries of the history, in their order. */
 function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampaign): Entry[] {
-  const of = { cashbackId: campaign.cashbackId, version: after.version, toStatus: after.status }
+  const of = { cashbackId: campaign.cashbackId, version: after.version, toStatus: after.status, at: after.updatedAt }
   const stateOf = ({ bankId }: Note) =>
     bankId === null ? campaign.status : (campaign.banks.find(bank => bank.bankId === bankId)?.status ?? null)
   return [
@@ -334,6 +338,7 @@ async function tellBanks(
 }
 
 export function applied(campaign: LockedCampaign, changes: readonly Change[], now: Date): LockedCampaign {
+  const at = laterOf(now, campaign.updatedAt)
   let status = campaign.status
   const banks = new Map(campaign.banks.map(bank => [bank.bankId, bank]))
   for (const step of changes) {
@@ -348,13 +353,13 @@ export function applied(campaign: LockedCampaign, changes: readonly Change[], no
     }
   }
   const received =
-    status === 'compensationReceived' && campaign.status !== status ? now : campaign.compensationReceivedAt
+    status === 'compensationReceived' && campaign.status !== status ? at : campaign.compensationReceivedAt
   return {
     ...campaign,
     status,
     banks: [...banks.values()],
     version: campaign.version + 1,
-    updatedAt: now,
+    updatedAt: at,
     compensationReceivedAt: received,
   }
 }

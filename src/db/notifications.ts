@@ -27,6 +27,8 @@ export async function listen(options: {
   database: Database
   handlers: Partial<Record<Topic, () => Promise<void>>>
   pollMs: number
+  /** Also called every `pollMs`, with the listening connection; not while the call before is under way. */
+  onPoll?: (query: <Row>(text: string) => Promise<Row[]>) => Promise<void>
   onFault(error: unknown): void
 }): Promise<{ stop(): Promise<void> }> {
   const { database, handlers, onFault } = options
@@ -35,6 +37,18 @@ export async function listen(options: {
   let reconnect: NodeJS.Timeout | undefined
 
   const call = (topic: Topic) => handlers[topic]?.().catch(onFault)
+  let isPolled = false
+  const pollOnce = async (): Promise<void> => {
+    const listening = client
+    if (!listening || isPolled) return
+    isPolled = true
+    await options
+      .onPoll?.(async text => (await listening.query(text).catch(mapError)).rows)
+      .catch(onFault)
+      .finally(() => {
+        isPolled = false
+      })
+  }
   const callAll = () => Promise.all(topics.map(call))
 
   const reconnectSoon = () => {
@@ -63,7 +77,10 @@ export async function listen(options: {
   }
 
   await connect()
-  const poll = setInterval(() => void callAll(), options.pollMs)
+  const poll = setInterval(() => {
+    void callAll()
+    void pollOnce()
+  }, options.pollMs)
   return {
     async stop() {
       stopped = true

@@ -146,7 +146,7 @@ const confirmStatement: Statement = {
   plannedOnce: ['orders', 'profiles'],
   text: `
     with confirmed as (
-      update orders o set status = 'confirmed', confirmed_at = $4, delivery_mode = $3, ended_by = $5
+      update orders o set status = 'confirmed', confirmed_at = greatest($4, created_at), delivery_mode = $3, ended_by = $5
       where o.order_id = any($1::uuid[]) and o.bank_id is not distinct from $2
         and ${isReserved} and o.reserved_until > $4
       returning o.*
@@ -193,7 +193,7 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
       name: 'esim.cancel',
       text: `
         with cancelled as (
-          update orders set status = 'cancelled', cancelled_at = $3, ended_by = $4
+          update orders set status = 'cancelled', cancelled_at = greatest($3, created_at), ended_by = $4
           where order_id = $1 and bank_id is not distinct from $2 and ${isReserved} and reserved_until > $3
           returning order_id, bank_id, profile_id, tariff_id
         ), returned as (

@@ -5,6 +5,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { realNow } from '../clock.ts'
 import { DomainError, type ErrorCode, errorCodes, InvalidTokenError, type Problem } from '../errors.ts'
 import { UnsupportedError } from './message-rules.ts'
 import { SlowUploadError } from './upload.ts'
@@ -181,7 +182,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, failure:
   function bodyOf(): object {
     if (api === 'token') return { text: Array.isArray(details) ? details.join('; ') : details }
     if (api === 'esim')
-      return { statusCode, timestamp: new Date().toISOString(), path, method: request.method, error, message: details }
+      return { statusCode, timestamp: realNow().toISOString(), path, method: request.method, error, message: details }
     const { problems } = failure
     const own = { ...(code !== undefined && { code }), ...(problems !== undefined && { problems }) }
     return { statusCode, message: details, error, ...(hasOwnBody && own) }

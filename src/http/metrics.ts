@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { machineOffsetMs } from '../clock.ts'
 import { createSharedRead } from '../db/batching.ts'
 import type { StockCount } from '../esim/sold/figures-store.ts'
 
@@ -57,6 +58,15 @@ export function createMetrics(sources: {
       const counted = await sources.countStock().catch(() => [])
       for (const { operatorCode: operator, tariffCode: tariff, ...counts } of counted)
         for (const [state, count] of Object.entries(counts)) this.set({ operator, tariff, state }, count)
+    },
+  })
+
+  new Gauge({
+    name: 'perkline_clock_offset_seconds',
+    help: 'How far the clock of this machine is ahead of the database’s, which the rules use',
+    registers,
+    collect() {
+      this.set(machineOffsetMs() / 1000)
     },
   })
 

@@ -128,7 +128,7 @@ function writeStatement({ name, key, id, fields, stamped }: EntryTable): string 
     with input as (
       select * from ${inputOf(all)}
     ), updated as (
-      update ${name} t set (${Object.keys(columns).join(', ')}) = row(${of('i', columns)})${stamped ? ', updated_at = $2' : ''}
+      update ${name} t set (${Object.keys(columns).join(', ')}) = row(${of('i', columns)})${stamped ? ', updated_at = greatest($2, t.updated_at)' : ''}
       from input i where ${sameKey(key)}
     )
     insert into ${name} (${Object.keys(all).join(', ')}${stamped ? ', created_at, updated_at' : ''})

@@ -98,7 +98,10 @@ export async function idsByCode(
 
 /** Notes the time of a change that lies outside the merchant's own row. */
 export async function touchMerchants(transaction: Queryable, codes: readonly string[], now: Date): Promise<void> {
-  await transaction.execute('update merchants set updated_at = $2 where code = any($1)', [codes, now])
+  await transaction.execute('update merchants set updated_at = greatest($2, updated_at) where code = any($1)', [
+    codes,
+    now,
+  ])
 }
 
 const applyLock = 7_365_013

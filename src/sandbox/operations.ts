@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { instantForm, readInstant } from '../campaigns/instant.ts'
-import type { Clock } from '../clock.ts'
+import { type Clock, realMs } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { addDuration } from '../duration.ts'
@@ -40,9 +40,9 @@ const endOfTime = Date.UTC(9900, 0, 1)
  */
 export function moveClock(deps: SandboxDeps, given: { advance: string } | { now: string }): Promise<ClockReading> {
   return changeOffset(deps, currentMs => {
-    const realMs = Date.now()
-    const target =
-      'advance' in given ? addDuration(new Date(realMs + currentMs), given.advance) : readInstant(given.now)
+    // Whole: the shared offset is.
+    const nowMs = Math.round(realMs())
+    const target = 'advance' in given ? addDuration(new Date(nowMs + currentMs), given.advance) : readInstant(given.now)
     if (target === null) {
       const must =
         'advance' in given ? 'advance must be an ISO 8601 duration, like PT15M' : `now must be ${instantForm}`
@@ -52,7 +52,7 @@ export function moveClock(deps: SandboxDeps, given: { advance: string } | { now:
       const field = 'advance' in given ? 'advance' : 'now'
       throw new DomainError('invalid', [`${field} must be such that the clock stays before the year 9900`])
     }
-    const offsetMs = target.getTime() - realMs
+    const offsetMs = target.getTime() - nowMs
     if (offsetMs < currentMs)
       throw new DomainError('invalid', ['now must be at or after the clock’s present time: it goes only forwards'])
     return offsetMs
