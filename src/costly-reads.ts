@@ -1,35 +1,59 @@
 /**
- * Reads that cost much (sales figures, exports, differences, searches in long lists): each partner has few at once, and they have
- * connections of their own, so that nothing else waits for them (contract/limits.md, "Costly reads").
+ * Reads of people and exports: each partner has few at once, and they have connections of their own, so that nothing else waits for
+ * them (security.md, R2).
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Database, Queryable } from './db/database.ts'
+import type { AsideKind, Database, Queryable } from './db/database.ts'
 import { accountOf } from './http/account.ts'
 import { leaving } from './http/leaving.ts'
-import { createTurns } from './turns.ts'
+import { createTurns, type TurnLimits } from './turns.ts'
 
-/**
- * Begins a costly read, once it is this partner's turn.
- *
- * @param request whose account counts
- * @param reply the turn ends with the answer; when its reader leaves, what the database is doing for it ends too
- * @returns where to read
- * @throws DomainError 'too-many' when the partner's other reads take too long
- */
-export type CostlyReads = (request: FastifyRequest, reply: FastifyReply) => Promise<Queryable>
+export type Reads = {
+  /**
+   * Waits until it is the turn of the request's partner. The turn ends with the answer.
+   *
+   * @throws DomainError 'too-many' when the partner's other reads take too long
+   */
+  takeTurn(request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /**
+   * Begins a read, once it is this partner's turn.
+   *
+   * @returns where to read; when the reader leaves, what the database is doing for it ends too
+   * @throws DomainError as `takeTurn`
+   */
+  begin(request: FastifyRequest, reply: FastifyReply): Promise<Queryable>
+}
 
-const limits = { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 10_000, waitMs: 10_000 }
+/** Where routes read for people. */
+export type ReadDeps = { pageReads: Reads; costlyReads: Reads }
 
-export function createCostlyReads(database: Database): CostlyReads {
-  const turns = createTurns(limits, {
-    code: 'too-many',
-    text: 'Two of your long reads are still running: wait for them',
-  })
-  return async (request, reply) => {
-    const left = leaving(reply)
+const limits: Record<AsideKind, TurnLimits> = {
+  // So many that one partner's slow ones leave room for those of the others.
+  short: { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 1_000, waitMs: 5_000 },
+  long: { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 1_000, waitMs: 10_000 },
+}
+
+function createReads(database: Database, kind: AsideKind, busy: string): Reads {
+  const turns = createTurns(limits[kind], { code: 'too-many', text: busy })
+  const takeTurn = async (request: FastifyRequest, left: AbortSignal) => {
     const end = await turns.take(accountOf(request) ?? request.ip, left)
     if (left.aborted) end()
     else left.addEventListener('abort', end)
-    return database.aside(left)
+  }
+  return {
+    takeTurn: (request, reply) => takeTurn(request, leaving(reply)),
+    async begin(request, reply) {
+      const left = leaving(reply)
+      await takeTurn(request, left)
+      return database.aside(left, kind)
+    },
   }
 }
+
+/** Those that cost much: sales figures, exports, differences, searches in terminals, long lists. */
+export const createCostlyReads = (database: Database): Reads =>
+  createReads(database, 'long', 'Two of your long reads are still running: wait for them')
+
+/** Those of people who look at a page: each statement has some seconds. */
+export const createPageReads = (database: Database): Reads =>
+  createReads(database, 'short', 'Two of your reads are still running: wait for them')

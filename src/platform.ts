@@ -14,7 +14,8 @@ import { findTokenKeys } from './access/token-keys-store.ts'
 import { createTokens } from './access/tokens.ts'
 import { createClock, databaseTime, followDatabaseClock, machineOffsetMs, realMs } from './clock.ts'
 import { type Config, ConfigError, type Service, services } from './config.ts'
-import { createCostlyReads } from './costly-reads.ts'
+import { createCostlyReads, createPageReads } from './costly-reads.ts'
+import { createSharedRead } from './db/batching.ts'
 import { type Connection, type Database, openDatabase } from './db/database.ts'
 import { migrate, pendingMigrations, SchemaError } from './db/migrate.ts'
 import { bindMode } from './db/mode.ts'
@@ -59,6 +60,8 @@ export type Platform = {
 const pollMs = 2_000
 /** More is told at the start. */
 const mostOffsetSeconds = 60
+/** For tokens and logins, and for what each process looks up every `pollMs`. */
+const accessConnections = 3
 const startAgainMs = 1_000
 /** Requests under way when it stops get this long to finish (contract/contract/operations.md, "Settings"). */
 const finishWithinMs = 30_000
@@ -159,29 +162,35 @@ export async function createPlatform(
   }
 
   try {
+    // Sales have the pool itself; what others do takes none of its connections, nor those of tokens and of readiness.
+    const access = database.apart(accessConnections)
+    const readiness = database.apart(1)
+    const others = database.apart(Math.ceil(config.databasePool / 2))
+    const reads = { pageReads: createPageReads(database), costlyReads: createCostlyReads(database) }
     await bringToVersion(database, config.migrateOnStart, logger)
     await recoverSales(database)
     await bindMode(database, config.mode)
-    await followDatabaseClock(() => database.query(databaseTime))
+    await followDatabaseClock(() => access.query(databaseTime))
     warnOfOffset(logger)
     const clock = createClock()
     await ensureTokenKey(database, config.masterKeys, realMs())
     const mayIssue = running.includes('auth') || running.includes('portal')
     const tokenKeys = createTokenKeys({
-      readKeys: () => findTokenKeys(database),
+      readKeys: () => findTokenKeys(access),
       masterKeys: config.masterKeys,
       mayIssue,
     })
     const tokens = createTokens(tokenKeys)
-    const refusals = createRefusals(database)
-    const catalogue = createCatalogue(database)
+    const refusals = createRefusals(access)
+    const catalogue = createCatalogue(access)
     const sealing = createSealing(config.masterKeys, await loadIndexKey(database, config.masterKeys))
     const stock = createStock({ database, clock, onFault })
+    const inTheBackground = database.aside(new AbortController().signal, 'long')
     const metrics = createMetrics({
       pool: database.pool,
-      countStock: () => countStock(database, clock.now()),
-      countHolders: () => countHolders(database, clock.now()),
-      countWaiting: () => countWaiting(database, 'sales'),
+      countStock: () => countStock(inTheBackground, clock.now()),
+      countHolders: () => countHolders(inTheBackground, clock.now()),
+      countWaiting: () => countWaiting(inTheBackground, 'sales'),
     })
     const mailer = await createMailer(config, database, logger)
     closers.unshift(() => mailer.close())
@@ -196,15 +205,15 @@ export async function createPlatform(
       handlers: {
         access: async () => void (await Promise.all([refusals.refresh(), tokenKeys.refresh()])),
         catalogue: () => catalogue.refresh(),
-        ...(config.mode === 'sandbox' && { clock: () => followSharedClock(database, clock) }),
+        ...(config.mode === 'sandbox' && { clock: () => followSharedClock(access, clock) }),
       },
     })
     closers.unshift(() => notifications.stop())
     const campaigns = {
-      database,
+      database: others,
       clock,
       completeAfterMs: config.completeAfterDays * 86_400_000,
-      answers: createAnswers({ database, masterKeys: config.masterKeys, hours: config.idempotencyHours }),
+      answers: createAnswers({ database: others, masterKeys: config.masterKeys, hours: config.idempotencyHours }),
       pending: { campaigns: config.pendingCampaigns, bytes: config.pendingCampaignMib * 1024 * 1024 },
     }
     const { retention } = config
@@ -235,8 +244,10 @@ export async function createPlatform(
       onFault,
     })
     let draining = false
+    // However many ask at the same time.
+    const ask = createSharedRead(() => readiness.query('select 1'))
     const doors = {
-      database,
+      database: access,
       tokens,
       malformed: createAddressLimit((...limit) => limits.counter('malformed', ...limit)),
       gatewayThrottle: createThrottle((name, ...limit) => limits.counter(`gateway-${name}`, ...limit)),
@@ -265,7 +276,7 @@ export async function createPlatform(
         tokens,
         refusals,
         publicUrl: config.publicUrl,
-        costlyReads: createCostlyReads(database),
+        ...reads,
         ...campaigns,
       },
       esim: {
@@ -279,7 +290,8 @@ export async function createPlatform(
         publicUrl: config.publicUrl,
       },
       admin: {
-        database,
+        ...reads,
+        database: others,
         clock,
         catalogue,
         tokens,
@@ -295,12 +307,12 @@ export async function createPlatform(
       portalFolder,
       sandbox:
         config.mode === 'sandbox'
-          ? { database, clock, runDue: () => runDue(jobDeps), guard: isOpenToOthers(config) ? guard : null }
+          ? { database: others, clock, runDue: () => runDue(jobDeps), guard: isOpenToOthers(config) ? guard : null }
           : null,
       isStopping: () => draining,
       async notReady() {
         if (draining) return 'stopping'
-        return database.query('select 1').then(
+        return ask().then(
           () => null,
           () => 'the database is away',
         )

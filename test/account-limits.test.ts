@@ -45,7 +45,6 @@ suite('the limit of each account', () => {
   test('each API has a bucket of its own', async () => {
     const token = await platform.bankToken('gamma')
     await untilRefused(() => platform.call('GET', '/retailers', { token }))
-    assert.equal((await platform.call('GET', '/portal/session', { token })).status, 200)
     assert.equal((await platform.call('GET', '/esim/v1/operators', { token })).status, 200)
     await untilRefused(() => platform.call('GET', '/portal/home', { token }))
     assert.equal((await platform.call('GET', '/esim/v1/operators', { token })).status, 200)

@@ -4,6 +4,7 @@ import * as access from '../access/operations.ts'
 import type { Refusals } from '../access/refusals.ts'
 import { listCredentials, listUsers } from '../access/store.ts'
 import { realNow } from '../clock.ts'
+import type { ReadDeps } from '../costly-reads.ts'
 import { addDuration } from '../duration.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
@@ -13,7 +14,7 @@ import * as schemas from './access-schemas.ts'
 import { credentialView, userView } from './access-views.ts'
 import { NoQuery, operation, operatorErrors } from './documents.ts'
 
-export type AccessAdminDeps = ApplyDeps & { catalogue: Catalogue; refusals: Refusals }
+export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; refusals: Refusals }
 
 const directoryBytes = 64 * 1024 * 1024
 /** As many as there may be merchants in a file. */
@@ -96,7 +97,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
         response: { 200: schemas.Credentials, ...operatorErrors() },
       },
     },
-    async () => (await listCredentials(deps.database)).map(credentialView),
+    async (request, reply) => (await listCredentials(await deps.pageReads.begin(request, reply))).map(credentialView),
   )
 
   app.post(
@@ -180,7 +181,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
         response: { 200: schemas.Users, ...operatorErrors() },
       },
     },
-    async () => (await listUsers(deps.database)).map(userView),
+    async (request, reply) => (await listUsers(await deps.pageReads.begin(request, reply))).map(userView),
   )
 
   app.post(

@@ -1,6 +1,5 @@
 /** Campaigns of all merchants, for the operator who helps one of their parties. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { CampaignDeps } from '../campaigns/deps.ts'
 import { historyView } from '../campaigns/history.ts'
 import { listHistory } from '../campaigns/history-store.ts'
 import { campaignStatuses } from '../campaigns/lifecycle.ts'
@@ -8,15 +7,13 @@ import { campaignNotFound } from '../campaigns/moves-store.ts'
 import { namePattern } from '../campaigns/name-pattern.ts'
 import { listingView, maxLookedAt } from '../campaigns/paging.ts'
 import { CampaignPath } from '../campaigns/schemas.ts'
+import type { ReadDeps } from '../costly-reads.ts'
 import { uuidForm } from '../uuid.ts'
 import { CampaignPage, CampaignsQuery, CampaignWithHistory } from './campaign-schemas.ts'
 import { type CampaignDetails, findCampaign, findCampaigns, type ListedCampaign } from './campaign-store.ts'
 import { NoQuery, operation, operatorErrors } from './documents.ts'
 
-export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database'>> = async (
-  app,
-  { database },
-) => {
+export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (app, { pageReads }) => {
   app.get(
     '/campaigns',
     {
@@ -37,7 +34,8 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDep
         response: { 200: CampaignPage, ...operatorErrors() },
       },
     },
-    async request => {
+    async (request, reply) => {
+      const database = await pageReads.begin(request, reply)
       const { search, status, merchant, bank, ...page } = request.query
       const isId = search !== undefined && uuidForm.test(search)
       const { campaigns, ...found } = await findCampaigns(
@@ -72,6 +70,7 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDep
     },
     async (request, reply) => {
       const { cashbackId } = request.params
+      const database = await pageReads.begin(request, reply)
       const campaign = await findCampaign(database, cashbackId)
       if (!campaign) throw campaignNotFound('not-found')
       const history = await listHistory(database, cashbackId, { type: 'platform' })

@@ -2,8 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { count, text } from '../campaigns/campaign-schemas.ts'
-import type { CampaignDeps } from '../campaigns/deps.ts'
 import { instant, uuid } from '../campaigns/schemas.ts'
+import type { ReadDeps } from '../costly-reads.ts'
 import { DomainError } from '../errors.ts'
 import { countCustomers, findCustomerBank } from '../segments/customer-lookup-store.ts'
 import { exportCustomer } from '../segments/forget.ts'
@@ -43,10 +43,7 @@ const CustomerExport = Type.Object(
   { description: 'All that is kept of the customer; reports and orders name no customer' },
 )
 
-export const customerAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database'>> = async (
-  app,
-  { database },
-) => {
+export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (app, { pageReads, costlyReads }) => {
   app.get(
     '/customers',
     {
@@ -56,7 +53,8 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, '
         response: { 200: Customers, ...operatorErrors() },
       },
     },
-    async () => {
+    async (request, reply) => {
+      const database = await pageReads.begin(request, reply)
       const banks = await countCustomers(database)
       return { total: banks.reduce((sum, { customers }) => sum + customers, 0), banks }
     },
@@ -78,8 +76,9 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, '
         },
       },
     },
-    async request => {
+    async (request, reply) => {
       const { customerId } = request.params
+      const database = await pageReads.begin(request, reply)
       const bank = await findCustomerBank(database, customerId)
       if (!bank) throw new DomainError('not-found', 'The customer directory does not know this id')
       return { customerId, bank }
@@ -101,7 +100,8 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, '
         response: { 200: CustomerExport, ...operatorErrors({ 404: 'There is no such bank' }) },
       },
     },
-    async request => {
+    async (request, reply) => {
+      const database = await costlyReads.begin(request, reply)
       const { segments, ...kept } = await exportCustomer({ database }, { ...request.params, ...request.query })
       return { ...kept, segments: segments.map(one => ({ ...one, formedAt: one.formedAt.toISOString() })) }
     },

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { text } from '../campaigns/campaign-schemas.ts'
 import { uuid } from '../campaigns/schemas.ts'
+import type { ReadDeps } from '../costly-reads.ts'
 import { DomainError } from '../errors.ts'
 import type { StockDeps } from '../esim/stock-operations.ts'
 import {
@@ -52,7 +53,10 @@ const OrderWithTimeline = Type.Object(
 )
 const OrderPath = Type.Object({ orderId: uuid('The order', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11') })
 
-export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps> = async (app, { database, clock, sealing }) => {
+export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps> = async (
+  app,
+  { pageReads, clock, sealing },
+) => {
   app.get(
     '/orders',
     {
@@ -67,8 +71,9 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps> = async (app
         response: { 200: OrdersPage, ...operatorErrors() },
       },
     },
-    async request => {
+    async (request, reply) => {
       const { limit, cursor = null, ...asked } = request.query
+      const database = await pageReads.begin(request, reply)
       const orders = await findOrders(database, searchOf(asked), { after: cursor, limit: limit + 1 }, clock.now())
       return orderPage(orders, limit, operatorOrderView)
     },
@@ -91,7 +96,8 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps> = async (app
         response: { 200: OrdersPage, ...operatorErrors() },
       },
     },
-    async request => {
+    async (request, reply) => {
+      const database = await pageReads.begin(request, reply)
       const search = profileSearchOf(sealing, request.body)
       const orders = await findOrders(database, search, { after: null, limit: maxFound }, clock.now())
       return orderPage(orders, maxFound, operatorOrderView)
@@ -108,7 +114,8 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps> = async (app
         response: { 200: OrderWithTimeline, ...operatorErrors({ 404: 'There is no such order' }) },
       },
     },
-    async request => {
+    async (request, reply) => {
+      const database = await pageReads.begin(request, reply)
       const search = searchOf({ orderId: request.params.orderId })
       const [order] = await findOrders(database, search, { after: null, limit: 1 }, clock.now())
       if (!order) throw new DomainError('not-found', 'There is no such order')

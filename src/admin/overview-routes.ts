@@ -5,6 +5,7 @@ import { count } from '../campaigns/campaign-schemas.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { campaignStatuses } from '../campaigns/lifecycle.ts'
 import { instant } from '../campaigns/schemas.ts'
+import type { ReadDeps } from '../costly-reads.ts'
 import { NoQuery, operation, operatorErrors } from './documents.ts'
 import { readOverview } from './overview-store.ts'
 
@@ -36,9 +37,9 @@ const Overview = Type.Object(
   { description: 'Counts' },
 )
 
-export const overviewAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database' | 'clock'>> = async (
+export const overviewAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'clock'> & ReadDeps> = async (
   app,
-  { database, clock },
+  { pageReads, clock },
 ) => {
   app.get(
     '/overview',
@@ -49,8 +50,9 @@ export const overviewAdminRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, '
         response: { 200: Overview, ...operatorErrors() },
       },
     },
-    async () => {
+    async (request, reply) => {
       const now = clock.now()
+      const database = await pageReads.begin(request, reply)
       const { campaigns, ...others } = await readOverview(database, {
         now,
         ordersSince: new Date(now.getTime() - dayMs),

@@ -2,13 +2,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { namePattern } from '../campaigns/name-pattern.ts'
 import { type Page, pageView, skipped } from '../campaigns/paging.ts'
+import type { ReadDeps } from '../costly-reads.ts'
 import { DomainError } from '../errors.ts'
 import * as entries from '../partners/entries-store.ts'
-import type { ApplyDeps } from '../partners/operations.ts'
 import { NoQuery, operation, operatorErrors } from './documents.ts'
 import { MerchantPath, Partners, PartnersQuery, ShownMerchant, Terminals, TerminalsQuery } from './partner-schemas.ts'
 
-export const partnerAdminRoutes: FastifyPluginAsyncTypebox<Pick<ApplyDeps, 'database'>> = async (app, { database }) => {
+export const partnerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (app, { pageReads }) => {
   app.get(
     '/partners',
     {
@@ -24,8 +24,9 @@ export const partnerAdminRoutes: FastifyPluginAsyncTypebox<Pick<ApplyDeps, 'data
         response: { 200: Partners, ...operatorErrors() },
       },
     },
-    async request => {
+    async (request, reply) => {
       const { search, ...page } = request.query
+      const database = await pageReads.begin(request, reply)
       const { merchants, totalItems } = await entries.listMerchants(database, askedOf(search, page))
       const views = merchants.map(merchantView)
       return {
@@ -48,7 +49,10 @@ export const partnerAdminRoutes: FastifyPluginAsyncTypebox<Pick<ApplyDeps, 'data
         response: { 200: ShownMerchant, ...operatorErrors({ 404: 'No merchant has that code' }) },
       },
     },
-    async request => merchantView(await merchantOf(request.params.code)) as never,
+    async (request, reply) => {
+      const database = await pageReads.begin(request, reply)
+      return merchantView(known(await entries.findMerchant(database, request.params.code))) as never
+    },
   )
 
   app.get(
@@ -66,19 +70,19 @@ export const partnerAdminRoutes: FastifyPluginAsyncTypebox<Pick<ApplyDeps, 'data
         response: { 200: Terminals, ...operatorErrors({ 404: 'No merchant has that code' }) },
       },
     },
-    async request => {
+    async (request, reply) => {
       const { search, ...page } = request.query
-      const { entry } = await merchantOf(request.params.code)
+      const database = await pageReads.begin(request, reply)
+      const { entry } = known(await entries.findMerchant(database, request.params.code))
       const { terminals, totalItems } = await entries.listTerminals(database, entry.id, askedOf(search, page))
       return pageView(terminals, page, totalItems)
     },
   )
+}
 
-  async function merchantOf(code: string): Promise<entries.ShownMerchant> {
-    const merchant = await entries.findMerchant(database, code)
-    if (!merchant) throw new DomainError('not-found', `No merchant has the code ${code}`)
-    return merchant
-  }
+function known(merchant: entries.ShownMerchant | undefined): entries.ShownMerchant {
+  if (!merchant) throw new DomainError('not-found', 'No merchant has this code')
+  return merchant
 }
 
 const askedOf = (search: string | undefined, page: Page) => ({

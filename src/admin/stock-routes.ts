@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { resealTokenKeys, rotateTokenKey } from '../access/token-keys.ts'
 import { realMs } from '../clock.ts'
+import type { ReadDeps } from '../costly-reads.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
 import { countStock } from '../esim/sold/figures-store.ts'
@@ -15,10 +16,10 @@ import { csvBody, lines, NoQuery, operation, operatorErrors } from './documents.
 import { sendLines, sendProgress } from './line-answer.ts'
 import * as schemas from './stock-schemas.ts'
 
-export type StockAdminDeps = StockDeps & { catalogue: Catalogue; masterKeys: readonly Buffer[] }
+export type StockAdminDeps = StockDeps & ReadDeps & { catalogue: Catalogue; masterKeys: readonly Buffer[] }
 
 export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps) => {
-  const { database, clock } = deps
+  const { database, clock, costlyReads } = deps
   await app.register(importRoute, deps)
   await app.register(tokenKeysRoute, deps)
 
@@ -58,7 +59,7 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
         response: { 200: schemas.Stock, ...operatorErrors() },
       },
     },
-    async () => countStock(database, clock.now()),
+    async (request, reply) => countStock(await costlyReads.begin(request, reply), clock.now()),
   )
 
   app.get(
@@ -75,7 +76,10 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
         response: { 200: schemas.StockDesk, ...operatorErrors() },
       },
     },
-    async () => (await readStockDesk(deps)).map(deskView),
+    async (request, reply) => {
+      const database = await costlyReads.begin(request, reply)
+      return (await readStockDesk({ database, clock })).map(deskView)
+    },
   )
 
   app.post(

@@ -52,7 +52,9 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
       if (isKnown(known, tag)) return announced(reply, tag).code(304).send()
       if (request.method === 'HEAD') return encoded(announced(reply, tag), encoding).send()
     }
-    const { version, body } = await lists.read(bankId, filters, leaving(reply))
+    const { version, body } = await lists.read(bankId, filters, leaving(reply), () =>
+      deps.costlyReads.takeTurn(request, reply),
+    )
     const bytes = Buffer.isBuffer(body) ? await encodeBytes(body, encoding) : null
     encoded(announced(reply, tagOf(version)), encoding)
     if (Buffer.isBuffer(body)) return reply.send(bytes)

@@ -12,9 +12,15 @@ export type BankLists = {
    * The campaigns as a JSON array. Of a long list the first bytes are there.
    *
    * @param left aborts what is not needed any more
+   * @param takeTurn the reader's own, before a long list
    * @throws DomainError 'unavailable' when too many are reading, or the reader has left
    */
-  read(bankId: string, filters: ListFilters, left: AbortSignal): Promise<BankList<Buffer | LongRead>>
+  read(
+    bankId: string,
+    filters: ListFilters,
+    left: AbortSignal,
+    takeTurn: () => Promise<void>,
+  ): Promise<BankList<Buffer | LongRead>>
 }
 
 /** So few at a time because each takes memory and half a processor; no snapshot is held for longer than a vacuum can do without. */
@@ -27,8 +33,9 @@ export function createBankLists(database: Database): BankLists {
   const turns = createTurns(limits.turns, 'Other lists are still being read: try again in a moment')
   return {
     version: bankId => readVersion(database, bankId),
-    async read(bankId, filters, left) {
+    async read(bankId, filters, left, takeTurn) {
       if (await isShort(database, bankId)) return readShort(database, bankId, filters)
+      await takeTurn()
       const end = await turns.take(bankId, left)
       const given = { bankId, filters, limits: limits.reading }
       return openLong(database, given, { left, closed: end }).catch(error => {

@@ -1,14 +1,14 @@
 /** Who may call what (contract/access.md, "Roles"): looked at before anything else of a request is read. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
-import type { CostlyReads } from '../costly-reads.ts'
+import type { ReadDeps } from '../costly-reads.ts'
 import { DomainError } from '../errors.ts'
 import { type AuthenticateDeps, authenticate, bankOf, isRead, merchantOf } from '../http/authenticate.ts'
 import type { Answers } from '../idempotency/answers.ts'
 import type { CampaignDeps } from './deps.ts'
 
 /** `answers`: those that are kept for an Idempotency-Key. */
-export type CampaignRoutesDeps = AuthenticateDeps & CampaignDeps & { costlyReads: CostlyReads; answers: Answers }
+export type CampaignRoutesDeps = AuthenticateDeps & CampaignDeps & ReadDeps & { answers: Answers }
 
 /** Every route of this plugin is for banks, with the role ADMIN or EDITOR. */
 export function onlyBanks(app: FastifyInstance, deps: AuthenticateDeps): void {

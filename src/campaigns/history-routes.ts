@@ -2,9 +2,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { accountTypes } from '../access/caller.ts'
+import type { ReadDeps } from '../costly-reads.ts'
 import { nullable } from '../http/openapi.ts'
 import { partnerOf } from './callers.ts'
-import type { CampaignDeps } from './deps.ts'
 import { historyView, readHistory } from './history.ts'
 import { bankStatuses, campaignStatuses, reportingStages, subjects, triggers } from './lifecycle.ts'
 import { CampaignPath, cashbackErrors, instant, NoQuery, secured, uuid } from './schemas.ts'
@@ -67,7 +67,7 @@ export const HistoryEntry = Type.Object({
   comment: nullable(Type.String({ description: 'The actor’s comment', examples: ['Not this season'] })),
 })
 
-export const historyRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'database'>> = async (app, deps) => {
+export const historyRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (app, deps) => {
   app.get(
     '/cashbacks/:cashbackId/history',
     {
@@ -90,8 +90,9 @@ export const historyRoutes: FastifyPluginAsyncTypebox<Pick<CampaignDeps, 'databa
         },
       },
     },
-    async request => {
-      const entries = await readHistory(deps, { caller: partnerOf(request), ...request.params })
+    async (request, reply) => {
+      const database = await deps.pageReads.begin(request, reply)
+      const entries = await readHistory({ database }, { caller: partnerOf(request), ...request.params })
       return entries.map(historyView)
     },
   )

@@ -1,7 +1,7 @@
 /** Who did what with a campaign (contract/campaigns.md, "History"). */
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
+import type { Queryable } from '../db/database.ts'
 import { roundedCustomers } from '../segments/rounded-customers.ts'
-import type { CampaignDeps } from './deps.ts'
 import { type HistoryEntry, listHistory } from './history-store.ts'
 import type { FieldChanges } from './moves-store.ts'
 import { requireParty } from './parties.ts'
@@ -13,7 +13,7 @@ import { requireParty } from './parties.ts'
  * @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden' for another merchant's campaign
  */
 export async function readHistory(
-  { database }: Pick<CampaignDeps, 'database'>,
+  { database }: { database: Queryable },
   { caller, cashbackId }: { caller: BankCaller | MerchantCaller; cashbackId: string },
 ): Promise<HistoryEntry[]> {
   await requireParty(database, { caller, cashbackId })

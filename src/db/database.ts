@@ -46,21 +46,28 @@ export type Database = Queryable & {
    */
   longRead<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /**
-   * For reads that may take long, and for which nothing else is to wait: on a few connections of their own, each statement for 30
-   * seconds at most.
+   * For reads for which nothing else is to wait: on a few connections of their own, one kind beside the other.
    *
    * @param left when it aborts, the statement under way ends, with its connection
    */
-  aside(left: AbortSignal): Queryable
+  aside(left: AbortSignal, kind: AsideKind): Queryable
+  /** The same database by connections of its own, which nobody else takes; what is outside of the pool is shared. */
+  apart(connections: number): Database
   /** Of a database that was lent for one long transaction, the connection in it: `longTransaction` then joins that one. */
   joined?: pg.Client
   /** A new, connected client of the caller's own, for one that stays open (notifications). */
   connect(): Promise<pg.Client>
+  /** The connections of all pools as they are now. */
   pool(): { total: number; idle: number; waiting: number }
+  /** How many connections there can be at once, but for those that `dedicated` and `connect` make. */
+  mostConnections(): number
   /** Whether a statement has succeeded within the last second, and none was lost since. */
   isHeard(): boolean
   close(): Promise<void>
 }
+
+/** Reads by people, which are short; and reads that may take long. */
+export type AsideKind = 'short' | 'long'
 
 export type Connection =
   | { connectionString: string }
@@ -78,35 +85,57 @@ const types = {
 const connectTimeoutMs = 3_000
 const heardLatelyMs = 1_000
 const statementTimeoutMs = 10_000
-const asideConnections = 3
-const asideTimeoutMs = 30_000
-/** Others are before it for so long at most. */
-const asideWaitMs = 10_000
+/** For so long a statement waits for what others hold. */
+const lockTimeoutMs = 3_000
+const asideLimits = {
+  short: { connections: 4, statementMs: 3_000, lockMs: 2_000, waitMs: 3_000 },
+  // Others are before it for so long at most.
+  long: { connections: 3, statementMs: 30_000, lockMs: lockTimeoutMs, waitMs: 10_000 },
+} as const
 /** More than any limit of reads at once lets through. */
-const mostLongReads = 16
+const mostLongReads = 8
 /** The server ends a statement in time by itself; one that is not even told of that has fallen silent. */
 const silenceMs = statementTimeoutMs + 500
 
-const session = '-c timezone=UTC -c jit=off -c idle_in_transaction_session_timeout=60000'
-// Plans are made for the values and sizes of the moment: one made on an empty table stays bad until `analyze`.
-const plannedAnew = `${session} -c plan_cache_mode=force_custom_plan`
-const plannedOnce =
-  `${session} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off ` +
-  '-c enable_mergejoin=off -c enable_sort=off -c jit=off'
-
 /**
- * To the driver what an address says is worth more than what it is told besides: options of whoever runs us come before ours
- * instead, so that both hold, and ours where they differ.
+ * The settings of each session. They are set once the connection stands: poolers do not pass on what is asked for at its start, and
+ * so ours hold where the address has options of its own.
  */
-function withoutOptions(connection: Connection): { connection: Connection; ownOptions: string } {
-  if (!('connectionString' in connection) || !URL.canParse(connection.connectionString))
-    return { connection, ownOptions: '' }
+const usualSession = {
+  timezone: 'UTC',
+  jit: 'off',
+  idle_in_transaction_session_timeout: '60000',
+  // Plans are made for the values and sizes of the moment: one made on an empty table stays bad until `analyze`.
+  plan_cache_mode: 'force_custom_plan',
+}
+const plannedOnce = {
+  plan_cache_mode: 'force_generic_plan',
+  ...Object.fromEntries(
+    ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort'].map(way => [`enable_${way}`, 'off']),
+  ),
+}
+/** The server ends the statement of a connection that is gone, and gives each no more than one processor. */
+const endedWithReader = {
+  client_connection_check_interval: '1000',
+  max_parallel_workers_per_gather: '0',
+}
+const limitedTo = (statementMs: number, lockMs: number) => ({
+  statement_timeout: String(statementMs),
+  lock_timeout: String(lockMs),
+})
+
+async function beginSession(client: pg.ClientBase, settings: Record<string, string>): Promise<void> {
+  const text = Object.entries({ ...usualSession, ...settings }).map(([name, value]) => `set ${name} = '${value}'`)
+  await client.query({ text: text.join('; '), query_timeout: connectTimeoutMs } as pg.QueryConfig)
+}
+
+/** To the driver a name in the address is worth more than the one that it is told besides. */
+function withoutName(connection: Connection): Connection {
+  if (!('connectionString' in connection) || !URL.canParse(connection.connectionString)) return connection
   const address = new URL(connection.connectionString)
-  const ownOptions = address.searchParams.get('options')
-  const isNamed = address.searchParams.has('application_name')
-  if (ownOptions === null && !isNamed) return { connection, ownOptions: '' }
-  for (const name of ['options', 'application_name']) address.searchParams.delete(name)
-  return { connection: { connectionString: address.href }, ownOptions: ownOptions ?? '' }
+  if (!address.searchParams.has('application_name')) return connection
+  address.searchParams.delete('application_name')
+  return { connectionString: address.href }
 }
 
 /**
@@ -121,21 +150,20 @@ export function openDatabase(options: {
   poolSize: number
   onLost?: (error: Error) => void
 }): Database {
-  const { connection, ownOptions } = withoutOptions(options.connection)
   const client = {
-    ...connection,
+    ...withoutName(options.connection),
     types,
     application_name: 'perkline',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
-    options: `${ownOptions} ${plannedAnew}`,
   }
   let closing = false
   const { listen, lost, heardWithin, foundSilent, maySpeak } = createHearing()
-  const limited = { query_timeout: silenceMs, statement_timeout: statementTimeoutMs }
-  const makePool = (settings: pg.PoolConfig): pg.Pool => {
-    const pool = new pg.Pool({ ...client, idleTimeoutMillis: 60_000, ...settings })
+  const pools: pg.Pool[] = []
+  const makePool = ({ session, ...settings }: pg.PoolConfig & { session: Record<string, string> }): pg.Pool => {
+    const onConnect = (fresh: pg.ClientBase) => beginSession(fresh, session)
+    const pool = new pg.Pool({ ...client, idleTimeoutMillis: 60_000, ...settings, onConnect } as pg.PoolConfig)
     pool.on('error', error => {
       if (!closing) options.onLost?.(error)
     })
@@ -145,27 +173,32 @@ export function openDatabase(options: {
       connected.on('error', lost)
       listen(connected)()
     })
+    pools.push(pool)
     return pool
   }
-  const busiest = makePool({
-    ...limited,
-    max: Math.floor(options.poolSize / 2),
-    options: `${ownOptions} ${plannedOnce}`,
+  const makeUsual = (connections: number, session: Record<string, string> = {}): pg.Pool =>
+    makePool({
+      max: connections,
+      query_timeout: silenceMs,
+      session: { ...session, ...limitedTo(statementTimeoutMs, lockTimeoutMs) },
+    })
+  const makeAside = ({ connections, statementMs, lockMs, waitMs }: (typeof asideLimits)[AsideKind]): pg.Pool =>
+    makePool({
+      max: connections,
+      query_timeout: statementMs + 500,
+      connectionTimeoutMillis: waitMs,
+      session: { ...limitedTo(statementMs, lockMs), ...endedWithReader },
+    })
+  const busiest = makeUsual(Math.floor(options.poolSize / 2), plannedOnce)
+  const usual = makeUsual(Math.ceil(options.poolSize / 2))
+  const asides = { short: makeAside(asideLimits.short), long: makeAside(asideLimits.long) }
+  const longReads = makePool({
+    max: mostLongReads,
+    idleTimeoutMillis: 10_000,
+    stream: lendingSocket,
+    session: { lock_timeout: String(lockTimeoutMs) },
   })
-  const usual = makePool({ ...limited, max: Math.ceil(options.poolSize / 2) })
-  const pools = [busiest, usual]
-  const asides = makePool({
-    max: asideConnections,
-    statement_timeout: asideTimeoutMs,
-    query_timeout: asideTimeoutMs + 500,
-    connectionTimeoutMillis: asideWaitMs,
-    // The server ends the statement of a connection that is gone, and gives each no more than one processor.
-    options: `${ownOptions} ${plannedAnew} -c client_connection_check_interval=1000 -c max_parallel_workers_per_gather=0 -c jit=off`,
-  })
-  const longReads = makePool({ max: mostLongReads, idleTimeoutMillis: 10_000, stream: lendingSocket })
   const haveGrown = createGrownTables(async tables => (await usual.query(findGrown, [tables])).rows)
-  const poolFor = (statement: Statement | string): pg.Pool =>
-    typeof statement !== 'string' && statement.plannedOnce && haveGrown(statement.plannedOnce) ? busiest : usual
 
   const takeClient = async (pool: pg.Pool): Promise<pg.PoolClient> => {
     for (;;) {
@@ -196,6 +229,10 @@ export function openDatabase(options: {
     const own = new pg.Client(client)
     own.on('error', () => {})
     await own.connect().catch(mapError)
+    await beginSession(own, {}).catch(async error => {
+      await own.end().catch(() => {})
+      mapError(error)
+    })
     return own
   }
 
@@ -212,17 +249,7 @@ export function openDatabase(options: {
     }
   }
 
-  return {
-    query: (statement, values) =>
-      tryAgain(() => withClient(poolFor(statement), client => rows(client, statement, values))),
-    tuples: (statement, values) =>
-      tryAgain(() => withClient(poolFor(statement), client => tuples(client, statement, values))),
-    execute: (statement, values) =>
-      tryAgain(() =>
-        withClient(poolFor(statement), async client => (await send(client, statement, values)).rowCount ?? 0),
-      ),
-    transaction: work => tryAgain(() => withClient(usual, client => inTransaction(client, work))),
-
+  const outsideOfPools: Omit<Database, keyof Queryable | 'transaction'> = {
     async dedicated(work, left) {
       const own = await connect()
       try {
@@ -250,9 +277,9 @@ export function openDatabase(options: {
       }
     },
 
-    aside(left) {
+    aside(left, kind) {
       const run = <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
-        withClient(asides, client => untilLeft(client, left, work))
+        withClient(asides[kind], client => untilLeft(client, left, work))
       return {
         query: (statement, values) => run(client => rows(client, statement, values)),
         tuples: (statement, values) => run(client => tuples(client, statement, values)),
@@ -260,18 +287,39 @@ export function openDatabase(options: {
       }
     },
 
+    apart(connections) {
+      const own = makeUsual(connections)
+      return databaseOf(() => own, own)
+    },
     connect,
     pool: () => ({
       total: sum(pools.map(({ totalCount }) => totalCount)),
       idle: sum(pools.map(({ idleCount }) => idleCount)),
       waiting: sum(pools.map(({ waitingCount }) => waitingCount)),
     }),
+    mostConnections: () => sum(pools.map(pool => pool.options.max)),
     isHeard: () => heardWithin(heardLatelyMs),
     async close() {
       closing = true
-      await Promise.all([...pools, asides, longReads].map(pool => pool.end()))
+      await Promise.all(pools.map(pool => pool.end()))
     },
   }
+
+  const databaseOf = (poolFor: (statement: Statement | string) => pg.Pool, own: pg.Pool): Database => ({
+    ...outsideOfPools,
+    query: (statement, values) =>
+      tryAgain(() => withClient(poolFor(statement), client => rows(client, statement, values))),
+    tuples: (statement, values) =>
+      tryAgain(() => withClient(poolFor(statement), client => tuples(client, statement, values))),
+    execute: (statement, values) =>
+      tryAgain(() =>
+        withClient(poolFor(statement), async client => (await send(client, statement, values)).rowCount ?? 0),
+      ),
+    transaction: work => tryAgain(() => withClient(own, client => inTransaction(client, work))),
+  })
+  const isPlannedOnce = (statement: Statement | string): boolean =>
+    typeof statement !== 'string' && statement.plannedOnce !== undefined && haveGrown(statement.plannedOnce)
+  return databaseOf(statement => (isPlannedOnce(statement) ? busiest : usual), usual)
 }
 
 const sum = (counts: number[]): number => counts.reduce((total, count) => total + count, 0)

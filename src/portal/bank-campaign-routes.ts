@@ -17,7 +17,7 @@ import { bankCampaignText, bankCampaignView } from './bank-campaign-views.ts'
 const common = { tags: ['Portal'], security: secured }
 
 export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  const { database, clock } = deps
+  const { pageReads, clock } = deps
   onlyBanks(app as unknown as FastifyInstance, deps)
 
   app.get(
@@ -40,8 +40,9 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
         },
       },
     },
-    async request => {
+    async (request, reply) => {
       const { query } = request
+      const database = await pageReads.begin(request, reply)
       const search = readBankCampaignSearch(query as never)
       const { campaigns, ...found } = await findBankCampaigns(database, bankOf(request).bankId, search, query)
       return listingView(campaigns.map(bankCampaignView), query, found)
@@ -72,6 +73,7 @@ export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
     },
     async (request, reply) => {
       const { bankId } = bankOf(request)
+      const database = await pageReads.begin(request, reply)
       const details = await findBankCampaign(database, request.params.cashbackId, bankId)
       if (!details) throw campaignNotFound('not-found')
       const text = bankCampaignText(details, bankId, clock.now())

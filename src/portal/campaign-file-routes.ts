@@ -61,7 +61,7 @@ export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       const search = readFilters(query)
       return reply
         .headers(downloadHeaders('campaigns.csv'))
-        .send(campaignsCsv(await deps.costlyReads(request, reply), party, search))
+        .send(campaignsCsv(await deps.costlyReads.begin(request, reply), party, search))
     },
   )
 
@@ -90,7 +90,7 @@ export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       const { cashbackId } = request.params
       const search = terminalSearch(request.query)
       await requireParty(database, { caller: partnerOf(request), cashbackId })
-      const terminals = readTerminals(await deps.costlyReads(request, reply), cashbackId, search)
+      const terminals = readTerminals(await deps.costlyReads.begin(request, reply), cashbackId, search)
       reply.headers(downloadHeaders(`terminals-${cashbackId}.csv`))
       return reply.send(Readable.from(terminalLines(terminals)))
     },
@@ -127,6 +127,7 @@ export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       await requireParty(database, { caller, cashbackId })
       const [part] = await findSegmentParts(database, cashbackId, caller.bankId)
       if (!part?.formedAt) throw new DomainError('not-found', 'The campaign has no segment for this bank')
+      await deps.costlyReads.takeTurn(request, reply)
       const writeTo = await segmentFiles.open({ cashbackId, bankId: caller.bankId }, leaving(reply))
       reply.headers(downloadHeaders(`segment-${cashbackId}.csv`))
       sendLong(request, reply, { encoding: 'identity', writeTo })

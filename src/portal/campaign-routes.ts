@@ -15,7 +15,7 @@ const common = { tags: ['Portal'], security: secured }
 const unknown = 'There is no such campaign, or the bank is not invited'
 
 export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  const { database, costlyReads } = deps
+  const { pageReads, costlyReads } = deps
   onlyPartners(app as unknown as FastifyInstance, deps)
 
   app.get(
@@ -40,8 +40,9 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
       const { cashbackId } = request.params
       const { search, since, ...page } = request.query
       const asked = terminalSearch({ search, since })
+      const database = await costlyReads.begin(request, reply)
       await requireParty(database, { caller: partnerOf(request), cashbackId })
-      const { terminals, totalItems } = await findTerminals(await costlyReads(request, reply), cashbackId, asked, page)
+      const { terminals, totalItems } = await findTerminals(database, cashbackId, asked, page)
       const views = terminals.map(terminal => ({ ...terminal, addedAt: new Date(terminal.addedAt).toISOString() }))
       return pageView(views, page, totalItems)
     },
@@ -67,6 +68,7 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
     },
     async (request, reply) => {
       const { cashbackId } = request.params
+      const database = await pageReads.begin(request, reply)
       await requireParty(database, { caller: partnerOf(request), cashbackId })
       const text = await readOwnTerminals(database, cashbackId)
       return reply.type('application/json; charset=utf-8').send(`{"terminals":${text}}` as never)
@@ -92,9 +94,10 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
         },
       },
     },
-    async request => {
+    async (request, reply) => {
       const { cashbackId } = request.params
       const caller = partnerOf(request)
+      const database = await pageReads.begin(request, reply)
       await requireParty(database, { caller, cashbackId })
       if (caller.type === 'bank') return segmentView(await findSegmentParts(database, cashbackId, caller.bankId))
       const parts = await findSegmentParts(database, cashbackId, null)

@@ -26,7 +26,7 @@ const common = { tags: ['Portal'], security: secured }
 const errors = cashbackErrors({ 400: 'The query is invalid', 403: 'The caller is not a bank' })
 
 export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async (app, deps) => {
-  const { database, clock, catalogue, availability, costlyReads } = deps
+  const { clock, catalogue, availability, pageReads, costlyReads } = deps
   authenticate(app as unknown as FastifyInstance, deps)
   app.addHook('onRequest', async request => {
     bankOf(request)
@@ -46,8 +46,9 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
         response: { 200: OrdersPage, ...errors },
       },
     },
-    async request => {
+    async (request, reply) => {
       const { limit, cursor = null, ...search } = request.query
+      const database = await pageReads.begin(request, reply)
       const page = { after: cursor, limit: limit + 1 }
       const orders = await findOrders(database, searchOf(search, bankOf(request)), page, clock.now())
       return orderPage(orders, limit, shownOrderView)
@@ -70,7 +71,8 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
         response: { 200: OrdersPage, ...errors },
       },
     },
-    async request => {
+    async (request, reply) => {
+      const database = await pageReads.begin(request, reply)
       const search = profileSearchOf(deps.sealing, request.body, bankOf(request))
       const orders = await findOrders(database, search, { after: null, limit: maxFound }, clock.now())
       return orderPage(orders, maxFound, shownOrderView)
@@ -97,7 +99,8 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
         },
       },
     },
-    async request => {
+    async (request, reply) => {
+      const database = await pageReads.begin(request, reply)
       const search = searchOf({ orderId: request.params.orderId }, bankOf(request))
       const [order] = await findOrders(database, search, { after: null, limit: 1 }, clock.now())
       if (!order) throw new DomainError('not-found', 'There is no such order')
@@ -128,8 +131,8 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
     },
     async (request, reply) => {
       const search = searchOf(request.query, bankOf(request))
-      const aside = await costlyReads(request, reply)
-      const orders = ordersCsv({ database, aside }, search, clock.now())
+      const aside = await costlyReads.begin(request, reply)
+      const orders = ordersCsv({ database: deps.database, aside }, search, clock.now())
       return reply.headers(downloadHeaders('esim-orders.csv')).send(orders as never)
     },
   )
@@ -150,7 +153,7 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
     },
     async (request, reply) => {
       const asked = { bankId: bankOf(request).bankId, ...request.query }
-      return readSales({ database: await costlyReads(request, reply), clock }, asked)
+      return readSales({ database: await costlyReads.begin(request, reply), clock }, asked)
     },
   )
 

@@ -12,13 +12,14 @@ import { countsView, imposedView, taskViews, totalsView } from './home-views.ts'
 const mostOpenCampaigns = 500
 const mostImposed = 5
 
+type Database = Parameters<typeof countByStatus>[0]
 type Asked = { page: number; pageSize: number; waitsFor?: 'me' | 'other'; kind?: string }
 
 export const portalHomeRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  const { database, clock } = deps
+  const { pageReads, clock } = deps
   onlyPartners(app as unknown as FastifyInstance, deps)
 
-  const readHome = async (party: Party, asked: Asked) => {
+  const readHome = async (database: Database, party: Party, asked: Asked) => {
     const [campaigns, counts, imposed] = await Promise.all([
       findOpenCampaigns(database, party, mostOpenCampaigns + 1),
       countByStatus(database, party),
@@ -53,6 +54,7 @@ export const portalHomeRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = a
         response: { 200: Home, ...cashbackErrors({ 400: 'The query is invalid' }) },
       },
     },
-    async request => readHome(partnerOf(request), request.query as Asked),
+    async (request, reply) =>
+      readHome(await pageReads.begin(request, reply), partnerOf(request), request.query as Asked),
   )
 }

@@ -87,6 +87,13 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
   app.get(
     '/session',
     {
+      // Its requests count for the account, as everywhere with a token.
+      onRequest: (request, _reply, done) => {
+        const caller = callerOf(request, deps)
+        if (caller instanceof DomainError) return done(caller)
+        request.caller = caller
+        done()
+      },
       schema: {
         operationId: 'readSession',
         tags,
@@ -101,8 +108,6 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
       },
     },
     async request => {
-      const caller = callerOf(request, deps)
-      if (caller instanceof DomainError) throw caller
       const read = tokens.read(tokenOf(request, publicUrl) ?? '')
       if (!read) throw new DomainError('unauthenticated', 'The session is over')
       return sessionOf(read)

@@ -45,7 +45,8 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
       },
     },
     async (request, reply) => {
-      const read = await readReconciliation(deps, { caller: partnerOf(request), ...request.params })
+      const database = await deps.pageReads.begin(request, reply)
+      const read = await readReconciliation({ database }, { caller: partnerOf(request), ...request.params })
       reply.header('etag', versionTag(read.version))
       return reconciliationView(read)
     },
@@ -75,7 +76,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
       const { cashbackId } = request.params
       const bankId = request.params.bankId.toLowerCase()
       const asked = { caller: partnerOf(request), cashbackId, bankId }
-      const pages = await openDifferences(deps, asked, () => deps.costlyReads(request, reply))
+      const pages = await openDifferences(deps, asked, () => deps.costlyReads.begin(request, reply))
       reply.headers(downloadHeaders(`differences-${cashbackId}-${bankId}.csv`))
       return reply.send(Readable.from(csvOf(pages)))
     },
@@ -108,7 +109,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
       const { kind, search, ...page } = request.query
       const asked = { caller: partnerOf(request), cashbackId, bankId: request.params.bankId.toLowerCase() }
       const { items, totalItems } = await searchDifferences(deps, asked, { kind, search }, page, () =>
-        deps.costlyReads(request, reply),
+        deps.costlyReads.begin(request, reply),
       )
       return pageView(items, page, totalItems)
     },

@@ -17,7 +17,7 @@ const mostItems = 1_000
 
 /** How far the reconciliation has come. @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden' */
 export async function readReconciliation(
-  { database }: Deps,
+  { database }: { database: Queryable },
   asked: { caller: Partner; cashbackId: string },
 ): Promise<Reconciliations> {
   const { caller, cashbackId } = asked

@@ -2,7 +2,7 @@
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { tellSegmentChanged } from '../campaigns/moves-store.ts'
-import { type Database, queryable } from '../db/database.ts'
+import { type Queryable, queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { findBank, findCustomerBank } from './customer-lookup-store.ts'
 import { lockCustomers } from './customers-store.ts'
@@ -64,7 +64,7 @@ export type KeptOfCustomer = {
  * @throws DomainError 'not-found' for an unknown bank
  */
 export async function exportCustomer(
-  { database }: Pick<CampaignDeps, 'database'>,
+  { database }: { database: Queryable },
   given: { bank: string; customerId: string },
 ): Promise<KeptOfCustomer> {
   const { bank, customerId } = given
@@ -74,7 +74,7 @@ export async function exportCustomer(
   return { customerId, bank: owner, inDirectory: known?.id === owner.id, segments }
 }
 
-async function requireBank(database: Database, code: string): Promise<KeptOfCustomer['bank']> {
+async function requireBank(database: Queryable, code: string): Promise<KeptOfCustomer['bank']> {
   const bank = await findBank(database, code)
   if (!bank) throw new DomainError('not-found', `There is no bank ${code}`)
   return bank

@@ -15,7 +15,11 @@ export const settingsHelp: readonly Setting[] = [
     meaning: 'PostgreSQL 15 or newer: postgres://user:password@host/name',
   },
   { name: 'DATABASE_URL_FILE', byDefault: 'none', meaning: 'file to read DATABASE_URL from' },
-  { name: 'DATABASE_POOL', byDefault: '10', meaning: 'database connections of one process' },
+  {
+    name: 'DATABASE_POOL',
+    byDefault: '10',
+    meaning: 'database connections for sales, of one process; others have some beside them',
+  },
   { name: 'DATA_DIR', byDefault: './data', meaning: 'folder of the embedded database, the keys and the sandbox mail' },
   { name: 'PERKLINE_MODE', byDefault: 'sandbox if embedded, else live', meaning: 'sandbox or live' },
   { name: 'SAMPLE_DATA', byDefault: '1 if embedded sandbox', meaning: '1: an empty database gets the samples; 0: not' },

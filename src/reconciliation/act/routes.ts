@@ -73,7 +73,7 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
       const asked = { caller: partnerOf(request), ...request.params, bankId: bankId?.toLowerCase() }
       const act = await readAct(deps, asked)
       // Drawing takes the processor: a partner has few at once.
-      await deps.costlyReads(request as FastifyRequest, reply as FastifyReply)
+      await deps.costlyReads.takeTurn(request as FastifyRequest, reply as FastifyReply)
       const name = `settlement-act-${act.cashbackId}${act.banks.length === 1 ? `-${act.banks[0]?.code}` : ''}.pdf`
       const given = { partner: accountOf(request as FastifyRequest) ?? '', left: leaving(reply as FastifyReply) }
       const pdf = Buffer.from(await drawAct(act, { language, timeZone }, given))
