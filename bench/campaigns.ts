@@ -20,22 +20,28 @@ export type CampaignPlatform = PlatformProcess & {
 
 const bankCode = (index: number): string => `bank-${index + 1}`
 
-const directory = `
+const directoryOf = (banks: number) => `
 countries:
   - { code: UA, name: Ukraine, currency: { code: UAH, name: Hryvnia, symbol: ₴, icon: "" } }
 paymentSystems:
   - { id: 11111111-aaaa-4aaa-8aaa-111111111111, code: visa, name: Visa }
 banks:
-${Array.from({ length: banksCount }, (_, index) => `  - { code: ${bankCode(index)}, name: Bank ${index + 1}, logoUrl: "", apiVersion: "1.0", esim: { deliveryMode: local, operators: all } }`).join('\n')}
+${Array.from({ length: banks }, (_, index) => `  - { code: ${bankCode(index)}, name: Bank ${index + 1}, logoUrl: "", apiVersion: "1.0", esim: { deliveryMode: local, operators: all } }`).join('\n')}
 merchants:
   - { code: grocer, name: Гросер, terminals: [{ terminalId: T-1 }] }
 `
 
-/** Starts it on an empty database of this name. @param settings environment variables beside the usual ones */
+/**
+ * Starts it on an empty database of this name.
+ *
+ * @param settings environment variables beside the usual ones
+ * @param count of banks
+ */
 export async function serveCampaigns(
   bench: Bench,
   name: string,
   settings: Record<string, string> = {},
+  count = banksCount,
 ): Promise<CampaignPlatform> {
   await bench.server.create(name)
   const operatorKey = randomBytes(32).toString('hex')
@@ -62,11 +68,10 @@ export async function serveCampaigns(
   }
   const database = openDatabase({ connection: { connectionString: bench.server.url(name) }, poolSize: 2 })
   try {
-    await call('POST', '/admin/directory', operatorKey, { directory, files: {} })
+    await call('POST', '/admin/directory', operatorKey, { directory: directoryOf(count), files: {} })
     const banks = await database.query<{ id: string }>('select bank_id as id from banks order by code')
     const bankTokens: string[] = []
-    for (let index = 0; index < banksCount; index++)
-      bankTokens.push(await tokenOf({ bank: bankCode(index), role: 'ADMIN' }))
+    for (let index = 0; index < count; index++) bankTokens.push(await tokenOf({ bank: bankCode(index), role: 'ADMIN' }))
     return {
       ...platform,
       database,

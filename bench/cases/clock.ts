@@ -1,16 +1,29 @@
-/** A thousand campaigns whose period starts at one instant, among many others: how soon the last of them has moved. */
+/**
+ * A thousand campaigns whose period starts at one instant, among many others: how soon the last of them has moved. And ten thousand of
+ * ten banks that end at one instant, and what other requests notice of it.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { copyCampaigns } from '../../test/support/campaign-moves.ts'
 import { type Bench, type Case, using } from '../bench.ts'
 import { banksCount, type CampaignPlatform, launchCampaign, serveCampaigns } from '../campaigns.ts'
+import { requireExpected, runLoad } from '../load.ts'
+import type { Figure } from '../report.ts'
 
 const atOneInstant = 1_000
 const targetSeconds = 2
+const banksOfEnding = 10
+const endTargetSeconds = 10
+const mostTimes = 2
 const dayMs = 86_400_000
 
 export const clockCase: Case = {
   name: 'clock',
-  run: bench => using(serveCampaigns(bench, 'bench_clock'), platform => measure(bench, platform)),
+  run: async bench => [
+    ...(await using(serveCampaigns(bench, 'bench_clock'), platform => measure(bench, platform))),
+    ...(await using(serveCampaigns(bench, 'bench_clock_end', {}, banksOfEnding), platform =>
+      measureEnd(bench, platform),
+    )),
+  ],
 }
 
 async function measure(bench: Bench, platform: CampaignPlatform) {
@@ -76,4 +89,65 @@ async function makeThousand(platform: CampaignPlatform, period: { dateFrom: Date
   const one = await launchCampaign(platform, period)
   await copyCampaigns(platform.database, one, atOneInstant - 1)
   if (Date.now() >= period.dateFrom.getTime()) throw new Error('The campaigns were not made in time')
+}
+
+async function measureEnd(bench: Bench, platform: CampaignPlatform): Promise<Figure[]> {
+  const count = bench.quick ? 1_000 : 10_000
+  await makeActive(platform, count)
+  // Longer than the work takes, so that most of it falls into the load.
+  const quiet = await othersP99(platform, endTargetSeconds)
+  const busy = othersP99(platform, endTargetSeconds)
+  const dateTo = new Date()
+  await platform.database.execute('update campaigns set date_to = $1', [dateTo])
+  await untilNone(platform, `status = 'active'`)
+  const seconds = (Date.now() - dateTo.getTime()) / 1_000
+  const ratio = (await busy) / quiet
+  const name = `${count.toLocaleString('en')} campaigns of ${banksOfEnding} banks end at one instant`
+  return [
+    {
+      name: `${name}: until the last one has moved`,
+      ours: `${seconds.toFixed(2)} s`,
+      limit: '',
+      ratio: null,
+      target: `<= ${endTargetSeconds} s`,
+      pass: seconds <= endTargetSeconds,
+    },
+    {
+      name: `${name}: p99 of other requests`,
+      ours: `${(ratio * quiet).toFixed(1)} ms`,
+      limit: `${quiet.toFixed(1)} ms`,
+      ratio,
+      target: `<= ${mostTimes} times that without`,
+      pass: ratio <= mostTimes,
+    },
+  ]
+}
+
+/** Campaigns that run, made of one that all banks take part in. */
+async function makeActive(platform: CampaignPlatform, count: number): Promise<void> {
+  const one = await launchCampaign(platform, {
+    dateFrom: new Date(Date.now() - dayMs),
+    dateTo: new Date(Date.now() + dayMs),
+  })
+  await untilNone(platform, `status = 'approved'`)
+  const batch = 500
+  for (let made = 1; made < count; made += batch) await copyCampaigns(platform.database, one, batch)
+  await platform.database.execute('analyze')
+}
+
+async function untilNone(platform: CampaignPlatform, condition: string): Promise<void> {
+  for (;;) {
+    const [row] = await platform.database.query<{ left: boolean }>(
+      `select exists (select from campaigns where ${condition}) as left`,
+    )
+    if (!row?.left) return
+    await sleep(50)
+  }
+}
+
+async function othersP99({ port, bankTokens: [token = ''] }: CampaignPlatform, seconds: number): Promise<number> {
+  const load = { kind: 'get' as const, paths: ['/retailers'] }
+  const result = await runLoad({ ports: [port], token, connections: 2, seconds, load, pauseMs: 5 })
+  requireExpected(result)
+  return result.answered.get?.p99Ms ?? Number.NaN
 }
