@@ -177,7 +177,8 @@ export function readConfig(env: Environment): Config {
     faults.push('ADMIN_PORT must be another than METRICS_PORT, unless ADMIN_HOST and METRICS_HOST are two addresses')
   const redisUrl = url('REDIS_URL', ['redis:', 'rediss:'])
   const allowPlaintext = oneOf('ALLOW_PLAINTEXT', '0', ['0', '1']) === '1'
-  if (mode === 'live' && !allowPlaintext) faults.push(...plaintextFaults({ databaseUrl, smtpUrl, redisUrl }))
+  if (mode === 'live' && !allowPlaintext)
+    faults.push(...plaintextFaults({ databaseUrl, databaseHost: env.PGHOST, smtpUrl, redisUrl }))
   const config: Config = {
     host,
     port,
@@ -345,7 +346,7 @@ function readOperatorKey(env: Environment): string {
   if (!existsSync(path))
     throw new ConfigError([
       `There is no operator's key: neither OPERATOR_KEY nor OPERATOR_KEY_FILE is set, and ${path} does not exist. Set one of ` +
-        'them, or set DATA_DIR to the data folder of the platform (.env is read by serve, migrate and reset only)',
+        'them, or set DATA_DIR to the data folder of the platform (.env is read by serve and migrate only)',
     ])
   try {
     return readFileSync(path, 'utf8').trim()

@@ -27,8 +27,8 @@ const program = new Command('perkline')
     'after',
     `${examples('serve', 'apply directory.yaml', 'credentials issue --bank alpha --role ADMIN', 'stock --json')}
 
-serve, migrate and reset work on this machine and read a file .env in the working folder. All other commands call a running
-platform: PERKLINE_URL is its address (default: http://127.0.0.1:8080), OPERATOR_KEY or OPERATOR_KEY_FILE its key (default:
+serve, migrate and reset work on this machine; serve and migrate read a file .env in the working folder. All other commands call a
+running platform: PERKLINE_URL is its address (default: http://127.0.0.1:8080), OPERATOR_KEY or OPERATOR_KEY_FILE its key (default:
 operator.key in DATA_DIR).`,
   )
 

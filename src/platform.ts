@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
-import { createLogins } from './access/logins.ts'
+import { createLogins, type LoginFailure } from './access/logins.ts'
 import { createRefusals } from './access/refusals.ts'
 import { createAddressLimit, createLocalCounter, createThrottle } from './access/throttle.ts'
 import { createTokenKeys, ensureTokenKey } from './access/token-keys.ts'
@@ -253,6 +253,7 @@ export async function createPlatform(
       gatewayThrottle: createThrottle((name, ...limit) => limits.counter(`gateway-${name}`, ...limit)),
       loginThrottle: createThrottle((name, ...limit) => limits.counter(`login-${name}`, ...limit)),
       observeToken: metrics.token,
+      observeFailure: (failure: LoginFailure) => logger.warn(failure, 'a login failed'),
     }
     const guard = {
       tokens,

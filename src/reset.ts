@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ConfigError, environment, readConfig } from './config.ts'
+import { ConfigError, processEnvironment, readConfig } from './config.ts'
 import { takeFolder } from './db/embedded-folder.ts'
 import { boundMode } from './db/mode.ts'
 import { createLogger } from './log.ts'
@@ -18,7 +18,7 @@ const parts = ['keys', 'master.key', 'operator.key', 'mail', 'postgres.log']
  * @throws ConfigError when there is no sandbox with an embedded database, Error while a platform uses it
  */
 export async function reset(json: boolean): Promise<void> {
-  const config = readConfig(environment())
+  const config = readConfig(processEnvironment())
   if (config.databaseUrl !== null) throw new ConfigError(['DATABASE_URL is set: only the embedded database is reset'])
   if (config.mode === 'live') throw new ConfigError(['PERKLINE_MODE is live: only a sandbox is reset'])
   const { dataDir } = config

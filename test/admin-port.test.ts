@@ -48,6 +48,12 @@ test('the login of the platform’s staff is refused at the main port like a wro
   assert.equal((await platform.call('POST', '/auth/login', { body: person })).status, 200)
 })
 
+test('a staff token is a session at the admin port alone', async () => {
+  const token = (await atAdmin('POST', '/auth/login', { body: staff })).body.access_token
+  assert.equal((await atAdmin('GET', '/portal/session', { token })).status, 200)
+  assert.equal((await platform.call('GET', '/portal/session', { token })).status, 401)
+})
+
 test('a right staff password counts as a failure at the main port: the throttle does not tell it from a wrong one', async () => {
   const login = 'guessed'
   const password = 'a long pass phrase for guessed'

@@ -507,6 +507,14 @@ test('live mode sends nothing unencrypted to another machine', () => {
   }
 })
 
+test('a database URL without a host leads where PGHOST says', () => {
+  const nowhere = { ...server, DATABASE_URL: 'postgres:///perkline' }
+  refused({ ...nowhere, PGHOST: 'db.example' }, /^DATABASE_URL must use TLS/)
+  for (const PGHOST of ['', 'localhost', '/var/run/postgresql']) assert.deepEqual(faultsOf({ ...nowhere, PGHOST }), [])
+  const encrypted = { ...nowhere, DATABASE_URL: 'postgres:///perkline?sslmode=verify-full', PGHOST: 'db.example' }
+  assert.deepEqual(faultsOf(encrypted), [])
+})
+
 test('the admin interface has an address that nothing else has', () => {
   refused({ ADMIN_PORT: '8080' }, /^ADMIN_PORT must be another than PORT/)
   refused({ ADMIN_PORT: '9100', METRICS_PORT: '9100' }, /^ADMIN_PORT must be another than METRICS_PORT/)

@@ -142,6 +142,15 @@ test('npm run reset: refused while the platform runs, then the next start is a f
   assert.equal(await first.ended, 0)
 
   assert.match(resetNow({ PERKLINE_MODE: 'live' }).stderr, /PERKLINE_MODE is live/)
+  const elsewhere = join(root, 'reset-elsewhere')
+  await mkdir(elsewhere)
+  await writeFile(join(elsewhere, '.env'), `DATA_DIR=${DATA_DIR}\n`)
+  const strange = spawnSync(join(checkout, 'bin/perkline'), ['reset', '--json'], {
+    cwd: elsewhere,
+    env: { PATH: process.env.PATH, HOME: root },
+    encoding: 'utf8',
+  })
+  assert.equal(JSON.parse(strange.stdout).deleted, false, 'a .env of another project is not read')
   assert.match(resetNow({ DATABASE_URL: 'postgres://localhost/x' }).stderr, /DATABASE_URL/)
   await writeFile(join(DATA_DIR, 'notes.txt'), 'mine')
   const done = resetNow()

@@ -411,3 +411,11 @@ test('every read is for the operator alone', async () => {
     assert.ok([200, 404].includes(byKey.status), `${path}: ${byKey.status}`)
   }
 })
+
+test('a viewer gets no export of a customer', async () => {
+  const path = '/admin/customers/100045/export?bank=alpha'
+  assert.equal((await staff.call('GET', path)).status, 200)
+  const answer = await viewer.call('GET', path)
+  assert.equal(answer.status, 403)
+  assert.equal(answer.body.message, 'This operation needs the role admin')
+})

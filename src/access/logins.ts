@@ -15,9 +15,15 @@ export type LoginDeps = AccessDeps & {
   admitsStaff: boolean
   /** Told of each attempt's outcome, for the metrics. */
   observeToken(outcome: 'issued' | 'refused' | 'throttled'): void
+  /** Told of each failed attempt, for the log: never what was typed. */
+  observeFailure(failure: LoginFailure): void
 }
 
+export type LoginFailure = { by: 'password' | 'secret'; outcome: 'refused' | 'throttled'; address: string }
+
 export type Logins = {
+  /** Whether the platform's own people get in, and their tokens are sessions. */
+  admitsStaff: boolean
   /**
    * A token for clientId and secret. There are too many secrets to guess one, so a right one is always taken.
    *
@@ -50,13 +56,21 @@ export function createLogins(deps: LoginDeps): Logins {
   const [strangers, known] = [createTurns(queue, busy), createTurns(knownQueue, busy)]
 
   /** Runs an attempt and tells its outcome. */
-  const observed = async (attempt: () => Promise<string | null>): Promise<string | null> => {
+  const observed = async (
+    { by, address }: Pick<LoginFailure, 'by' | 'address'>,
+    attempt: () => Promise<string | null>,
+  ): Promise<string | null> => {
+    const failed = (outcome: LoginFailure['outcome']) => {
+      deps.observeToken(outcome)
+      deps.observeFailure({ by, outcome, address })
+    }
     try {
       const token = await attempt()
-      deps.observeToken(token === null ? 'refused' : 'issued')
+      if (token === null) failed('refused')
+      else deps.observeToken('issued')
       return token
     } catch (error) {
-      if (error instanceof DomainError && error.code === 'too-many') deps.observeToken('throttled')
+      if (error instanceof DomainError && error.code === 'too-many') failed('throttled')
       throw error
     }
   }
@@ -87,10 +101,11 @@ export function createLogins(deps: LoginDeps): Logins {
   }
 
   return {
+    admitsStaff: deps.admitsStaff,
     malformed: deps.malformed,
 
     async withSecret(address, given) {
-      const token = await observed(async () => {
+      const token = await observed({ by: 'secret', address }, async () => {
         const token = await issueGatewayToken(deps, given)
         if (token === null) await gatewayThrottle.fail(address, given.clientId)
         return token
@@ -100,7 +115,7 @@ export function createLogins(deps: LoginDeps): Logins {
     },
 
     async withPassword(address, given, left) {
-      const token = await observed(async () => {
+      const token = await observed({ by: 'password', address }, async () => {
         await loginThrottle.check(address, given.login)
         const attempts = await findAttempts(database, given.login, addressUnit(address))
         if (!attempts.isKnownAddress) refuseFor(attempts.waitSeconds)

@@ -52,7 +52,7 @@ function refusalOf(request: FastifyRequest, deps: OperatorDeps): DomainError | u
   const caller = callerOf(request, deps)
   if (caller instanceof DomainError) return withOwnText(caller)
   if (caller.type !== 'platform') return new DomainError('forbidden', 'This operation is for the platform’s operator')
-  if (caller.role === 'viewer' && !isRead(request) && !isSearch(request))
+  if (caller.role === 'viewer' && !isForViewers(request))
     return new DomainError('forbidden', 'This operation needs the role admin')
   request.caller = caller
   return undefined
@@ -67,9 +67,19 @@ function withOwnText(refusal: DomainError): DomainError {
     : refusal
 }
 
-/** A read that takes a body, because what is searched for belongs into no address. */
-const isSearch = (request: FastifyRequest): boolean =>
-  (request.routeOptions.config as { isSearch?: boolean }).isSearch === true
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A read that takes a body, because what is searched for belongs into no address. */
+    isSearch?: boolean
+    /** A read that hands out what the role `viewer` may not have. */
+    needsAdmin?: boolean
+  }
+}
+
+function isForViewers(request: FastifyRequest): boolean {
+  const { isSearch, needsAdmin } = request.routeOptions.config
+  return (isRead(request) || isSearch === true) && needsAdmin !== true
+}
 
 /** Who makes a change, for the history: the platform's user, or nobody by name for the operator's key. */
 export const operatorOf = ({ caller }: FastifyRequest): Actor => (caller ? actorOf(caller) : operatorActor)

@@ -88,6 +88,7 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (a
   app.get(
     '/customers/:customerId/export',
     {
+      config: { needsAdmin: true },
       schema: {
         ...operation(
           'Customers',
@@ -97,7 +98,13 @@ export const customerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (a
         ),
         params: Type.Object({ customerId }),
         querystring: ExportQuery,
-        response: { 200: CustomerExport, ...operatorErrors({ 404: 'There is no such bank' }) },
+        response: {
+          200: CustomerExport,
+          ...operatorErrors({
+            403: 'A partner calls, or a platform user with the role `viewer`',
+            404: 'There is no such bank',
+          }),
+        },
       },
     },
     async (request, reply) => {

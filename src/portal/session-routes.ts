@@ -110,6 +110,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
     async request => {
       const read = tokens.read(tokenOf(request, publicUrl) ?? '')
       if (!read) throw new DomainError('unauthenticated', 'The session is over')
+      if (read.caller.type === 'platform' && !deps.logins.admitsStaff) throw new InvalidTokenError()
       return sessionOf(read)
     },
   )

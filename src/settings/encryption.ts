@@ -2,14 +2,20 @@
 import { isLoopback } from './loopback.ts'
 
 /** The addresses as the settings give them; each is a URL that can be parsed. */
-export type Connections = { databaseUrl: string | null; smtpUrl: string | null; redisUrl: string | null }
+export type Connections = {
+  databaseUrl: string | null
+  /** Where a database URL without a host leads: PGHOST. */
+  databaseHost: string | undefined
+  smtpUrl: string | null
+  redisUrl: string | null
+}
 
 /** @returns one fault for each connection to another machine without TLS */
-export function plaintextFaults({ databaseUrl, smtpUrl, redisUrl }: Connections): string[] {
+export function plaintextFaults({ databaseUrl, databaseHost = '', smtpUrl, redisUrl }: Connections): string[] {
   const faults: string[] = []
   const refuse = (name: string, how: string) =>
     faults.push(`${name} must use TLS, as it leads to another machine: ${how}. ALLOW_PLAINTEXT=1 allows it without`)
-  if (databaseUrl !== null && !isSafeDatabase(new URL(databaseUrl)))
+  if (databaseUrl !== null && !isSafeDatabase(new URL(databaseUrl), databaseHost))
     refuse('DATABASE_URL', 'add ?sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own')
   if (smtpUrl !== null && !isSafeMailServer(new URL(smtpUrl)))
     refuse('SMTP_URL', 'start it with smtps://, or add ?requireTLS=true')
@@ -17,10 +23,10 @@ export function plaintextFaults({ databaseUrl, smtpUrl, redisUrl }: Connections)
   return faults
 }
 
-/** As the driver reads it: without a host it is this machine, a host that begins with a slash is a socket's folder. */
-function isSafeDatabase(url: URL): boolean {
+/** As the driver reads it: without any host it is this machine, a host that begins with a slash is a socket's folder. */
+function isSafeDatabase(url: URL, usualHost: string): boolean {
   const option = (name: string) => url.searchParams.get(name) ?? ''
-  const host = option('host') || decodeURIComponent(url.hostname)
+  const host = option('host') || decodeURIComponent(url.hostname) || usualHost
   if (host === '' || host.startsWith('/') || isLoopback(host)) return true
   if (option('sslmode') !== '') return option('sslmode') !== 'disable'
   const isFile = ['sslcert', 'sslkey', 'sslrootcert'].some(name => option(name) !== '')
