@@ -36,7 +36,14 @@ export function HistoryEntries({ entries, banks }: { entries: readonly HistoryEn
   const texts = useTexts(historyTexts)
   const describe = useDescribe(banks)
   if (entries.length === 0) return <Empty title={texts.none} />
-  return <Timeline happenings={entries.map(describe).toReversed()} />
+  return <Timeline happenings={entries.map(withoutRepeatedComment).map(describe).toReversed()} />
+}
+
+/** What a bank says about its decision is told there, and not again where that moved the whole campaign. */
+function withoutRepeatedComment(entry: HistoryEntry, _: number, all: readonly HistoryEntry[]): HistoryEntry {
+  const isTold = ({ subject, at, comment }: HistoryEntry) =>
+    subject === 'bank' && at === entry.at && comment === entry.comment
+  return entry.subject === 'campaign' && all.some(isTold) ? { ...entry, comment: null } : entry
 }
 
 function useDescribe(banks: readonly Named[]): (entry: HistoryEntry, index: number) => Happening {

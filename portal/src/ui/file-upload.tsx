@@ -13,8 +13,8 @@ import type { Upload } from './use-upload.ts'
 const accept = { csv: { 'text/csv': ['.csv'], 'text/plain': ['.csv', '.txt'], 'application/vnd.ms-excel': ['.csv'] } }
 
 /** A file that is read in the browser alone is never on its way. */
-type ShownUpload<Data> = Omit<Upload<Data>, 'canCancel' | 'interrupted'> &
-  Partial<Pick<Upload<Data>, 'canCancel' | 'interrupted'>>
+type ShownUpload<Data> = Omit<Upload<Data>, OfSending> & Partial<Pick<Upload<Data>, OfSending>>
+type OfSending = 'canCancel' | 'interrupted' | 'isTrial'
 
 /**
  * A place to drop or choose a file. While the file is sent it shows the progress and a way to cancel; afterwards, what is wrong
@@ -68,7 +68,9 @@ export function FileUpload<Data>(props: {
       {guide && <FileGuide guide={guide} />}
       {refusal && <Alert color="red">{refusal}</Alert>}
       {upload.interrupted && <Alert color="orange">{texts.upload.interrupted(upload.interrupted)}</Alert>}
-      {upload.wasCancelled && <Alert color="gray">{texts.upload.cancelled}</Alert>}
+      {upload.wasCancelled && (
+        <Alert color="gray">{upload.isTrial === false ? texts.upload.cancelledOnTheWay : texts.upload.cancelled}</Alert>
+      )}
       {upload.error !== null && <UploadFaults error={upload.error} />}
     </Stack>
   )

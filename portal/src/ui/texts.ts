@@ -57,6 +57,8 @@ export const uiTexts = dictionary({
       leave: 'Leave the page',
       firstOnly: (count: number) => `These are the first ${count}. There may be more.`,
       cancelled: 'The upload was cancelled. Nothing was changed.',
+      cancelledOnTheWay:
+        'The upload was cancelled. If the whole file had arrived by then, it was kept, and this page shows it.',
       tooLarge: (size: string) => `The file is larger than ${size}.`,
       wrongType: 'This file type isn’t supported here.',
       faults: 'The file was not accepted. Fix these lines and upload it again:',
@@ -140,6 +142,8 @@ export const uiTexts = dictionary({
       leave: 'Залишити сторінку',
       firstOnly: count => `Це перші ${count}. Можуть бути й інші.`,
       cancelled: 'Надсилання скасовано. Нічого не змінено.',
+      cancelledOnTheWay:
+        'Надсилання скасовано. Якщо файл уже надійшов повністю, його збережено, і це видно на сторінці.',
       tooLarge: size => `Файл більший за ${size}.`,
       wrongType: 'Цей тип файлу не підтримується.',
       faults: 'Файл не прийнято. Виправте ці рядки й завантажте його знову:',

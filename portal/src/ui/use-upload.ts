@@ -11,6 +11,7 @@ const idle: State = { fileName: null, share: 0, isSending: false, error: null, w
 export type Upload<Data> = State & {
   /** Whether nothing is kept if the upload ends now. */
   canCancel: boolean
+  isTrial: boolean
   /** Name of a file whose upload was broken off when this page was left before; null: none. */
   interrupted: string | null
   send(file: File, fields?: Record<string, string>): Promise<Data | null>
@@ -30,6 +31,8 @@ type Options<Data> = {
   onDone: (answer: Data) => void
   /** Told of a refusal, which the upload shows itself, too. */
   onError?: (error: unknown) => void
+  /** Told that somebody cancelled it: read again what it changes, since the last byte may have left just before. */
+  onCancel?: () => void
 }
 
 /**
@@ -74,7 +77,8 @@ export function useUpload<Data>(path: string, options: Options<Data>): Upload<Da
         if (controller.signal.reason === leaving) return null
         note.remove()
         setState({ ...idle, ...(controller.signal.aborted ? { wasCancelled: true } : { error }) })
-        if (!controller.signal.aborted) latest.current.onError?.(error)
+        if (controller.signal.aborted) latest.current.onCancel?.()
+        else latest.current.onError?.(error)
         return null
       }
     },
@@ -82,7 +86,7 @@ export function useUpload<Data>(path: string, options: Options<Data>): Upload<Da
   )
   const cancel = useCallback(() => abort.current?.abort(), [])
   const canCancel = isTrial || state.share < 1
-  return { ...state, canCancel, interrupted: state.isSending ? null : note.fileName, send, cancel }
+  return { ...state, canCancel, isTrial, interrupted: state.isSending ? null : note.fileName, send, cancel }
 }
 
 const leaving = 'The page was left'

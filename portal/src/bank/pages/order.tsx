@@ -10,6 +10,7 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime, Money, none } from '../../ui/values.tsx'
 import { esimTexts } from '../esim-texts.ts'
+import { useOperatorName } from '../parts/tariff-select.tsx'
 import { orderQuery } from '../queries.ts'
 import type { OrderWithTimeline } from '../types.ts'
 
@@ -34,6 +35,7 @@ export function OrderPage() {
 
 function Whole({ order }: { order: OrderWithTimeline }) {
   const { tariff, orders: texts } = useTexts(esimTexts)
+  const operatorName = useOperatorName()
   const { externalId, orderId, status, deliveryMode, emailDelivery, reservedUntil, confirmedAt, cancelledAt } = order
   return (
     <>
@@ -48,7 +50,7 @@ function Whole({ order }: { order: OrderWithTimeline }) {
           <KeyFacts
             columns={3}
             facts={[
-              { label: tariff, value: order.tariffName, hint: order.operatorCode },
+              { label: tariff, value: order.tariffName, hint: operatorName(order.operatorCode) },
               { label: texts.price, value: <Money amount={order.price} currency={order.currency} /> },
               { label: texts.subscriber, value: order.msisdn ?? none },
               { label: texts.made, value: <DateTime at={order.createdAt} /> },

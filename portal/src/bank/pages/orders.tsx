@@ -15,6 +15,7 @@ import { DateTime, Money, none } from '../../ui/values.tsx'
 import { esimTexts } from '../esim-texts.ts'
 import { isOrderId, OrderFilters } from '../parts/order-filters.tsx'
 import { SaveOrders } from '../parts/save-orders.tsx'
+import { useOperatorName } from '../parts/tariff-select.tsx'
 import { ordersAsked, ordersQuery, searchByProfile } from '../queries.ts'
 import type { OrdersSearch } from '../search.ts'
 import type { Order } from '../types.ts'
@@ -77,6 +78,7 @@ export function OrdersPage() {
 
 function useColumns(): Column<Order>[] {
   const { tariff, orders: texts } = useTexts(esimTexts)
+  const operatorName = useOperatorName()
   return [
     { key: 'order', title: texts.order, cell: order => <OrderName order={order} /> },
     {
@@ -86,7 +88,7 @@ function useColumns(): Column<Order>[] {
         <>
           {tariffName}
           <Text size="sm" c="dimmed">
-            {operatorCode}
+            {operatorName(operatorCode)}
           </Text>
         </>
       ),

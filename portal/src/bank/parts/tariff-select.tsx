@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { esimTexts } from '../esim-texts.ts'
 import { stockQuery } from '../queries.ts'
 
@@ -27,4 +27,14 @@ export function TariffSelect(props: { value: string | undefined; onChange: (tari
 export function useTariffNames(): ReadonlyMap<string, string> {
   const { data = [] } = useQuery(stockQuery)
   return new Map(data.flatMap(({ tariffs }) => tariffs.map(({ code, name }) => [code, name] as const)))
+}
+
+/** The name of a mobile operator by its code, which stands for itself while the name is not known. */
+export function useOperatorName(): (code: string) => string {
+  const names = useNames()
+  const { data = [] } = useQuery(stockQuery)
+  return code => {
+    const operator = data.find(each => each.code === code)
+    return operator ? names.of(operator) : code
+  }
 }

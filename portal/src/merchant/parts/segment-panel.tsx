@@ -111,6 +111,7 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
       tellStale(campaign)
       void changed(cashbackId)
     },
+    onCancel: () => void changed(cashbackId),
     onDone(formed) {
       notify.done(texts.done)
       setMalformed(formed.notTaken.malformed.count > 0 ? formed.notTaken.malformed : null)

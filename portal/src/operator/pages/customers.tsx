@@ -107,6 +107,7 @@ function Import({ banks }: { banks: readonly { code: string; name: string }[] })
     `/admin/customers?bank=${encodeURIComponent(bank)}`,
     {
       asForm: false,
+      onCancel: () => void changed(),
       onDone({ imported, duplicates }) {
         notify.done(texts.imported(format.number(imported), format.number(duplicates)))
         void changed()

@@ -2,14 +2,14 @@ import { Card, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { CampaignLoaded } from '../../campaigns/campaign-loaded.tsx'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
 import { OrderHistory } from '../../ui/order-history.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Money, none } from '../../ui/values.tsx'
-import { type OrderWithTimeline, orderQuery } from '../queries.ts'
+import { type OrderWithTimeline, orderQuery, partnersQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/operator/orders/$orderId')
@@ -34,6 +34,9 @@ export function OrderPage() {
 function Whole({ order }: { order: OrderWithTimeline }) {
   const { orders: texts } = useTexts(operatorTexts)
   const { externalId, status, bank, tariffName, price, currency, msisdn, deliveryMode, emailDelivery } = order
+  const names = useNames()
+  const { data: partners } = useQuery(partnersQuery())
+  const operator = partners?.mobileOperators.find(({ code }) => code === order.operatorCode)
   return (
     <>
       <PageHeader
@@ -48,7 +51,7 @@ function Whole({ order }: { order: OrderWithTimeline }) {
             columns={3}
             facts={[
               { label: texts.bank, value: bank.name },
-              { label: texts.tariff, value: tariffName },
+              { label: texts.tariff, value: tariffName, hint: operator && names.of(operator) },
               { label: texts.price, value: <Money amount={price} currency={currency} /> },
               { label: texts.number, value: msisdn ?? none },
               { label: texts.delivery, value: deliveryMode ? texts.deliveryModes[deliveryMode] : none },

@@ -15,6 +15,7 @@ import { Count, none } from '../../ui/values.tsx'
 import { CredentialForm, type Owner, UserForm } from '../parts/access-forms.tsx'
 import { CredentialsTable, UsersTable } from '../parts/access-tables.tsx'
 import { BankForm, MerchantForm } from '../parts/partner-forms.tsx'
+import { useBankNames } from '../parts/partner-select.tsx'
 import { SuspendButton } from '../parts/suspend-button.tsx'
 import { Terminals } from '../parts/terminals.tsx'
 import { type Bank, credentialsQuery, type Merchant, merchantQuery, partnersQuery, usersQuery } from '../queries.ts'
@@ -67,7 +68,7 @@ function WholeBank({ bank: { entry } }: { bank: Bank }) {
           label: texts.operators,
           value: operators === 'all' ? texts.allOperators : format.list(sold.map(names.of)) || texts.none,
         },
-        { label: texts.fields['esim.reservationShare'], value: reservationShare ?? none },
+        { label: texts.fields['esim.reservationShare'], value: reservationShare ?? texts.none },
         { label: texts.fields.segments, value: entry.segments ? texts.yes : texts.no },
       ]}
     />
@@ -87,6 +88,7 @@ function MerchantPage({ code }: { code: string }) {
 function WholeMerchant({ merchant: { entry, terminals } }: { merchant: Merchant }) {
   const { partners: texts } = useTexts(operatorTexts)
   const names = useNames()
+  const bankNames = useBankNames()
   const { domain, merchantCategoryCode, excludedBanks } = entry
   return (
     <Whole
@@ -97,7 +99,7 @@ function WholeMerchant({ merchant: { entry, terminals } }: { merchant: Merchant 
       facts={[
         { label: texts.fields.domain, value: domain.join(', ') || none },
         { label: texts.fields.merchantCategoryCode, value: merchantCategoryCode.join(', ') || none },
-        { label: texts.excluded, value: excludedBanks.join(', ') || texts.none },
+        { label: texts.excluded, value: bankNames(excludedBanks) || texts.none },
         { label: texts.terminals, value: <Count value={terminals} /> },
       ]}
     >

@@ -13,6 +13,7 @@ import { Empty } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { Count } from '../../ui/values.tsx'
 import { openOnboarding } from '../parts/onboarding.tsx'
+import { useBankNames } from '../parts/partner-select.tsx'
 import { type Bank, type Merchant, partnersQuery } from '../queries.ts'
 import type { PartnersSearch } from '../search.ts'
 import { operatorTexts } from '../texts.ts'
@@ -95,6 +96,7 @@ function Merchants() {
   const search = route.useSearch()
   const setSearch = useSetSearch<PartnersSearch>()
   const query = useQuery(partnersQuery(search))
+  const bankNames = useBankNames()
   const columns: Column<Merchant>[] = [
     {
       key: 'name',
@@ -106,7 +108,7 @@ function Merchants() {
     {
       key: 'excluded',
       title: texts.excluded,
-      cell: ({ entry }) => entry.excludedBanks.join(', ') || texts.none,
+      cell: ({ entry }) => bankNames(entry.excludedBanks) || texts.none,
       isMinor: true,
     },
     { key: 'access', title: texts.access, cell: merchant => <Access {...merchant} />, isMinor: true },

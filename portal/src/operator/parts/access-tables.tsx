@@ -113,7 +113,7 @@ export function CredentialsTable({ hasAccount = false, ...table }: TableProps<Cr
       title: texts.label,
       cell: ({ label, clientId }) => (
         <Stack gap={0}>
-          <b>{label || clientId}</b>
+          {label && <b>{label}</b>}
           <span className="figure">{clientId}</span>
         </Stack>
       ),

@@ -2,7 +2,7 @@ import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { useNames, useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import { partnersQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
@@ -37,4 +37,12 @@ export function PartnerSelect(props: {
       data-path="partner"
     />
   )
+}
+
+/** Banks by their codes, as a list of their names; a code stands for itself while the names are not known. */
+export function useBankNames(): (codes: readonly string[]) => string {
+  const format = useFormat()
+  const { data } = useQuery(partnersQuery())
+  const nameOf = (code: string) => data?.banks.find(({ entry }) => entry.code === code)?.entry.name ?? code
+  return codes => format.list(codes.map(nameOf))
 }
