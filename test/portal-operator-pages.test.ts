@@ -215,6 +215,7 @@ suite('partners and access', { timeout: 120_000 }, () => {
     await press(page, 'Skip for now')
     await press(page, 'Skip for now')
     await titled(page, 'Пекарня')
+    await sees(page, 'Бета Банк')
     const [{ entry, terminals }] = (await read('/partners?search=bakery')).merchants.data
     const { status, domain, excludedBanks } = entry
     assert.deepEqual(

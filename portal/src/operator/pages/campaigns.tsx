@@ -1,7 +1,8 @@
-import { Group, NativeSelect } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { statusNames } from '../../campaigns/campaign-groups.ts'
+import classes from '../../campaigns/parts.module.css'
 import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
@@ -29,7 +30,7 @@ export function CampaignsPage() {
   return (
     <>
       <PageHeader title={texts.title} />
-      <Group mb="md" gap="sm">
+      <div className={classes.filters} style={{ marginBlockEnd: 'var(--mantine-spacing-md)' }}>
         <SearchInput label={texts.search} value={search.search} onChange={words => setSearch({ search: words })} />
         <NativeSelect
           aria-label={texts.status}
@@ -39,7 +40,7 @@ export function CampaignsPage() {
             setSearch({ status: statusNames.find(status => status === currentTarget.value) })
           }
         />
-      </Group>
+      </div>
       <DataTable
         label={texts.title}
         columns={useColumns()}

@@ -49,6 +49,7 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
   // The trial skips invalid lines, so that all of them are seen. The import skips them only when the person says so.
   const trial = useUpload<Imported>(`/admin/profiles?${query}&dryRun=true&skipInvalid=true`, {
     asForm: false,
+    isTrial: true,
     read: readImport,
     onDone: setTried,
   })
@@ -57,7 +58,7 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
     start()
     void changed()
   }
-  const options = { asForm: false, read: readImport, onDone }
+  const options = { asForm: false, read: readImport, onDone, onCancel: () => void changed() }
   const loads = {
     all: useUpload<Imported>(`/admin/profiles?${query}`, options),
     valid: useUpload<Imported>(`/admin/profiles?${query}&skipInvalid=true`, options),
