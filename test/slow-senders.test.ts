@@ -49,11 +49,6 @@ suite('slow senders', { concurrency: true }, () => {
     assert.ok(seconds < 10, `${seconds} s`)
   })
 
-  test('a connection that says nothing is ended', async () => {
-    const { seconds } = await trickle('', '')
-    assert.ok(seconds < 10, `${seconds} s`)
-  })
-
   for (const [path, body] of [
     ['/getToken/auth', { text: 'The body took too long' }],
     ['/auth/login', { statusCode: 408, message: 'The body took too long', error: 'Request Timeout' }],

@@ -40,6 +40,7 @@ import { hasBody, takeAbsentBodies } from './optional-body.ts'
 import { type RateLimit, type RateLimiter, rateLimitHeaders } from './rate-limit.ts'
 import { registerRoot } from './root.ts'
 import { buildSerializer } from './serializer.ts'
+import { endSilentConnections, endStalledConnections, keptMs } from './silent-connections.ts'
 import { answerUnknown } from './unknown.ts'
 import { createUnreadableAnswer } from './unreadable.ts'
 import { validatorCompiler } from './validation.ts'
@@ -111,7 +112,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: longestAddress },
     // Node's own limit for a whole request would cut long uploads off; `limitBodyTime` takes its place.
     requestTimeout: 0,
-    keepAliveTimeout: 65_000,
+    keepAliveTimeout: keptMs,
     return503OnClosing: false,
     http: {
       headersTimeout: headersTimeoutMs,
@@ -146,7 +147,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   })
   if (deps.isLive) warnOfUntrustedProxies(app, deps.logger)
   answerUnknown(app, longestAddress)
-  endConnectionsOnStop(app, deps.isStopping)
+  endConnectionsOnStop(app, deps.isStopping, endSilentConnections(app.server))
+  endStalledConnections(app.server)
   // All of these later than onRequest, where it is found out who is calling: that comes first.
   if (deps.accountLimiter) limitAccounts(app, deps.accountLimiter)
   app.addHook('preParsing', (request, _reply, _payload, done) => {
@@ -257,10 +259,11 @@ function limitBodyTime(app: FastifyInstance): void {
 }
 
 /** What is still answered while the process stops ends its connection: it would be waited for until the caller leaves. */
-function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean): void {
+function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean, endSilent: () => void): void {
   let isClosing = false
   app.addHook('preClose', done => {
     isClosing = true
+    endSilent()
     done()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {

@@ -20,7 +20,8 @@ const messages: Record<number, string> = {
 export function createUnreadableAnswer(headers: Record<string, string>) {
   const fixed = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return (error: ParseError, socket: Socket): void => {
-    // Browsers and balancers open connections in advance: where nothing was asked, nothing is answered.
+    // Browsers and balancers open connections in advance: those have their own time (silent-connections.ts).
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return
     if (!socket.writable || socket.bytesRead === 0) return void socket.destroy()
     const statusCode = statusOf(error)
     const reason = STATUS_CODES[statusCode] ?? 'Bad Request'
