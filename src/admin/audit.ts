@@ -102,7 +102,7 @@ async function runSteps({ checks, steps, database, connection, options }: Work):
     const piece = await step.next(connection, progress.after)
     add(progress, piece)
     progress.percent = share(progress)
-    if (performance.now() - savedAtMs > saveEveryMs) {
+    if (piece.reached === null || performance.now() - savedAtMs > saveEveryMs) {
       await store.saveProgress(database, run.runId, progress)
       savedAtMs = performance.now()
     }

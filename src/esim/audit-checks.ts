@@ -68,7 +68,7 @@ const tariffs: Walk = {
   name: 'tariffs',
   table: 'tariffs',
   key: [['tariff_id', 'int']],
-  rows: 10_000,
+  rows: 20_000,
   reads: within => [
     {
       from: `tariffs where ${within('tariff_id')}`,
@@ -83,11 +83,14 @@ const orders = (now: string, more: (within: Within) => readonly Read[]): Walk =>
   name: 'orders',
   table: 'orders',
   key: [['order_id', 'uuid']],
-  rows: 10_000,
+  rows: 20_000,
   reads: within => [
     {
       from: `orders o left join banks b using (bank_id) left join tariffs t on t.tariff_id = o.tariff_id
-        left join lateral (select profile_id, tariff_id from profiles p where p.profile_id = o.profile_id limit 1) p on true
+        left join (
+          select profile_id, tariff_id from profiles
+          where profile_id = any (array(select profile_id from orders where ${within('order_id')}))
+        ) p on p.profile_id = o.profile_id
         where ${within('o.order_id')}`,
       rules: [...references, ...states, values, countedOtherwise(now)],
       counts: {
@@ -153,31 +156,31 @@ const profiles = (now: string): Walk => ({
   name: 'profiles',
   table: 'profiles',
   key: [['profile_id', 'bigint']],
-  rows: 10_000,
+  rows: 20_000,
   reads: within => [
     {
       from: `profiles p
         left join (select profile_id, count(*) as orders from orders where ${isLive} and ${within('profile_id')} group by profile_id) l
           using (profile_id)
         left join stock_positions s on s.tariff_id = p.tariff_id
-        left join (select profile_id, tariff_id from returned_profiles where ${within('profile_id')}) r using (profile_id)
         where ${within('p.profile_id')}`,
       rules: [
         {
           code: 'live-orders',
-          broken: 'l.orders > 1',
+          broken: 'coalesce(l.orders, 0) > 1',
           text: `(select 'profile ' || p.profile_id || ' is on the live orders ' || string_agg(order_id::text, ', ' order by order_id)
             from orders o where o.profile_id = p.profile_id and ${isLive})`,
         },
         {
           code: booksCheck.code,
-          broken: `l.orders > 1 and (select count(*) from orders o where o.profile_id = p.profile_id and ${isLive}
+          broken: `coalesce(l.orders, 0) > 1 and (select count(*) from orders o where o.profile_id = p.profile_id and ${isLive}
             and (status <> 'reserved' or reserved_until > ${now})) > 1`,
           text: `'profile ' || p.profile_id || ' counts more than once'`,
         },
         {
           code: 'lost-profiles',
-          broken: 'l.orders is null and p.profile_id <= s.taken_up_to and r.tariff_id is distinct from p.tariff_id',
+          broken: `l.orders is null and p.profile_id <= s.taken_up_to and not exists (
+            select from returned_profiles r where r.profile_id = p.profile_id and r.tariff_id = p.tariff_id)`,
           text: `(select 'profile ' || p.profile_id || ' of ' || m.code || '/' || t.code || ' is free, but no sale finds it'
             from tariffs t join mobile_operators m using (mobile_operator_id) where t.tariff_id = p.tariff_id)`,
         },
@@ -187,14 +190,19 @@ const profiles = (now: string): Walk => ({
   ],
 })
 
+/** Where the unique index is intact it can't hold two entries with one key, so walking over it would tell nothing. */
 const externalIds: Walk = {
   name: 'external-ids',
   table: 'orders',
+  guaranteedBy: `select from pg_index
+    where indrelid = 'orders'::regclass and indisunique and indisvalid and indisready and indpred is null and indexprs is null
+      and indnkeyatts = 2 and indkey[0] = (select attnum from pg_attribute where attrelid = indrelid and attname = 'bank_id')
+      and indkey[1] = (select attnum from pg_attribute where attrelid = indrelid and attname = 'external_id')`,
   key: [
     ['bank_id', 'uuid'],
     ['external_id', 'text collate "C"'],
   ],
-  rows: 10_000,
+  rows: 20_000,
   reads: within => [
     {
       from: `(select bank_id, external_id, count(*) as orders from orders where ${within('bank_id', 'external_id')} group by 1, 2) as ids`,
@@ -214,7 +222,7 @@ const returned: Walk = {
   name: 'returned-profiles',
   table: 'returned_profiles',
   key: [['profile_id', 'bigint']],
-  rows: 10_000,
+  rows: 20_000,
   reads: within => [
     {
       from: `returned_profiles r left join (select profile_id, tariff_id from profiles where ${within('profile_id')}) p using (profile_id)
