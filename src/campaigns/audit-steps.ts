@@ -84,6 +84,7 @@ const isMerchantsTurn = `(case
   else status = 'awaitingCompensationConfirmation' and coalesce(reported, false) end)`
 
 const campaigns = (within: Within): Read => ({
+  of: 'campaigns',
   from: `campaigns c
     cross join lateral (select pg_temp.json_of(card || '}') as j offset 0) as card
     cross join lateral (
@@ -135,6 +136,7 @@ const ofBank = `'campaign ' || b.cashback_id || ', bank ' || b.bank_id || `
 const stageFits = `(b.reporting_stage is not null) = (b.status = 'approved' and c.status in (${afterPeriod}))`
 
 const parts = (within: Within): Read => ({
+  of: 'campaign_banks',
   from: `campaign_banks b
     left join (select cashback_id, status, created_at, date_to from campaigns where ${within('cashback_id')}) c using (cashback_id)
     left join (
@@ -195,6 +197,7 @@ const moved = (from: string) =>
  * be missing. `bank` is empty for the campaign itself.
  */
 const history = (within: Within): Read => ({
+  of: 'campaign_history',
   from: `(
       select *, lag(to_state) over entries as before, case when lead(history_id) over entries is null then subject end as last_of
       from (select *, coalesce(bank_id::text, '') as bank from campaign_history where ${within('cashback_id')}) as ranged
@@ -234,6 +237,7 @@ const history = (within: Within): Read => ({
 })
 
 const segments = (within: Within): Read => ({
+  of: 'campaign_segments',
   from: `campaign_segments b where ${within('cashback_id')}`,
   rules: [
     {
@@ -290,6 +294,7 @@ const customers: Walk = {
   },
   reads: within => [
     {
+      of: 'customers',
       from: `(select distinct bank_id from customers where ${within('ctid')}) as owners left join banks b using (bank_id)`,
       rules: [
         {

@@ -71,6 +71,8 @@ export type Walk = {
 }
 
 export type Read = {
+  /** The table whose rows are checked; the list of running statements shows it. */
+  of: string
   /** What comes after `from`. */
   from: string
   rules: readonly Rule[]
@@ -121,7 +123,7 @@ const rangeOf =
       ...(after || upTo ? [] : columns.map(column => `${column} is not null`)),
     ].join(' and ')
 
-async function take(database: Queryable, { from, rules, counts = {} }: Read, piece: Piece): Promise<void> {
+async function take(database: Queryable, { of, from, rules, counts = {} }: Read, piece: Piece): Promise<void> {
   const names = Object.entries(counts).flatMap(([code, byName]) =>
     Object.entries(byName).map(([name, sql]) => ({ code, name, sql })),
   )
@@ -129,7 +131,7 @@ async function take(database: Queryable, { from, rules, counts = {} }: Read, pie
     ({ code, broken, text }) => `case when ${broken} then jsonb_build_array('${code}', ${text}) end`,
   )
   const [row] = await database.query<Record<string, unknown>>(
-    `select ${names.map(({ sql }, index) => `${sql} as count${index}, `).join('')}
+    `/* audit of ${of} */ select ${names.map(({ sql }, index) => `${sql} as count${index}, `).join('')}
        jsonb_agg(jsonb_build_array(${found.join(', ') || 'null'})) filter (where ${rules.map(({ broken }) => `(${broken})`).join(' or ') || 'false'}) as found
      from ${from}`,
   )

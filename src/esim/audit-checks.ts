@@ -71,6 +71,7 @@ const tariffs: Walk = {
   rows: 20_000,
   reads: within => [
     {
+      of: 'tariffs',
       from: `tariffs where ${within('tariff_id')}`,
       rules: [],
       counts: { [booksCheck.code]: { tariffs: 'count(*)' } },
@@ -86,6 +87,7 @@ const orders = (now: string, more: (within: Within) => readonly Read[]): Walk =>
   rows: 20_000,
   reads: within => [
     {
+      of: 'orders',
       from: `orders o left join banks b using (bank_id) left join tariffs t on t.tariff_id = o.tariff_id
         left join (
           select profile_id, tariff_id from profiles
@@ -159,6 +161,7 @@ const profiles = (now: string): Walk => ({
   rows: 20_000,
   reads: within => [
     {
+      of: 'profiles',
       from: `profiles p
         left join (select profile_id, count(*) as orders from orders where ${isLive} and ${within('profile_id')} group by profile_id) l
           using (profile_id)
@@ -205,6 +208,7 @@ const externalIds: Walk = {
   rows: 20_000,
   reads: within => [
     {
+      of: 'orders',
       from: `(select bank_id, external_id, count(*) as orders from orders where ${within('bank_id', 'external_id')} group by 1, 2) as ids`,
       rules: [
         {
@@ -225,6 +229,7 @@ const returned: Walk = {
   rows: 20_000,
   reads: within => [
     {
+      of: 'returned_profiles',
       from: `returned_profiles r left join (select profile_id, tariff_id from profiles where ${within('profile_id')}) p using (profile_id)
         where ${within('r.profile_id')}`,
       rules: [

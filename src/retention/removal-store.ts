@@ -77,6 +77,7 @@ export const reportLinesCheck = (before: Date): RetentionCheck => ({
   name: 'no lines of reports are kept for longer than KEEP_REPORT_LINES_DAYS',
   holds: 'they go when their campaign has ended that long ago',
   campaigns: within => ({
+    of: 'reports',
     from: `reports r join campaigns c using (cashback_id) where ${within('r.cashback_id')} and ${within('c.cashback_id')}
       and ${ended} and c.updated_at < ${literal(before)}`,
     rules: [
@@ -95,6 +96,7 @@ export const segmentsCheck = (before: Date): RetentionCheck => ({
   name: 'no segments are kept for longer than KEEP_SEGMENTS_DAYS',
   holds: 'they go when their campaign has ended that long ago',
   campaigns: within => ({
+    of: 'campaign_segments',
     from: `campaign_segments s join campaigns c using (cashback_id) where ${within('s.cashback_id')} and ${within('c.cashback_id')}`,
     rules: [
       {
@@ -112,6 +114,7 @@ export const msisdnCheck = (beforeOrderId: string): RetentionCheck => ({
   name: 'no phone numbers are kept for longer than KEEP_MSISDN_DAYS',
   holds: 'they go when the order is that old',
   orders: within => ({
+    of: 'orders',
     from: `orders o join lateral (select msisdn from profiles p where p.profile_id = o.profile_id limit 1) p on true
       where ${within('o.order_id')} and o.order_id < '${beforeOrderId}'`,
     rules: [
