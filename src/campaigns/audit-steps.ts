@@ -260,6 +260,7 @@ function countsOf(party: 'bank' | 'merchant'): Walk {
     rows: 1,
     reads: within => [
       {
+        of: table,
         from: `(
             select party_id, campaign_status, bank_status, campaigns as told from campaign_counts
             where (bank_status <> '') = ${party === 'bank'} and ${within('party_id')}
