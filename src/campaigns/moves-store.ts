@@ -174,9 +174,9 @@ const writeStatement: Statement = {
         and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.reporting_stage is not distinct from s.from_state
       returning b.cashback_id
     ), others_follow as (
-      update campaign_banks b set campaign_status = m.to_status from moved m
-      where b.cashback_id = m.cashback_id and m.to_status <> m.from_status and not exists (
-        select from steps s where s.cashback_id = b.cashback_id and s.bank_id = b.bank_id and s.subject <> 'campaign')
+      update campaign_banks b set campaign_status = f.to_status
+      from unnest($25::uuid[], $26::uuid[], $27::text[]) as f (cashback_id, bank_id, to_status)
+      where b.cashback_id = f.cashback_id and b.bank_id = f.bank_id
     ), told as (
       insert into campaign_history
         (cashback_id, version, at, actor_type, actor_id, actor_subject, actor_role, subject, bank_id, trigger, from_state, to_state,
@@ -245,6 +245,7 @@ export async function writeDecisions(
 ): Promise<LockedCampaign[]> {
   const after = decided.map(({ campaign, decision }) => applied(campaign, decision.changes, given.now))
   const steps = decided.flatMap((one, index) => stepsOf(one, after[index] ?? one.campaign))
+  const followers = decided.flatMap((one, index) => followersOf(one, after[index] ?? one.campaign))
   const [row] = await transaction.query<{ campaigns: number; banks: number }>(writeStatement, [
     decided.map(({ campaign }) => campaign.cashbackId),
     decided.map(({ campaign }) => campaign.status),
@@ -270,6 +271,9 @@ export async function writeDecisions(
     after.map(isMerchantsTurn),
     steps.map(({ toStatus }) => toStatus),
     steps.map(({ at }) => at.toISOString()),
+    followers.map(({ cashbackId }) => cashbackId),
+    followers.map(({ bankId }) => bankId),
+    followers.map(({ toStatus }) => toStatus),
   ])
   const bankSteps = steps.filter(({ subject }) => subject !== 'campaign')
   if (row?.campaigns !== decided.length || row.banks !== bankSteps.length)
@@ -309,6 +313,15 @@ function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampa
     ...notes.map(note => ({ ...note, ...of, from: stateOf(note), to: stateOf(note) })),
     ...decision.changes.map(step => ({ ...step, ...of, changes: null })),
   ]
+}
+
+/** Banks without a step of their own whose campaign has another status now. */
+function followersOf({ campaign, decision, notes = [] }: Decided, { cashbackId, status, banks }: LockedCampaign) {
+  if (status === campaign.status) return []
+  const stepping = new Set([...notes, ...decision.changes].map(({ bankId }) => bankId))
+  return banks
+    .filter(({ bankId }) => !stepping.has(bankId))
+    .map(({ bankId }) => ({ cashbackId, bankId, toStatus: status }))
 }
 
 /** Which banks are invited is told to the merchant alone. */
