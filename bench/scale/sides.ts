@@ -1,6 +1,7 @@
 /** The two worlds that are compared, each with a platform of its own, on one database server. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { freePort } from '../../test/support/free-port.ts'
 import type { Bench } from '../bench.ts'
@@ -97,6 +98,7 @@ async function startSide(bench: Bench, given: Pick<Side, 'name' | 'sizes'> & { k
   try {
     client = await connectTo(url)()
     const tokens = await issueTokens(platform.url, keys.operatorKey)
+    await untilCaughtUp(bench, `${platform.url}${salesOfToday()}`, tokens.tiny)
     const query: Side['query'] = async (text, values) => (await (client as pg.Client).query(text, values)).rows
     return {
       ...platform,
@@ -114,6 +116,24 @@ async function startSide(bench: Bench, given: Pick<Side, 'name' | 'sizes'> & { k
     await stop()
     throw error
   }
+}
+
+const salesOfToday = (): string => {
+  const today = new Date().toISOString().slice(0, 10)
+  return `/portal/esim/sales?from=${today}&to=${today}`
+}
+
+/** An upgraded platform adds up what was sold before while it serves; until then its sales figures are refused. */
+async function untilCaughtUp({ tell }: Bench, url: string, token: string): Promise<void> {
+  const start = performance.now()
+  for (;;) {
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+    const told = await answer.text()
+    if (answer.ok) break
+    if (answer.status !== 503) throw new Error(`The sales figures answer ${answer.status}: ${told.slice(0, 300)}`)
+    await sleep(200)
+  }
+  tell(`  sales figures of earlier orders: ${Math.round((performance.now() - start) / 1000)} s`)
 }
 
 async function issueTokens(url: string, operatorKey: string): Promise<Side['tokens']> {

@@ -26,8 +26,9 @@ export const auditPart: Part = {
             ours: `${(ours / 1_000).toFixed(1)} s`,
             limit: `${(limit / 1_000).toFixed(1)} s`,
             ratio,
-            target: `<= ${target}`,
-            pass: ratio <= target,
+            // In a small world most of it is the time of its many pieces.
+            target: side === sides.large ? `<= ${target}` : '',
+            pass: side === sides.large ? ratio <= target : null,
           }
         }),
       )

@@ -6,6 +6,12 @@ import type { Side, Sides } from '../sides.ts'
 /** What belongs together, by how many of what it grows. */
 const kinds = [
   { name: 'million orders', of: 1_000_000, tables: ['orders'], counted: 'orders' },
+  {
+    name: 'million orders in the sales figures',
+    of: 1_000_000,
+    tables: ['sales_days', 'sales_hours'],
+    counted: 'orders',
+  },
   { name: 'million profiles', of: 1_000_000, tables: ['profiles'], counted: 'profiles' },
   {
     name: 'thousand campaigns of ten banks, with their history',
