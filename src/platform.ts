@@ -20,6 +20,7 @@ import { type Connection, type Database, openDatabase } from './db/database.ts'
 import { migrate, pendingMigrations, SchemaError } from './db/migrate.ts'
 import { bindMode } from './db/mode.ts'
 import { listen } from './db/notifications.ts'
+import { findTooFewConnections, hasOwnSessions } from './db/server-check.ts'
 import { DomainError } from './errors.ts'
 import { createActivationReads } from './esim/activation-reads.ts'
 import { createAvailability } from './esim/availability.ts'
@@ -167,6 +168,8 @@ export async function createPlatform(
     const readiness = database.apart(1)
     const others = database.apart(Math.ceil(config.databasePool / 2))
     const reads = { pageReads: createPageReads(database), costlyReads: createCostlyReads(database) }
+    await requireOwnSessions(database)
+    await warnOfTooFewConnections(database, config, logger)
     await bringToVersion(database, config.migrateOnStart, logger)
     await recoverSales(database)
     await bindMode(database, config.mode)
@@ -365,6 +368,25 @@ const isOpenToOthers = ({ host, publicUrl }: Config): boolean =>
 async function closeWithin(ms: number, app: FastifyInstance): Promise<void> {
   const late = setTimeout(() => app.server.closeAllConnections(), ms)
   await app.close().finally(() => clearTimeout(late))
+}
+
+/** @throws ConfigError behind a pooler that shares sessions */
+export async function requireOwnSessions(database: Database): Promise<void> {
+  if (await hasOwnSessions(database)) return
+  throw new ConfigError([
+    'DATABASE_URL leads through a pooler that gives each transaction another session (as PgBouncer does with ' +
+      'pool_mode=transaction): settings and prepared statements of a session would not hold. Use pool_mode=session, or the ' +
+      'address of the server itself',
+  ])
+}
+
+async function warnOfTooFewConnections(database: Database, config: Config, logger: Logger): Promise<void> {
+  const few = await findTooFewConnections(database)
+  if (few)
+    logger.warn(
+      `DATABASE_POOL=${config.databasePool} lets this process open up to ${few.needed} connections, but the database server takes ` +
+        `${few.allowed} (max_connections less what it reserves): set DATABASE_POOL lower, or max_connections higher`,
+    )
 }
 
 async function bringToVersion(database: Database, mayMigrate: boolean, logger: Logger): Promise<void> {

@@ -9,7 +9,7 @@ import { expectFree, listenAt } from './listening.ts'
 import { createLogger, terminalStream } from './log.ts'
 import { giveBackMemory } from './memory.ts'
 import { whenParentEnds } from './parent.ts'
-import { createPlatform, openConfiguredDatabase } from './platform.ts'
+import { createPlatform, openConfiguredDatabase, requireOwnSessions } from './platform.ts'
 import { settingsAdvice } from './settings/advice.ts'
 
 /** Whoever still hangs then will not end by itself: requests have 30 s, then all else is closed. */
@@ -72,6 +72,7 @@ export async function migrateOnly(json: boolean): Promise<void> {
   const config = readConfig(environment())
   const { database, close } = await openConfiguredDatabase(config, createLogger(config.logLevel))
   try {
+    await requireOwnSessions(database).catch(startError)
     const applied = await migrate(database).catch(startError)
     await recoverSales(database)
     process.stdout.write(

@@ -1,0 +1,58 @@
+/** What must hold of the way to the database server, and of the server, before anything is served. */
+import type pg from 'pg'
+import type { Database } from './database.ts'
+import { mapError } from './errors.ts'
+
+const tries = 3
+
+/**
+ * Whether each connection is a session of its own: settings, prepared statements, locks and news hold in a session. Behind a pooler that
+ * gives every transaction whichever session is free, they do not.
+ */
+export async function hasOwnSessions(database: Database): Promise<boolean> {
+  const asked = await database.connect()
+  try {
+    const other = await database.connect()
+    try {
+      for (let tried = 0; tried < tries; tried++) if (!(await keepsItsSession(asked, other))) return false
+      return true
+    } finally {
+      await other.end().catch(() => {})
+    }
+  } finally {
+    await asked.end().catch(() => {})
+  }
+}
+
+const setting = `select coalesce(current_setting('perkline.probe', true), '') as probe, current_setting('plan_cache_mode') as plans`
+
+/** While the other is within a transaction, a pooler has given it the session that is free. */
+async function keepsItsSession(asked: pg.Client, other: pg.Client): Promise<boolean> {
+  await asked.query(`set perkline.probe = 'asked'`).catch(mapError)
+  await other.query(`begin; set local perkline.probe = 'other'`).catch(mapError)
+  const rows = await asked.query({ text: setting, query_timeout: 3_000 } as pg.QueryConfig).then(
+    result => result.rows,
+    // With a single session it would wait for the end of that transaction.
+    () => [],
+  )
+  await other.query('rollback').catch(mapError)
+  return rows[0]?.probe === 'asked' && rows[0]?.plans === 'force_custom_plan'
+}
+
+/** Beside the pools: uploads, imports, the watch for news, and an audit. */
+const besidePools = 16
+
+/**
+ * Whether the server takes the connections that one process may open.
+ *
+ * @returns both numbers where it does not
+ */
+export async function findTooFewConnections(database: Database): Promise<{ needed: number; allowed: number } | null> {
+  const [row] = await database.query<{ allowed: number }>(
+    `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+       - coalesce(current_setting('reserved_connections', true)::int, 0) as allowed`,
+  )
+  const needed = database.mostConnections() + besidePools
+  const allowed = row?.allowed ?? needed
+  return needed > allowed ? { needed, allowed } : null
+}

@@ -1,0 +1,104 @@
+/** A pooler between the platform and its database: what keeps sessions works, what shares them is refused at the start. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startEmbeddedDatabase } from '../src/db/embedded.ts'
+import { createLogger } from '../src/log.ts'
+import { openBank, range, tally, until } from './support/esim.ts'
+import { freePort } from './support/free-port.ts'
+import { startPlatform } from './support/platform.ts'
+import { requireProgram } from './support/require-program.ts'
+
+/** @returns the way to a database of the tests through a PgBouncer of our own */
+async function through(t: TestContext, poolMode: 'session' | 'transaction', url: string): Promise<string> {
+  const given = new URL(url)
+  const host = given.searchParams.get('host') ?? given.hostname
+  const folder = await mkdtemp(join(tmpdir(), 'perkline-pgbouncer-'))
+  const port = await freePort()
+  const name = given.pathname.slice(1)
+  const server = `host=${host} port=${given.port || 5432} dbname=${name} user=${given.username}`
+  await chmod(folder, 0o755)
+  await writeFile(
+    join(folder, 'pgbouncer.ini'),
+    `[databases]
+${name} = ${server}${given.password ? ` password=${given.password}` : ''}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${poolMode}
+default_pool_size = 60
+max_client_conn = 200
+`,
+  )
+  // It refuses to run as root; the test server lets its own user in.
+  const asUser = process.getuid?.() === 0 ? ['-u', 'postgres'] : []
+  const child: ChildProcess = spawn('pgbouncer', ['-q', ...asUser, join(folder, 'pgbouncer.ini')], { stdio: 'ignore' })
+  const gone = once(child, 'exit')
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await gone
+    await rm(folder, { recursive: true, force: true })
+  })
+  const isOpen = async () => {
+    const socket = connect(port, '127.0.0.1')
+    const opened = once(socket, 'connect').then(
+      () => true,
+      () => false,
+    )
+    return opened.finally(() => socket.destroy())
+  }
+  await until('PgBouncer listens', isOpen)
+  return `postgres://${given.username}@127.0.0.1:${port}/${name}`
+}
+
+test('PgBouncer in session mode: sells as without it', async t => {
+  if (!requireProgram(t, 'pgbouncer')) return
+  const direct = await startPlatform()
+  t.after(() => direct.close())
+  const pooled = await direct.sibling({ DATABASE_URL: await through(t, 'session', direct.databaseUrl) })
+  try {
+    await direct.addStock('kyivstar', 'eu-10gb', 100)
+    const bank = await openBank(pooled)
+    const answers = await Promise.all(range(100).map(n => bank.reserve(`pooled-${n}`)))
+    assert.deepEqual(tally(answers), { 201: 100 })
+    for (const { body } of answers.slice(0, 10)) assert.equal((await bank.confirm(body.orderId)).status, 200)
+  } finally {
+    await pooled.close()
+  }
+})
+
+test('PgBouncer in transaction mode: the start is refused with what to do', async t => {
+  if (!requireProgram(t, 'pgbouncer')) return
+  const direct = await startPlatform()
+  t.after(() => direct.close())
+  const url = await through(t, 'transaction', direct.databaseUrl)
+  await assert.rejects(direct.sibling({ DATABASE_URL: url }), /pool_mode=session/)
+})
+
+test('a pool that is larger than the server allows is told at the start', async t => {
+  const folder = await mkdtemp(join(tmpdir(), 'perkline-few-'))
+  const server = await startEmbeddedDatabase({ dataDir: join(folder, 'data'), settings: { max_connections: '60' } })
+  t.after(async () => {
+    await server.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+  const { user, database, host } = server.connection
+  const url = `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`
+  const told: string[] = []
+  const logger = createLogger('warn', { write: line => void told.push(line) })
+  const about = () => told.filter(line => line.includes('DATABASE_POOL')).length
+  const small = await startPlatform({ DATABASE_URL: url }, { logger, directory: null })
+  assert.equal(about(), 0)
+  const large = await small.sibling({ DATABASE_POOL: '40' })
+  assert.equal(about(), 1)
+  await large.close()
+  await small.close()
+  assert.match(told.join(''), /DATABASE_POOL=40 lets this process open up to \d+ connections, .* 57 .*max_connections/)
+})
