@@ -77,6 +77,10 @@ function rangesText(filter: OrderFilter, put: Put, taken: string): string {
   return `${ended} union all ${reserved}`
 }
 
+/** The `count` newest orders of all banks that the times let through, whatever else is wanted. */
+export const newestOfAll = (filter: OrderFilter, count: number) => (put: Put) =>
+  `select order_id from orders where true ${restConditions(filter, put)} order by order_id desc limit ${put(String(count))}::int`
+
 /** The ids of those that fit among others. @param others gives the text of a query of their ids */
 export const among = (filter: OrderFilter, others: (put: Put) => string): OrderQuery =>
   queryOf(

@@ -9,6 +9,7 @@ import {
   firstOfExternalId,
   horizon,
   inRanges,
+  newestOfAll,
   type OrderFilter,
   type OrderQuery,
   ofProfile,
@@ -121,8 +122,9 @@ async function filterOf(
 async function findIds(database: Queryable, search: OrderSearch, filter: OrderFilter): Promise<string[]> {
   const find: Find = async ({ text, values }) =>
     (await database.query<{ order_id: string }>(text, values)).map(({ order_id }) => order_id)
-  const { externalId } = filter
-  return externalId !== undefined && !isNamed(search) ? findByExternalId(find, filter) : find(queryFor(search, filter))
+  if (isNamed(search)) return find(queryFor(search, filter))
+  if (filter.externalId !== undefined) return findByExternalId(find, filter)
+  return filter.bankIds.length > 1 ? findOfAllBanks(find, filter) : find(inRanges(filter))
 }
 
 const isNamed = ({ orderId, profile }: OrderSearch): boolean => orderId !== undefined || profile !== undefined
@@ -147,6 +149,12 @@ async function findByExternalId(find: Find, filter: OrderFilter): Promise<string
   const newest = await find(inRanges({ ...filter, downTo }))
   if (downTo === null || newest.length === filter.limit) return newest
   return find(byExternalId(filter))
+}
+
+/** Thousands of banks have many thousands of ranges: a page that the newest orders of all fill need not look into each. */
+async function findOfAllBanks(find: Find, filter: OrderFilter): Promise<string[]> {
+  const newest = await find(among(filter, newestOfAll(filter, newestOrders)))
+  return newest.length === filter.limit ? newest : find(inRanges(filter))
 }
 
 /** What is shown of an order. `$1` is now. */
