@@ -18,6 +18,8 @@ export type Goal = {
   ms?: number | null
 }
 export const flat: Goal = { times: 2, ms: quickMs }
+/** For what looks at more of a longer list up to a bound, and is quick enough for a person at that. */
+export const bounded: Goal = { times: 2, ms: 100 }
 
 /** @param measure gives milliseconds in one of the worlds */
 export function figureOf(name: string, { ours, limit, ratio }: Compared, { times, ms = null }: Goal): Figure {
