@@ -181,6 +181,7 @@ suite('campaigns', () => {
         where cashback_id = '${id}'`)
     }
     for (const table of copied.toReversed()) await run(`delete from ${table} where cashback_id = '${id}'`)
+    await run(`update campaign_counts set campaigns = campaigns * ${count}`)
     for (const table of copied) await run(`create table kept_${table} as table ${table}`)
   })
   after(() => platform.close())
