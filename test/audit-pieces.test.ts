@@ -217,7 +217,7 @@ suite('campaigns', () => {
     })
 
   test('campaigns of banks and histories that are not there are found behind the last one, too', async () => {
-    await run('alter table campaign_history drop constraint campaign_history_cashback_id_fkey')
+    await run('alter table campaign_history drop constraint if exists campaign_history_cashback_id_fkey')
     const columns = (await columnsOf(platform.platform.database, 'campaign_history')).split(', ')
     const values = columns.map(column =>
       column === 'cashback_id'
