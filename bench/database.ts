@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { startEmbeddedDatabase } from '../src/db/embedded.ts'
+import { startEmbeddedDatabase } from '../src/db/embedded/server.ts'
 import { familyCpuMs } from './processes.ts'
 
 export type DatabaseServer = {

@@ -15,7 +15,7 @@ export default defineConfig((): UserConfig => {
   return {
     base: '/app/',
     plugins: [react(), firstScreen(), afterFirstPaint(), ahead(), removeLeftovers(), compressAssets()],
-    // The platform puts a nonce of its own into each answer here (src/portal/page.ts), and names it in the Content-Security-Policy.
+    // The platform puts a nonce of its own into each answer here (src/web/page.ts), and names it in the Content-Security-Policy.
     html: { cspNonce: '__CSP_NONCE__' },
     build: {
       // Below these, colours for light and dark (`light-dark()`) are not known.

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
-import { luhnDigit, stockColumns } from '../src/esim/stock-file.ts'
+import { luhnDigit, stockColumns } from '../src/esim/stock/file.ts'
 
 /**
  * Valid lines of a stock file, header first, each with its line end: for the sample directory and for the benchmarks.

@@ -1,14 +1,14 @@
 /** The program `perkline`: the table of its commands, and its start. Each command loads only what it needs. */
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import type { AuditOptions } from './admin/cli/audit.ts'
-import type { IssueOptions } from './admin/cli/credentials.ts'
-import type { CustomerOptions } from './admin/cli/customers.ts'
-import { CommandError, describeError } from './admin/cli/failure.ts'
-import type { OutputOptions } from './admin/cli/output.ts'
-import type { ImportOptions, WithdrawOptions } from './admin/cli/profiles.ts'
-import { examples, filled, finish, run, sentence, showHelp, someOf, term } from './admin/cli/usage.ts'
-import type { UserOptions } from './admin/cli/users.ts'
+import type { AuditOptions } from './cli/audit.ts'
+import type { IssueOptions } from './cli/credentials.ts'
+import type { CustomerOptions } from './cli/customers.ts'
+import { CommandError, describeError } from './cli/failure.ts'
+import type { OutputOptions } from './cli/output.ts'
+import type { ImportOptions, WithdrawOptions } from './cli/profiles.ts'
+import { examples, filled, finish, run, sentence, showHelp, someOf, term } from './cli/usage.ts'
+import type { UserOptions } from './cli/users.ts'
 import { processEnvironment, services } from './config.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
@@ -38,15 +38,15 @@ program
   .description('Run the platform')
   .option('--only <SERVICES>', `only these, with commas: ${services.join(', ')}`, someOf(services))
   .addHelpText('after', `${examples('serve', 'serve --only esim,auth')}\n\nIts settings: perkline help settings`)
-  .action(run<OutputOptions & { only?: string }>(async ({ only }) => (await import('./serve.ts')).serve(only)))
+  .action(run<OutputOptions & { only?: string }>(async ({ only }) => (await import('./server/serve.ts')).serve(only)))
 program
   .command('migrate')
   .description('Bring the database to this version')
-  .action(run(async options => (await import('./serve.ts')).migrateOnly(options.json === true)))
+  .action(run(async options => (await import('./server/serve.ts')).migrateOnly(options.json === true)))
 program
   .command('reset')
   .description('Delete the embedded database of a sandbox, with its keys, and start over')
-  .action(run(async options => (await import('./reset.ts')).reset(options.json === true)))
+  .action(run(async options => (await import('./server/reset.ts')).reset(options.json === true)))
 
 program.commandsGroup('Partners and access')
 program
@@ -59,7 +59,7 @@ program
   .addHelpText('after', examples('apply directory.yaml --dry-run', 'apply directory.yaml'))
   .action(
     run<OutputOptions & { dryRun?: boolean }>(async (options, [path]) =>
-      (await import('./admin/cli/directory.ts')).applyDirectory(path, options),
+      (await import('./cli/directory.ts')).applyDirectory(path, options),
     ),
   )
 
@@ -80,11 +80,11 @@ credentials
       'credentials issue --merchant grocer',
     ),
   )
-  .action(run<IssueOptions>(async options => (await import('./admin/cli/credentials.ts')).issueCredential(options)))
+  .action(run<IssueOptions>(async options => (await import('./cli/credentials.ts')).issueCredential(options)))
 credentials
   .command('list')
   .description('Show all credentials, without their secrets')
-  .action(run(async options => (await import('./admin/cli/credentials.ts')).listCredentials(options)))
+  .action(run(async options => (await import('./cli/credentials.ts')).listCredentials(options)))
 credentials
   .command('rotate')
   .description('Issue a new secret; the previous one works until the overlap ends')
@@ -93,7 +93,7 @@ credentials
   .addHelpText('after', examples('credentials rotate CLIENT_ID', 'credentials rotate CLIENT_ID --overlap PT0S'))
   .action(
     run<OutputOptions & { overlap?: string }>(async (options, [clientId]) =>
-      (await import('./admin/cli/credentials.ts')).rotateCredential(clientId, options),
+      (await import('./cli/credentials.ts')).rotateCredential(clientId, options),
     ),
   )
 credentials
@@ -101,9 +101,7 @@ credentials
   .description('Revoke a credential; its tokens end within 10 seconds')
   .argument('<CLIENT_ID>', 'the credential', filled)
   .action(
-    run(async (options, [clientId]) =>
-      (await import('./admin/cli/credentials.ts')).revokeCredential(clientId, options),
-    ),
+    run(async (options, [clientId]) => (await import('./cli/credentials.ts')).revokeCredential(clientId, options)),
   )
 
 const users = program.command('users').description('Add, list or disable the users of the portal')
@@ -122,16 +120,16 @@ users
       'users add --bank alpha --login petro --role ADMIN < password.txt',
     ),
   )
-  .action(run<UserOptions>(async options => (await import('./admin/cli/users.ts')).addUser(options)))
+  .action(run<UserOptions>(async options => (await import('./cli/users.ts')).addUser(options)))
 users
   .command('list')
   .description('Show all users')
-  .action(run(async options => (await import('./admin/cli/users.ts')).listUsers(options)))
+  .action(run(async options => (await import('./cli/users.ts')).listUsers(options)))
 users
   .command('disable')
   .description('Disable a user; access ends within 10 seconds')
   .argument('<LOGIN>', 'the user', filled)
-  .action(run(async (options, [login]) => (await import('./admin/cli/users.ts')).disableUser(login, options)))
+  .action(run(async (options, [login]) => (await import('./cli/users.ts')).disableUser(login, options)))
 
 program.commandsGroup('eSIM stock')
 const profiles = program.command('profiles').description('Import eSIM profiles, or take them out of sale')
@@ -151,9 +149,7 @@ profiles
     ),
   )
   .action(
-    run<ImportOptions>(async (options, [path]) =>
-      (await import('./admin/cli/profiles.ts')).importProfiles(path, options),
-    ),
+    run<ImportOptions>(async (options, [path]) => (await import('./cli/profiles.ts')).importProfiles(path, options)),
   )
 profiles
   .command('withdraw')
@@ -163,13 +159,13 @@ profiles
   .option('--tariff <CODE>', 'withdraw only profiles of this tariff of the operator', filled)
   .action(
     run<WithdrawOptions>(async (options, iccids) =>
-      (await import('./admin/cli/profiles.ts')).withdrawProfiles(iccids, options),
+      (await import('./cli/profiles.ts')).withdrawProfiles(iccids, options),
     ),
   )
 program
   .command('stock')
   .description('Show how many profiles each tariff has: free, reserved, sold, withdrawn')
-  .action(run(async options => (await import('./admin/cli/stock.ts')).showStock(options)))
+  .action(run(async options => (await import('./cli/stock.ts')).showStock(options)))
 
 program.commandsGroup('Campaigns')
 const customers = program.command('customers').description('Import, forget or export the customers of a bank')
@@ -181,7 +177,7 @@ customers
   .addHelpText('after', examples('customers import customers.csv --bank alpha'))
   .action(
     run<CustomerOptions>(async (options, [path]) =>
-      (await import('./admin/cli/customers.ts')).importCustomers(path, options),
+      (await import('./cli/customers.ts')).importCustomers(path, options),
     ),
   )
 customers
@@ -192,7 +188,7 @@ customers
   .addHelpText('after', examples('customers forget leaving.csv --bank alpha'))
   .action(
     run<CustomerOptions>(async (options, [path]) =>
-      (await import('./admin/cli/customers.ts')).forgetCustomers(path, options),
+      (await import('./cli/customers.ts')).forgetCustomers(path, options),
     ),
   )
 customers
@@ -202,9 +198,7 @@ customers
   .requiredOption('--bank <CODE>', 'the bank it belongs to', filled)
   .addHelpText('after', examples('customers export 100045 --bank alpha --json'))
   .action(
-    run<CustomerOptions>(async (options, [id]) =>
-      (await import('./admin/cli/customers.ts')).exportCustomer(id, options),
-    ),
+    run<CustomerOptions>(async (options, [id]) => (await import('./cli/customers.ts')).exportCustomer(id, options)),
   )
 program
   .command('campaigns')
@@ -212,14 +206,14 @@ program
   .command('complete')
   .description('End the wait after the compensation was received')
   .argument('<ID>', 'the campaign', filled)
-  .action(run(async (options, [id]) => (await import('./admin/cli/campaigns.ts')).completeCampaign(id, options)))
+  .action(run(async (options, [id]) => (await import('./cli/campaigns.ts')).completeCampaign(id, options)))
 
 program.commandsGroup('Safety')
 program
   .command('audit')
   .description('Check that all records agree with each other; exit code 1 when they do not')
   .option('--resume', 'continue the last audit if it was broken off; else begin a new one')
-  .action(run<AuditOptions>(async options => (await import('./admin/cli/audit.ts')).auditBooks(options)))
+  .action(run<AuditOptions>(async options => (await import('./cli/audit.ts')).auditBooks(options)))
 program
   .command('keys')
   .description('Change the key that seals secrets')
@@ -228,7 +222,7 @@ program
   .option('--tokens', 'make a new key pair for access tokens instead; live tokens stay valid')
   .action(
     run<OutputOptions & { tokens?: true }>(async options => {
-      const { rotateKeys, rotateTokenKey } = await import('./admin/cli/keys.ts')
+      const { rotateKeys, rotateTokenKey } = await import('./cli/keys.ts')
       await (options.tokens ? rotateTokenKey(options) : rotateKeys(options))
     }),
   )
@@ -241,7 +235,7 @@ program
   .addHelpText('after', examples('help profiles import', 'help settings'))
   .action(
     run(async (options, names) => {
-      if (names[0] === 'settings') (await import('./admin/cli/settings.ts')).showSettings(options)
+      if (names[0] === 'settings') (await import('./cli/settings.ts')).showSettings(options)
       else showHelp(program, names)
     }),
   )
@@ -252,7 +246,7 @@ process.stdout.on('error', async (error: NodeJS.ErrnoException) => {
   // The platform outlives whoever reads what it prints, and a disk that is full.
   if (serves) return
   if (error.code === 'EPIPE') end(new CommandError('Whoever reads the output went away before its end.'))
-  else end((await import('./admin/cli/files.ts')).writeFault('The output', error))
+  else end((await import('./cli/files.ts')).writeFault('The output', error))
 })
 // The platform's own log says more about its faults than one sentence.
 program.hook('preAction', (_, command) => {

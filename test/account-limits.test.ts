@@ -1,8 +1,8 @@
 /** How many requests one account or address may send to each API (contract/limits.md, "Requests"). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { addressPrefixes, addressUnit } from '../src/addresses.ts'
-import { createLocalRateLimiter, type Decision } from '../src/http/rate-limit.ts'
+import { createLocalRateLimiter, type Decision } from '../src/http/limits/rate-limit.ts'
+import { addressPrefixes, addressUnit } from '../src/text/addresses.ts'
 import { assertRefused } from './support/campaigns.ts'
 import { type Answer, startPlatform, type TestPlatform } from './support/platform.ts'
 

@@ -1,8 +1,8 @@
 /** Who is shown activation data: not people who only read, and everybody who is leaves a record (contract/security.md, "Reads of activation data"). */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { createActivationReads } from '../src/esim/activation-reads.ts'
-import { newOrderId } from '../src/esim/order-id.ts'
+import { createActivationReads } from '../src/esim/orders/activation-reads.ts'
+import { newOrderId } from '../src/esim/orders/order-id.ts'
 import { until } from './support/esim.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 import { type Browser, openBrowser } from './support/portal.ts'

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { profileLines } from '../samples/make-profiles.ts'
-import { openUpload } from '../src/http/upload.ts'
+import { openUpload } from '../src/http/upload/upload.ts'
 import { startPlatform, type TestPlatform, testDirectory } from './support/platform.ts'
 
 let platform: TestPlatform

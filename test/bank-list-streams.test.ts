@@ -7,8 +7,8 @@ import { after, before, describe, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { DomainError } from '../src/errors.ts'
-import { chooseEncoding } from '../src/http/content-encoding.ts'
-import { createTurns } from '../src/turns.ts'
+import { chooseEncoding } from '../src/http/answer/content-encoding.ts'
+import { createTurns } from '../src/work/turns.ts'
 import {
   assertRefused,
   campaignDirectory,

@@ -1,7 +1,7 @@
 /** `perkline audit` on campaigns: green after everything that partners do, and each check red on what was broken on purpose. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { audit } from '../src/admin/audit.ts'
+import { audit } from '../src/admin/audit/audit.ts'
 import {
   columnsOf,
   launchCampaign,

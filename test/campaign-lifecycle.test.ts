@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after as afterAll, before, suite, test } from 'node:test'
-import * as life from '../src/campaigns/lifecycle.ts'
+import * as life from '../src/campaigns/lifecycle/lifecycle.ts'
 import {
   type BankStatus,
   bankReportingStatus,
@@ -18,7 +18,7 @@ import {
   type ReportingStage,
   reportingStages,
   subjects,
-} from '../src/campaigns/lifecycle.ts'
+} from '../src/campaigns/lifecycle/lifecycle.ts'
 import {
   bankA,
   campaign,

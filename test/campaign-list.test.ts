@@ -1,8 +1,8 @@
 /** GET /cashbacks/for-merchant. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { campaignStatuses } from '../src/campaigns/lifecycle.ts'
-import { createMerchantLists } from '../src/campaigns/merchant-list.ts'
+import { createMerchantLists } from '../src/campaigns/for-merchant/list.ts'
+import { campaignStatuses } from '../src/campaigns/lifecycle/lifecycle.ts'
 import { openPartners, type Partners } from './support/campaign-moves.ts'
 import {
   assertMerchantsOnly,

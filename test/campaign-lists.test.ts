@@ -1,7 +1,7 @@
 /** Lists and counts of campaigns that stay quick however many there are: nothing is lost, shown twice or counted wrong. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { audit } from '../src/admin/audit.ts'
+import { audit } from '../src/admin/audit/audit.ts'
 import { copyCampaigns, launchCampaign, moveClock, openPartners, type Partners } from './support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, ids } from './support/campaigns.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'

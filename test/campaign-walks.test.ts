@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import * as life from '../src/campaigns/lifecycle.ts'
+import * as life from '../src/campaigns/lifecycle/lifecycle.ts'
 import { DomainError } from '../src/errors.ts'
 import { after, campaign, dateFrom, type LivingCampaign } from './support/campaign-life.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { importProfiles } from '../src/esim/stock-operations.ts'
+import { importProfiles } from '../src/esim/stock/operations.ts'
 import {
   advance,
   assertError,

@@ -4,7 +4,7 @@ import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { DomainError } from '../src/errors.ts'
-import { createTurns } from '../src/turns.ts'
+import { createTurns } from '../src/work/turns.ts'
 import { openBank } from './support/esim.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 

@@ -1,7 +1,7 @@
 /** Cells of the CSV files that people download (contract/security.md, "Transport, headers and files"). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { csvCell } from '../src/csv-cell.ts'
+import { csvCell } from '../src/text/csv-cell.ts'
 
 const cases: [string, string | number | boolean | null, string][] = [
   ['null is an empty cell', null, ''],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Directory, readDirectory, terminalsFilesOf } from '../src/partners/directory-file.ts'
-import { readDirectoryAside } from '../src/partners/directory-reading.ts'
+import { type Directory, readDirectory, terminalsFilesOf } from '../src/partners/file/directory-file.ts'
+import { readDirectoryAside } from '../src/partners/file/reading.ts'
 
 const noFiles = new Map<string, string>()
 

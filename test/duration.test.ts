@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addDuration } from '../src/duration.ts'
+import { addDuration } from '../src/text/duration.ts'
 
 const from = (instant: string, duration: string) => addDuration(new Date(instant), duration)?.toISOString() ?? null
 const start = '2026-11-21T10:00:00.000Z'

@@ -16,8 +16,8 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { type EmbeddedServer, startEmbeddedDatabase } from '../src/db/embedded.ts'
-import { packagedRuntime } from '../src/db/embedded-runtime.ts'
+import { packagedRuntime } from '../src/db/embedded/runtime.ts'
+import { type EmbeddedServer, startEmbeddedDatabase } from '../src/db/embedded/server.ts'
 
 const thisFile = fileURLToPath(import.meta.url)
 if (process.argv[2] === 'own') await own(process.argv[3] ?? '', process.argv[4])

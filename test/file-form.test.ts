@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { suite, test } from 'node:test'
 import { DomainError } from '../src/errors.ts'
-import { readFileForm } from '../src/http/file-form.ts'
+import { readFileForm } from '../src/http/upload/file-form.ts'
 
 const rules = { mostBytes: 1_000_000, longestMs: 10_000, texts: { comment: 5 } }
 const type = 'multipart/form-data; boundary=cut'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type EmbeddedServer, startEmbeddedDatabase } from '../src/db/embedded.ts'
+import { type EmbeddedServer, startEmbeddedDatabase } from '../src/db/embedded/server.ts'
 import { type Answer, startPlatform, type TestPlatform } from './support/platform.ts'
 
 let folder: string

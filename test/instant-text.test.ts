@@ -1,7 +1,7 @@
 /** Instants in answers: exactly what `Date.toISOString` gives. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { instantText } from '../src/instant-text.ts'
+import { instantText } from '../src/text/instant-text.ts'
 
 test('the same text as toISOString, at the edges of days, months, years and eras', () => {
   const days = ['1969-12-31', '1970-01-01', '0001-01-01', '2024-02-29', '2026-11-22', '2026-12-31', '9999-12-31']

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { DomainError } from '../src/errors.ts'
-import { countValues, isText, type JsonBounds, readJson } from '../src/http/json.ts'
+import { countValues, isText, type JsonBounds, readJson } from '../src/http/input/json.ts'
 
 const roomy: JsonBounds = { values: 1_000_000 }
 /** Counts and reads a body, as a route with these bounds does. */

@@ -12,7 +12,7 @@ import {
   statusAt,
   type Trigger,
   triggers,
-} from '../src/esim/lifecycle.ts'
+} from '../src/esim/orders/lifecycle.ts'
 
 const reservedAt = new Date('2026-11-21T10:00:00.000Z')
 const reservedUntil = reservationEnd(reservedAt)

@@ -7,9 +7,9 @@ import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
-import { createFileMailer, type EsimMail, type Mailer, type MailOutcome } from '../src/esim/mail.ts'
-import { qrPng } from '../src/esim/qr.ts'
-import { createSmtpMailer, type MailEvent } from '../src/esim/smtp-mailer.ts'
+import { createFileMailer, type EsimMail, type Mailer, type MailOutcome } from '../src/esim/delivery/mail.ts'
+import { qrPng } from '../src/esim/delivery/qr.ts'
+import { createSmtpMailer, type MailEvent } from '../src/esim/delivery/smtp-mailer.ts'
 import { decodeHeader, leaves, readMime } from './support/mime.ts'
 import { requireProgram } from './support/require-program.ts'
 import {
@@ -511,7 +511,7 @@ suite('what it tells', { concurrency: true }, () => {
   test('not even a URL that asks for it makes the mail client write to the console', async t => {
     const server = await mailServer(t)
     const program = `
-    import { createSmtpMailer } from ${JSON.stringify(new URL('../src/esim/smtp-mailer.ts', import.meta.url).href)}
+    import { createSmtpMailer } from ${JSON.stringify(new URL('../src/esim/delivery/smtp-mailer.ts', import.meta.url).href)}
     const smtpUrl = ${JSON.stringify(`${server.url}?logger=true&debug=true&transactionLog=true`)}
     const mailer = createSmtpMailer({ smtpUrl, from: 'a@b.example', timeoutMs: 10_000, log: () => {} })
     const names = { operatorName: 'o', operatorNameEn: 'o', tariffName: 't', bankName: 'b', orderId: 'i' }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Server } from 'node:http'
 import { after, before, test } from 'node:test'
-import { createMetrics, serveMetrics } from '../src/http/metrics.ts'
+import { createMetrics, serveMetrics } from '../src/server/metrics.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 
 let platform: TestPlatform

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createOpenReservations } from '../src/esim/open-reservations.ts'
+import { createOpenReservations } from '../src/esim/orders/open-reservations.ts'
 
 function limited(limit: number, open = 0) {
   const counts: string[] = []

@@ -1,8 +1,8 @@
 /** eSIM sales for a bank's people: orders found and exported, sales by day, stock; each bank sees its own. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { firstOrderId } from '../src/esim/order-id.ts'
-import { daysBetween } from '../src/portal/days.ts'
+import { firstOrderId } from '../src/esim/orders/order-id.ts'
+import { daysBetween } from '../src/text/days.ts'
 import { advance, type Bank, openBank, stopClock } from './support/esim.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 import { type Browser, openBrowser } from './support/portal.ts'

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
-import { createApp } from '../src/http/app.ts'
+import { createApp } from '../src/server/app.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 
 const script = `console.log('portal')\n`.repeat(200)

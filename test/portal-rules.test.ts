@@ -25,10 +25,10 @@ import { checkText } from '../portal/src/operator/audit-texts.ts'
 import { sortedPage } from '../portal/src/ui/data-table/columns.ts'
 import { profileSearchOf } from '../portal/src/ui/profile-search.ts'
 import { statusTexts } from '../portal/src/ui/status-texts.ts'
-import { campaignChecks } from '../src/campaigns/audit-checks.ts'
-import { bankStatuses, campaignStatuses, reportingStages } from '../src/campaigns/lifecycle.ts'
-import { auditChecks } from '../src/esim/audit-checks.ts'
-import { orderStatuses } from '../src/esim/lifecycle.ts'
+import { campaignChecks } from '../src/campaigns/lifecycle/audit-checks.ts'
+import { bankStatuses, campaignStatuses, reportingStages } from '../src/campaigns/lifecycle/lifecycle.ts'
+import { orderStatuses } from '../src/esim/orders/lifecycle.ts'
+import { auditChecks } from '../src/esim/stock/audit-checks.ts'
 
 suite('words', () => {
   test('the first language that the portal speaks', () => {

@@ -8,9 +8,9 @@ import { Readable } from 'node:stream'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { profileLines } from '../samples/make-profiles.ts'
-import { importProfiles } from '../src/esim/stock-operations.ts'
-import { expire } from '../src/esim/store.ts'
-import { withdrawProfiles } from '../src/esim/withdrawal.ts'
+import { expire } from '../src/esim/orders/store.ts'
+import { importProfiles } from '../src/esim/stock/operations.ts'
+import { withdrawProfiles } from '../src/esim/stock/withdrawal.ts'
 import {
   assertError,
   assertOrder,

@@ -8,8 +8,8 @@ import {
   type RateLimit,
   type RateLimiter,
   rateLimitHeaders,
-} from '../src/http/rate-limit.ts'
-import { createSharedRateLimiter } from '../src/http/shared-limits.ts'
+} from '../src/http/limits/rate-limit.ts'
+import { createSharedRateLimiter } from '../src/http/limits/shared-limits.ts'
 import { startRedisServer } from './support/redis.ts'
 import { requireProgram } from './support/require-program.ts'
 

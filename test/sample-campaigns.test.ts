@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { campaignStatuses } from '../src/campaigns/lifecycle.ts'
+import { campaignStatuses } from '../src/campaigns/lifecycle/lifecycle.ts'
 import { services } from '../src/config.ts'
 import { createLogger } from '../src/log.ts'
-import { loadSamples, type SampleCredential, type SampleLogin } from '../src/samples.ts'
+import { loadSamples, type SampleCredential, type SampleLogin } from '../src/sandbox/samples.ts'
 import { startPlatform, type TestPlatform } from './support/platform.ts'
 
 /** As in a first start, whose jobs begin once all samples are there: they would carry on what is being made. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createReadStream } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { readStockLines, type StockResult } from '../src/esim/stock-file.ts'
-import { readDirectory, terminalsFilesOf } from '../src/partners/directory-file.ts'
+import { readStockLines, type StockResult } from '../src/esim/stock/file.ts'
+import { readDirectory, terminalsFilesOf } from '../src/partners/file/directory-file.ts'
 
 const samples = new URL('../samples/', import.meta.url)
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createCipheriv, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { createSealing, loadIndexKey, resealIndexKey } from '../src/esim/sealing.ts'
+import { createSealing, loadIndexKey, resealIndexKey } from '../src/esim/stock/sealing.ts'
 import { deriveKeys } from '../src/keys.ts'
 import { createTestDatabase } from './support/database.ts'
 

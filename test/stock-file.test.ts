@@ -11,7 +11,7 @@ import {
   type StockResult,
   stockColumns,
   stockFaults,
-} from '../src/esim/stock-file.ts'
+} from '../src/esim/stock/file.ts'
 
 const iccid = '8991101200003204514'
 const activationCode = 'LPA:1$smdp.example.com$04386-AGYFT-A74Y8-3F815'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import Type, { type TSchema } from 'typebox'
-import { faultMessages, validatorCompiler } from '../src/http/validation.ts'
+import { faultMessages, validatorCompiler } from '../src/http/input/validation.ts'
 
 type Validate = { (data: unknown): boolean; errors?: ErrorObject[] | null }
 

@@ -1,5 +1,5 @@
 /** A bank confirms campaigns over HTTP, against pgbench running the very statements that a confirm runs, 64 clients each, in turns. */
-import { confirm } from '../../src/campaigns/bank-operations.ts'
+import { confirm } from '../../src/campaigns/for-bank/operations.ts'
 import { createClock } from '../../src/clock.ts'
 import type { Database, Queryable, Statement } from '../../src/db/database.ts'
 import { type Bench, type Case, using } from '../bench.ts'

@@ -2,7 +2,7 @@
  * A page of a merchant with a hundred thousand campaigns, against the same page of one with a thousand, by every sort and filter. One
  * reader, and the median time of its requests: what is compared is the work for one page.
  */
-import { sortBys } from '../../src/campaigns/merchant-list-store.ts'
+import { sortBys } from '../../src/campaigns/for-merchant/list-store.ts'
 import { type Bench, type Case, using } from '../bench.ts'
 import { type CampaignPlatform, columnsOf, createCampaign, serveCampaigns } from '../campaigns.ts'
 import { timeToRead } from '../reading.ts'

@@ -1,5 +1,5 @@
 /** Campaigns of all statuses, with their banks and their history. */
-import { cardText } from '../../src/campaigns/terms.ts'
+import { cardText } from '../../src/campaigns/form/terms.ts'
 import { makeModels, modelNumbers } from './campaign-models.ts'
 import { bankId, countryId, followOn, merchantId, paymentSystemId } from './directory.ts'
 import { type Connect, inLanes, ranges } from './loading.ts'

@@ -1,7 +1,8 @@
 /** How an attempt to get a token is made, by whichever route: throttled, counted, and for passwords few at once. */
-import { addressPrefixes, addressUnit } from '../addresses.ts'
+
 import { DomainError } from '../errors.ts'
-import { createTurns } from '../turns.ts'
+import { addressPrefixes, addressUnit } from '../text/addresses.ts'
+import { createTurns } from '../work/turns.ts'
 import { claimAttempt, findAttempts, noteFailure, noteSuccess } from './login-store.ts'
 import { type AccessDeps, issueGatewayToken, logIn } from './operations.ts'
 import type { AddressLimit, Throttle } from './throttle.ts'

@@ -1,12 +1,12 @@
 /** How a partner gets a token: clientId and secret (POST /getToken/auth), or login and password (POST /auth/login). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { leaving } from '../http/answer/leaving.ts'
 import { CashbackError, TokenError } from '../http/errors.ts'
-import { leaving } from '../http/leaving.ts'
-import { countMalformed } from '../http/malformed.ts'
-import { errorAnswers, named, ref } from '../http/openapi.ts'
+import { errorAnswers, named, ref } from '../http/openapi/operations.ts'
 import { accountTypes } from './caller.ts'
 import type { Logins } from './logins.ts'
+import { countMalformed } from './request/malformed.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 
 export const Token = Type.Object(

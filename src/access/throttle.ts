@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
-import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { addressUnit } from '../addresses.ts'
 import { DomainError } from '../errors.ts'
+import { addressUnit } from '../text/addresses.ts'
+import { createLocalCounter } from '../work/local-counter.ts'
 
 const windowSeconds = 60
 const failuresOfName = 10
@@ -73,8 +73,4 @@ function refuseFor(waitMs: number): never {
   throw new DomainError('too-many', 'Too many failed attempts from your address; wait a moment', {
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
   })
-}
-
-export function createLocalCounter(keyPrefix: string, points: number, duration: number): RateLimiterAbstract {
-  return new RateLimiterMemory({ keyPrefix, points, duration })
 }

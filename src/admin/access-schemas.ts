@@ -1,11 +1,11 @@
 /** Shapes of the operator's side of access. */
 import Type from 'typebox'
 import { bankRoles } from '../access/caller.ts'
-import { instant } from '../campaigns/schemas.ts'
-import { nullable } from '../http/openapi.ts'
+import { nullable } from '../http/openapi/operations.ts'
+import { instant } from '../http/schemas.ts'
 import { applyModes } from '../partners/operations.ts'
 import { entryKinds } from '../partners/tables.ts'
-import { closed } from './documents.ts'
+import { closed } from './request/documents.ts'
 
 const code = Type.String({ minLength: 1, maxLength: 64, description: 'Code of the partner', examples: ['alpha'] })
 

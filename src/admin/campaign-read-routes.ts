@@ -1,17 +1,17 @@
 /** Campaigns of all merchants, for the operator who helps one of their parties. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { historyView } from '../campaigns/history.ts'
-import { listHistory } from '../campaigns/history-store.ts'
-import { campaignStatuses } from '../campaigns/lifecycle.ts'
-import { campaignNotFound } from '../campaigns/moves-store.ts'
-import { namePattern } from '../campaigns/name-pattern.ts'
-import { listingView, maxLookedAt } from '../campaigns/paging.ts'
+import { historyView } from '../campaigns/history/history.ts'
+import { listHistory } from '../campaigns/history/store.ts'
+import { campaignStatuses } from '../campaigns/lifecycle/lifecycle.ts'
+import { campaignNotFound } from '../campaigns/lifecycle/moves-store.ts'
 import { CampaignPath } from '../campaigns/schemas.ts'
-import type { ReadDeps } from '../costly-reads.ts'
-import { uuidForm } from '../uuid.ts'
+import type { ReadDeps } from '../http/limits/costly-reads.ts'
+import { listingView, maxLookedAt } from '../http/paging.ts'
+import { namePattern } from '../text/name-pattern.ts'
+import { uuidForm } from '../text/uuid.ts'
 import { CampaignPage, CampaignsQuery, CampaignWithHistory } from './campaign-schemas.ts'
 import { type CampaignDetails, findCampaign, findCampaigns, type ListedCampaign } from './campaign-store.ts'
-import { NoQuery, operation, operatorErrors } from './documents.ts'
+import { NoQuery, operation, operatorErrors } from './request/documents.ts'
 
 export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (app, { pageReads }) => {
   app.get(

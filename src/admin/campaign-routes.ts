@@ -2,17 +2,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { count } from '../campaigns/campaign-schemas.ts'
-import { completeCampaign } from '../campaigns/clock-operations.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
+import { completeCampaign } from '../campaigns/lifecycle/clock-operations.ts'
 import { CampaignPath, OperationResult } from '../campaigns/schemas.ts'
 import { resultView } from '../campaigns/views.ts'
-import { ref } from '../http/openapi.ts'
-import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload-route.ts'
+import { ref } from '../http/openapi/operations.ts'
+import { count } from '../http/schemas.ts'
+import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload/upload-route.ts'
 import { importCustomers } from '../segments/customers.ts'
 import { forgetCustomers } from '../segments/forget.ts'
-import { operatorOf } from './authenticate.ts'
-import { closed, csvBody, operation, operatorErrors } from './documents.ts'
+import { operatorOf } from './request/authenticate.ts'
+import { closed, csvBody, operation, operatorErrors } from './request/documents.ts'
 
 export type CampaignAdminDeps = Pick<CampaignDeps, 'database' | 'clock'>
 

@@ -1,12 +1,12 @@
 /** Campaigns as the platform's operator sees them. */
 import Type from 'typebox'
-import { count, money, offer, origin, participation, standing, text } from '../campaigns/campaign-schemas.ts'
-import { HistoryEntry } from '../campaigns/history-routes.ts'
-import { campaignStatuses, type ReportingStage, reportingStages } from '../campaigns/lifecycle.ts'
-import { listingOf, listingParameters } from '../campaigns/paging.ts'
-import { instant, uuid } from '../campaigns/schemas.ts'
-import { nullable } from '../http/openapi.ts'
-import { closed } from './documents.ts'
+import { offer, origin, participation, standing } from '../campaigns/campaign-schemas.ts'
+import { HistoryEntry } from '../campaigns/history/routes.ts'
+import { campaignStatuses, type ReportingStage, reportingStages } from '../campaigns/lifecycle/lifecycle.ts'
+import { nullable } from '../http/openapi/operations.ts'
+import { listingOf, listingParameters } from '../http/paging.ts'
+import { count, instant, money, text, uuid } from '../http/schemas.ts'
+import { closed } from './request/documents.ts'
 
 const code = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 64, description }))
 

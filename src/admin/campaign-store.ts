@@ -1,9 +1,14 @@
 /** All SQL of campaigns as the platform's operator sees them: of every merchant, without the long lists. */
-import type { Country } from '../campaigns/details-store.ts'
-import { type BankStatus, bankStatuses, type CampaignStatus, type ReportingStage } from '../campaigns/lifecycle.ts'
-import { findListed, isPlain, type Listing } from '../campaigns/listing-store.ts'
-import { maxLookedAt, type Page } from '../campaigns/paging.ts'
+import type { Country } from '../campaigns/for-merchant/details-store.ts'
+import {
+  type BankStatus,
+  bankStatuses,
+  type CampaignStatus,
+  type ReportingStage,
+} from '../campaigns/lifecycle/lifecycle.ts'
+import { findListed, isPlain, type Listing } from '../campaigns/lifecycle/listing-store.ts'
 import type { Queryable, Statement } from '../db/database.ts'
+import { maxLookedAt, type Page } from '../http/paging.ts'
 
 export type ListedCampaign = {
   cashbackId: string

@@ -1,13 +1,12 @@
 /** The customer directory: how many customers each bank has, and whose one is. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { count, text } from '../campaigns/campaign-schemas.ts'
-import { instant, uuid } from '../campaigns/schemas.ts'
-import type { ReadDeps } from '../costly-reads.ts'
 import { DomainError } from '../errors.ts'
+import type { ReadDeps } from '../http/limits/costly-reads.ts'
+import { count, instant, text, uuid } from '../http/schemas.ts'
 import { countCustomers, findCustomerBank } from '../segments/customer-lookup-store.ts'
 import { exportCustomer } from '../segments/forget.ts'
-import { closed, NoQuery, operation, operatorErrors } from './documents.ts'
+import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
 
 const bank = { id: uuid('The bank'), code: text('Its code', 'alpha'), name: text('Its name', 'Alpha Bank') }
 

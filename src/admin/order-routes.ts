@@ -1,11 +1,7 @@
 /** eSIM orders of all banks, for the operator who helps one of them. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { text } from '../campaigns/campaign-schemas.ts'
-import { uuid } from '../campaigns/schemas.ts'
-import type { ReadDeps } from '../costly-reads.ts'
 import { DomainError } from '../errors.ts'
-import type { StockDeps } from '../esim/stock-operations.ts'
 import {
   nextCursor,
   orderSearchParameters,
@@ -13,12 +9,15 @@ import {
   pageParameters,
   shownOrder,
   timeline,
-} from '../portal/order-schemas.ts'
-import { maxFound, profileSearchOf, searchOf } from '../portal/order-search.ts'
-import { findOrders } from '../portal/order-store.ts'
-import { readTimeline } from '../portal/order-timeline.ts'
-import { operatorOrderView, orderPage, timelineOf } from '../portal/order-views.ts'
-import { closed, NoQuery, operation, operatorErrors } from './documents.ts'
+} from '../esim/sold/order-schemas.ts'
+import { maxFound, profileSearchOf, searchOf } from '../esim/sold/order-search.ts'
+import { findOrders } from '../esim/sold/order-store.ts'
+import { readTimeline } from '../esim/sold/order-timeline.ts'
+import { operatorOrderView, orderPage, timelineOf } from '../esim/sold/order-views.ts'
+import type { StockDeps } from '../esim/stock/operations.ts'
+import type { ReadDeps } from '../http/limits/costly-reads.ts'
+import { text, uuid } from '../http/schemas.ts'
+import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
 
 const OrdersQuery = Type.Object(
   {

@@ -1,13 +1,12 @@
 /** How the platform stands as a whole. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { count } from '../campaigns/campaign-schemas.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
-import { campaignStatuses } from '../campaigns/lifecycle.ts'
-import { instant } from '../campaigns/schemas.ts'
-import type { ReadDeps } from '../costly-reads.ts'
-import { NoQuery, operation, operatorErrors } from './documents.ts'
+import { campaignStatuses } from '../campaigns/lifecycle/lifecycle.ts'
+import type { ReadDeps } from '../http/limits/costly-reads.ts'
+import { count, instant } from '../http/schemas.ts'
 import { readOverview } from './overview-store.ts'
+import { NoQuery, operation, operatorErrors } from './request/documents.ts'
 
 const dayMs = 86_400_000
 

@@ -1,5 +1,5 @@
 /** All SQL of how the platform stands as a whole. */
-import type { CampaignStatus } from '../campaigns/lifecycle.ts'
+import type { CampaignStatus } from '../campaigns/lifecycle/lifecycle.ts'
 import type { Queryable } from '../db/database.ts'
 import { countMadeSince } from '../esim/sold/figures-store.ts'
 

@@ -1,12 +1,12 @@
 /** The directory as it is now, for those who change it. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { namePattern } from '../campaigns/name-pattern.ts'
-import { type Page, pageView, skipped } from '../campaigns/paging.ts'
-import type { ReadDeps } from '../costly-reads.ts'
 import { DomainError } from '../errors.ts'
+import type { ReadDeps } from '../http/limits/costly-reads.ts'
+import { type Page, pageView, skipped } from '../http/paging.ts'
 import * as entries from '../partners/entries-store.ts'
-import { NoQuery, operation, operatorErrors } from './documents.ts'
+import { namePattern } from '../text/name-pattern.ts'
 import { MerchantPath, Partners, PartnersQuery, ShownMerchant, Terminals, TerminalsQuery } from './partner-schemas.ts'
+import { NoQuery, operation, operatorErrors } from './request/documents.ts'
 
 export const partnerAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (app, { pageReads }) => {
   app.get(

@@ -1,12 +1,11 @@
 /** The directory as the operator sees it; entries have the shape of the directory file (contract/contract/operations.md, "The directory file"). */
 import Type from 'typebox'
-import { count, flag, text } from '../campaigns/campaign-schemas.ts'
-import { pageOf, pagingParameters } from '../campaigns/paging.ts'
-import { instant, uuid } from '../campaigns/schemas.ts'
-import { deliveryModes } from '../esim/store.ts'
-import { nullable } from '../http/openapi.ts'
-import { mobileOperatorStatuses, partnerStatuses } from '../partners/directory-schema.ts'
-import { closed } from './documents.ts'
+import { nullable } from '../http/openapi/operations.ts'
+import { pageOf, pagingParameters } from '../http/paging.ts'
+import { count, flag, instant, text, uuid } from '../http/schemas.ts'
+import { deliveryModes } from '../partners/delivery-modes.ts'
+import { mobileOperatorStatuses, partnerStatuses } from '../partners/file/directory-schema.ts'
+import { closed } from './request/documents.ts'
 
 const address = (description: string) => Type.String({ description })
 const status = Type.Enum([...partnerStatuses], {

@@ -1,12 +1,11 @@
 /** Shapes of the operator's side of the stock. */
 import Type from 'typebox'
-import { count, flag, text } from '../campaigns/campaign-schemas.ts'
-import { instant } from '../campaigns/schemas.ts'
-import { lowBelowDays, paceDays, stockLevels } from '../esim/stock-desk.ts'
-import { stockFaults } from '../esim/stock-file.ts'
-import { withdrawalProblems } from '../esim/withdrawal.ts'
-import { nullable } from '../http/openapi.ts'
-import { closed } from './documents.ts'
+import { lowBelowDays, paceDays, stockLevels } from '../esim/stock/desk.ts'
+import { stockFaults } from '../esim/stock/file.ts'
+import { withdrawalProblems } from '../esim/stock/withdrawal.ts'
+import { nullable } from '../http/openapi/operations.ts'
+import { count, flag, instant, text } from '../http/schemas.ts'
+import { closed } from './request/documents.ts'
 
 const code = (description: string) => Type.String({ minLength: 1, maxLength: 64, description })
 

@@ -1,14 +1,10 @@
 /** What banks and merchants are both shown of a campaign (contract/campaigns.md, "Bank list"): the parts of their schemas. */
-import Type, { type TProperties } from 'typebox'
-import { named, nullable } from '../http/openapi.ts'
-import { type BankReportingStatus, bankReportingStatuses, bankStatuses } from './lifecycle.ts'
-import { CampaignStatus, instant, uuid } from './schemas.ts'
 
-export const text = (description: string, example: string) => Type.String({ description, examples: [example] })
-export const count = (description: string, example = 0) =>
-  Type.Integer({ minimum: 0, description, examples: [example] })
-export const flag = (description: string) => Type.Boolean({ description })
-export const money = (description: string, example: number) => Type.Number({ description, examples: [example] })
+import Type, { type TProperties } from 'typebox'
+import { named, nullable } from '../http/openapi/operations.ts'
+import { count, flag, instant, money, text, uuid } from '../http/schemas.ts'
+import { type BankReportingStatus, bankReportingStatuses, bankStatuses } from './lifecycle/lifecycle.ts'
+import { CampaignStatus } from './schemas.ts'
 
 export const BankStatus = Type.Enum([...bankStatuses], {
   title: 'BankStatus',

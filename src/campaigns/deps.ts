@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
-import type { PendingLimits } from './pending-store.ts'
+import type { PendingLimits } from './form/pending-store.ts'
 
 /** What the operations of campaigns, segments and reconciliation work with. */
 export type CampaignDeps = {

@@ -1,7 +1,7 @@
 /** How requests carry the version that they were decided by: the header `If-Match` (RFC 9110, 13.1.1). */
 import Type from 'typebox'
-import { isKnown, matches } from '../http/etag.ts'
-import type { Guard } from './expected-version.ts'
+import { isKnown, matches } from '../http/answer/etag.ts'
+import type { Guard } from './lifecycle/expected-version.ts'
 
 const ifMatch = (description: string, example: string) =>
   Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 4096, description, examples: [example] })) })

@@ -1,5 +1,5 @@
 /** What partners see of campaigns (contract/campaigns.md). */
-import type { LockedCampaign } from './moves-store.ts'
+import type { LockedCampaign } from './lifecycle/moves-store.ts'
 
 /** The operation result that confirm, reject, create and every other move answer with. */
 export function resultView(campaign: LockedCampaign, message: string) {

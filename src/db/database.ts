@@ -6,11 +6,11 @@
  */
 import pg from 'pg'
 import { DomainError } from '../errors.ts'
-import { lendingSocket } from './copy-out.ts'
 import { hasLostAgainstOthers, isLost, mapError } from './errors.ts'
 import { createGrownTables, findGrown } from './grown-tables.ts'
 import { parseInstant } from './instants.ts'
 import { createHearing, endWhenSilent, isSilence } from './silence.ts'
+import { lendingSocket } from './streaming/copy-out.ts'
 
 /**
  * A statement with a lasting name is parsed once for each connection.

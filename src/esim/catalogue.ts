@@ -4,7 +4,7 @@
  */
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
-import type { DeliveryMode } from './store.ts'
+import type { DeliveryMode } from '../partners/delivery-modes.ts'
 
 export type Tariff = {
   tariffId: number

@@ -7,9 +7,9 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { realNow } from '../clock.ts'
 import { DomainError, type ErrorCode, errorCodes, InvalidTokenError, type Problem } from '../errors.ts'
-import { UnsupportedError } from './message-rules.ts'
-import { SlowUploadError } from './upload.ts'
-import { faultMessages } from './validation.ts'
+import { UnsupportedError } from './input/message-rules.ts'
+import { faultMessages } from './input/validation.ts'
+import { SlowUploadError } from './upload/upload.ts'
 
 /** The status of each code. Does not compile when a code has none. */
 const statusOf: Record<ErrorCode, number> = {

@@ -9,7 +9,7 @@ import type { Caller } from '../access/caller.ts'
 import type { Database } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import type { Answer, Answers, Outcome, Scope } from '../idempotency/answers.ts'
-import type { FileForm } from './file-form.ts'
+import type { FileForm } from './upload/file-form.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,6 +1,6 @@
 /** The directory as it is now, each entry in the shape of the directory file, so that a changed one can be applied again. */
 import type { Queryable } from '../db/database.ts'
-import type { Terminal } from './terminals-file.ts'
+import type { Terminal } from './file/terminals-file.ts'
 
 export type CountryEntry = {
   id: string

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Queryable } from '../db/database.ts'
 import type { Changes } from './changes.ts'
-import type { Directory } from './directory-file.ts'
-import { tariffKey } from './directory-schema.ts'
 import { type GivenEntry, writeEntries } from './entry-writer.ts'
+import type { Directory } from './file/directory-file.ts'
+import { tariffKey } from './file/directory-schema.ts'
 import { type EntryTable, type FieldValues, mobileOperators, tariffs } from './tables.ts'
 
 type MobileOperators = NonNullable<Directory['mobileOperators']>

@@ -1,7 +1,7 @@
 /** The terminals of merchants: up to hundreds of thousands, so they are compared inside the database. */
 import type { Queryable } from '../db/database.ts'
 import type { TerminalsChange } from './changes.ts'
-import type { Terminal } from './terminals-file.ts'
+import type { Terminal } from './file/terminals-file.ts'
 
 export type MerchantTerminals = { merchantId: string; terminals: readonly Terminal[] }
 

@@ -1,7 +1,8 @@
 /** Differences as people look for them: of one kind, by a part of the transaction id, page by page. */
-import { namePattern } from '../campaigns/name-pattern.ts'
-import { type Page, skipped } from '../campaigns/paging.ts'
+
 import type { Queryable } from '../db/database.ts'
+import { type Page, skipped } from '../http/paging.ts'
+import { namePattern } from '../text/name-pattern.ts'
 import { type CountsByKind, countEveryKind, type Difference, type DifferenceKind, totalOf } from './differences.ts'
 
 export type DifferenceSearch = { kind?: DifferenceKind | undefined; search?: string | undefined }

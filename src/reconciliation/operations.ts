@@ -1,12 +1,12 @@
 /** What a merchant and its banks do once reports are there (contract/reconciliation.md, "Stages"). */
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
-import { lockCampaignByClock } from '../campaigns/due-moves.ts'
-import { type Guard, requireExpected, requireSeen } from '../campaigns/expected-version.ts'
-import * as lifecycle from '../campaigns/lifecycle.ts'
-import { requireOwn } from '../campaigns/merchant-operations.ts'
-import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../campaigns/moves-store.ts'
-import { bankNotInvited } from '../campaigns/parties.ts'
+import { requireOwn } from '../campaigns/for-merchant/operations.ts'
+import { bankNotInvited } from '../campaigns/history/parties.ts'
+import { lockCampaignByClock } from '../campaigns/lifecycle/due-moves.ts'
+import { type Guard, requireExpected, requireSeen } from '../campaigns/lifecycle/expected-version.ts'
+import * as lifecycle from '../campaigns/lifecycle/lifecycle.ts'
+import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../campaigns/lifecycle/moves-store.ts'
 import type { Queryable } from '../db/database.ts'
 
 export type Partner = BankCaller | MerchantCaller

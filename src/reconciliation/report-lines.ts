@@ -1,9 +1,10 @@
 /** A report as a file (contract/reconciliation.md, "The report file"): CSV (RFC 4180, UTF-8) that becomes checked lines. Pure: bytes in, lines and faults out. */
-import { isDateAlone, readInstant } from '../campaigns/instant.ts'
-import { decodeLine, readLines, splitRecord } from '../csv-lines.ts'
+
 import { DomainError } from '../errors.ts'
-import { brokenRule, oneLine } from '../partners/text-rules.ts'
-import { shownText } from '../shown-text.ts'
+import { decodeLine, readLines, splitRecord } from '../text/csv-lines.ts'
+import { isDateAlone, readInstant } from '../text/instant.ts'
+import { shownText } from '../text/shown-text.ts'
+import { brokenRule, oneLine } from '../text/text-rules.ts'
 import type { Side } from './differences.ts'
 import {
   type Broken,

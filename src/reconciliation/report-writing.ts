@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { copyHeader, copyTrailer } from '../db/copy-format.ts'
+import { copyHeader, copyTrailer } from '../db/streaming/copy-format.ts'
 import { lineColumns } from './comparison-sql.ts'
 import type { ReportLine } from './report-lines.ts'
 

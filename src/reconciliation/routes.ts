@@ -1,7 +1,7 @@
 /** Reports, reconciliation and settlement after the period, below `/portal` (contract/reconciliation.md). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { CampaignRoutesDeps } from '../campaigns/callers.ts'
-import { createUploadTurns } from '../http/file-upload.ts'
+import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
+import { createUploadTurns } from '../http/upload/file-upload.ts'
 import { actRoutes } from './act/routes.ts'
 import { bankMoveRoutes, merchantMoveRoutes } from './move-routes.ts'
 import { readRoutes } from './read-routes.ts'

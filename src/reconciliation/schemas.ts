@@ -1,9 +1,10 @@
 /** The shapes of reconciliation (contract/portal.md, "Reads"): from these come validation, types, answers and the OpenAPI document. */
 import Type from 'typebox'
-import { count, money, participation, text } from '../campaigns/campaign-schemas.ts'
-import { pageOf, pagingParameters } from '../campaigns/paging.ts'
-import { CampaignStatus, closed, instant, uuid } from '../campaigns/schemas.ts'
-import { named, nullable } from '../http/openapi.ts'
+import { participation } from '../campaigns/campaign-schemas.ts'
+import { CampaignStatus } from '../campaigns/schemas.ts'
+import { named, nullable } from '../http/openapi/operations.ts'
+import { pageOf, pagingParameters } from '../http/paging.ts'
+import { closed, count, instant, money, text, uuid } from '../http/schemas.ts'
 import { type DifferenceKind, differenceKinds, sides } from './differences.ts'
 
 export const mostCommentCharacters = 1_000

@@ -1,6 +1,6 @@
 /** Reports and what they have led to: how they are written at the end of an upload, and read. */
-import type { CampaignStatus, ReportingStage } from '../campaigns/lifecycle.ts'
-import type { Actor } from '../campaigns/moves-store.ts'
+import type { CampaignStatus, ReportingStage } from '../campaigns/lifecycle/lifecycle.ts'
+import type { Actor } from '../campaigns/lifecycle/moves-store.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 import type { Comparison } from './comparison-store.ts'
 import type { CountsByKind, Difference, Side } from './differences.ts'

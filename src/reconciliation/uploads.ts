@@ -1,8 +1,8 @@
 /** A bank or a merchant uploads its report (contract/reconciliation.md, "The report file"): the whole of it in one transaction, or nothing. */
 import { randomUUID } from 'node:crypto'
 import type { CampaignDeps } from '../campaigns/deps.ts'
-import * as lifecycle from '../campaigns/lifecycle.ts'
-import { actorOf, writeDecisions } from '../campaigns/moves-store.ts'
+import * as lifecycle from '../campaigns/lifecycle/lifecycle.ts'
+import { actorOf, writeDecisions } from '../campaigns/lifecycle/moves-store.ts'
 import type { Queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { DomainError } from '../errors.ts'

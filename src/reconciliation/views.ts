@@ -1,6 +1,6 @@
 /** What partners see of reports and differences (contract/portal.md, "Reads"). */
-import { bankReportingStatus, isSettled } from '../campaigns/lifecycle.ts'
-import { csvCell } from '../csv-cell.ts'
+import { bankReportingStatus, isSettled } from '../campaigns/lifecycle/lifecycle.ts'
+import { csvCell } from '../text/csv-cell.ts'
 import { countEveryKind, type Difference, totalOf } from './differences.ts'
 import type { BankReconciliation, ListedReport, Reconciliations } from './store.ts'
 import type { Tried, Uploaded } from './uploads.ts'

@@ -2,10 +2,10 @@
  * Removes personal data that is older than the settings allow (contract/contract/contract/security.md, "Personal data"). Each call does a bounded
  * piece; what several processes do at once, one of them does.
  */
-import { tellSegmentChanged } from '../campaigns/moves-store.ts'
+import { tellSegmentChanged } from '../campaigns/lifecycle/moves-store.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
-import { firstOrderId } from '../esim/order-id.ts'
+import { firstOrderId } from '../esim/orders/order-id.ts'
 import { cutoff } from './cutoff.ts'
 import * as store from './removal-store.ts'
 

@@ -3,12 +3,12 @@
  * falls due on the way is carried out before the answer.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { instantForm, readInstant } from '../campaigns/instant.ts'
 import { type Clock, realMs } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
-import { addDuration } from '../duration.ts'
 import { DomainError } from '../errors.ts'
+import { addDuration } from '../text/duration.ts'
+import { instantForm, readInstant } from '../text/instant.ts'
 
 export type SandboxDeps = {
   database: Database

@@ -2,12 +2,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { keyCheck, noteGuess, type OperatorDeps } from '../admin/authenticate.ts'
-import { instantForm, instantPattern } from '../campaigns/instant.ts'
+import { bearerToken, callerOf } from '../access/request/authenticate.ts'
+import { keyCheck, noteGuess, type OperatorDeps } from '../admin/request/authenticate.ts'
 import { DomainError } from '../errors.ts'
-import { bearerToken, callerOf } from '../http/authenticate.ts'
 import { CashbackError } from '../http/errors.ts'
-import { errorAnswers, named } from '../http/openapi.ts'
+import { errorAnswers, named } from '../http/openapi/operations.ts'
+import { instantForm, instantPattern } from '../text/instant.ts'
 import { moveClock, readClock, resetClock, type SandboxDeps } from './operations.ts'
 
 const Reading = named(

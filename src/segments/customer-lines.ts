@@ -1,7 +1,7 @@
 /** A file of customers: CSV (RFC 4180, UTF-8) with the one column `customerId`. Pure: bytes in, ids and faults out. */
 
-import { decodeLine, readLines, splitRecord } from '../csv-lines.ts'
-import { brokenRule } from '../partners/text-rules.ts'
+import { decodeLine, readLines, splitRecord } from '../text/csv-lines.ts'
+import { brokenRule } from '../text/text-rules.ts'
 import {
   type BrokenLine,
   customerColumn,

@@ -1,7 +1,7 @@
 /** A customer's rights: what is kept of one, and taking customers out of the directory and of segments (contract/operations.md, "Customers"). */
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { CampaignDeps } from '../campaigns/deps.ts'
-import { tellSegmentChanged } from '../campaigns/moves-store.ts'
+import { tellSegmentChanged } from '../campaigns/lifecycle/moves-store.ts'
 import { type Queryable, queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { findBank, findCustomerBank } from './customer-lookup-store.ts'

@@ -1,11 +1,17 @@
 /** A merchant forms the segment of its campaign from a file of customers (contract/campaigns.md, "Segments"). */
 import type { MerchantCaller } from '../access/caller.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
-import { lockCampaignByClock } from '../campaigns/due-moves.ts'
-import { type Guard, requireExpected } from '../campaigns/expected-version.ts'
-import { segmentBanks } from '../campaigns/lifecycle.ts'
-import { requireOwn } from '../campaigns/merchant-operations.ts'
-import { actorOf, campaignNotFound, type LockedCampaign, type Note, writeDecisions } from '../campaigns/moves-store.ts'
+import { requireOwn } from '../campaigns/for-merchant/operations.ts'
+import { lockCampaignByClock } from '../campaigns/lifecycle/due-moves.ts'
+import { type Guard, requireExpected } from '../campaigns/lifecycle/expected-version.ts'
+import { segmentBanks } from '../campaigns/lifecycle/lifecycle.ts'
+import {
+  actorOf,
+  campaignNotFound,
+  type LockedCampaign,
+  type Note,
+  writeDecisions,
+} from '../campaigns/lifecycle/moves-store.ts'
 import type { Queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { shareCustomers } from './customers-store.ts'

@@ -6,7 +6,7 @@ import type {
   CampaignStatus,
   Decision,
   ReportingStage,
-} from '../../src/campaigns/lifecycle.ts'
+} from '../../src/campaigns/lifecycle/lifecycle.ts'
 import { DomainError } from '../../src/errors.ts'
 
 export const dateFrom = new Date('2027-03-01T00:00:00.000Z')

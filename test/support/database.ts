@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import pg from 'pg'
 import { type Database, openDatabase } from '../../src/db/database.ts'
-import { startEmbeddedDatabase } from '../../src/db/embedded.ts'
+import { startEmbeddedDatabase } from '../../src/db/embedded/server.ts'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
 
 export type TestDatabase = {

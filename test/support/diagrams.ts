@@ -3,7 +3,7 @@
  * anew into the pages that show them, between their markers.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type Move, moves, type Subject, type Trigger } from '../../src/campaigns/lifecycle.ts'
+import { type Move, moves, type Subject, type Trigger } from '../../src/campaigns/lifecycle/lifecycle.ts'
 
 export const pages = ['ARCHITECTURE.md', 'docs/campaign-life.md'] as const
 

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { profileLines } from '../../samples/make-profiles.ts'
 import { createLogger } from '../../src/log.ts'
-import { loadSamples } from '../../src/samples.ts'
+import { loadSamples } from '../../src/sandbox/samples.ts'
 import { type Answer, startPlatform, type TestPlatform } from './platform.ts'
 
 type Caller = 'alpha' | 'beta' | 'grocer' | 'operator' | 'person' | 'nobody'

@@ -1,7 +1,7 @@
 /** Records the examples of the OpenAPI documents: `npm run examples` records those that are missing or look
  * different by now, `npm run examples -- --all` all of them. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type Examples, examplesUrl } from '../../src/http/openapi-examples.ts'
+import { type Examples, examplesUrl } from '../../src/http/openapi/examples.ts'
 import { type Exchange, walkExamples } from './example-walk.ts'
 import { readDocuments } from './openapi.ts'
 

@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
-import { startEmbeddedDatabase } from '../../src/db/embedded.ts'
+import { startEmbeddedDatabase } from '../../src/db/embedded/server.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const systemServers = '/usr/lib/postgresql'

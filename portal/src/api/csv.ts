@@ -1,4 +1,4 @@
-import { csvCell } from '../../../src/csv-cell.ts'
+import { csvCell } from '../../../src/text/csv-cell.ts'
 
 export type CsvCell = Parameters<typeof csvCell>[0]
 

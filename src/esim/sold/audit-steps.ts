@@ -4,7 +4,7 @@
  */
 import type { Check, Piece, Step } from '../../db/check.ts'
 import type { Queryable } from '../../db/database.ts'
-import { firstOrderId } from '../order-id.ts'
+import { firstOrderId } from '../orders/order-id.ts'
 import { firstIdEndingAt, readFigures } from './figures-store.ts'
 
 const hoursCheck: Check = {

@@ -5,8 +5,8 @@
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import { findPosition, newestPosition, unseen, valuesOf } from '../../events/position.ts'
-import { reservationMinutes } from '../lifecycle.ts'
-import { firstOrderId } from '../order-id.ts'
+import { reservationMinutes } from '../orders/lifecycle.ts'
+import { firstOrderId } from '../orders/order-id.ts'
 import { edgeOf, partsOf } from './edges.ts'
 import { allReached } from './fold-store.ts'
 

@@ -1,6 +1,6 @@
 /** How the platform draws settlement acts: beside what others wait for, as each one takes the processor for tens of milliseconds. */
-import { createTurns } from '../../turns.ts'
-import { piecesOfThread } from '../../worker-pieces.ts'
+import { createTurns } from '../../work/turns.ts'
+import { piecesOfThread } from '../../work/worker-pieces.ts'
 import type { ActStyle } from './pdf.ts'
 import type { SettlementAct } from './read.ts'
 

@@ -1,6 +1,6 @@
 /** The settlement act of a campaign: what both sides reported, what was accepted, and what the merchant owes to each bank. */
 import type { CampaignDeps } from '../../campaigns/deps.ts'
-import { bankNotInvited, requireParty } from '../../campaigns/parties.ts'
+import { bankNotInvited, requireParty } from '../../campaigns/history/parties.ts'
 import { DomainError } from '../../errors.ts'
 import type { Partner } from '../operations.ts'
 import { type Act, type ActReport, findAct, hashReport } from './store.ts'

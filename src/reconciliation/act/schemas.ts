@@ -1,8 +1,8 @@
 /** The shape of a settlement act. */
 import Type from 'typebox'
-import { count, money, text } from '../../campaigns/campaign-schemas.ts'
-import { CampaignStatus, closed, instant, uuid } from '../../campaigns/schemas.ts'
-import { nullable } from '../../http/openapi.ts'
+import { CampaignStatus } from '../../campaigns/schemas.ts'
+import { nullable } from '../../http/openapi/operations.ts'
+import { closed, count, instant, money, text, uuid } from '../../http/schemas.ts'
 import { differenceCounts } from '../schemas.ts'
 import { actLanguages } from './texts.ts'
 

@@ -1,6 +1,6 @@
 /** All SQL of settlement acts: one statement for what the act tells, so that all of it belongs to the same moment. */
 import { createHash } from 'node:crypto'
-import type { CampaignStatus, ReportingStage } from '../../campaigns/lifecycle.ts'
+import type { CampaignStatus, ReportingStage } from '../../campaigns/lifecycle/lifecycle.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { CountsByKind } from '../differences.ts'
 import { readFile } from '../file-store.ts'

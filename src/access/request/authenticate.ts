@@ -1,0 +1,73 @@
+/** Who is calling: the token of a request becomes a Caller, before anything else of the request is read. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { DomainError, InvalidTokenError } from '../../errors.ts'
+import type { BankCaller, Caller, MerchantCaller } from '../caller.ts'
+import type { Refusals } from '../refusals.ts'
+import type { Tokens } from '../tokens.ts'
+import { originOf } from './same-origin.ts'
+import { cookieToken } from './session-cookie.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null
+  }
+}
+
+export type AuthenticateDeps = { tokens: Tokens; refusals: Refusals; publicUrl: string }
+
+/**
+ * Every route of this plugin needs a token of ours (contract/access.md, "Tokens"), as bearer token or in the portal's session cookie.
+ *
+ * @throws DomainError 'unauthenticated'; 'unavailable' when revocations could not be read for 10 seconds; 'forbidden' for a change
+ *   by cookie that does not come from the platform's own pages
+ */
+export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void {
+  app.addHook('onRequest', (request, _, done) => {
+    const caller = callerOf(request, deps)
+    if (caller instanceof DomainError) return done(caller)
+    request.caller = caller
+    done()
+  })
+}
+
+/** Who is calling, or why that is not known or may not be. */
+export function callerOf(request: FastifyRequest, deps: AuthenticateDeps): Caller | DomainError {
+  const token = tokenOf(request, deps.publicUrl)
+  const read = token === null ? null : deps.tokens.read(token)
+  if (token === null) return new DomainError('unauthenticated', 'A bearer token is needed')
+  if (!read || deps.refusals.refused(read)) return new InvalidTokenError()
+  if (deps.refusals.stale())
+    return new DomainError('unavailable', 'The database is away for a moment; try again', { retryAfterSeconds: 2 })
+  const byCookie = request.headers.authorization === undefined
+  // The cookie is for people; a system's token in it is no session.
+  if (byCookie && read.caller.userType !== 'portal_user') return new InvalidTokenError()
+  if (byCookie && !isRead(request) && originOf(request, deps.publicUrl) !== 'same')
+    return new DomainError('forbidden', 'With the session cookie, changes are taken from the platform’s own pages only')
+  return read.caller
+}
+
+/** The token of a request: its bearer token, or without the header `Authorization` the one in its cookie. */
+export function tokenOf(request: FastifyRequest, publicUrl: string): string | null {
+  return request.headers.authorization === undefined ? cookieToken(request, publicUrl) : bearerToken(request)
+}
+
+export const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'
+
+/** The scheme's name is read in any case (RFC 9110). */
+export function bearerToken(request: FastifyRequest): string | null {
+  const header = request.headers.authorization
+  if (header === undefined || header.slice(0, 7).toLowerCase() !== 'bearer ') return null
+  return header.slice(7).trimStart()
+}
+
+/** @throws DomainError 'forbidden' unless a bank calls */
+export function bankOf(request: FastifyRequest): BankCaller {
+  if (request.caller?.type === 'bank') return request.caller
+  throw new DomainError('forbidden', 'This operation is for banks')
+}
+
+/** @throws DomainError 'forbidden' unless a merchant calls */
+export function merchantOf(request: FastifyRequest): MerchantCaller {
+  if (request.caller?.type === 'retailer') return request.caller
+  throw new DomainError('forbidden', 'This operation is for merchants')
+}

@@ -1,0 +1,22 @@
+/** All SQL of who is logged in. */
+
+import type { Queryable } from '../db/database.ts'
+import type { Caller } from './caller.ts'
+
+/** What people call an account: its login (of a credential the clientId), and the names of the bank or merchant; null: the platform. */
+export type AccountNames = { login: string; name: string | null; nameEn: string | null }
+
+/** @returns null when the user or credential is not there any more */
+export async function findNames(database: Queryable, caller: Caller): Promise<AccountNames | null> {
+  const [row] = await database.query<AccountNames>(
+    caller.userType === 'portal_user'
+      ? `select u.login, coalesce(b.name, m.name) as name, m.name_en as "nameEn"
+         from portal_users u left join banks b using (bank_id) left join merchants m using (merchant_id)
+         where u.user_id::text = $1`
+      : `select c.client_id as login, coalesce(b.name, m.name) as name, m.name_en as "nameEn"
+         from credentials c left join banks b using (bank_id) left join merchants m using (merchant_id)
+         where c.client_id = $1`,
+    [caller.subject],
+  )
+  return row ?? null
+}

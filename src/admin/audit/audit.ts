@@ -1,0 +1,176 @@
+/**
+ * Proves the books (contract/operations.md, "The audit"): what the rules promise is checked anew against what the database holds, piece
+ * by piece, while everything goes on.
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import { campaignChecks } from '../../campaigns/lifecycle/audit-checks.ts'
+import { campaignSteps } from '../../campaigns/lifecycle/audit-steps.ts'
+import { addCount, type Check, type CheckResult, type Counts, type Piece, type Step } from '../../db/check.ts'
+import { type Database, type Queryable, queryable } from '../../db/database.ts'
+import { DomainError } from '../../errors.ts'
+import { salesChecks, salesSteps } from '../../esim/sold/audit-steps.ts'
+import { sealedCheck, sealedStep } from '../../esim/stock/audit.ts'
+import { auditChecks, booksCheck, orderSteps } from '../../esim/stock/audit-checks.ts'
+import type { Sealing } from '../../esim/stock/sealing.ts'
+import { checksOfRetention, type RetentionDays } from '../../retention/removal.ts'
+import type { AuditProgress, AuditResult, AuditRun, Found } from './store.ts'
+import * as store from './store.ts'
+
+export type { AuditResult } from './store.ts'
+
+export type AuditDeps = { database: Database; sealing: Sealing; retention: RetentionDays }
+
+export type AuditOptions = {
+  /** Goes on where the last run was broken off; without such a run it begins anew. */
+  resume?: boolean
+  /** Aborts when the client has left: the audit ends within a second, and can be resumed. */
+  left?: AbortSignal
+  /** Told at the beginning and after each piece. */
+  onProgress?: (progress: { percent: number; step: string }) => void
+}
+
+/** A longer pause helps nobody. */
+const maxPauseMs = 500
+const saveEveryMs = 1_000
+/** A connection that was just closed keeps its lock for a moment. */
+const lockWithinMs = 2_000
+/** More findings of one check than anybody reads are counted but not named. */
+const maxNamed = 10
+
+/**
+ * Checks all orders, profiles and campaigns. Only one audit runs at a time.
+ *
+ * @param now for what depends on the time
+ * @returns each check with what was found, in plain words and without secrets
+ * @throws DomainError 'conflict' while another one runs; 'unavailable' when the client has left or the database is away
+ */
+export function audit(deps: AuditDeps, now: Date, options: AuditOptions = {}): Promise<AuditResult> {
+  const { database } = deps
+  return database.dedicated(async client => {
+    const connection = queryable(client)
+    await lock(database, connection)
+    try {
+      await store.prepare(connection)
+      return await runSteps({ ...planOf(deps, now), database, connection, options })
+    } finally {
+      await store.unlock(connection).catch(() => {})
+    }
+  }, options.left)
+}
+
+export const findLastAudits = ({ database }: Pick<AuditDeps, 'database'>) => store.findLastAudits(database)
+
+/** What is checked, in the order in which it is told, and the steps that do it. */
+function planOf({ sealing, retention }: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } {
+  const kept = checksOfRetention(retention, now)
+  return {
+    checks: [booksCheck, sealedCheck, ...auditChecks, ...salesChecks, ...campaignChecks, ...kept],
+    steps: [
+      sealedStep(sealing),
+      ...orderSteps(now, within => kept.flatMap(({ orders }) => orders?.(within) ?? [])),
+      ...salesSteps,
+      ...campaignSteps(within => kept.flatMap(({ campaigns }) => campaigns?.(within) ?? [])),
+    ],
+  }
+}
+
+async function lock(database: Database, connection: Queryable): Promise<void> {
+  const giveUpAt = performance.now() + lockWithinMs
+  while (!(await store.tryLock(connection))) {
+    if (performance.now() < giveUpAt) {
+      await wait(50)
+      continue
+    }
+    const { unfinished } = await store.findLastAudits(database)
+    const reached = unfinished
+      ? `, has checked ${unfinished.percent} % and began at ${unfinished.startedAt.toISOString()}`
+      : ''
+    throw new DomainError('conflict', `An audit is already running${reached}: wait until it ends`)
+  }
+}
+
+type Work = { checks: Check[]; steps: Step[]; database: Database; connection: Queryable; options: AuditOptions }
+
+async function runSteps({ checks, steps, database, connection, options }: Work): Promise<AuditResult> {
+  const run = await beginRun(database, steps, options.resume ?? false)
+  const { progress } = run
+  const share = await sharesOf(connection, steps)
+  let savedAtMs = performance.now()
+  for (let step = steps[progress.step]; step; step = steps[progress.step]) {
+    options.onProgress?.({ percent: progress.percent, step: step.name })
+    const startedAtMs = performance.now()
+    const piece = await step.next(connection, progress.after)
+    add(progress, piece)
+    progress.percent = share(progress)
+    if (piece.reached === null || performance.now() - savedAtMs > saveEveryMs) {
+      await store.saveProgress(database, run.runId, progress)
+      savedAtMs = performance.now()
+    }
+    if (await store.othersWork(connection)) await wait(Math.min(performance.now() - startedAtMs, maxPauseMs))
+  }
+  const result = resultOf(checks, progress)
+  await store.finishRun(database, run.runId, result)
+  return result
+}
+
+async function beginRun(database: Database, steps: readonly Step[], resume: boolean): Promise<AuditRun> {
+  const names = steps.map(({ name }) => name)
+  const brokenOff = resume ? await store.findUnfinished(database) : null
+  if (brokenOff && String(brokenOff.progress.steps) === String(names)) return brokenOff
+  return store.insertRun(database, {
+    steps: names,
+    step: 0,
+    after: null,
+    rows: 0,
+    found: {},
+    counts: {},
+    percent: 0,
+  })
+}
+
+/** Adds what a piece has found, and moves on behind it. */
+function add(progress: AuditProgress, { findings, counts, rows, reached }: Piece): void {
+  for (const { code, text } of findings) {
+    const found = progress.found[code] ?? { total: 0, named: [] }
+    progress.found[code] = found
+    if (found.named.includes(text)) continue
+    found.total++
+    if (found.named.length < maxNamed) found.named.push(text)
+  }
+  for (const [code, byName] of Object.entries(counts))
+    for (const [name, value] of Object.entries(byName)) addCount(progress.counts, code, name, value)
+  progress.after = reached
+  progress.rows = reached ? progress.rows + rows : 0
+  if (!reached) progress.step++
+}
+
+/** @returns tells which part of the whole work is done, in per cent: tables count by their size */
+async function sharesOf(connection: Queryable, steps: readonly Step[]): Promise<(progress: AuditProgress) => number> {
+  const sizes = await store.findSizes(connection, [...new Set(steps.map(({ table }) => table))])
+  const weights = steps.map(({ table }) => 1 + (sizes.get(table)?.bytes ?? 0))
+  const sum = (parts: readonly number[]) => parts.reduce((total, part) => total + part, 0)
+  return ({ step, rows }) => {
+    const part = Math.min(rows / (sizes.get(steps[step]?.table ?? '')?.rows ?? 1), 1)
+    return Math.floor((100 * (sum(weights.slice(0, step)) + part * (weights[step] ?? 0))) / sum(weights))
+  }
+}
+
+function resultOf(checks: readonly Check[], { found, counts }: AuditProgress): AuditResult {
+  const results = checks.map(check => checkResult(check, found[check.code], counts[check.code] ?? {}))
+  return { ok: results.every(({ ok }) => ok), checks: results }
+}
+
+function checkResult(
+  { code, name, holds, params }: Check,
+  found: Found | undefined,
+  counts: Counts[string],
+): CheckResult {
+  if (!found) {
+    const figures = params && Object.fromEntries(params.map(param => [param, counts[param] ?? 0]))
+    const detail = holds.replace(/\{(\w+)\}/g, (_, figure) => String(figures?.[figure] ?? 0))
+    return { code, name, ok: true, detail, ...(figures && { params: figures }) }
+  }
+  const { total, named } = found
+  const more = total > named.length ? [`and ${total - named.length} more`] : []
+  return { code, name, ok: false, detail: [...named, ...more].join('; ') }
+}

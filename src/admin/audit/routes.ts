@@ -1,0 +1,163 @@
+/** The audit for the operator: running it, and how the last one ended. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+import Type from 'typebox'
+import type { Clock } from '../../clock.ts'
+import { leaving } from '../../http/answer/leaving.ts'
+import { sendProgress } from '../../http/answer/line-answer.ts'
+import { nullable } from '../../http/openapi/operations.ts'
+import { count, flag, instant, text } from '../../http/schemas.ts'
+import { closed, NoQuery, operation, operatorErrors } from '../request/documents.ts'
+import { type AuditDeps, audit, findLastAudits } from './audit.ts'
+
+const fields = {
+  ok: flag('Every check holds'),
+  checks: Type.Array(
+    Type.Object(
+      {
+        code: text('The check, for programs; it never changes', 'live-orders'),
+        name: text('What must hold', 'no profile is on two live orders'),
+        ok: flag('It does'),
+        detail: Type.String({ description: 'What was found, in words' }),
+        params: Type.Optional(
+          Type.Record(Type.String(), Type.Integer(), { description: 'The figures in `detail`, when the check holds' }),
+        ),
+      },
+      { title: 'AuditCheck', description: 'One check' },
+    ),
+    { description: 'Every check' },
+  ),
+}
+const Audit = Type.Object(fields, { title: 'Audit', description: 'The result of the checks' })
+
+const percent = count('Part of the work that is done, in per cent', 43)
+
+const AuditLine = Type.Object(
+  {
+    progress: Type.Optional(
+      Type.Object({ percent, step: text('What is being checked', 'orders') }, { description: 'How far it has come' }),
+    ),
+    error: Type.Optional(Type.String({ description: 'Why it stopped' })),
+    ok: Type.Optional(fields.ok),
+    checks: Type.Optional(fields.checks),
+  },
+  { title: 'AuditLine', description: 'Progress, or an error; the last line is the result' },
+)
+
+const LastAudits = Type.Object(
+  {
+    last: nullable(
+      Type.Object(
+        {
+          ...fields,
+          startedAt: instant('When it began'),
+          finishedAt: instant('When it ended'),
+        },
+        { description: 'The last audit that came to its end; null: there was none' },
+      ),
+    ),
+    unfinished: nullable(
+      Type.Object(
+        {
+          startedAt: instant('When it began'),
+          savedAt: instant('When its progress was last saved'),
+          percent,
+          running: flag('true: it is running now; false: it was broken off and can be resumed'),
+        },
+        { description: 'The audit that runs or was broken off; null: there is none' },
+      ),
+    ),
+  },
+  { description: 'The last audits, in real time' },
+)
+
+const AuditQuery = Type.Object(
+  {
+    resume: Type.Boolean({
+      default: false,
+      description: 'true: continues the last audit if it was broken off, else begins a new one',
+    }),
+    progress: Type.Boolean({
+      default: false,
+      description: 'true: the answer is NDJSON with lines of progress, so the connection is never silent for long',
+    }),
+  },
+  closed,
+)
+
+const runSchema = {
+  ...operation(
+    'Upkeep',
+    'runAudit',
+    'Check that all records agree',
+    'Everything is checked again in small pieces; sales continue meanwhile. One audit runs at a time. It ends when the client ' +
+      'closes the connection, and can then be resumed.',
+  ),
+  querystring: AuditQuery,
+  response: {
+    200: {
+      description: 'The result of the checks',
+      content: {
+        'application/json': { schema: Audit },
+        'application/x-ndjson': { schema: Type.Unsafe<NodeJS.ReadableStream>(AuditLine) },
+      },
+    },
+    ...operatorErrors({ 409: 'Another audit is running' }),
+  },
+}
+
+export const auditAdminRoutes: FastifyPluginAsyncTypebox<AuditDeps & { clock: Clock }> = async (app, deps) => {
+  app.get('/audit', { schema: runSchema }, async (request, reply) => {
+    const { resume, progress } = request.query
+    const options = { resume, left: leaving(reply as FastifyReply) }
+    if (!progress) return (await audit(deps, deps.clock.now(), options)) as never
+    return sendProgress(reply as FastifyReply, async tell => {
+      const onProgress = seldom((step: object) => tell({ progress: step }))
+      tell(await audit(deps, deps.clock.now(), { ...options, onProgress }))
+    }) as never
+  })
+
+  app.get(
+    '/audit/last',
+    {
+      schema: {
+        ...operation(
+          'Upkeep',
+          'readLastAudit',
+          'The last result of the audit, and how far the present one has come',
+          'Reads what was kept; it checks nothing.',
+        ),
+        querystring: NoQuery,
+        response: { 200: LastAudits, ...operatorErrors() },
+      },
+    },
+    async () => {
+      const { last, unfinished } = await findLastAudits(deps)
+      return {
+        last: last && {
+          ...last.result,
+          startedAt: last.startedAt.toISOString(),
+          finishedAt: last.finishedAt.toISOString(),
+        },
+        unfinished: unfinished && {
+          startedAt: unfinished.startedAt.toISOString(),
+          savedAt: unfinished.savedAt.toISOString(),
+          percent: unfinished.percent,
+          running: unfinished.isRunning,
+        },
+      }
+    },
+  )
+}
+
+const tellEveryMs = 250
+
+/** Calls `tell` the first time, and then at most four times a second. */
+function seldom<T>(tell: (value: T) => void): (value: T) => void {
+  let toldAtMs = Number.NEGATIVE_INFINITY
+  return value => {
+    if (performance.now() - toldAtMs < tellEveryMs) return
+    toldAtMs = performance.now()
+    tell(value)
+  }
+}

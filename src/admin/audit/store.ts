@@ -1,0 +1,141 @@
+/** All SQL of running the audit: one at a time, its connection, and how far each run has come. */
+import { campaignCheckFunctions } from '../../campaigns/lifecycle/audit-steps.ts'
+import type { CheckResult, Counts } from '../../db/check.ts'
+import type { Queryable } from '../../db/database.ts'
+
+export type AuditResult = { ok: boolean; checks: CheckResult[] }
+
+/** The findings of one check so far; `named` are the first of them. */
+export type Found = { total: number; named: string[] }
+
+export type AuditProgress = {
+  /** The names of all steps: a run of other steps can't be resumed. */
+  steps: string[]
+  /** The step under way and what it has reached. */
+  step: number
+  after: string[] | null
+  /** Rows of the step under way that were checked. */
+  rows: number
+  found: Record<string, Found>
+  counts: Counts
+  percent: number
+}
+
+export type AuditRun = { runId: number; startedAt: Date; progress: AuditProgress }
+
+const auditLock = 7_365_029
+
+/**
+ * Prepares the audit's own connection. It reads only, and its plans are the same whatever the planner believes of the tables: ranges
+ * are found by their index, and joined by hash or merge. A connection that is lost to a silent network frees the lock by itself.
+ */
+export async function prepare(connection: Queryable): Promise<void> {
+  for (const setting of [
+    `statement_timeout = '20s'`,
+    `idle_session_timeout = '10s'`,
+    `client_connection_check_interval = '1s'`,
+    'max_parallel_workers_per_gather = 0',
+    'jit = off',
+    'enable_nestloop = off',
+    'enable_seqscan = off',
+    `work_mem = '16MB'`,
+  ])
+    await connection.execute(`set ${setting}`)
+  for (const made of campaignCheckFunctions) await connection.execute(made)
+  await connection.execute('set default_transaction_read_only = on')
+}
+
+/** @returns false: another audit is running */
+export async function tryLock(connection: Queryable): Promise<boolean> {
+  const [row] = await connection.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [auditLock])
+  return row?.locked ?? false
+}
+
+export async function unlock(connection: Queryable): Promise<void> {
+  await connection.execute('select pg_advisory_unlock($1)', [auditLock])
+}
+
+/** Whether other connections of this database are at work at this moment. */
+export async function othersWork(connection: Queryable): Promise<boolean> {
+  const rows = await connection.query(
+    `select from pg_stat_activity
+     where datname = current_database() and state = 'active' and backend_type = 'client backend' and pid <> pg_backend_pid() limit 1`,
+  )
+  return rows.length > 0
+}
+
+/** The size of each table, and about how many rows it has. */
+export async function findSizes(
+  connection: Queryable,
+  tables: readonly string[],
+): Promise<Map<string, { bytes: number; rows: number }>> {
+  const rows = await connection.query<{ name: string; bytes: number; rows: number }>(
+    `select relname as name, pg_table_size(oid) as bytes, greatest(reltuples, 1) as rows from pg_class
+     where oid = any($1::text[]::regclass[])`,
+    [tables],
+  )
+  return new Map(rows.map(({ name, ...size }) => [name, size]))
+}
+
+/** The run that was broken off, if the last one was. */
+export async function findUnfinished(database: Queryable): Promise<AuditRun | null> {
+  const [run] = await database.query<AuditRun>(
+    `select run_id as "runId", started_at as "startedAt", progress from audit_runs where finished_at is null
+     order by run_id desc limit 1`,
+  )
+  return run ?? null
+}
+
+/** Begins a run in place of one that was broken off. */
+export async function insertRun(database: Queryable, progress: AuditProgress): Promise<AuditRun> {
+  await database.execute('delete from audit_runs where finished_at is null')
+  const [run] = await database.query<AuditRun>(
+    `insert into audit_runs (progress) values ($1) returning run_id as "runId", started_at as "startedAt", progress`,
+    [JSON.stringify(progress)],
+  )
+  return run as AuditRun
+}
+
+export async function saveProgress(database: Queryable, runId: number, progress: AuditProgress): Promise<void> {
+  await database.execute('update audit_runs set progress = $2, saved_at = now() where run_id = $1', [
+    runId,
+    JSON.stringify(progress),
+  ])
+}
+
+/** Keeps the result; only the last one stays. */
+export async function finishRun(database: Queryable, runId: number, result: AuditResult): Promise<void> {
+  await database.execute(
+    `with older as (delete from audit_runs where run_id <> $1)
+     update audit_runs set result = $2, finished_at = now(), saved_at = now(), progress = '{}' where run_id = $1`,
+    [runId, JSON.stringify(result)],
+  )
+}
+
+export type LastAudit = { startedAt: Date; finishedAt: Date; result: AuditResult }
+export type UnfinishedAudit = { startedAt: Date; savedAt: Date; percent: number; isRunning: boolean }
+
+export async function findLastAudits(
+  database: Queryable,
+): Promise<{ last: LastAudit | null; unfinished: UnfinishedAudit | null }> {
+  const runs = await database.query<LastAudit & { savedAt: Date; percent: number | null; isRunning: boolean }>(
+    `select started_at as "startedAt", finished_at as "finishedAt", saved_at as "savedAt", result, (progress->>'percent')::int as percent,
+       exists (select from pg_locks where locktype = 'advisory' and objid = $1 and granted
+         and database = (select oid from pg_database where datname = current_database())) as "isRunning"
+     from audit_runs order by run_id desc`,
+    [auditLock],
+  )
+  const last = runs.find(({ finishedAt }) => finishedAt !== null)
+  const unfinished = runs.find(({ finishedAt }) => finishedAt === null)
+  return {
+    last: last ? { startedAt: last.startedAt, finishedAt: last.finishedAt, result: last.result } : null,
+    unfinished: unfinished
+      ? {
+          startedAt: unfinished.startedAt,
+          savedAt: unfinished.savedAt,
+          percent: unfinished.percent ?? 0,
+          isRunning: unfinished.isRunning,
+        }
+      : null,
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Who may use the operator's interface: whoever has the operator's key, and the platform's own users by their token, as bearer or in
+ * the portal's cookie. A user with the role `viewer` reads only.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type AuthenticateDeps, bearerToken, callerOf, isRead } from '../../access/request/authenticate.ts'
+import type { AddressLimit } from '../../access/throttle.ts'
+import { type Actor, actorOf, operatorActor } from '../../campaigns/lifecycle/moves-store.ts'
+import { DomainError, InvalidTokenError } from '../../errors.ts'
+
+export type OperatorDeps = AuthenticateDeps & { operatorKey: string; keyGuesses: AddressLimit }
+
+/**
+ * Every route of this plugin is for the platform's operator. `request.caller` stays null for the key itself.
+ *
+ * @throws DomainError 'unauthenticated'; 'forbidden' for a partner's token, for a change by a `viewer`, and for one by cookie that
+ *   does not come from the platform's own pages; 'too-many' for wrong keys; 'unavailable' when revocations could not be read for 10
+ *   seconds
+ */
+export function authenticateOperator(app: FastifyInstance, deps: OperatorDeps): void {
+  const isKey = keyCheck(deps.operatorKey)
+  app.addHook('onRequest', async request => {
+    if (isKey(bearerToken(request))) return
+    const refusal = refusalOf(request, deps)
+    if (!refusal) return
+    await noteGuess(request, refusal, deps)
+    throw refusal
+  })
+}
+
+/**
+ * Logs a wrong key with its sender's address, and counts it: the right one is always taken, so nobody is locked out.
+ *
+ * @throws DomainError 'too-many' when the address has sent too many
+ */
+export async function noteGuess(request: FastifyRequest, refusal: DomainError, deps: OperatorDeps): Promise<void> {
+  if (refusal.code !== 'unauthenticated' || bearerToken(request) === null) return
+  request.log.warn({ address: request.ip }, 'a wrong operator key was refused')
+  await deps.keyGuesses(request.ip)
+}
+
+/** Compares in constant time, whatever the length of what is sent. */
+export function keyCheck(operatorKey: string): (given: string | null) => boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  const expected = digest(operatorKey)
+  return given => given !== null && timingSafeEqual(digest(given), expected)
+}
+
+/** Sets the caller of a request. @returns why it is refused */
+function refusalOf(request: FastifyRequest, deps: OperatorDeps): DomainError | undefined {
+  const caller = callerOf(request, deps)
+  if (caller instanceof DomainError) return withOwnText(caller)
+  if (caller.type !== 'platform') return new DomainError('forbidden', 'This operation is for the platform’s operator')
+  if (caller.role === 'viewer' && !isForViewers(request))
+    return new DomainError('forbidden', 'This operation needs the role admin')
+  request.caller = caller
+  return undefined
+}
+
+/** Here the operator's key counts, too. */
+function withOwnText(refusal: DomainError): DomainError {
+  if (refusal instanceof InvalidTokenError)
+    return new InvalidTokenError('This is not the operator’s key, and no valid token of a platform user')
+  return refusal.code === 'unauthenticated'
+    ? new DomainError('unauthenticated', 'The operator’s key is needed, or the token of a platform user')
+    : refusal
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A read that takes a body, because what is searched for belongs into no address. */
+    isSearch?: boolean
+    /** A read that hands out what the role `viewer` may not have. */
+    needsAdmin?: boolean
+  }
+}
+
+function isForViewers(request: FastifyRequest): boolean {
+  const { isSearch, needsAdmin } = request.routeOptions.config
+  return (isRead(request) || isSearch === true) && needsAdmin !== true
+}
+
+/** Who makes a change, for the history: the platform's user, or nobody by name for the operator's key. */
+export const operatorOf = ({ caller }: FastifyRequest): Actor => (caller ? actorOf(caller) : operatorActor)

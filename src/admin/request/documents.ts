@@ -1,0 +1,56 @@
+/** What all operations of the operator's interface share in their documentation. */
+import Type, { type TSchema } from 'typebox'
+import { OperatorError } from '../../http/errors.ts'
+import { errorAnswers } from '../../http/openapi/operations.ts'
+
+export const closed = { additionalProperties: false }
+export const NoQuery = Type.Object({}, closed)
+
+const common = {
+  401: 'Neither the operator’s key nor a valid token of a platform user',
+  403: 'The token is a partner’s, or of a platform user with the role viewer, who only reads',
+  429: 'Too many requests: try again after `Retry-After` seconds',
+  500: 'Internal error. Quote the request id when you contact support',
+  503: 'The platform is away for a moment; try again after `Retry-After` seconds',
+}
+
+/** Error answers of an operation: those that all share, and its own with the cause in words. */
+export const operatorErrors = (causes: Record<number, string> = {}) =>
+  errorAnswers(OperatorError, { 400: 'The request is invalid', ...common, ...causes })
+
+const tagNames = ['Overview', 'Partners', 'Access', 'Stock', 'Orders', 'Campaigns', 'Customers', 'Upkeep'] as const
+
+export const tags = [
+  { name: 'Overview', description: 'The state of the platform' },
+  { name: 'Partners', description: 'The directory of banks, merchants and mobile operators' },
+  { name: 'Access', description: 'Credentials of systems, and portal users' },
+  { name: 'Stock', description: 'Profiles: loading, counting, taking out of sale' },
+  { name: 'Orders', description: 'eSIM orders of all banks' },
+  { name: 'Campaigns', description: 'Campaigns of all merchants' },
+  { name: 'Customers', description: 'Customers and their banks' },
+  { name: 'Upkeep', description: 'Checks of the records, and keys' },
+] satisfies { name: (typeof tagNames)[number]; description: string }[]
+
+/** The head of an operation. */
+export const operation = (
+  tag: (typeof tagNames)[number],
+  operationId: string,
+  summary: string,
+  description: string,
+) => ({
+  tags: [tag],
+  security: [{ bearerToken: [] }],
+  operationId,
+  summary,
+  description,
+})
+
+/** An answer of many lines, each a JSON value. */
+export const lines = (line: TSchema, description: string) => ({
+  description,
+  content: { 'application/x-ndjson': { schema: Type.Unsafe<NodeJS.ReadableStream>(line) } },
+})
+
+/** A body that is a file; it is read as it comes, so this describes and nothing is checked by it. */
+export const csvBody = (description: string) =>
+  Type.Unsafe<unknown>({ type: 'string', contentMediaType: 'text/csv', description })

@@ -1,0 +1,101 @@
+/** The filters of the bank's list of campaigns (contract/campaigns.md, "Bank list"). */
+import Type from 'typebox'
+import { DomainError } from '../../errors.ts'
+import { closed, uuid } from '../../http/schemas.ts'
+import { nameParameter, namePattern } from '../../text/name-pattern.ts'
+import { activeOnParameter, periodParameters, readPeriodFilter } from '../../text/period-filter.ts'
+import { type BankStatus, bankStatuses, type CampaignStatus } from '../lifecycle/lifecycle.ts'
+import type { ListFilters } from './list-store.ts'
+
+/** What each value of `status` asks of the campaign, and of this bank's part in it. */
+const statusFilters: Record<string, { campaign: CampaignStatus; bank: BankStatus | null }> = {
+  active: { campaign: 'active', bank: 'approved' },
+  finished: { campaign: 'awaitingCompensationConfirmation', bank: null },
+  approved: { campaign: 'approved', bank: 'approved' },
+  deleted: { campaign: 'deleted', bank: null },
+}
+
+export const skuParameter = {
+  sku: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+      maxItems: 100,
+      description: 'Campaigns that name any of these SKUs; repeated: `sku=a&sku=b` or `sku[]=a&sku[]=b`',
+      examples: [['4820000000017']],
+    }),
+  ),
+}
+
+export const ListQuery = Type.Object(
+  {
+    ...nameParameter,
+    ...skuParameter,
+    retailerId: Type.Optional(uuid('Campaigns of this merchant')),
+    status: Type.Optional(
+      Type.Enum(Object.keys(statusFilters), {
+        description:
+          'active: the campaign runs and this bank takes part; approved: both have agreed, it has not started; finished: its ' +
+          'period has ended and reconciliation is under way; deleted: deleted. Left out: every campaign, deleted ones too',
+        examples: ['active'],
+      }),
+    ),
+    bankApprovalStatus: Type.Optional(
+      Type.Array(Type.Enum([...bankStatuses], { title: 'BankStatus' }), {
+        maxItems: 100,
+        description: 'Campaigns in which this bank has one of these statuses; repeated, or with commas',
+        examples: [['pending', 'approved']],
+      }),
+    ),
+    ...periodParameters,
+    ...activeOnParameter,
+  },
+  closed,
+)
+
+/** Brings the query into the form of the schema: lists may be repeated, written with brackets, and statuses with commas. */
+export function withLists(query: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { sku, 'sku[]': skus, bankApprovalStatus, 'bankApprovalStatus[]': statuses, ...others } = query
+  const listed = {
+    sku: together(sku, skus),
+    bankApprovalStatus: together(bankApprovalStatus, statuses)?.flatMap(text => text.split(',')),
+  }
+  return { ...others, ...Object.fromEntries(Object.entries(listed).filter(([, list]) => list !== undefined)) }
+}
+
+/** The values of a parameter that may be given several times; undefined when it is not given. */
+export function together(...given: unknown[]): string[] | undefined {
+  const values = given.flat().filter(value => typeof value === 'string')
+  return values.length > 0 ? values : undefined
+}
+
+type Query = {
+  name?: string
+  sku?: string[]
+  retailerId?: string
+  status?: string
+  bankApprovalStatus?: string[]
+  dateFrom?: string
+  dateTo?: string
+  activeOn?: string
+}
+
+/**
+ * @param query in the form of the schema
+ * @param schemaFaults what the schema has found in it
+ * @throws DomainError 'invalid' with all faults
+ */
+export function readFilters(query: Query, schemaFaults: readonly string[]): ListFilters {
+  const faults = [...schemaFaults]
+  const period = readPeriodFilter(query, faults)
+  if (faults.length > 0) throw new DomainError('invalid', [...new Set(faults)])
+  const { name, sku, retailerId, status, bankApprovalStatus } = query
+  const asked = status === undefined ? undefined : statusFilters[status]
+  const bankStatusesAsked = bankApprovalStatus ?? (asked?.bank ? [asked.bank] : null)
+  return {
+    namePattern: name === undefined ? null : namePattern(name),
+    sku: sku ?? null,
+    retailerId: retailerId ?? null,
+    campaignStatus: asked?.campaign ?? null,
+    bankStatuses: asked?.bank ? (bankStatusesAsked?.filter(one => one === asked.bank) ?? null) : bankStatusesAsked,
+    ...period,
+  }
+}

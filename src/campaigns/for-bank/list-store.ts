@@ -1,0 +1,170 @@
+/**
+ * What a bank's list of campaigns is read from. Nearly all of it is stored as the JSON text that readers get, so a read joins texts and
+ * builds only what the directory tells of merchants and countries.
+ */
+
+import { type Database, type Queryable, queryable, type Statement } from '../../db/database.ts'
+import { shownInstant } from '../../db/instants.ts'
+import { withLiterals } from '../../db/literals.ts'
+import { copyAsJson, type LongRead, type ReadLimits } from '../../db/streaming/copy-out.ts'
+import type { PeriodFilter } from '../../text/period-filter.ts'
+
+/** null: not asked for. */
+export type ListFilters = PeriodFilter & {
+  /** A regular expression of PostgreSQL. */
+  namePattern: string | null
+  sku: string[] | null
+  retailerId: string | null
+  campaignStatus: string | null
+  bankStatuses: string[] | null
+}
+
+/** `version` counts the changes of what the bank sees, and belongs to exactly this content. */
+export type BankList<Body> = { version: number; body: Body }
+
+/** The object goes on in the list of customers. */
+const segmentHead = `
+  ',"segment":{"segmentId":"' || s.segment_id || '","cashbackId":"' || s.cashback_id
+    || '","customersCount":' || s.customers_count || ',"formedAt":"' || ${shownInstant('s.formed_at')}
+    || '","sourceFileName":' || to_json(s.source_file_name) || ',"customerIds":'`
+
+const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end`
+
+/**
+ * A campaign's JSON with a comma before it, in two rows, the second for its segment: the server takes memory for all long texts of a
+ * row at once, and for two of them it would give it back and ask for it again with each row, which takes longer than the reading.
+ */
+const columns = `
+  case n when 1 then ',' end,
+  case n when 1 then c.card end,
+  case n when 1 then b.participation || c.standing || m.json || k.json else ${segmentHead} end,
+  case n when 1 then ${ownTerminals} else s.customer_ids end,
+  case when n = 2 then '}}' when s.cashback_id is null then ',"segment":null}' end`
+
+/** Merchants and countries are few: fenced by `offset 0`, their JSON is built once for each and then remembered by the plan. */
+const source = `
+  from campaign_banks b
+  join campaigns c using (cashback_id)
+  cross join lateral (
+    select ',"retailer":{"retailerId":"' || merchant_id || '","name":' || to_json(name) || '}' as json
+    from merchants where merchant_id = c.merchant_id offset 0
+  ) m
+  cross join lateral (
+    select ',"country":{"id":"' || country_id || '","name":' || to_json(name) || ',"code":' || to_json(code)
+      || ',"currency":{"code":' || to_json(currency_code) || ',"name":' || to_json(currency_name)
+      || ',"symbol":' || to_json(currency_symbol) || ',"icon":' || to_json(currency_icon) || '}},"terminals":' as json
+    from countries where country_id = c.country_id offset 0
+  ) k
+  left join merchant_terminal_lists l using (merchant_id)
+  left join campaign_segments s on s.cashback_id = b.cashback_id and s.bank_id = b.bank_id`
+
+const filtered = `
+  cross join (values (1), (2)) part (n)
+  where b.bank_id = $1::uuid and (n = 1 or s.cashback_id is not null)
+    and ($2::text is null or c.name ~ $2::text)
+    and ($3::text[] is null or c.sku && $3::text[])
+    and ($4::uuid is null or c.merchant_id = $4::uuid)
+    and ($5::text is null or c.status = $5::text)
+    and ($6::text[] is null or b.status = any($6::text[]))
+    and ($7::timestamptz is null or c.date_from >= $7::timestamptz)
+    and ($8::timestamptz is null or c.date_to <= $8::timestamptz)
+    and ($9::timestamptz is null or c.date_to > $9::timestamptz)
+    and ($10::timestamptz is null or c.date_from < $10::timestamptz)`
+
+const inOrder = 'order by b.created_at desc, b.cashback_id'
+
+const valuesOf = (bankId: string, filters: ListFilters) => [
+  bankId,
+  filters.namePattern,
+  filters.sku,
+  filters.retailerId,
+  filters.campaignStatus,
+  filters.bankStatuses,
+  filters.startsFrom,
+  filters.endsBy,
+  filters.active?.from ?? null,
+  filters.active?.until ?? null,
+]
+
+const version = 'select coalesce((select version from bank_lists where bank_id = $1), 0) as version'
+const versionStatement: Statement = { name: 'bank-list.version', text: version }
+
+/** One cheap read: whether anything has changed. */
+export async function readVersion(database: Queryable, bankId: string): Promise<number> {
+  const [row] = await database.query<{ version: number }>(versionStatement, [bankId])
+  return row?.version ?? 0
+}
+
+/** A list of at most so many campaigns and bytes is read at once, through the pool. */
+const shortCampaigns = 50
+const shortBytes = 256 * 1024
+
+const sizeStatement: Statement = {
+  name: 'bank-list.size',
+  text: `
+    select count(*) <= $2 and coalesce(sum(bytes), 0) <= $3 as "isShort" from (
+      select octet_length(c.card) + octet_length(${ownTerminals}) + coalesce(octet_length(s.customer_ids), 0) as bytes
+      ${source} where b.bank_id = $1 limit $2::int + 1
+    ) counted`,
+}
+
+/** Whether all campaigns of the bank together are few and short. */
+export async function isShort(database: Queryable, bankId: string): Promise<boolean> {
+  const [row] = await database.query<{ isShort: boolean }>(sizeStatement, [bankId, shortCampaigns, shortBytes])
+  return row?.isShort ?? true
+}
+
+const shortStatement: Statement = {
+  name: 'bank-list.short',
+  text: `
+    select (${version.replace('$1', '$1::uuid')}), '[' || substr(coalesce(string_agg(concat(${columns}), '' ${inOrder}, n), ''), 2) || ']' as items
+    ${source} ${filtered}`,
+}
+
+/** A short list as JSON text. */
+export async function readShort(database: Queryable, bankId: string, filters: ListFilters): Promise<BankList<Buffer>> {
+  const [row] = await database.query<{ version: number; items: string }>(shortStatement, valuesOf(bankId, filters))
+  if (!row) throw new Error('An aggregate has one row')
+  return { version: row.version, body: Buffer.from(row.items) }
+}
+
+/**
+ * Campaigns are found in the order of the index, and for each its rows in theirs: sorted, all would be found before the first one is
+ * sent, and a sort of the two rows alone (`order by ..., n`) takes a fifth of the whole time. Nested loops leave no other order.
+ */
+const snapshot = `
+  begin isolation level repeatable read read only;
+  set local enable_sort = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
+  set local max_parallel_workers_per_gather = 0; set local jit = off`
+
+/**
+ * A list of any length as JSON text.
+ *
+ * @param reader.left the reader does not wait any more
+ * @param reader.closed called when the reading has ended, also after an error
+ * @returns once the first bytes are there
+ */
+export function openLong(
+  database: Database,
+  given: { bankId: string; filters: ListFilters; limits: ReadLimits },
+  reader: { left: AbortSignal; closed(): void },
+): Promise<BankList<LongRead>> {
+  const { bankId, filters, limits } = given
+  const opened = Promise.withResolvers<BankList<LongRead>>()
+  database
+    .longRead(async client => {
+      await client.query(snapshot)
+      const version = await readVersion(queryable(client), bankId)
+      reader.left.throwIfAborted()
+      const text = withLiterals(`select ${columns} ${source} ${filtered} ${inOrder}`, valuesOf(bankId, filters))
+      const body = copyAsJson(client, text, limits)
+      reader.left.addEventListener('abort', () => body.stop(new Error('The reader has left')))
+      await body.begun
+      opened.resolve({ version, body })
+      await body.ended
+      await client.query('commit')
+    })
+    .catch(opened.reject)
+    .finally(reader.closed)
+  return opened.promise
+}

@@ -1,0 +1,47 @@
+/** A bank reads its campaigns (contract/campaigns.md, "Bank list"). */
+
+import type { Database } from '../../db/database.ts'
+import type { LongRead, ReadLimits } from '../../db/streaming/copy-out.ts'
+import { DomainError } from '../../errors.ts'
+import { createTurns, type TurnLimits } from '../../work/turns.ts'
+import { type BankList, isShort, type ListFilters, openLong, readShort, readVersion } from './list-store.ts'
+
+export type BankLists = {
+  /** The version of what the bank would get: it changes with every change that the bank can see. */
+  version(bankId: string): Promise<number>
+  /**
+   * The campaigns as a JSON array. Of a long list the first bytes are there.
+   *
+   * @param left aborts what is not needed any more
+   * @param takeTurn the reader's own, before a long list
+   * @throws DomainError 'unavailable' when too many are reading, or the reader has left
+   */
+  read(
+    bankId: string,
+    filters: ListFilters,
+    left: AbortSignal,
+    takeTurn: () => Promise<void>,
+  ): Promise<BankList<Buffer | LongRead>>
+}
+
+/** So few at a time because each takes memory and half a processor; no snapshot is held for longer than a vacuum can do without. */
+const limits: { turns: TurnLimits; reading: ReadLimits } = {
+  turns: { atOnce: 4, perPartner: 2, waiting: 100, waitMs: 60_000 },
+  reading: { stallMs: 10_000, wholeMs: 90_000 },
+}
+
+export function createBankLists(database: Database): BankLists {
+  const turns = createTurns(limits.turns, 'Other lists are still being read: try again in a moment')
+  return {
+    version: bankId => readVersion(database, bankId),
+    async read(bankId, filters, left, takeTurn) {
+      if (await isShort(database, bankId)) return readShort(database, bankId, filters)
+      await takeTurn()
+      const end = await turns.take(bankId, left)
+      const given = { bankId, filters, limits: limits.reading }
+      return openLong(database, given, { left, closed: end }).catch(error => {
+        throw left.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
+      })
+    },
+  }
+}

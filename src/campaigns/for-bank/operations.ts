@@ -1,0 +1,74 @@
+/** A bank decides whether it takes part in a campaign (contract/campaigns.md, "Who decides when"). */
+import type { BankCaller } from '../../access/caller.ts'
+import type { Queryable } from '../../db/database.ts'
+import { uuidForm } from '../../text/uuid.ts'
+import type { CampaignDeps } from '../deps.ts'
+import { lockCampaignByClock } from '../lifecycle/due-moves.ts'
+import { type Guard, requireSeen } from '../lifecycle/expected-version.ts'
+import * as lifecycle from '../lifecycle/lifecycle.ts'
+import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../lifecycle/moves-store.ts'
+
+/** The campaign as it is after the call, and what was done, in words. */
+export type Decided = { campaign: LockedCampaign; message: string }
+
+type Asked = { bank: BankCaller; cashbackId: string } & Guard
+type Decide = (campaign: LockedCampaign, bank: lifecycle.BankState, now: Date) => lifecycle.Decision
+
+/**
+ * The bank takes part. Repeated, it changes nothing and gives the same answer.
+ *
+ * @param asked.cashbackId as the caller wrote it: what is no UUID names no campaign
+ * @throws DomainError 'invalid' when there is no such campaign, the bank is not invited, or it is too late; 'stale' when the terms or
+ *   the bank's part are not those that it has seen
+ */
+export async function confirm(deps: CampaignDeps, asked: Asked): Promise<Decided> {
+  const campaign = await decide(deps, asked, lifecycle.confirm, null)
+  const message =
+    campaign.createdByBankId === null
+      ? 'Participation in the campaign is confirmed'
+      : 'Participation is confirmed; the campaign was created by the bank and is auto-approved'
+  return { campaign, message }
+}
+
+/**
+ * The bank does not take part. Repeated, it changes nothing and gives the same answer.
+ *
+ * @param asked.cashbackId as the caller wrote it: what is no UUID names no campaign
+ * @param asked.comment why; it goes to the history
+ * @throws DomainError 'invalid' when there is no such campaign, the bank is not invited, or it is too late; 'stale' when the terms or
+ *   the bank's part are not those that it has seen
+ */
+export async function reject(deps: CampaignDeps, asked: Asked & { comment: string | null }): Promise<Decided> {
+  const campaign = await decide(deps, asked, lifecycle.reject, asked.comment)
+  return { campaign, message: 'Participation in the campaign is rejected' }
+}
+
+async function decide(
+  deps: CampaignDeps,
+  { bank, cashbackId, ...guard }: Asked,
+  ask: Decide,
+  comment: string | null,
+): Promise<LockedCampaign> {
+  if (!uuidForm.test(cashbackId)) throw campaignNotFound('invalid')
+  return deps.database.transaction(async transaction => {
+    const { campaign, part } = await lockInvitation(transaction, deps, { cashbackId, bankId: bank.bankId })
+    const now = deps.clock.now()
+    const decision = ask(campaign, part, now)
+    if (decision.changes.length === 0) return campaign
+    await requireSeen(transaction, campaign, bank.bankId, guard)
+    const [after] = await writeDecisions(transaction, [{ campaign, decision }], { actor: actorOf(bank), now, comment })
+    return after ?? campaign
+  })
+}
+
+/** @throws DomainError 'invalid', the same whether the campaign is unknown or the bank is not invited */
+async function lockInvitation(
+  transaction: Queryable,
+  deps: CampaignDeps,
+  { cashbackId, bankId }: { cashbackId: string; bankId: string },
+) {
+  const campaign = await lockCampaignByClock(transaction, deps, cashbackId)
+  const part = campaign?.banks.find(bank => bank.bankId === bankId)
+  if (!campaign || !part) throw campaignNotFound('invalid')
+  return { campaign, part }
+}

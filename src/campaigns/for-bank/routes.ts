@@ -1,0 +1,153 @@
+/** What banks do with campaigns and merchants (contract/campaigns.md, "Who decides when"). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { bankOf } from '../../access/request/authenticate.ts'
+import { onlyBanks } from '../../access/request/callers.ts'
+import { DomainError } from '../../errors.ts'
+import { polledAnswerHeaders, sendPolled } from '../../http/answer/polled-answer.ts'
+import { isText } from '../../http/input/json.ts'
+import { bodyOptional } from '../../http/input/optional-body.ts'
+import { IfNoneMatch, ref } from '../../http/openapi/operations.ts'
+import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
+import { BankGuardHeaders, guardOf, stale } from '../guard-schemas.ts'
+import { campaignNotFound } from '../lifecycle/moves-store.ts'
+import type { CampaignRoutesDeps } from '../request/deps.ts'
+import { OperationResult } from '../schemas.ts'
+import { resultView } from '../views.ts'
+import { bankListRoutes } from './list-routes.ts'
+import { confirm, type Decided, reject } from './operations.ts'
+import { listRetailers, readRetailer } from './retailers-store.ts'
+import * as schemas from './schemas.ts'
+import { retailerView } from './views.ts'
+
+const common = { tags: ['Banks'], security: secured }
+const notDecidable =
+  'The campaign is unknown, the bank is not invited or the id is not a UUID (one message for all three); the body is not as ' +
+  'described; the bank has already decided otherwise, or the campaign no longer awaits decisions'
+
+export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  onlyBanks(app as unknown as FastifyInstance, deps)
+  await app.register(bankListRoutes, deps)
+
+  app.post(
+    '/cashbacks/:cashbackId/confirm',
+    {
+      config: bodyOptional,
+      preValidation: refuseUnkeptId,
+      schema: {
+        ...common,
+        operationId: 'confirmParticipation',
+        summary: 'Take part in a campaign',
+        description:
+          'Possible while the bank is `pending` and the campaign awaits approval. A campaign that the bank created itself is ' +
+          'approved at once; any other goes to the merchant when every invited bank has decided. A repeated call returns ' +
+          'the same answer.',
+        headers: BankGuardHeaders,
+        params: schemas.DecisionPath,
+        querystring: NoQuery,
+        body: schemas.ConfirmBody,
+        response: {
+          201: { ...ref(OperationResult), description: 'The bank takes part' },
+          ...cashbackErrors({ 400: notDecidable, 412: stale }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const decided = await confirm(deps, { bank: bankOf(request), ...request.params, ...guardOf(request) })
+      return reply.code(201).send(decidedView(decided))
+    },
+  )
+
+  app.post(
+    '/cashbacks/:cashbackId/reject',
+    {
+      config: bodyOptional,
+      preValidation: refuseUnkeptId,
+      schema: {
+        ...common,
+        operationId: 'rejectParticipation',
+        summary: 'Decline to take part in a campaign',
+        description:
+          'Possible while the bank is `pending` and the campaign awaits approval. A campaign that the bank created itself ' +
+          'becomes `declined`; a merchant’s campaign may keep its status: the bank’s own status shows the decision. A ' +
+          'repeated call returns the ' +
+          'same answer.',
+        headers: BankGuardHeaders,
+        params: schemas.DecisionPath,
+        querystring: NoQuery,
+        body: schemas.RejectBody,
+        response: {
+          201: { ...ref(OperationResult), description: 'The bank does not take part' },
+          ...cashbackErrors({ 400: notDecidable, 412: stale }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const comment = request.body.comment ?? null
+      const asked = { bank: bankOf(request), ...request.params, ...guardOf(request) }
+      const decided = await reject(deps, { ...asked, comment })
+      return reply.code(201).send(decidedView(decided))
+    },
+  )
+
+  app.get(
+    '/retailers',
+    {
+      schema: {
+        ...common,
+        operationId: 'listRetailers',
+        summary: 'All merchants of the platform',
+        description:
+          'Sorted by name. Suspended merchants are left out. Poll with `If-None-Match`: 304 means that nothing has changed.',
+        headers: IfNoneMatch,
+        querystring: NoQuery,
+        response: {
+          200: Type.Array(ref(schemas.Retailer), { description: 'The merchants', headers: polledAnswerHeaders }),
+          304: {
+            description: 'Unchanged since the answer that `If-None-Match` names. It has no body',
+            headers: polledAnswerHeaders,
+          },
+          ...cashbackErrors({ 400: 'The query is not empty' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const retailers = (await listRetailers(deps.database)).map(retailerView)
+      return sendPolled(request, reply, reply.serialize(retailers) as string) as never
+    },
+  )
+
+  app.get(
+    '/retailers/:id',
+    {
+      schema: {
+        ...common,
+        operationId: 'readRetailer',
+        summary: 'One merchant',
+        description: 'The same record as in the list.',
+        params: schemas.RetailerPath,
+        querystring: NoQuery,
+        response: {
+          200: { ...ref(schemas.Retailer), description: 'The merchant' },
+          ...cashbackErrors({
+            400: 'The id is not a UUID, or the query is not empty',
+            404: 'There is no such merchant, or it is suspended',
+          }),
+        },
+      },
+    },
+    async request => {
+      const retailer = await readRetailer(deps.database, request.params.id)
+      if (!retailer) throw new DomainError('not-found', 'The merchant was not found')
+      return retailerView(retailer)
+    },
+  )
+}
+
+/** An id that the database cannot keep is no UUID like any other; elsewhere the path would be unknown. */
+const refuseUnkeptId = async ({ params }: { params: unknown }): Promise<void> => {
+  if (!Object.values(Object(params)).every(id => isText(String(id)))) throw campaignNotFound('invalid')
+}
+
+const decidedView = ({ campaign, message }: Decided) => resultView(campaign, message)

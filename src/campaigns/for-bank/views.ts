@@ -1,0 +1,18 @@
+/** What banks see of merchants (contract/campaigns.md, "Merchant records"). */
+import type { Retailer } from './retailers-store.ts'
+
+/** What is the merchant's own affair is null to every bank. */
+export function retailerView(retailer: Retailer) {
+  return {
+    ...retailer,
+    createdAt: retailer.createdAt.toISOString(),
+    updateAt: retailer.updateAt.toISOString(),
+    webhookUrl: null,
+    apiUrl: null,
+    login: null,
+    rro: null,
+    cardIssuing: null,
+    dataSaleToWebhook: null,
+    excludedBank: null,
+  }
+}

@@ -1,0 +1,71 @@
+/** Everything that a merchant sees of one campaign, read by one statement: it all belongs to the same version. */
+import type { Queryable, Statement } from '../../db/database.ts'
+import type { BankStatus, CampaignState, ReportingStage } from '../lifecycle/lifecycle.ts'
+
+export type InvitedBank = {
+  bankId: string
+  name: string
+  logoUrl: string
+  status: BankStatus
+  stage: ReportingStage | null
+  bankReportUploads: number
+  merchantReportUploads: number
+}
+
+export type Country = {
+  id: string
+  name: string
+  code: string
+  currency: { code: string; name: string; symbol: string; icon: string }
+}
+
+export type Details = Omit<CampaignState, 'banks'> & {
+  version: number
+  updatedAt: Date
+  retailerName: string
+  country: Country
+  banks: InvitedBank[]
+  /** Decimal text: the sum over banks; null before the first report. */
+  expectedCompensation: string | null
+  /** How many customers each bank's part of the segment has. */
+  segmentSizes: number[]
+  terminalsCount: number
+  /** JSON text of what changes only with an edit, without its closing brace. */
+  card: string
+  /** JSON text of the list that holds now. */
+  terminals: string
+}
+
+const statement: Statement = {
+  name: 'campaigns.details',
+  text: `
+    select c.cashback_id as "cashbackId", c.merchant_id as "merchantId", c.created_by_bank_id as "createdByBankId", c.status,
+      c.date_from as "dateFrom", c.date_to as "dateTo", c.merchant_compensation_percentage > 0 as "merchantPays", c.version,
+      c.updated_at as "updatedAt", m.name as "retailerName", c.card,
+      json_build_object('id', k.country_id, 'name', k.name, 'code', k.code, 'currency', json_build_object(
+        'code', k.currency_code, 'name', k.currency_name, 'symbol', k.currency_symbol, 'icon', k.currency_icon)) as country,
+      (
+        select coalesce(json_agg(json_build_object(
+          'bankId', b.bank_id, 'name', b.name, 'logoUrl', b.logo_url, 'status', i.status, 'stage', i.reporting_stage,
+          'bankReportUploads', i.bank_report_uploads, 'merchantReportUploads', i.merchant_report_uploads)
+          order by b.name collate "C", b.bank_id), '[]')
+        from campaign_banks i join banks b using (bank_id) where i.cashback_id = c.cashback_id
+      ) as banks,
+      (
+        select sum(expected_compensation)::text from campaign_banks i where i.cashback_id = c.cashback_id
+      ) as "expectedCompensation",
+      array(select customers_count from campaign_segments s where s.cashback_id = c.cashback_id) as "segmentSizes",
+      case when c.terminals_platform then coalesce(l.terminals_count, 0) else c.terminals_count end as "terminalsCount",
+      case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end as terminals
+    from campaigns c
+    join merchants m using (merchant_id)
+    join countries k using (country_id)
+    left join merchant_terminal_lists l using (merchant_id)
+    where c.cashback_id = $1`,
+}
+
+/** @returns null when there is no such campaign */
+export async function findDetails(database: Queryable, cashbackId: string): Promise<Details | null> {
+  const [details] = await database.query<Details>(statement, [cashbackId])
+  return details ?? null
+}

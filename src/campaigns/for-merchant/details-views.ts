@@ -1,0 +1,36 @@
+/** How the details of a campaign are answered, to whoever reads or has edited it. */
+import type { FastifyReply } from 'fastify'
+import type { Clock } from '../../clock.ts'
+import { isKnown } from '../../http/answer/etag.ts'
+import { ref } from '../../http/openapi/operations.ts'
+import { etagHeader } from '../guard-schemas.ts'
+import { versionTag } from '../lifecycle/expected-version.ts'
+import type { Details } from './details-store.ts'
+import { CampaignDetails } from './schemas.ts'
+import { detailsText } from './views.ts'
+
+export const detailsAnswer = (description: string) => ({
+  ...ref(CampaignDetails),
+  description,
+  headers: { etag: etagHeader },
+})
+
+export const notOwn = {
+  403: 'A bank calls, the role does not permit changes, or the campaign belongs to another merchant',
+  404: 'There is no such campaign',
+}
+
+/** Answers with the details as JSON text; the long lists in them were written when they changed. */
+export function sendDetails(reply: FastifyReply, campaign: Details, { clock }: { clock: Clock }): FastifyReply {
+  return sendVersion(reply, campaign.version, detailsText(campaign, clock.now()))
+}
+
+/** Answers with one version of a campaign as JSON text, or with 304 to a reader who has it. */
+export function sendVersion(reply: FastifyReply, version: number, text: string): FastifyReply {
+  const { method, headers } = reply.request
+  const etag = versionTag(version)
+  reply.header('etag', etag)
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (isRead && isKnown(headers['if-none-match'], etag)) return reply.code(304).send()
+  return reply.type('application/json; charset=utf-8').send(text)
+}

@@ -1,0 +1,141 @@
+/** The parameters of the merchant's list (contract/campaigns.md, "Merchant list"). */
+import Type from 'typebox'
+import { DomainError } from '../../errors.ts'
+import { closed } from '../../http/schemas.ts'
+import { nameParameter, namePattern } from '../../text/name-pattern.ts'
+import { periodParameters, readPeriodFilter } from '../../text/period-filter.ts'
+import { skuParameter, together } from '../for-bank/list-query.ts'
+import { type CampaignStatus, campaignStatuses } from '../lifecycle/lifecycle.ts'
+import { CampaignStatus as Status } from '../schemas.ts'
+import { type ListRequest, type SortBy, sortBys } from './list-store.ts'
+
+const generalStatuses: Record<string, readonly CampaignStatus[]> = {
+  awaitingApproval: ['awaitingBankApproval', 'awaitingMerchantApproval'],
+  approved: ['approved'],
+  active: ['active'],
+  finished: [
+    'awaitingCompensationConfirmation',
+    'awaitingCompensationPayment',
+    'paymentConfirmed',
+    'compensationReceived',
+    'completed',
+  ],
+  closed: ['declined', 'expired', 'deleted'],
+}
+
+const mostOnAPage = 100
+const usualOnAPage = 20
+/** Each of fifteen digits is a number that JSON tells exactly. */
+const mostPages = 999_999_999_999_999
+
+export const MerchantListQuery = Type.Object(
+  {
+    page: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: mostPages,
+        'x-must-be': 'a whole number from 1',
+        description: 'Page, from 1; a page past the end is empty. Default: 1',
+        examples: [1],
+      }),
+    ),
+    pageSize: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: mostOnAPage,
+        'x-must-be': `a whole number from 1 to ${mostOnAPage}`,
+        description: `Campaigns on a page. Left out: ${usualOnAPage}`,
+        examples: [usualOnAPage],
+      }),
+    ),
+    ...nameParameter,
+    ...skuParameter,
+    status: Type.Optional({
+      ...Status,
+      description:
+        'Campaigns in this status. Deleted ones are listed only with `status=deleted` or `generalStatus=closed`',
+    }),
+    generalStatus: Type.Optional(
+      Type.Enum(Object.keys(generalStatuses), {
+        title: 'CampaignGroup',
+        description:
+          'Campaigns in one of several statuses: awaitingApproval: both that await approval; approved; active; finished: the ' +
+          'five after the period; closed: declined, expired and deleted',
+        examples: ['active'],
+      }),
+    ),
+    ...periodParameters,
+    sortBy: Type.Optional(
+      Type.Enum([...sortBys], {
+        description:
+          '`status` sorts from the first to the last state, `name` by Unicode code point; ties are sorted by id. Default: createdAt',
+        examples: ['createdAt'],
+      }),
+    ),
+    sortOrder: Type.Optional(
+      Type.String({
+        pattern: '^(?:[Aa][Ss][Cc]|[Dd][Ee][Ss][Cc])$',
+        'x-must-be': 'ASC or DESC',
+        description: 'ASC or DESC, in any case. Default: DESC',
+        examples: ['DESC'],
+      }),
+    ),
+  },
+  closed,
+)
+
+/** Brings the query into the form of the schema: SKUs may be repeated or written with brackets. */
+export function withSkuList(query: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { sku, 'sku[]': skus, ...others } = query
+  const listed = together(sku, skus)
+  return { ...others, ...pagesOf(others), ...(listed && { sku: listed }) }
+}
+
+/** The schema's reading of numbers is too kind: 1e1, 0x1 or a space before the number is no page. */
+function pagesOf({ page, pageSize }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const isOdd = (text: unknown) => typeof text === 'string' && !/^\d{1,15}$/.test(text)
+  return { ...(isOdd(page) && { page: 'odd' }), ...(isOdd(pageSize) && { pageSize: 'odd' }) }
+}
+
+type Query = {
+  dateFrom?: string
+  dateTo?: string
+  page?: number
+  pageSize?: number
+  name?: string
+  sku?: string[]
+  status?: CampaignStatus
+  generalStatus?: string
+  sortBy?: SortBy
+  sortOrder?: string
+}
+
+/**
+ * @param query in the form of the schema
+ * @param schemaFaults what the schema has found in it
+ * @throws DomainError 'invalid' with all faults
+ */
+export function readListRequest(query: Query, schemaFaults: readonly string[]): ListRequest {
+  const faults = [...schemaFaults]
+  const { startsFrom, endsBy } = readPeriodFilter(query, faults)
+  if (faults.length > 0) throw new DomainError('invalid', [...new Set(faults)])
+  return {
+    page: query.page ?? 1,
+    pageSize: query.pageSize ?? usualOnAPage,
+    filter: {
+      statuses: statusesOf(query),
+      namePattern: query.name ? namePattern(query.name) : null,
+      sku: query.sku ?? null,
+      startsFrom,
+      endsBy,
+    },
+    sort: { by: query.sortBy ?? 'createdAt', ascending: query.sortOrder?.toUpperCase() === 'ASC' },
+  }
+}
+
+/** Deleted campaigns appear only when they are asked for. */
+function statusesOf({ status, generalStatus }: Query): CampaignStatus[] {
+  const group = generalStatus === undefined ? null : (generalStatuses[generalStatus] ?? [])
+  if (status === undefined) return [...(group ?? campaignStatuses.filter(one => one !== 'deleted'))]
+  return group === null || group.includes(status) ? [status] : []
+}

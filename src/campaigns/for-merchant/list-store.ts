@@ -1,0 +1,155 @@
+/** What the merchant's list is read from: the order of all campaigns that a filter finds, and the campaigns of one page. */
+import type { Queryable, Statement } from '../../db/database.ts'
+import { type BankStatus, type CampaignStatus, campaignStatuses, type ReportingStage } from '../lifecycle/lifecycle.ts'
+
+export const sortBys = ['createdAt', 'updatedAt', 'name', 'status', 'dateFrom', 'dateTo', 'percentage'] as const
+export type SortBy = (typeof sortBys)[number]
+
+/** null: not asked for. */
+export type ListFilter = {
+  statuses: CampaignStatus[]
+  /** A regular expression of PostgreSQL. */
+  namePattern: string | null
+  sku: string[] | null
+  startsFrom: Date | null
+  endsBy: Date | null
+}
+export type ListSort = { by: SortBy; ascending: boolean }
+export type ListRequest = { page: number; pageSize: number; filter: ListFilter; sort: ListSort }
+
+/** Counts of changes of a merchant's campaigns: of what most lists are arranged by, and of anything. */
+export type ListVersion = { arranged: number; touched: number }
+
+export type ListItem = {
+  cashbackId: string
+  retailerId: string
+  banks: { bankId: string; status: BankStatus; stage: ReportingStage | null }[]
+  name: string
+  description: string | null
+  status: CampaignStatus
+  dateFrom: Date
+  dateTo: Date
+  /** Decimal text. */
+  percentage: string
+  createdAt: Date
+  updatedAt: Date
+}
+
+const versionStatement: Statement = {
+  name: 'merchant-list.version',
+  text: 'select arranged, touched from merchant_lists where merchant_id = $1',
+}
+
+/** One cheap read: whether anything has changed. */
+export async function readVersion(database: Queryable, merchantId: string): Promise<ListVersion> {
+  const [row] = await database.query<ListVersion>(versionStatement, [merchantId])
+  return row ?? { arranged: 0, touched: 0 }
+}
+
+/** The same as a table of one row, for a statement that reads something of this version. */
+const version = `
+  select coalesce(max(arranged), 0) as arranged, coalesce(max(touched), 0) as touched from merchant_lists where merchant_id = $1`
+
+const columns: Record<SortBy, string> = {
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+  name: 'name collate "C"',
+  status: `array_position(array['${campaignStatuses.join("', '")}'], status)`,
+  dateFrom: 'date_from',
+  dateTo: 'date_to',
+  percentage: 'percentage',
+}
+
+const idBytes = 16
+
+/** `ids`: 16 bytes for each campaign; they may be the beginning only of `total` that there are. */
+export type Order = ListVersion & { ids: Buffer; total: number }
+
+const found = `
+        from campaigns
+        where merchant_id = $1 and status = any($2::text[])
+          and ($3::text is null or name ~ $3)
+          and ($4::text[] is null or sku && $4)
+          and ($5::timestamptz is null or date_from >= $5)
+          and ($6::timestamptz is null or date_to <= $6)`
+
+/** Whether counting what the filter finds is quick beside putting it in order: the texts of a name or SKUs are not looked at twice. */
+export const isQuicklyCounted = ({ namePattern, sku }: ListFilter): boolean => namePattern === null && sku === null
+
+/**
+ * The ids of the campaigns of a merchant that the filter finds, in order, ties by id ascending, with the version that they belong to.
+ *
+ * @param given.most so many from the beginning, the others being counted only, which takes a third of the time; null: all
+ */
+export async function findOrder(
+  database: Queryable,
+  given: { merchantId: string; filter: ListFilter; sort: ListSort; most: number | null },
+): Promise<Order> {
+  const { merchantId, filter, sort, most } = given
+  const direction = sort.ascending ? 'asc' : 'desc'
+  const statement: Statement = {
+    name: `merchant-list.order-${sort.by}-${direction}`,
+    text: `
+      select coalesce(string_agg(uuid_send(cashback_id), ''), '') as ids, v.arranged, v.touched,
+        case when $7::int is null then count(cashback_id) else (select count(*) ${found}) end as total
+      from (${version}) v left join (
+        select cashback_id ${found}
+        order by ${columns[sort.by]} ${direction}, cashback_id limit $7
+      ) listed on true
+      group by v.arranged, v.touched`,
+  }
+  const { statuses, namePattern, sku, startsFrom, endsBy } = filter
+  const values = [merchantId, statuses, namePattern, sku, startsFrom, endsBy, most]
+  const [row] = await database.query<Order>(statement, values)
+  if (!row) throw new Error('An aggregate has one row')
+  return row
+}
+
+export const countIds = (ids: Buffer): number => ids.length / idBytes
+
+/** A bank's part as `id status stage`, the last empty for none: a third quicker than JSON. */
+const itemsStatement: Statement = {
+  name: 'merchant-list.items',
+  text: `
+    select v.arranged, v.touched, item.*
+    from (${version}) v left join (
+      select n, c.cashback_id as "cashbackId", c.merchant_id as "retailerId", c.name, c.description, c.status,
+        c.date_from as "dateFrom", c.date_to as "dateTo", c.percentage::text, c.created_at as "createdAt",
+        c.updated_at as "updatedAt", (
+          select string_agg(concat(b.bank_id, ' ', b.status, ' ', b.reporting_stage), ',' order by b.bank_id)
+          from campaign_banks b where b.cashback_id = c.cashback_id
+        ) as banks
+      from unnest($2::uuid[]) with ordinality wanted (cashback_id, n) join campaigns c using (cashback_id)
+    ) item on true
+    order by n`,
+}
+
+/**
+ * The campaigns of one page.
+ *
+ * @param given.ids of the list from its beginning, of which the page is a part
+ */
+export async function findItems(
+  database: Queryable,
+  given: { merchantId: string; ids: Buffer; page: number; pageSize: number },
+): Promise<ListVersion & { items: ListItem[] }> {
+  const { merchantId, ids, page, pageSize } = given
+  const from = (page - 1) * pageSize * idBytes
+  const wanted: string[] = []
+  for (let at = from; at < Math.min(from + pageSize * idBytes, ids.length); at += idBytes)
+    wanted.push(ids.toString('hex', at, at + idBytes))
+  const rows = await database.query<Row>(itemsStatement, [merchantId, wanted])
+  const [first] = rows
+  if (!first) throw new Error('An aggregate has one row')
+  const items = rows.filter(row => row.cashbackId !== null).map(row => ({ ...row, banks: readBanks(row.banks) }))
+  return { arranged: first.arranged, touched: first.touched, items }
+}
+
+type Row = ListVersion & Omit<ListItem, 'cashbackId' | 'banks'> & { cashbackId: string; banks: string | null }
+
+function readBanks(text: string | null): ListItem['banks'] {
+  return (text?.split(',') ?? []).map(bank => {
+    const [bankId = '', status, stage] = bank.split(' ')
+    return { bankId, status: status as BankStatus, stage: (stage || null) as ReportingStage | null }
+  })
+}

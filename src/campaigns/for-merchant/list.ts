@@ -1,0 +1,131 @@
+/**
+ * A merchant reads its campaigns page by page (contract/campaigns.md, "Merchant list"). Two things are remembered, each with the
+ * version of the merchant's campaigns that it belongs to: the order of all campaigns that a filter finds, so that the last page of a
+ * hundred thousand takes as long as the first, and the text of pages, so that one that has not changed costs next to nothing. For the
+ * first pages the beginning of the order is enough, which is found sooner after a change. Every answer has compared the version with the
+ * database's.
+ */
+import type { Queryable } from '../../db/database.ts'
+import * as store from './list-store.ts'
+
+export type MerchantPage = { items: store.ListItem[]; page: number; pageSize: number; totalItems: number }
+
+export type MerchantLists = {
+  /** One page as JSON text in UTF-8. */
+  page(merchantId: string, request: store.ListRequest): Promise<Buffer>
+}
+
+type Remembered = store.ListVersion & { bytes: Buffer }
+
+type RememberedOrder = Remembered & { total: number }
+
+/** Bytes for the orders of thirty lists of a hundred thousand campaigns, and for some hundred full pages; campaigns of a beginning. */
+const usualLimits = { orders: 48 * 1024 * 1024, pages: 16 * 1024 * 1024, beginning: 1_000 }
+/** What an entry takes besides its bytes and its key. */
+const overheadBytes = 512
+/** A list that changes with every look is answered as it was at the last one. */
+const mostTries = 3
+
+/**
+ * @param textOf a page as partners see it
+ * @param limits how much is remembered
+ */
+export function createMerchantLists(
+  database: Queryable,
+  textOf: (page: MerchantPage) => string,
+  limits = usualLimits,
+): MerchantLists {
+  const orders = createMemory<RememberedOrder>(limits.orders)
+  const pages = createMemory<Remembered>(limits.pages)
+  const reading = new Map<string, Promise<RememberedOrder>>()
+
+  /** Those who ask at the same time wait for the same answer. */
+  const readOrder = (key: string, merchantId: string, request: store.ListRequest): Promise<RememberedOrder> => {
+    const { filter, sort } = request
+    const isEnough = store.isQuicklyCounted(filter) && lastOf(request) <= limits.beginning
+    const most = isEnough ? limits.beginning : null
+    const asked = `${most} ${key}`
+    const running = reading.get(asked)
+    if (running) return running
+    const order = store.findOrder(database, { merchantId, filter, sort, most }).then(({ ids, ...version }) => {
+      const found = { ...version, bytes: ids }
+      orders.put(key, found)
+      return found
+    })
+    reading.set(asked, order)
+    const ended = () => reading.delete(asked)
+    order.then(ended, ended)
+    return order
+  }
+
+  const takeOrder = (key: string, request: store.ListRequest): RememberedOrder | undefined => {
+    const order = orders.take(key)
+    const isThere = order && store.countIds(order.bytes) >= Math.min(order.total, lastOf(request))
+    return isThere ? order : undefined
+  }
+
+  const readPage = async (key: string, merchantId: string, request: store.ListRequest): Promise<Buffer> => {
+    const { page, pageSize, sort } = request
+    for (let tries = 1; ; tries++) {
+      const order = takeOrder(key, request) ?? (await readOrder(key, merchantId, request))
+      const ids = order.bytes
+      const { items, ...version } = await store.findItems(database, { merchantId, ids, page, pageSize })
+      const holds = sort.by === 'updatedAt' ? version.touched === order.touched : version.arranged === order.arranged
+      if (!holds) orders.forget(key, order)
+      if (!holds && tries < mostTries) continue
+      const bytes = Buffer.from(textOf({ items, page, pageSize, totalItems: order.total }))
+      if (holds) pages.put(pageKey(key, request), { ...version, bytes })
+      return bytes
+    }
+  }
+
+  return {
+    async page(merchantId, request) {
+      const key = JSON.stringify([merchantId, request.filter, request.sort])
+      const known = pages.take(pageKey(key, request))
+      if (known) {
+        const { touched } = await store.readVersion(database, merchantId)
+        if (touched === known.touched) return known.bytes
+      }
+      return readPage(key, merchantId, request)
+    },
+  }
+}
+
+/** Campaigns up to the end of the page. */
+const lastOf = ({ page, pageSize }: store.ListRequest): number => page * pageSize
+
+const pageKey = (key: string, { page, pageSize }: store.ListRequest): string => `${page} ${pageSize} ${key}`
+
+/** A map of bounded size; what was not asked for the longest is forgotten first. */
+function createMemory<Entry extends Remembered>(limitBytes: number) {
+  const entries = new Map<string, Entry>()
+  let total = 0
+  const sizeOf = (key: string, { bytes }: Entry): number => bytes.length + 2 * key.length + overheadBytes
+
+  const forget = (key: string, entry: Entry | undefined): void => {
+    if (entry === undefined || entries.get(key) !== entry) return
+    entries.delete(key)
+    total -= sizeOf(key, entry)
+  }
+  return {
+    take(key: string): Entry | undefined {
+      const entry = entries.get(key)
+      if (entry) {
+        entries.delete(key)
+        entries.set(key, entry)
+      }
+      return entry
+    },
+    put(key: string, entry: Entry): void {
+      forget(key, entries.get(key))
+      entries.set(key, entry)
+      total += sizeOf(key, entry)
+      for (const [oldest, other] of entries) {
+        if (total <= limitBytes) return
+        forget(oldest, other)
+      }
+    },
+    forget,
+  }
+}

@@ -1,0 +1,96 @@
+/** What a merchant does with its campaigns besides filling in their form: read, launch, delete (contract/campaigns.md). */
+import type { MerchantCaller } from '../../access/caller.ts'
+import type { Queryable } from '../../db/database.ts'
+import { DomainError } from '../../errors.ts'
+import type { CampaignDeps } from '../deps.ts'
+import { findAuthor } from '../form/campaign-store.ts'
+import { lockCampaignByClock } from '../lifecycle/due-moves.ts'
+import { type Guard, requireExpected } from '../lifecycle/expected-version.ts'
+import * as lifecycle from '../lifecycle/lifecycle.ts'
+import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../lifecycle/moves-store.ts'
+import { type Details, findDetails } from './details-store.ts'
+
+type Asked = { merchant: MerchantCaller; cashbackId: string }
+/** The campaign as it is after the call, and what was done, in words. */
+export type Done = { campaign: LockedCampaign; message: string }
+
+/** @throws DomainError 'forbidden' for another merchant's campaign */
+export function requireOwn(campaign: { merchantId: string }, { merchantId }: MerchantCaller): void {
+  if (campaign.merchantId !== merchantId) throw new DomainError('forbidden', 'The campaign belongs to another merchant')
+}
+
+/** @throws DomainError 'forbidden' for another merchant's campaign, and for one that a bank has created */
+export function requireAuthor(
+  campaign: { merchantId: string; createdByBankId: string | null },
+  merchant: MerchantCaller,
+): void {
+  requireOwn(campaign, merchant)
+  if (campaign.createdByBankId !== null)
+    throw new DomainError('forbidden', 'The campaign was created by a bank: only its author may do this')
+}
+
+/** @throws DomainError 'not-found', 'forbidden' unless the merchant is the author of the campaign */
+export async function requireAuthorOf({ database }: Pick<CampaignDeps, 'database'>, asked: Asked): Promise<void> {
+  const campaign = await findAuthor(database, asked.cashbackId)
+  if (!campaign) throw campaignNotFound('not-found')
+  requireAuthor(campaign, asked.merchant)
+}
+
+/** Everything of one campaign. @throws DomainError 'not-found', 'forbidden' */
+export async function readDetails({ database }: Pick<CampaignDeps, 'database'>, asked: Asked): Promise<Details> {
+  const details = await findDetails(database, asked.cashbackId)
+  if (!details) throw campaignNotFound('not-found')
+  requireOwn(details, asked.merchant)
+  return details
+}
+
+/**
+ * The merchant launches its campaign; banks that have not decided are left out.
+ *
+ * @throws DomainError 'not-found', 'forbidden', 'invalid' from a wrong status or without a bank that has approved, 'stale'
+ */
+export async function launch(deps: CampaignDeps, asked: Asked & Guard): Promise<Done> {
+  return deps.database.transaction(async transaction => {
+    const campaign = await lockExisting(transaction, deps, asked.cashbackId)
+    requireOwn(campaign, asked.merchant)
+    const now = deps.clock.now()
+    const decision = lifecycle.launch(campaign, now)
+    requireExpected(campaign, asked)
+    const leftOut = decision.changes.filter(({ subject }) => subject === 'bank').length
+    const given = { actor: actorOf(asked.merchant), now }
+    const [launched] = await writeDecisions(transaction, [{ campaign, decision }], given)
+    return { campaign: launched ?? campaign, message: launchMessage(leftOut) }
+  })
+}
+
+function launchMessage(leftOut: number): string {
+  if (leftOut === 0) return 'The launch of the campaign is confirmed'
+  const banks = leftOut === 1 ? '1 bank that has not decided is' : `${leftOut} banks that have not decided are`
+  return `The launch of the campaign is confirmed; ${banks} left out`
+}
+
+/**
+ * The author takes its campaign back. Repeated, it changes nothing and gives the same answer.
+ *
+ * @throws DomainError 'not-found', 'forbidden', 'invalid' when it is too late, 'stale'
+ */
+export async function remove(deps: CampaignDeps, asked: Asked & Guard): Promise<Done> {
+  return deps.database.transaction(async transaction => {
+    const campaign = await lockExisting(transaction, deps, asked.cashbackId)
+    requireAuthor(campaign, asked.merchant)
+    const now = deps.clock.now()
+    const decision = lifecycle.remove(campaign, now)
+    const message = 'The campaign is deleted'
+    if (decision.changes.length === 0) return { campaign, message }
+    requireExpected(campaign, asked)
+    const given = { actor: actorOf(asked.merchant), now }
+    const [removed] = await writeDecisions(transaction, [{ campaign, decision }], given)
+    return { campaign: removed ?? campaign, message }
+  })
+}
+
+async function lockExisting(transaction: Queryable, deps: CampaignDeps, cashbackId: string): Promise<LockedCampaign> {
+  const campaign = await lockCampaignByClock(transaction, deps, cashbackId)
+  if (!campaign) throw campaignNotFound('not-found')
+  return campaign
+}

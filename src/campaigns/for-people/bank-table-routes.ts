@@ -1,0 +1,85 @@
+/** A bank's campaigns for its people, below `/portal/cashbacks`: light where the API for systems gives everything. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import { bankOf } from '../../access/request/authenticate.ts'
+import { onlyBanks } from '../../access/request/callers.ts'
+import { IfNoneMatch, notModified } from '../../http/openapi/operations.ts'
+import { listingView, maxLookedAt } from '../../http/paging.ts'
+import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
+import { sendVersion } from '../for-merchant/details-views.ts'
+import { etagHeader } from '../guard-schemas.ts'
+import { campaignNotFound } from '../lifecycle/moves-store.ts'
+import type { CampaignRoutesDeps } from '../request/deps.ts'
+import { CampaignPath } from '../schemas.ts'
+import { BankCampaignsQuery, readBankCampaignSearch, withLists } from './bank-table-query.ts'
+import { BankCampaignDetails, BankCampaignPage } from './bank-table-schemas.ts'
+import { findBankCampaign, findBankCampaigns } from './bank-table-store.ts'
+import { bankCampaignText, bankCampaignView } from './bank-table-views.ts'
+
+const common = { tags: ['Portal'], security: secured }
+
+export const portalBankCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  const { pageReads, clock } = deps
+  onlyBanks(app as unknown as FastifyInstance, deps)
+
+  app.get(
+    '/cashbacks',
+    {
+      preValidation: async request => {
+        request.query = withLists(request.query as Record<string, unknown>) as typeof request.query
+      },
+      schema: {
+        ...common,
+        operationId: 'findBankCampaigns',
+        summary: 'The bank’s campaigns, page by page',
+        description:
+          'For banks. Without terminals and customers; filters are combined, every one narrows the list. Of a longer list the newest ' +
+          `${maxLookedAt} campaigns of the statuses that are asked for are looked at; \`after\` leads on.`,
+        querystring: BankCampaignsQuery,
+        response: {
+          200: BankCampaignPage,
+          ...cashbackErrors({ 400: 'A parameter is unknown, or a value is invalid' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { query } = request
+      const database = await pageReads.begin(request, reply)
+      const search = readBankCampaignSearch(query as never)
+      const { campaigns, ...found } = await findBankCampaigns(database, bankOf(request).bankId, search, query)
+      return listingView(campaigns.map(bankCampaignView), query, found)
+    },
+  )
+
+  app.get(
+    '/cashbacks/:cashbackId',
+    {
+      schema: {
+        ...common,
+        operationId: 'readBankCampaign',
+        summary: 'One campaign of the bank',
+        description:
+          'For banks. Everything but the lists of terminals and customers, and what the bank may do with it now.',
+        headers: IfNoneMatch,
+        params: CampaignPath,
+        querystring: NoQuery,
+        response: {
+          200: { ...BankCampaignDetails, headers: { etag: etagHeader } },
+          ...notModified,
+          ...cashbackErrors({
+            400: 'The id is not a UUID, or the query is not empty',
+            404: 'There is no such campaign, or the bank is not invited',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { bankId } = bankOf(request)
+      const database = await pageReads.begin(request, reply)
+      const details = await findBankCampaign(database, request.params.cashbackId, bankId)
+      if (!details) throw campaignNotFound('not-found')
+      const text = bankCampaignText(details, bankId, clock.now())
+      return sendVersion(reply, details.version, text) as never
+    },
+  )
+}

@@ -1,0 +1,171 @@
+/** All SQL of campaigns as a bank's people see them: without the long lists. */
+
+import type { Queryable, Statement } from '../../db/database.ts'
+import { maxLookedAt, type Page } from '../../http/paging.ts'
+import type { Country } from '../for-merchant/details-store.ts'
+import type { BankStatus, CampaignState, CampaignStatus, ReportingStage } from '../lifecycle/lifecycle.ts'
+import { campaignStatuses } from '../lifecycle/lifecycle.ts'
+import { findListed, isPlain, type Listing } from '../lifecycle/listing-store.ts'
+
+export const sortBys = ['createdAt', 'updatedAt', 'name', 'status', 'dateFrom', 'dateTo', 'percentage'] as const
+export type SortBy = (typeof sortBys)[number]
+
+/** null: not asked for. The lists of statuses name each once. */
+export type BankCampaignSearch = {
+  /** A regular expression of PostgreSQL. */
+  namePattern: string | null
+  statuses: readonly CampaignStatus[]
+  bankStatuses: readonly BankStatus[]
+  createdByType: 'bank' | 'retailer' | null
+  startsFrom: Date | null
+  endsBy: Date | null
+  sort: { by: SortBy; ascending: boolean }
+}
+
+/** The calling bank's part in a campaign. */
+export type OwnPart = {
+  bankStatus: BankStatus
+  stage: ReportingStage | null
+  bankReportUploads: number
+  merchantReportUploads: number
+  /** Decimal text. */
+  expectedCompensation: string | null
+}
+
+export type BankCampaign = OwnPart & {
+  cashbackId: string
+  retailerId: string
+  retailerName: string
+  retailerNameEn: string
+  createdByBankId: string | null
+  name: string
+  status: CampaignStatus
+  dateFrom: Date
+  dateTo: Date
+  percentage: string
+  merchantCompensationPercentage: string
+  maxBudget: string | null
+  currency: string
+  terminalsCount: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+const columns: Record<SortBy, string> = {
+  createdAt: 'c.created_at',
+  updatedAt: 'c.updated_at',
+  name: 'c.name collate "C"',
+  status: `array_position(array['${campaignStatuses.join("', '")}'], c.status)`,
+  dateFrom: 'c.date_from',
+  dateTo: 'c.date_to',
+  percentage: 'c.percentage',
+}
+
+const ownPart = `
+  i.status as "bankStatus", i.reporting_stage as stage, i.bank_report_uploads as "bankReportUploads",
+  i.merchant_report_uploads as "merchantReportUploads", i.expected_compensation::text as "expectedCompensation"`
+
+/** One index tells the newest of each status and status of the bank. */
+const newest: Listing['newest'] = (behind, most) => `
+  select p.* from unnest($6::text[]) as s (campaign_status) cross join unnest($7::text[]) as b (status) cross join lateral (
+    select cashback_id, created_at as at from campaign_banks
+    where bank_id = $5 and campaign_status = s.campaign_status and status = b.status and ${behind('created_at')}
+    order by created_at desc, cashback_id limit ${most}
+  ) p`
+
+const filters = `
+  ($8::text is null or c.name ~ $8) and ($9::text is null or ($9 = 'bank') = (c.created_by_bank_id is not null))
+  and ($10::timestamptz is null or c.date_from >= $10) and ($11::timestamptz is null or c.date_to <= $11)`
+
+function listingOf(bankId: string, search: BankCampaignSearch): Listing {
+  const { statuses, bankStatuses, namePattern, createdByType, startsFrom, endsBy, sort } = search
+  const filterValues = [namePattern, createdByType, startsFrom, endsBy]
+  const isFiltered = filterValues.some(value => value !== null)
+  const isNewestFirst = sort.by === 'createdAt' && !sort.ascending
+  return {
+    newest,
+    filter: isFiltered ? filters : null,
+    order: isNewestFirst ? null : `${columns[sort.by]} ${sort.ascending ? 'asc' : 'desc'}`,
+    values: [bankId, statuses, bankStatuses, ...(isFiltered ? filterValues : [])],
+  }
+}
+
+/** One page of the campaigns in which the bank takes part. `next` and `isComplete` are as in `ListingPagination`. */
+export async function findBankCampaigns(
+  database: Queryable,
+  bankId: string,
+  search: BankCampaignSearch,
+  page: Page,
+): Promise<{ campaigns: BankCampaign[]; totalItems: number; isComplete: boolean; next: string | null }> {
+  const listing = listingOf(bankId, search)
+  const { ids, found, hasOlder, next } = await findListed(database, listing, page)
+  const campaigns = await database.query<BankCampaign>(
+    `select c.cashback_id as "cashbackId", c.merchant_id as "retailerId", m.name as "retailerName",
+            m.name_en as "retailerNameEn", c.created_by_bank_id as "createdByBankId", c.name, c.status, c.date_from as "dateFrom", c.date_to as "dateTo",
+            c.percentage::text, c.merchant_compensation_percentage::text as "merchantCompensationPercentage",
+            c.max_budget::text as "maxBudget", k.currency_code as currency,
+            case when c.terminals_platform then coalesce(l.terminals_count, 0) else c.terminals_count end as "terminalsCount",
+            c.created_at as "createdAt", c.updated_at as "updatedAt", ${ownPart}
+     from unnest($2::uuid[]) with ordinality as page (cashback_id, n)
+     join campaign_banks i on i.cashback_id = page.cashback_id and i.bank_id = $1
+     join campaigns c on c.cashback_id = page.cashback_id join merchants m using (merchant_id)
+     join countries k using (country_id) left join merchant_terminal_lists l using (merchant_id)
+     order by n`,
+    [bankId, ids],
+  )
+  const totalItems = isPlain(listing) ? await countOf(database, bankId, search) : found
+  return { campaigns, totalItems, isComplete: isPlain(listing) ? totalItems <= maxLookedAt : !hasOlder, next }
+}
+
+async function countOf(database: Queryable, bankId: string, search: BankCampaignSearch): Promise<number> {
+  const [counted] = await database.query<{ count: number }>(
+    `select coalesce(sum(campaigns), 0)::bigint as count from campaign_counts
+     where party_id = $1 and campaign_status = any($2::text[]) and bank_status = any($3::text[])`,
+    [bankId, search.statuses, search.bankStatuses],
+  )
+  return counted?.count ?? 0
+}
+
+/** A campaign as one of its banks sees it, but for terminals and customers, of which there may be many. */
+export type BankCampaignDetails = Omit<CampaignState, 'banks'> &
+  OwnPart & {
+    /** Of the whole campaign. */
+    version: number
+    updatedAt: Date
+    retailerName: string
+    retailerNameEn: string
+    country: Country
+    /** JSON text of what changes only with an edit, without its closing brace. */
+    card: string
+    terminalsCount: number
+    /** null: the merchant has formed none. */
+    segment: { customersCount: number; formedAt: string; sourceFileName: string } | null
+  }
+
+const detailsStatement: Statement = {
+  name: 'portal.bank-campaign',
+  text: `
+    select c.cashback_id as "cashbackId", c.merchant_id as "merchantId", c.created_by_bank_id as "createdByBankId", c.status,
+      c.date_from as "dateFrom", c.date_to as "dateTo", c.merchant_compensation_percentage > 0 as "merchantPays",
+      c.version, c.updated_at as "updatedAt", m.name as "retailerName", m.name_en as "retailerNameEn", c.card,
+      json_build_object('id', k.country_id, 'name', k.name, 'code', k.code, 'currency', json_build_object(
+        'code', k.currency_code, 'name', k.currency_name, 'symbol', k.currency_symbol, 'icon', k.currency_icon)) as country,
+      case when c.terminals_platform then coalesce(l.terminals_count, 0) else c.terminals_count end as "terminalsCount",
+      (
+        select json_build_object('customersCount', s.customers_count, 'formedAt', s.formed_at, 'sourceFileName', s.source_file_name)
+        from campaign_segments s where s.cashback_id = i.cashback_id and s.bank_id = i.bank_id
+      ) as segment, ${ownPart}
+    from campaign_banks i join campaigns c using (cashback_id) join merchants m using (merchant_id)
+    join countries k using (country_id) left join merchant_terminal_lists l using (merchant_id)
+    where i.cashback_id = $1 and i.bank_id = $2`,
+}
+
+/** @returns null when there is no such campaign, or the bank is not invited */
+export async function findBankCampaign(
+  database: Queryable,
+  cashbackId: string,
+  bankId: string,
+): Promise<BankCampaignDetails | null> {
+  const [details] = await database.query<BankCampaignDetails>(detailsStatement, [cashbackId, bankId])
+  return details ?? null
+}

@@ -1,0 +1,159 @@
+/** What people download of a campaign, below `/portal`: its terminals, and a bank's own customers in its segment. */
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { bankOf } from '../../access/request/authenticate.ts'
+import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
+import { DomainError } from '../../errors.ts'
+import { downloadHeaders } from '../../http/answer/download.ts'
+import { leaving } from '../../http/answer/leaving.ts'
+import { sendLong } from '../../http/answer/long-answer.ts'
+import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
+import { csvCell } from '../../text/csv-cell.ts'
+import { requireParty } from '../history/parties.ts'
+import type { CampaignRoutesDeps } from '../request/deps.ts'
+import { CampaignPath } from '../schemas.ts'
+import { CampaignsExportQuery, readFilters, withLists } from './bank-table-query.ts'
+import { campaignsCsv, columnNames } from './csv.ts'
+import { TerminalsExportQuery } from './schemas.ts'
+import { createSegmentFiles } from './segment-csv.ts'
+import { findSegmentParts } from './segment-store.ts'
+import { terminalSearch } from './terminal-search.ts'
+import { readTerminals, type ShownTerminal } from './terminal-store.ts'
+
+const common = { tags: ['Portal'], security: secured }
+
+const csv = (description: string) => ({
+  description,
+  content: { 'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string', contentMediaType: 'text/csv' }) } },
+})
+const aboutFormulas = 'A text that a spreadsheet would take for a formula begins with an apostrophe.'
+
+export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  const { database } = deps
+  const segmentFiles = createSegmentFiles(database)
+  onlyPartners(app as unknown as FastifyInstance, deps)
+
+  app.get(
+    '/cashbacks.csv',
+    {
+      preValidation: async request => {
+        request.query = withLists(request.query as Record<string, unknown>) as typeof request.query
+      },
+      schema: {
+        ...common,
+        operationId: 'exportCampaigns',
+        summary: 'The caller’s campaigns as CSV',
+        description:
+          `The newest first. Columns for a bank: ${columnNames('bank').join(', ')}; for a merchant: ` +
+          `${columnNames('retailer').join(', ')}. \`dateTo\` is outside the period. ${aboutFormulas}`,
+        querystring: CampaignsExportQuery,
+        response: {
+          200: csv('Every campaign that the filters find'),
+          ...cashbackErrors({ 400: 'The query is invalid, or a merchant gives `bankStatus`' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const party = partnerOf(request)
+      const query = request.query as Parameters<typeof readFilters>[0]
+      if (party.type === 'retailer' && query.bankStatus)
+        throw new DomainError('invalid', ['bankStatus must be omitted by a merchant'])
+      const search = readFilters(query)
+      return reply
+        .headers(downloadHeaders('campaigns.csv'))
+        .send(campaignsCsv(await deps.costlyReads.begin(request, reply), party, search))
+    },
+  )
+
+  app.get(
+    '/cashbacks/:cashbackId/terminals.csv',
+    {
+      schema: {
+        ...common,
+        operationId: 'downloadTerminals',
+        summary: 'The terminals of a campaign as CSV',
+        description:
+          'For the merchant of the campaign and its invited banks. Columns: `terminal_id`, `terminal_name`, `terminal_location`, ' +
+          `\`merchant_id\`, \`merchant_name\`, \`addedAt\`. Filters and order as in the list of terminals. ${aboutFormulas}`,
+        params: CampaignPath,
+        querystring: TerminalsExportQuery,
+        response: {
+          200: csv('Every terminal that matches'),
+          ...cashbackErrors({
+            400: 'The id is not a UUID, or the query is invalid',
+            404: 'There is no such campaign, or the bank is not invited',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { cashbackId } = request.params
+      const search = terminalSearch(request.query)
+      await requireParty(database, { caller: partnerOf(request), cashbackId })
+      const terminals = readTerminals(await deps.costlyReads.begin(request, reply), cashbackId, search)
+      reply.headers(downloadHeaders(`terminals-${cashbackId}.csv`))
+      return reply.send(Readable.from(terminalLines(terminals)))
+    },
+  )
+
+  app.get(
+    '/cashbacks/:cashbackId/segment.csv',
+    {
+      onRequest: async request => {
+        bankOf(request)
+      },
+      schema: {
+        ...common,
+        operationId: 'downloadSegment',
+        summary: 'The bank’s own customers in a segment as CSV',
+        description:
+          'For banks. One column, `customerId`, in the order of the file that the segment was formed from. It is sent while ' +
+          'it is read: ' +
+          `when the connection breaks, the file is not complete. ${aboutFormulas}`,
+        params: CampaignPath,
+        querystring: NoQuery,
+        response: {
+          200: csv('The bank’s customers'),
+          ...cashbackErrors({
+            400: 'The id is not a UUID, or the query is not empty',
+            404: 'There is no such campaign, the bank is not invited, or it has no segment',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { cashbackId } = request.params
+      const caller = bankOf(request)
+      await requireParty(database, { caller, cashbackId })
+      const [part] = await findSegmentParts(database, cashbackId, caller.bankId)
+      if (!part?.formedAt) throw new DomainError('not-found', 'The campaign has no segment for this bank')
+      await deps.costlyReads.takeTurn(request, reply)
+      const writeTo = await segmentFiles.open({ cashbackId, bankId: caller.bankId }, leaving(reply))
+      reply.headers(downloadHeaders(`segment-${cashbackId}.csv`))
+      sendLong(request, reply, { encoding: 'identity', writeTo })
+      return reply
+    },
+  )
+}
+
+const columns = [
+  'terminal_id',
+  'terminal_name',
+  'terminal_location',
+  'merchant_id',
+  'merchant_name',
+  'addedAt',
+] as const satisfies readonly (keyof ShownTerminal)[]
+
+const lineOf = (cells: readonly (string | null)[]): string => `${cells.map(csvCell).join(',')}\r\n`
+
+async function* terminalLines(pages: AsyncIterable<ShownTerminal[]>): AsyncGenerator<string> {
+  yield lineOf(columns)
+  for await (const page of pages)
+    yield page
+      .map(terminal => ({ ...terminal, addedAt: new Date(terminal.addedAt).toISOString() }))
+      .map(terminal => lineOf(columns.map(column => terminal[column])))
+      .join('')
+}

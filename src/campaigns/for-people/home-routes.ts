@@ -1,0 +1,61 @@
+/** The home of a partner's people, below `/portal`: one page of what waits, and counts. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
+import { pageView, skipped } from '../../http/paging.ts'
+import { cashbackErrors, secured } from '../../http/schemas.ts'
+import type { CampaignRoutesDeps } from '../request/deps.ts'
+import { Home, HomeQuery } from './home-schemas.ts'
+import { countByStatus, findImposedCampaigns, findOpenCampaigns, type Party } from './home-store.ts'
+import { countsView, imposedView, taskViews, totalsView } from './home-views.ts'
+
+/** Open campaigns that are looked through; those in which it is the caller's turn come first. */
+const mostOpenCampaigns = 500
+const mostImposed = 5
+
+type Database = Parameters<typeof countByStatus>[0]
+type Asked = { page: number; pageSize: number; waitsFor?: 'me' | 'other'; kind?: string }
+
+export const portalHomeRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  const { pageReads, clock } = deps
+  onlyPartners(app as unknown as FastifyInstance, deps)
+
+  const readHome = async (database: Database, party: Party, asked: Asked) => {
+    const [campaigns, counts, imposed] = await Promise.all([
+      findOpenCampaigns(database, party, mostOpenCampaigns + 1),
+      countByStatus(database, party),
+      party.type === 'retailer' ? findImposedCampaigns(database, party.merchantId, mostImposed + 1) : [],
+    ])
+    const tasks = taskViews(campaigns.slice(0, mostOpenCampaigns), party, clock.now())
+    const { waitsFor: whom, kind: which } = asked
+    const found = tasks.filter(({ waitsFor, kind }) => waitsFor === (whom ?? waitsFor) && kind === (which ?? kind))
+    const from = skipped(asked)
+    const { data, pagination } = pageView(found.slice(from, from + asked.pageSize), asked, found.length)
+    return {
+      tasks: data,
+      pagination,
+      totals: totalsView(tasks),
+      isComplete: campaigns.length <= mostOpenCampaigns,
+      bankCampaigns: { data: imposed.slice(0, mostImposed).map(imposedView), hasMore: imposed.length > mostImposed },
+      counts: countsView(counts, party),
+    }
+  }
+
+  app.get(
+    '/home',
+    {
+      schema: {
+        tags: ['Portal'],
+        security: secured,
+        operationId: 'readHome',
+        summary: 'Your tasks, and how many campaigns there are',
+        description:
+          'Every step that the caller or the other side can take now, page by page, with the amount that the merchant owes.',
+        querystring: HomeQuery,
+        response: { 200: Home, ...cashbackErrors({ 400: 'The query is invalid' }) },
+      },
+    },
+    async (request, reply) =>
+      readHome(await pageReads.begin(request, reply), partnerOf(request), request.query as Asked),
+  )
+}

@@ -1,0 +1,123 @@
+/** All SQL of what waits for somebody. */
+
+import type { Queryable } from '../../db/database.ts'
+import type { BankStatus, CampaignState, CampaignStatus } from '../lifecycle/lifecycle.ts'
+
+export type Party = { type: 'bank'; bankId: string } | { type: 'retailer'; merchantId: string }
+
+/** Money is decimal text; `expected` is what the merchant owes, null before a report exists. */
+export type OpenCampaign = Omit<CampaignState, 'banks'> & {
+  name: string
+  merchantName: string
+  merchantNameEn: string
+  currency: string
+  /** Of all banks together. */
+  expected: string | null
+  banks: (CampaignState['banks'][number] & { name: string; expected: string | null })[]
+}
+
+/** The states in which somebody can do something; the indexes below hold just these. */
+const openStatuses = [
+  'awaitingBankApproval',
+  'awaitingMerchantApproval',
+  'awaitingCompensationConfirmation',
+  'awaitingCompensationPayment',
+  'paymentConfirmed',
+] as const satisfies CampaignStatus[]
+
+/**
+ * Where a partner's open campaigns are found: by an index that has those first in which it is likely its own turn, and in these the
+ * ones that end first. What can be done is the lifecycle's decision.
+ */
+const parts = {
+  bank: {
+    from: 'campaign_banks where bank_id = $1 and awaits_bank is not null',
+    order: 'awaits_bank desc, date_to, cashback_id',
+  },
+  retailer: {
+    from: `campaigns where merchant_id = $1 and status in ('${openStatuses.join("', '")}')`,
+    order: 'awaits_merchant desc, date_to, cashback_id',
+  },
+}
+
+const idOf = (party: Party): string => (party.type === 'bank' ? party.bankId : party.merchantId)
+
+/** Campaigns of a partner in which something may wait: those first in which it is its turn, in them those that end first. */
+export async function findOpenCampaigns(database: Queryable, party: Party, limit: number): Promise<OpenCampaign[]> {
+  const { from, order } = parts[party.type]
+  const campaigns = await database.query<Omit<OpenCampaign, 'banks' | 'expected'>>(
+    `select c.cashback_id as "cashbackId", c.merchant_id as "merchantId", m.name as "merchantName", m.name_en as "merchantNameEn",
+            c.created_by_bank_id as "createdByBankId", c.name, c.status, c.date_from as "dateFrom", c.date_to as "dateTo",
+            c.merchant_compensation_percentage > 0 as "merchantPays", k.currency_code as currency
+     from (select cashback_id, row_number() over (order by ${order}) as n from ${from} order by ${order} limit $2) open
+     join campaigns c using (cashback_id) join merchants m using (merchant_id) join countries k using (country_id)
+     order by n`,
+    [idOf(party), limit],
+  )
+  const banks = await findBanks(
+    database,
+    campaigns.map(({ cashbackId }) => cashbackId),
+  )
+  return campaigns.map(campaign => ({
+    ...campaign,
+    ...(banks.get(campaign.cashbackId) ?? { banks: [], expected: null }),
+  }))
+}
+
+/** By a statement of its own: for one by one the planner would ask for every bank of the platform. */
+async function findBanks(
+  database: Queryable,
+  cashbackIds: readonly string[],
+): Promise<Map<string, Pick<OpenCampaign, 'banks' | 'expected'>>> {
+  const rows = await database.query<Pick<OpenCampaign, 'cashbackId' | 'banks' | 'expected'>>(
+    `select cashback_id as "cashbackId", sum(expected_compensation)::text as expected,
+            json_agg(json_build_object('bankId', i.bank_id, 'name', b.name, 'status', i.status, 'stage', i.reporting_stage,
+              'expected', i.expected_compensation::text) order by b.name collate "C", b.bank_id) as banks
+     from campaign_banks i join banks b using (bank_id) where cashback_id = any($1::uuid[]) group by cashback_id`,
+    [cashbackIds],
+  )
+  return new Map(rows.map(({ cashbackId, ...found }) => [cashbackId, found]))
+}
+
+/** A campaign that a bank has created and the merchant pays for. Percentages and money are decimal text. */
+export type ImposedCampaign = {
+  cashbackId: string
+  name: string
+  bankName: string
+  status: CampaignStatus
+  dateFrom: Date
+  dateTo: Date
+  percentage: string
+  merchantCompensationPercentage: string
+  maxBudget: string | null
+  currency: string
+}
+
+/** Those of a merchant that are not over, the ones that end first. */
+export function findImposedCampaigns(
+  database: Queryable,
+  merchantId: string,
+  limit: number,
+): Promise<ImposedCampaign[]> {
+  return database.query<ImposedCampaign>(
+    `select c.cashback_id as "cashbackId", c.name, b.name as "bankName", c.status, c.date_from as "dateFrom", c.date_to as "dateTo",
+            c.percentage::text, c.merchant_compensation_percentage::text as "merchantCompensationPercentage",
+            c.max_budget::text as "maxBudget", k.currency_code as currency
+     from campaigns c join banks b on b.bank_id = c.created_by_bank_id join countries k using (country_id)
+     where c.merchant_id = $1 and c.merchant_compensation_percentage > 0
+       and c.status in ('awaitingBankApproval', 'approved', 'active')
+     order by c.date_to, c.cashback_id limit $2`,
+    [merchantId, limit],
+  )
+}
+
+/** How many campaigns a partner has in each status; `bankStatus` is empty for a merchant. */
+export function countByStatus(
+  database: Queryable,
+  party: Party,
+): Promise<{ status: CampaignStatus; bankStatus: BankStatus | ''; count: number }[]> {
+  return database.query(
+    'select campaign_status as status, bank_status as "bankStatus", campaigns as count from campaign_counts where party_id = $1',
+    [idOf(party)],
+  )
+}

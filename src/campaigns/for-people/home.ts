@@ -1,0 +1,103 @@
+/** What waits for somebody in the campaigns of a partner: asked of the campaigns' own rules, never told twice. */
+import * as lifecycle from '../lifecycle/lifecycle.ts'
+
+export const taskKinds = [
+  'decide-invitation',
+  'launch-possible',
+  'upload-report',
+  'answer-report',
+  'confirm-settlement',
+  'mark-paid',
+  'acknowledge-compensation',
+] as const
+type TaskKind = (typeof taskKinds)[number]
+
+/** What becomes of it when nobody acts. */
+export const outcomes = ['participation-expires', 'campaign-expires', 'stays'] as const
+type Outcome = (typeof outcomes)[number]
+
+/** Something that a bank or the merchant can do now, and that others wait for. */
+export type Task = {
+  kind: TaskKind
+  /** The bank that it is about; null: the whole campaign. */
+  bankId: string | null
+  /** Whose turn it is. */
+  turn: 'bank' | 'merchant'
+  /** Until when it is possible; null: without end. */
+  by: Date | null
+  otherwise: Outcome
+}
+
+type Step = { subject: lifecycle.Subject; trigger: lifecycle.Trigger; from: string | null }
+const stepKey = ({ subject, trigger, from }: Step): string => `${subject} ${trigger} ${from}`
+/** Most steps are out of the question by the table of moves alone: to ask for each costs a refusal, and there are many. */
+const knownSteps: ReadonlySet<string> = new Set(lifecycle.moves.map(stepKey))
+
+/**
+ * All that can be done now with a campaign to bring it on.
+ *
+ * @param campaign with all its banks
+ */
+export function tasksOf(campaign: lifecycle.CampaignState, now: Date): Task[] {
+  const tasks: Task[] = []
+  const add = (step: Step, possible: () => lifecycle.Decision, task: Omit<Task, 'by'>) => {
+    const by = task.otherwise === 'stays' ? null : campaign.dateTo
+    if (knownSteps.has(stepKey(step)) && lifecycle.isPossible(possible)) tasks.push({ ...task, by })
+  }
+  const stepOf = (trigger: lifecycle.Trigger): Step => ({ subject: 'campaign', trigger, from: campaign.status })
+  const ofCampaign = { bankId: null, turn: 'merchant' } as const
+  add(stepOf('launch'), () => lifecycle.launch(campaign, now), {
+    ...ofCampaign,
+    kind: 'launch-possible',
+    otherwise: 'campaign-expires',
+  })
+  add(stepOf('pay'), () => lifecycle.pay(campaign), { ...ofCampaign, kind: 'mark-paid', otherwise: 'stays' })
+  for (const bank of campaign.banks) addOfBank(campaign, bank, now, add)
+  return tasks
+}
+
+function addOfBank(
+  campaign: lifecycle.CampaignState,
+  bank: lifecycle.BankState,
+  now: Date,
+  add: (step: Step, possible: () => lifecycle.Decision, task: Omit<Task, 'by'>) => void,
+): void {
+  const { bankId } = bank
+  const [ofBank, ofMerchant] = [{ bankId, turn: 'bank' } as const, { bankId, turn: 'merchant' } as const]
+  const report = (trigger: lifecycle.Trigger): Step => ({ subject: 'reporting', trigger, from: bank.stage })
+  add({ subject: 'bank', trigger: 'confirm', from: bank.status }, () => lifecycle.confirm(campaign, bank, now), {
+    ...ofBank,
+    kind: 'decide-invitation',
+    otherwise: campaign.createdByBankId === null ? 'participation-expires' : 'campaign-expires',
+  })
+  add(report('upload-bank-report'), () => lifecycle.uploadBankReport(bank), {
+    ...ofBank,
+    kind: 'upload-report',
+    otherwise: 'stays',
+  })
+  add(report('accept-report'), () => lifecycle.acceptReport(bank), {
+    ...ofMerchant,
+    kind: 'answer-report',
+    otherwise: 'stays',
+  })
+  add(report('settle'), () => lifecycle.settle(campaign, bank), {
+    ...ofMerchant,
+    kind: 'confirm-settlement',
+    otherwise: 'stays',
+  })
+  add(report('acknowledge'), () => lifecycle.acknowledge(campaign, bank), {
+    ...ofBank,
+    kind: 'acknowledge-compensation',
+    otherwise: 'stays',
+  })
+}
+
+/**
+ * The tasks that a bank gets to see: its own, and those of the merchant for which it waits.
+ *
+ * @param bankId of the bank
+ */
+export function seenByBank(tasks: readonly Task[], campaign: lifecycle.CampaignState, bankId: string): Task[] {
+  const takesPart = campaign.banks.some(bank => bank.bankId === bankId && bank.status === 'approved')
+  return tasks.filter(task => task.bankId === bankId || (task.bankId === null && takesPart))
+}

@@ -1,0 +1,124 @@
+/** What people of banks and merchants look up in campaigns, below `/portal`; roles are as everywhere with campaigns. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
+import { pageView } from '../../http/paging.ts'
+import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
+import { roundedCustomers } from '../../segments/rounded-customers.ts'
+import { requireParty } from '../history/parties.ts'
+import type { CampaignRoutesDeps } from '../request/deps.ts'
+import { CampaignPath } from '../schemas.ts'
+import { OwnTerminals, Segment, TerminalPage, TerminalsQuery } from './schemas.ts'
+import { findSegmentParts } from './segment-store.ts'
+import { terminalSearch } from './terminal-search.ts'
+import { findTerminals, readOwnTerminals } from './terminal-store.ts'
+
+const common = { tags: ['Portal'], security: secured }
+const unknown = 'There is no such campaign, or the bank is not invited'
+
+export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+  const { pageReads, costlyReads } = deps
+  onlyPartners(app as unknown as FastifyInstance, deps)
+
+  app.get(
+    '/cashbacks/:cashbackId/terminals',
+    {
+      schema: {
+        ...common,
+        operationId: 'findTerminals',
+        summary: 'The terminals of a campaign, page by page',
+        description:
+          'In the order of the campaign’s list; those of the platform’s directory by their identifiers. With `since`, what was ' +
+          'added since.',
+        params: CampaignPath,
+        querystring: TerminalsQuery,
+        response: {
+          200: TerminalPage,
+          ...cashbackErrors({ 400: 'The id is not a UUID, or the query is invalid', 404: unknown }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { cashbackId } = request.params
+      const { search, since, ...page } = request.query
+      const asked = terminalSearch({ search, since })
+      const database = await costlyReads.begin(request, reply)
+      await requireParty(database, { caller: partnerOf(request), cashbackId })
+      const { terminals, totalItems } = await findTerminals(database, cashbackId, asked, page)
+      const views = terminals.map(terminal => ({ ...terminal, addedAt: new Date(terminal.addedAt).toISOString() }))
+      return pageView(views, page, totalItems)
+    },
+  )
+
+  app.get(
+    '/cashbacks/:cashbackId/own-terminals',
+    {
+      schema: {
+        ...common,
+        operationId: 'readOwnTerminals',
+        summary: 'The campaign’s own list of terminals, complete',
+        description:
+          'For making another campaign of it. Empty for a campaign that applies at all terminals of its merchant ' +
+          '(`terminalsPlatform`).',
+        params: CampaignPath,
+        querystring: NoQuery,
+        response: {
+          200: OwnTerminals,
+          ...cashbackErrors({ 400: 'The id is not a UUID, or the query is not empty', 404: unknown }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { cashbackId } = request.params
+      const database = await pageReads.begin(request, reply)
+      await requireParty(database, { caller: partnerOf(request), cashbackId })
+      const text = await readOwnTerminals(database, cashbackId)
+      return reply.type('application/json; charset=utf-8').send(`{"terminals":${text}}` as never)
+    },
+  )
+
+  app.get(
+    '/cashbacks/:cashbackId/segment',
+    {
+      schema: {
+        ...common,
+        operationId: 'readSegment',
+        summary: 'How the segment of a campaign stands',
+        description:
+          'Counts only, bank by bank. A bank sees its own part, exactly; a merchant sees numbers rounded down to tens, 0 ' +
+          'below 20, and ' +
+          'their sum. Which customers they are is in the bank’s list.',
+        params: CampaignPath,
+        querystring: NoQuery,
+        response: {
+          200: Segment,
+          ...cashbackErrors({ 400: 'The id is not a UUID, or the query is not empty', 404: unknown }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { cashbackId } = request.params
+      const caller = partnerOf(request)
+      const database = await pageReads.begin(request, reply)
+      await requireParty(database, { caller, cashbackId })
+      if (caller.type === 'bank') return segmentView(await findSegmentParts(database, cashbackId, caller.bankId))
+      const parts = await findSegmentParts(database, cashbackId, null)
+      return segmentView(parts.map(part => ({ ...part, customersCount: roundedCustomers(part.customersCount) })))
+    },
+  )
+}
+
+function segmentView(parts: Awaited<ReturnType<typeof findSegmentParts>>) {
+  const formed = parts.find(({ formedAt }) => formedAt !== null)
+  return {
+    customersCount: parts.reduce((sum, { customersCount }) => sum + customersCount, 0),
+    formedAt: formed?.formedAt?.toISOString() ?? null,
+    sourceFileName: formed?.sourceFileName ?? null,
+    banks: parts.map(({ bankId, bankName, formedAt, ...part }) => ({
+      id: bankId,
+      name: bankName,
+      ...part,
+      formedAt: formedAt?.toISOString() ?? null,
+    })),
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * A bank's part of a segment as a CSV file: up to a million customers, converted while they are read from the database. The ids are
+ * stored as the text of a JSON array.
+ */
+
+import { Transform, type Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { StringDecoder } from 'node:string_decoder'
+import type { Database } from '../../db/database.ts'
+import { withLiterals } from '../../db/literals.ts'
+import { copyAsJson } from '../../db/streaming/copy-out.ts'
+import { DomainError } from '../../errors.ts'
+import { csvCell } from '../../text/csv-cell.ts'
+import { createTurns } from '../../work/turns.ts'
+
+export type SegmentFiles = {
+  /**
+   * Opens the file. Its first bytes are there when this is fulfilled.
+   *
+   * @param left aborted when the reader has gone
+   * @throws DomainError 'unavailable' when too many read at once, or the reader has left
+   */
+  open(part: { cashbackId: string; bankId: string }, left: AbortSignal): Promise<(taker: Writable) => Promise<void>>
+}
+
+const limits = { atOnce: 3, perPartner: 2, waiting: 100, waitMs: 10_000 }
+const reading = { stallMs: 10_000, wholeMs: 90_000 }
+
+export function createSegmentFiles(database: Database): SegmentFiles {
+  const turns = createTurns(limits, 'Other files are still being read: try again in a moment')
+  return {
+    async open({ cashbackId, bankId }, left) {
+      const endTurn = await turns.take(bankId, left)
+      const opened = Promise.withResolvers<(taker: Writable) => Promise<void>>()
+      database
+        .longRead(async client => {
+          left.throwIfAborted()
+          const text = withLiterals(
+            `select ',', customer_ids from campaign_segments where cashback_id = $1::uuid and bank_id = $2::uuid`,
+            [cashbackId, bankId],
+          )
+          const read = copyAsJson(client, text, reading)
+          left.addEventListener('abort', () => read.stop(new Error('The reader has left')))
+          await read.begun
+          opened.resolve(async taker => {
+            const lines = toLines()
+            const written = pipeline(lines, taker, { end: false })
+            await Promise.all([read.writeTo(lines).then(() => lines.end()), written])
+          })
+          await read.ended
+        })
+        .catch(opened.reject)
+        .finally(endTurn)
+      return opened.promise.catch(error => {
+        throw left.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
+      })
+    },
+  }
+}
+
+/** Takes the bytes of JSON arrays of strings and gives a CSV line for each string, below a header. */
+function toLines(): Transform {
+  const decoder = new StringDecoder('utf8')
+  let rest = ''
+  let isFirst = true
+  return new Transform({
+    transform(bytes: Buffer, _encoding, done) {
+      const text = rest + decoder.write(bytes)
+      let end = 0
+      let lines = isFirst ? `${csvCell('customerId')}\r\n` : ''
+      isFirst = false
+      // A string that is cut by the end of the piece does not match: it waits for the next one.
+      for (const match of text.matchAll(/"(?:[^"\\]|\\.)*"/g)) {
+        lines += `${csvCell(JSON.parse(match[0]) as string)}\r\n`
+        end = match.index + match[0].length
+      }
+      rest = text.slice(end)
+      done(null, lines)
+    },
+  })
+}

@@ -1,0 +1,98 @@
+/** All SQL of a campaign's terminals as people look for them: some at a time, with when each was added. */
+
+import type { Queryable } from '../../db/database.ts'
+import { type Page, skipped } from '../../http/paging.ts'
+import type { Terminal } from '../form/terms.ts'
+
+/** `addedAt` in ISO 8601. */
+export type ShownTerminal = Terminal & { addedAt: string }
+
+/** null: not asked for. */
+export type TerminalSearch = { pattern: string | null; since: Date | null }
+
+/** A terminal without an addition of its own is there since the campaign was created. */
+const own = `
+  select t.terminal, t.place, coalesce(a.added_at, c.created_at) as added_at
+  from campaigns c cross join json_array_elements(c.terminals::json) with ordinality as t (terminal, place)
+  left join (
+    select terminal_id, max(added_at) as added_at
+    from campaign_terminal_additions, unnest(terminal_ids) as terminal_id where cashback_id = $1 group by terminal_id
+  ) a on a.terminal_id = t.terminal->>'terminal_id'
+  where c.cashback_id = $1`
+
+const ofDirectory = `
+  select json_build_object('terminal_id', t.terminal_id, 'terminal_name', t.name, 'terminal_location', t.location,
+      'merchant_id', t.payment_system_merchant_id, 'merchant_name', t.payment_system_merchant_name) as terminal,
+    row_number() over (order by t.terminal_id collate "C") as place, t.added_at
+  from campaigns c join terminals t using (merchant_id) where c.cashback_id = $1`
+
+/** What `TerminalSearch` asks for: `$2` is the pattern, `$3` the instant. */
+const matches = `
+  ($2::text is null or concat_ws(E'\\n', terminal->>'terminal_id', terminal->>'terminal_name',
+     terminal->>'terminal_location', terminal->>'merchant_id', terminal->>'merchant_name') ~ $2)
+  and ($3::timestamptz is null or added_at >= $3)`
+
+async function isOfDirectory(database: Queryable, cashbackId: string): Promise<boolean> {
+  const [campaign] = await database.query<{ isOfDirectory: boolean }>(
+    'select terminals_platform as "isOfDirectory" from campaigns where cashback_id = $1',
+    [cashbackId],
+  )
+  return campaign?.isOfDirectory ?? false
+}
+
+/** One page of the terminals of a campaign that there is, in the order of its list. */
+export async function findTerminals(
+  database: Queryable,
+  cashbackId: string,
+  search: TerminalSearch,
+  page: Page,
+): Promise<{ terminals: ShownTerminal[]; totalItems: number }> {
+  const listed = (await isOfDirectory(database, cashbackId)) ? ofDirectory : own
+  const [found] = await database.query<{ terminals: ShownTerminal[]; totalItems: number }>(
+    `with found as materialized (
+       select terminal, place, added_at from (${listed}) listed where ${matches}
+     )
+     select (select count(*)::int from found) as "totalItems", coalesce((
+       select json_agg(p.terminal::jsonb || jsonb_build_object('addedAt', p.added_at) order by p.place)
+       from (select * from found order by place limit $4 offset $5) p
+     ), '[]') as terminals`,
+    [cashbackId, search.pattern, search.since, page.pageSize, skipped(page)],
+  )
+  return found ?? { terminals: [], totalItems: 0 }
+}
+
+const terminalsAtOnce = 5_000
+
+/**
+ * Reads all terminals that match, a few thousand at a time, in the order of `findTerminals`. No connection is held between two reads.
+ */
+export async function* readTerminals(
+  database: Queryable,
+  cashbackId: string,
+  search: TerminalSearch,
+): AsyncGenerator<ShownTerminal[]> {
+  const fromDirectory = await isOfDirectory(database, cashbackId)
+  const listed = fromDirectory ? ofDirectory : own
+  // The directory may change between two reads, so we continue after the last identifier and not at a row number.
+  const key = fromDirectory ? `terminal->>'terminal_id'` : `lpad(place::text, 10, '0')`
+  for (let after: string | null = null; ; ) {
+    const rows: { terminal: Terminal; addedAt: string; key: string }[] = await database.query(
+      `select terminal, added_at::text as "addedAt", key
+       from (select terminal, added_at, (${key}) collate "C" as key from (${listed}) listed where ${matches}) matching
+       where $4::text is null or key > $4 order by key limit ${terminalsAtOnce}`,
+      [cashbackId, search.pattern, search.since, after],
+    )
+    if (rows.length > 0) yield rows.map(({ terminal, addedAt }) => ({ ...terminal, addedAt }))
+    if (rows.length < terminalsAtOnce) return
+    after = rows.at(-1)?.key ?? null
+  }
+}
+
+/** @returns the campaign's own terminals as the text of a JSON array, as they are stored */
+export async function readOwnTerminals(database: Queryable, cashbackId: string): Promise<string> {
+  const [campaign] = await database.query<{ terminals: string }>(
+    `select case when terminals_platform then '[]' else terminals end as terminals from campaigns where cashback_id = $1`,
+    [cashbackId],
+  )
+  return campaign?.terminals ?? '[]'
+}

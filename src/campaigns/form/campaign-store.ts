@@ -1,0 +1,191 @@
+/** The whole row of a campaign, and what of the directory it is checked against. How states move is in `moves-store.ts`. */
+import type { Queryable, Statement } from '../../db/database.ts'
+import { cardText, type Origin, type Terms } from './terms.ts'
+
+/** Who and what of these the directory has. */
+export type DirectoryEntries = {
+  /** False for a merchant that is unknown or suspended. */
+  merchantActive: boolean
+  /** Those of the banks that are connected and that the merchant does not exclude. */
+  banks: string[]
+  /** null: there is no such country. */
+  countryId: string | null
+  paymentSystems: string[]
+}
+
+const directoryStatement: Statement = {
+  name: 'campaigns.directory',
+  text: `
+    select
+      exists (select from merchants where merchant_id = $1 and status = 'active') as "merchantActive",
+      array(
+        select bank_id from banks b where b.bank_id = any($2::uuid[]) and b.status = 'active'
+          and not exists (select from merchant_excluded_banks e where e.merchant_id = $1 and e.bank_id = b.bank_id)
+      ) as banks,
+      (select country_id from countries where code = $3) as "countryId",
+      array(select payment_system_id from payment_systems where payment_system_id = any($4::uuid[])) as "paymentSystems"`,
+}
+
+/** What of these the directory has for a merchant. */
+export async function findDirectoryEntries(
+  database: Queryable,
+  given: {
+    merchantId: string | undefined
+    banks: readonly string[] | undefined
+    countryCode: string | undefined
+    paymentSystems: readonly string[] | undefined
+  },
+): Promise<DirectoryEntries> {
+  const [row] = await database.query<DirectoryEntries>(directoryStatement, [
+    given.merchantId ?? null,
+    given.banks ?? [],
+    given.countryCode ?? null,
+    given.paymentSystems ?? [],
+  ])
+  if (!row) throw new Error('A select without a table has one row')
+  return row
+}
+
+export type ConnectedBank = { id: string; name: string; logoUrl: string; apiVersion: string }
+
+/** The connected banks that a merchant does not exclude, by name. */
+export function findInvitableBanks(database: Queryable, merchantId: string): Promise<ConnectedBank[]> {
+  return database.query<ConnectedBank>(
+    {
+      name: 'campaigns.invitable-banks',
+      text: `
+        select bank_id as id, name, logo_url as "logoUrl", api_version as "apiVersion" from banks b
+        where b.status = 'active'
+          and not exists (select from merchant_excluded_banks e where e.merchant_id = $1 and e.bank_id = b.bank_id)
+        order by name collate "C", bank_id`,
+    },
+    [merchantId],
+  )
+}
+
+/** Whose a campaign is. @returns null when there is none */
+export async function findAuthor(
+  database: Queryable,
+  cashbackId: string,
+): Promise<{ merchantId: string; createdByBankId: string | null } | null> {
+  const [author] = await database.query<{ merchantId: string; createdByBankId: string | null }>(
+    `select merchant_id as "merchantId", created_by_bank_id as "createdByBankId" from campaigns where cashback_id = $1`,
+    [cashbackId],
+  )
+  return author ?? null
+}
+
+const insertStatement: Statement = {
+  name: 'campaigns.insert',
+  text: `
+    insert into campaigns (
+      cashback_id, merchant_id, created_by_bank_id, created_at, updated_at, status,
+      name, description, participation_terms, banner_small, banner_big, sku, category_id, all_products, purchase_online,
+      purchase_offline, date_from, date_to, min_amount, max_amount, max_budget, percentage, merchant_compensation_percentage,
+      merchant_category_code, country_id, payment_systems_id, terminals_platform, terminals, terminals_count, card)
+    values ($1, $2, $3, $4, $4, 'awaitingBankApproval',
+      $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)`,
+}
+
+/** Adds the row of a new campaign, without banks. */
+export async function insertCampaign(
+  transaction: Queryable,
+  origin: Origin,
+  terms: Terms,
+  countryId: string,
+): Promise<void> {
+  const { cashbackId, merchantId, createdByBankId, createdAt } = origin
+  const card = cardText(origin, terms, countryId)
+  const values = [cashbackId, merchantId, createdByBankId, createdAt, ...termsValues(terms, countryId), card]
+  await transaction.execute(insertStatement, values)
+}
+
+const updateStatement: Statement = {
+  name: 'campaigns.update',
+  text: `
+    with told as (
+      insert into merchant_lists (merchant_id, arranged, touched) select merchant_id, 1, 1 from campaigns where cashback_id = $1
+      on conflict (merchant_id) do update set arranged = merchant_lists.arranged + 1
+    ), banks_told as (
+      update campaign_banks set date_to = $13 where cashback_id = $1 and date_to <> $13
+    )
+    update campaigns set
+      name = $2, description = $3, participation_terms = $4, banner_small = $5, banner_big = $6, sku = $7, category_id = $8,
+      all_products = $9, purchase_online = $10, purchase_offline = $11, date_from = $12, date_to = $13, min_amount = $14,
+      max_amount = $15, max_budget = $16, percentage = $17, merchant_compensation_percentage = $18, merchant_category_code = $19,
+      country_id = $20, payment_systems_id = $21, terminals_platform = $22,
+      terminals = coalesce($23, terminals), terminals_count = $24, card = $25
+    where cashback_id = $1`,
+}
+
+/**
+ * Gives a campaign, which the transaction has locked, other terms: the merchant's list is arranged anew. The campaign's new version is
+ * for `writeDecisions` to write.
+ */
+export async function updateTerms(
+  transaction: Queryable,
+  origin: Origin,
+  terms: Terms,
+  countryId: string,
+): Promise<void> {
+  const card = cardText(origin, terms, countryId)
+  await transaction.execute(updateStatement, [origin.cashbackId, ...termsValues(terms, countryId), card])
+}
+
+/** In the order of the columns from `name` to `terminals_count`. */
+function termsValues(terms: Terms, countryId: string): unknown[] {
+  return [
+    terms.name,
+    terms.description,
+    terms.participationTerms,
+    terms.bannerSmall,
+    terms.bannerBig,
+    terms.sku,
+    terms.categoryId,
+    terms.allProducts,
+    terms.purchaseOnline,
+    terms.purchaseOffline,
+    terms.dateFrom,
+    terms.dateTo,
+    terms.minAmount,
+    terms.maxAmount,
+    terms.maxBudget,
+    terms.percentage,
+    terms.merchantCompensationPercentage,
+    terms.merchantCategoryCode,
+    countryId,
+    terms.paymentSystemsId,
+    terms.terminalsPlatform,
+    terms.terminals.text,
+    terms.terminals.count,
+  ]
+}
+
+const findStatement: Statement = {
+  name: 'campaigns.find-terms',
+  text: `
+    select c.name, description, participation_terms as "participationTerms", banner_small as "bannerSmall",
+      banner_big as "bannerBig", sku, category_id as "categoryId", all_products as "allProducts",
+      purchase_online as "purchaseOnline", purchase_offline as "purchaseOffline", date_from as "dateFrom", date_to as "dateTo",
+      min_amount::text as "minAmount", max_amount::text as "maxAmount", max_budget::text as "maxBudget",
+      percentage::text, merchant_compensation_percentage::text as "merchantCompensationPercentage",
+      merchant_category_code as "merchantCategoryCode", k.code as "countryCode", payment_systems_id as "paymentSystemsId",
+      terminals_platform as "terminalsPlatform", json_build_object('count', terminals_count, 'text', null) as terminals
+    from campaigns c join countries k using (country_id) where cashback_id = $1`,
+}
+
+/** The terms of a campaign that there is. */
+export async function findTerms(transaction: Queryable, cashbackId: string): Promise<Terms> {
+  const [terms] = await transaction.query<Terms>(findStatement, [cashbackId])
+  if (!terms) throw new Error('The campaign was not locked')
+  const plain = (amount: string) => String(Number(amount))
+  return {
+    ...terms,
+    // In the one form in which a form's numbers are read.
+    minAmount: plain(terms.minAmount),
+    maxAmount: plain(terms.maxAmount),
+    maxBudget: terms.maxBudget === null ? null : plain(terms.maxBudget),
+    percentage: plain(terms.percentage),
+    merchantCompensationPercentage: plain(terms.merchantCompensationPercentage),
+  }
+}

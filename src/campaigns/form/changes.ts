@@ -1,0 +1,112 @@
+/** What an edit changes, and whether it may (contract/campaigns.md, "Edit"). Pure: values in, faults out. */
+
+import * as lifecycle from '../lifecycle/lifecycle.ts'
+import type { FieldName, Fields } from './form.ts'
+import type { TerminalChange } from './terminal-list-store.ts'
+
+/**
+ * The fields as they would be after an edit; those that were given and cannot be read are left out, so that no rule is looked at
+ * with a value that nobody wants.
+ *
+ * @param names the fields that the edit gives
+ */
+export function mergedFields(
+  present: Partial<Fields>,
+  given: Partial<Fields>,
+  names: readonly FieldName[],
+): Partial<Fields> {
+  const merged = { ...present, ...given }
+  for (const name of names) if (given[name] === undefined) delete merged[name]
+  if (merged.allProducts === null) merged.allProducts = !merged.sku?.length && !merged.categoryId?.length
+  return merged
+}
+
+/**
+ * Those of the fields whose value is another one than before; lists are compared without their order.
+ *
+ * @param terminals how they differ; null: they are not given
+ */
+export function changedFields(
+  present: Partial<Fields>,
+  merged: Partial<Fields>,
+  { names, terminals }: { names: readonly FieldName[]; terminals: TerminalChange | null },
+): FieldName[] {
+  const differs = (name: FieldName) => canonical(present[name]) !== canonical(merged[name])
+  return names.filter(name =>
+    name === 'terminals' ? terminals?.isChanged : merged[name] !== undefined && differs(name),
+  )
+}
+
+function canonical(value: unknown): string | undefined {
+  return JSON.stringify(Array.isArray(value) ? [...elements(value)].sort() : value)
+}
+
+/** Of these only the fact of a change is told: their values are long and for looking at. */
+const untold: readonly FieldName[] = ['description', 'bannerSmall', 'bannerBig']
+/** Kept as decimal texts, and told as numbers. */
+const decimals: readonly FieldName[] = [
+  'minAmount',
+  'maxAmount',
+  'maxBudget',
+  'percentage',
+  'merchantCompensationPercentage',
+]
+
+/** A longer list is told by the number of its elements, as terminals always are: histories are read whole. */
+const mostTold = 100
+
+/** What an edit has changed, as the history tells it: values as in the form; long lists by their length. */
+export function shownChanges(
+  present: Partial<Fields>,
+  merged: Partial<Fields>,
+  changed: readonly FieldName[],
+): Record<string, readonly [unknown, unknown] | null> {
+  const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0)
+  const longest = (name: FieldName) => Math.max(lengthOf(present[name]), lengthOf(merged[name]))
+  const shown = (name: FieldName, fields: Partial<Fields>): unknown => {
+    const value = fields[name] ?? null
+    if (name === 'terminals') return fields.terminals?.count ?? 0
+    if (longest(name) > mostTold) return lengthOf(value)
+    return decimals.includes(name) && value !== null ? Number(value) : value
+  }
+  const told = (name: FieldName) =>
+    untold.includes(name) ? null : ([shown(name, present), shown(name, merged)] as const)
+  return Object.fromEntries(changed.map(name => [name, told(name)]))
+}
+
+const elements = (list: readonly unknown[]): Set<string> => new Set(list.map(element => JSON.stringify(element)))
+
+/** What of the changes the state of the campaign does not permit; each in the form `<field> must be ...`. */
+export function lockedFaults(
+  campaign: lifecycle.CampaignState,
+  given: {
+    present: Partial<Fields>
+    merged: Partial<Fields>
+    terminals: TerminalChange | null
+    changed: readonly FieldName[]
+    now: Date
+  },
+): string[] {
+  const { fields, onlyAdding } = lifecycle.editable(campaign, given.now)
+  return given.changed.flatMap(name => {
+    if (!fields.includes(name)) return [`${name} must be unchanged: ${whyLocked(campaign, given.now)}`]
+    if (!onlyAdding || !lifecycle.growingFields.includes(name)) return []
+    const missing =
+      name === 'terminals'
+        ? (given.terminals?.firstMissing ?? null)
+        : firstMissing(given.present[name], given.merged[name])
+    return missing === null ? [] : [`${name} must be the present list and additions only: ${missing} is missing`]
+  })
+}
+
+function whyLocked({ status, dateTo }: lifecycle.CampaignState, now: Date): string {
+  const awaits = status === 'awaitingBankApproval' || status === 'awaitingMerchantApproval'
+  if (dateTo <= now) return 'the campaign is over'
+  return awaits ? 'a bank has approved the campaign' : `the campaign is ${status}`
+}
+
+/** The first text of the old list that the new one lacks. */
+function firstMissing(before: unknown, after: unknown): string | null {
+  if (!Array.isArray(before) || !Array.isArray(after)) return null
+  return before.find(element => !after.includes(element)) ?? null
+}

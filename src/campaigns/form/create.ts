@@ -1,0 +1,140 @@
+/** New campaigns, of a merchant or of a bank (contract/campaigns.md, "Create"). */
+import { randomUUID } from 'node:crypto'
+import type { BankCaller, MerchantCaller } from '../../access/caller.ts'
+import { DomainError } from '../../errors.ts'
+import type { CampaignDeps } from '../deps.ts'
+import * as lifecycle from '../lifecycle/lifecycle.ts'
+import { type Actor, actorOf, type LockedCampaign, writeDecisions } from '../lifecycle/moves-store.ts'
+import { type DirectoryEntries, findDirectoryEntries, insertCampaign } from './campaign-store.ts'
+import { crossFaults, type Fields, mostFaults, readId, readNewFields, settled } from './form.ts'
+import { newCampaignFaults } from './pending-store.ts'
+import type { Origin } from './terms.ts'
+
+type Deps = Pick<CampaignDeps, 'database' | 'clock' | 'pending'>
+/** `body` as it came, and what the schema has found wrong in it. */
+export type Form = { body: unknown; schemaFaults: readonly string[] }
+
+/**
+ * Creates a campaign of the merchant and invites the banks that its form names.
+ *
+ * @throws DomainError 'invalid' with all faults of the form
+ */
+export function createAsMerchant(deps: Deps, merchant: MerchantCaller, form: Form): Promise<LockedCampaign> {
+  const { fields, faults } = readNewFields(form.body)
+  return create(deps, {
+    fields,
+    formFaults: [...form.schemaFaults, ...faults],
+    merchantId: merchant.merchantId,
+    invited: fields.participantsIds,
+    partnerFaults: found => bankFaults(fields.participantsIds, found),
+    createdByBankId: null,
+    actor: actorOf(merchant),
+  })
+}
+
+/**
+ * Creates a campaign of the bank for the merchant that its form names as `retailerId`; the bank itself is the one that is invited.
+ *
+ * @throws DomainError 'invalid' with all faults of the form, also for a merchant that is unknown, suspended or excludes the bank
+ */
+export function createAsBank(deps: Deps, bank: BankCaller, form: Form): Promise<LockedCampaign> {
+  const { fields, faults } = readNewFields(form.body)
+  const merchantId = readId((form.body as { retailerId?: unknown } | null | undefined)?.retailerId)
+  const isWelcome = ({ merchantActive, banks }: DirectoryEntries) => merchantActive && banks.length > 0
+  return create(deps, {
+    fields,
+    formFaults: [...form.schemaFaults, ...faults],
+    merchantId,
+    invited: [bank.bankId],
+    partnerFaults: found =>
+      merchantId === undefined || isWelcome(found)
+        ? []
+        : ['retailerId must be an active merchant that does not exclude the bank'],
+    createdByBankId: bank.bankId,
+    actor: actorOf(bank),
+  })
+}
+
+type NewCampaign = {
+  fields: Partial<Fields>
+  formFaults: readonly string[]
+  /** Undefined when the form does not tell it, which is among its faults. */
+  merchantId: string | undefined
+  invited: readonly string[] | undefined
+  partnerFaults(found: DirectoryEntries): string[]
+  createdByBankId: string | null
+  actor: Actor
+}
+
+function create({ database, clock, pending }: Deps, given: NewCampaign): Promise<LockedCampaign> {
+  const { fields, merchantId, invited, createdByBankId, actor } = given
+  return database.transaction(async transaction => {
+    const now = clock.now()
+    const found = await findDirectoryEntries(transaction, {
+      merchantId,
+      banks: invited,
+      countryCode: fields.countryCode,
+      paymentSystems: fields.paymentSystemsId,
+    })
+    refuseFaults([
+      ...given.formFaults,
+      ...crossFaults(fields, now),
+      ...given.partnerFaults(found),
+      ...directoryFaults(fields, found),
+    ])
+    const { countryId } = found
+    if (merchantId === undefined || invited === undefined || countryId === null)
+      throw new Error('The schema has let a form without these pass')
+    const terms = settled(fields as Fields)
+    // What a bank creates itself waits for nobody else.
+    if (createdByBankId === null && pending)
+      refuseFaults(await newCampaignFaults(transaction, pending, { merchantId, content: terms }))
+    const campaign = newCampaign({ cashbackId: randomUUID(), merchantId, createdByBankId, createdAt: now }, fields)
+    await insertCampaign(transaction, campaign, terms, countryId)
+    const decision = lifecycle.create(invited)
+    const [created] = await writeDecisions(transaction, [{ campaign, decision }], { actor, now })
+    return created ?? campaign
+  })
+}
+
+/** @throws DomainError 'invalid' when there are any */
+export function refuseFaults(faults: readonly string[]): void {
+  if (faults.length > 0) throw new DomainError('invalid', [...new Set(faults)].slice(0, mostFaults))
+}
+
+/** Banks that cannot be invited. */
+export function bankFaults(invited: readonly string[] | undefined, found: DirectoryEntries): string[] {
+  return (invited ?? []).flatMap((bankId, index) =>
+    found.banks.includes(bankId)
+      ? []
+      : [`participantsIds.${index} must be a connected bank that the merchant does not exclude`],
+  )
+}
+
+/** What the directory lacks; a malformed code has been told already. */
+export function directoryFaults(fields: Partial<Fields>, found: DirectoryEntries): string[] {
+  const { countryCode, paymentSystemsId = [] } = fields
+  const faults = paymentSystemsId.flatMap((id, index) =>
+    found.paymentSystems.includes(id) ? [] : [`paymentSystemsId.${index} must be a payment system of the platform`],
+  )
+  if (countryCode !== undefined && /^[A-Z]{2}$/.test(countryCode) && found.countryId === null)
+    faults.push('countryCode must be a country of the platform')
+  return faults
+}
+
+/** As it is before its first decision is written. */
+function newCampaign(origin: Origin, fields: Partial<Fields>): LockedCampaign {
+  const { name, dateFrom, dateTo, merchantCompensationPercentage } = fields as Fields
+  return {
+    ...origin,
+    status: 'awaitingBankApproval',
+    name,
+    dateFrom,
+    dateTo,
+    merchantPays: Number(merchantCompensationPercentage) > 0,
+    banks: [],
+    version: 1,
+    updatedAt: origin.createdAt,
+    compensationReceivedAt: null,
+  }
+}

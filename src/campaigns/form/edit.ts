@@ -1,0 +1,158 @@
+/** A merchant edits its campaign (contract/campaigns.md, "Edit"). */
+import type { MerchantCaller } from '../../access/caller.ts'
+import type { Queryable } from '../../db/database.ts'
+import type { CampaignDeps } from '../deps.ts'
+import { requireAuthor } from '../for-merchant/operations.ts'
+import { lockCampaignByClock } from '../lifecycle/due-moves.ts'
+import { type Guard, requireExpected } from '../lifecycle/expected-version.ts'
+import * as lifecycle from '../lifecycle/lifecycle.ts'
+import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../lifecycle/moves-store.ts'
+import { findDirectoryEntries, findTerms, updateTerms } from './campaign-store.ts'
+import { changedFields, lockedFaults, mergedFields, shownChanges } from './changes.ts'
+import { bankFaults, directoryFaults, refuseFaults } from './create.ts'
+import { contradictions, crossFaults, type FieldName, type Fields, readFields } from './form.ts'
+import { editFaults } from './pending-store.ts'
+import { compareTerminals, noteAddedTerminals, type TerminalChange } from './terminal-list-store.ts'
+import type { Terms } from './terms.ts'
+
+export type Edit = Guard & {
+  merchant: MerchantCaller
+  cashbackId: string
+  /** As it came; fields that it leaves out stay, null clears an optional one. */
+  body: unknown
+  /** What the schema has found in it. */
+  schemaFaults: readonly string[]
+}
+
+type Known = Terms & { participantsIds: string[] }
+
+/**
+ * Changes the fields that the body gives, all or none. What a field holds already is no change, even where it may not be changed.
+ *
+ * @throws DomainError 'invalid' with all faults; 'not-found'; 'forbidden' for one who is not the author; 'stale' when the campaign
+ *   has another version than the edit was made from
+ */
+export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
+  return deps.database.transaction(async transaction => {
+    const { fields, faults } = readFields(given.body)
+    // A body that contradicts itself is wrong whichever campaign it is for.
+    const formFaults = [...given.schemaFaults, ...faults, ...contradictions(fields)]
+    const campaign = await lockOwn(transaction, deps, given, formFaults)
+    const now = deps.clock.now()
+    if (formFaults.length === 0) requireExpected(campaign, given)
+
+    const names = lifecycle.editableFields.filter(name => Object.hasOwn(Object(given.body), name))
+    const present = await findPresent(transaction, campaign)
+    const merged = mergedFields(present, fields, names)
+    const terminals = await changeOfTerminals(transaction, campaign, { present, merged, names })
+    const changed = changedFields(present, merged, { names, terminals })
+    const found = await findDirectoryEntries(transaction, {
+      merchantId: campaign.merchantId,
+      banks: merged.participantsIds,
+      countryCode: merged.countryCode,
+      paymentSystems: merged.paymentSystemsId,
+    })
+    const isOpen = lifecycle.editable(campaign, now).fields.length > 0
+    // Who is invited already stays so, whatever became of the bank since.
+    const banks = [...found.banks, ...present.participantsIds]
+    refuseFaults([
+      ...formFaults,
+      ...lockedFaults(campaign, { present, merged, terminals, changed, now }),
+      ...(isOpen ? crossFaults(merged, now) : []),
+      ...bankFaults(merged.participantsIds, { ...found, banks }),
+      ...directoryFaults(merged, found),
+    ])
+    if (changed.length === 0) return
+    if (deps.pending && isPending(campaign) && changed.some(name => sized.includes(name))) {
+      const { bannerSmall, bannerBig } = merged
+      const content = {
+        terminals: changed.includes('terminals') ? merged.terminals : undefined,
+        bannerSmall,
+        bannerBig,
+      }
+      refuseFaults(await editFaults(transaction, deps.pending, { ...campaign, content }))
+    }
+    const { countryId } = found
+    await write(transaction, {
+      campaign,
+      before: present,
+      after: merged as Known,
+      changed,
+      countryId,
+      merchant: given.merchant,
+      now,
+    })
+  })
+}
+
+/** The fields that can be large. */
+const sized: readonly FieldName[] = ['terminals', 'bannerSmall', 'bannerBig']
+
+const isPending = ({ status, banks }: LockedCampaign): boolean =>
+  status === 'awaitingBankApproval' && !banks.some(bank => bank.status === 'approved')
+
+/** Whose the campaign is, is told before its state, and after faults of form. */
+async function lockOwn(
+  transaction: Queryable,
+  deps: CampaignDeps,
+  { cashbackId, merchant }: Edit,
+  formFaults: readonly string[],
+): Promise<LockedCampaign> {
+  const campaign = await lockCampaignByClock(transaction, deps, cashbackId)
+  const isOwn = campaign?.merchantId === merchant.merchantId && campaign.createdByBankId === null
+  if (!isOwn) refuseFaults(formFaults)
+  if (!campaign) throw campaignNotFound('not-found')
+  requireAuthor(campaign, merchant)
+  return campaign
+}
+
+async function findPresent(transaction: Queryable, campaign: LockedCampaign): Promise<Known> {
+  const terms = await findTerms(transaction, campaign.cashbackId)
+  return { ...terms, participantsIds: campaign.banks.map(({ bankId }) => bankId) }
+}
+
+/**
+ * How the given terminals differ from the present ones; null where none are given.
+ *
+ * What a campaign shows of the platform's directory is the present value of `terminals` to whoever has read it: an edit that sends it
+ * back leaves the list that the campaign keeps unseen as it is.
+ */
+async function changeOfTerminals(
+  transaction: Queryable,
+  { cashbackId, merchantId }: LockedCampaign,
+  { present, merged, names }: { present: Known; merged: Partial<Fields>; names: readonly FieldName[] },
+): Promise<TerminalChange | null> {
+  const { terminals, terminalsPlatform } = merged
+  if (!names.includes('terminals') || !terminals) return null
+  if (present.terminalsPlatform && terminalsPlatform) {
+    const fromShown = await compareTerminals(transaction, { merchantId }, terminals)
+    if (!fromShown.isChanged) return fromShown
+  }
+  return compareTerminals(transaction, { cashbackId }, terminals)
+}
+
+type Write = {
+  campaign: LockedCampaign
+  before: Known
+  after: Known
+  changed: readonly FieldName[]
+  countryId: string | null
+  merchant: MerchantCaller
+  now: Date
+}
+
+async function write(
+  transaction: Queryable,
+  { campaign, before, after, changed, countryId, merchant, now }: Write,
+): Promise<void> {
+  if (countryId === null) throw new Error('A country that was not found is a fault')
+  const { participantsIds, ...terms } = after
+  const terminals = changed.includes('terminals') ? terms.terminals : before.terminals
+  if (terminals !== before.terminals)
+    await noteAddedTerminals(transaction, { cashbackId: campaign.cashbackId, terminals, now })
+  await updateTerms(transaction, campaign, { ...terms, terminals }, countryId)
+  const decision = lifecycle.changeBanks(campaign, participantsIds)
+  const changes = shownChanges(before, after, changed)
+  const notes = [{ trigger: 'edit', subject: 'campaign', bankId: null, changes } as const]
+  await writeDecisions(transaction, [{ campaign, decision, notes }], { actor: actorOf(merchant), now })
+}

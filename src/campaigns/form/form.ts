@@ -1,0 +1,202 @@
+/**
+ * The rules of a campaign's form that no schema can state (contract/campaigns.md, "Create"): what one field must be beyond type and
+ * length, and what fields must be to each other. Pure: values in, faults out. The schema (`form-schemas.ts`) tells wrong types and
+ * lengths; here they are passed over, so that all faults of a body are told together and none twice.
+ */
+
+import { instantForm, readInstant } from '../../text/instant.ts'
+import { picture } from '../../text/text-rules.ts'
+import { uuidForm } from '../../text/uuid.ts'
+import { noTerminals, readTerminals, type TerminalList } from './terminal-list.ts'
+import type { Terms } from './terms.ts'
+
+/** What a partner fills in. `allProducts` null: left out, so the other fields say it. */
+export type Fields = Omit<Terms, 'allProducts'> & { allProducts: boolean | null; participantsIds: string[] }
+export type FieldName = keyof Fields
+
+/** The fields that were given and can be read; `faults` each in the form `<field> must be ...`. */
+export type ReadFields = { fields: Partial<Fields>; faults: string[] }
+
+/** Longest lists of banks and of payment systems. */
+export const mostIds = 1_000
+/** More faults than anybody reads are not listed. */
+export const mostFaults = 100
+
+/** What an optional field holds when it is left out or null. */
+const whenLeftOut = {
+  description: null,
+  participationTerms: null,
+  bannerSmall: null,
+  bannerBig: null,
+  sku: [],
+  categoryId: [],
+  allProducts: null,
+  purchaseOnline: true,
+  purchaseOffline: true,
+  maxBudget: null,
+  merchantCategoryCode: null,
+  terminals: noTerminals,
+} satisfies Partial<Fields>
+
+/** Gives the value, or undefined when there is none to go on with; a fault is added unless the schema tells it. */
+type Reader<Value> = (value: unknown, field: string, faults: string[]) => Value | undefined
+
+const readers: { [Field in FieldName]: Reader<Fields[Field]> } = {
+  participantsIds: ids,
+  name: readName,
+  description: text,
+  participationTerms: text,
+  bannerSmall: banner,
+  bannerBig: banner,
+  sku: texts,
+  categoryId: texts,
+  allProducts: flag,
+  purchaseOnline: flag,
+  purchaseOffline: flag,
+  dateFrom: instant,
+  dateTo: instant,
+  minAmount: money,
+  maxAmount: money,
+  maxBudget: money,
+  percentage: decimal,
+  merchantCompensationPercentage: decimal,
+  merchantCategoryCode: texts,
+  countryCode: (value, field, faults) => text(value, field, faults)?.toUpperCase(),
+  paymentSystemsId: ids,
+  terminals,
+  terminalsPlatform: flag,
+}
+
+/**
+ * Reads the fields of a body; null clears an optional field.
+ *
+ * @param body as it came; anything but an object has no fields
+ */
+export function readFields(body: unknown): ReadFields {
+  const fields: Record<string, unknown> = {}
+  const faults: string[] = []
+  for (const [field, value] of Object.entries(isObject(body) ? body : {})) {
+    if (!Object.hasOwn(readers, field)) continue
+    const read: unknown =
+      value === null
+        ? whenLeftOut[field as keyof typeof whenLeftOut]
+        : readers[field as FieldName](value, field, faults)
+    if (read !== undefined) fields[field] = read
+  }
+  return { fields: fields as Partial<Fields>, faults }
+}
+
+/** The same for a new campaign: an optional field that is left out has its default. */
+export function readNewFields(body: unknown): ReadFields {
+  const { fields, faults } = readFields(body)
+  const given = new Set(isObject(body) ? Object.keys(body) : [])
+  const defaults = Object.entries(whenLeftOut).filter(([field]) => !given.has(field))
+  return { fields: { ...Object.fromEntries(defaults), ...fields }, faults }
+}
+
+/** What is wrong between fields; a rule is looked at once all of its fields are known. */
+export function crossFaults(fields: Partial<Fields>, now: Date): string[] {
+  const { dateTo } = fields
+  return [...(dateTo && dateTo <= now ? ['dateTo must be in the future'] : []), ...contradictions(fields)]
+}
+
+/** Those that are wrong whatever the time is. */
+export function contradictions(fields: Partial<Fields>): string[] {
+  const { dateFrom, dateTo, minAmount, maxAmount, allProducts, sku, categoryId, terminals, terminalsPlatform } = fields
+  const faults: string[] = []
+  if (dateFrom && dateTo && dateTo <= dateFrom) faults.push('dateTo must be after dateFrom')
+  // With 2 decimals below 10^10, numbers are as far apart as the amounts.
+  if (minAmount !== undefined && maxAmount !== undefined && Number(maxAmount) < Number(minAmount))
+    faults.push('maxAmount must be at least minAmount')
+  if (allProducts && (sku?.length || categoryId?.length))
+    faults.push('allProducts must be false when sku or categoryId is given')
+  if (terminalsPlatform === false && terminals?.count === 0)
+    faults.push('terminals must be a list of at least 1 when terminalsPlatform is false')
+  return faults
+}
+
+/** `allProducts` left out is true when neither SKUs nor categories are given. */
+export const settled = (fields: Omit<Fields, 'participantsIds'>): Terms => ({
+  ...fields,
+  allProducts: fields.allProducts ?? (fields.sku.length === 0 && fields.categoryId.length === 0),
+})
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function text(value: unknown, _field: string, _faults: string[]): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Characters that end a line or turn the direction of what follows. */
+const unfitForName = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
+/** Spaces, and characters that leave no mark, such as a zero-width space. */
+const invisible = /[\s\p{Default_Ignorable_Code_Point}\u2800]/gu
+
+function readName(value: unknown, field: string, faults: string[]): string | undefined {
+  if (typeof value !== 'string') return undefined
+  if (value.replace(invisible, '') === '')
+    faults.push(`${field} must be a text with at least one character that is not a space`)
+  else if (unfitForName.test(value))
+    faults.push(`${field} must be one line, without characters that turn the direction of the text`)
+  return value
+}
+
+/** No SVG: where a bank opens it by itself, the scripts in it run. */
+const svg = /^data:image\/svg/i
+
+function banner(value: unknown, field: string, faults: string[]): string | undefined {
+  if (typeof value === 'string' && svg.test(value)) faults.push(`${field} must not be an SVG image`)
+  else if (typeof value === 'string' && (value === '' || !picture.holds(value)))
+    faults.push(
+      `${field} must be an http or https URL of at most 2048 characters, or a data:image/...;base64, URI of at most 256 KiB`,
+    )
+  return text(value, field, faults)
+}
+
+function flag(value: unknown): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined
+}
+
+function texts(value: unknown): string[] | undefined {
+  return Array.isArray(value) && value.every(item => typeof item === 'string') ? value : undefined
+}
+
+function instant(value: unknown, field: string, faults: string[]): Date | undefined {
+  if (typeof value !== 'string') return undefined
+  const read = readInstant(value)
+  if (read === null) faults.push(`${field} must be ${instantForm}`)
+  return read ?? undefined
+}
+
+/** The shortest text of a number is the one that was sent, apart from zeros at its end. */
+function decimal(value: unknown): string | undefined {
+  return typeof value === 'number' ? String(value) : undefined
+}
+
+function money(value: unknown, field: string, faults: string[]): string | undefined {
+  const amount = decimal(value)
+  if (amount !== undefined && !/^-?\d+(?:\.\d{1,2})?$/.test(amount))
+    faults.push(`${field} must be a number with at most 2 decimals`)
+  return amount
+}
+
+/** A UUID in lower case, as they are compared; undefined for anything else, which the schema tells. */
+export function readId(value: unknown): string | undefined {
+  const id = typeof value === 'string' ? value.toLowerCase() : ''
+  return uuidForm.test(id) ? id : undefined
+}
+
+function ids(value: unknown, field: string, faults: string[]): string[] | undefined {
+  const read = texts(value)?.map(id => id.toLowerCase())
+  if (!read || read.length > mostIds) return undefined
+  if (new Set(read).size < read.length) faults.push(`${field} must be a list without repetitions`)
+  return read.every(id => uuidForm.test(id)) ? read : undefined
+}
+
+function terminals(value: unknown, field: string, faults: string[]): TerminalList | undefined {
+  const read = readTerminals(value)
+  for (const index of read?.repeated ?? [])
+    if (faults.length < mostFaults) faults.push(`${field}.${index}.terminal_id must be unique in the list`)
+  return read?.list ?? undefined
+}

@@ -1,0 +1,77 @@
+/**
+ * What a merchant may put before banks that have not agreed to anything (contract/limits.md, "Campaigns and stock"): campaigns that no bank has approved yet are
+ * limited in number and size. Creations and edits of a merchant follow one another here, so that the limits hold exactly.
+ */
+import type { Queryable } from '../../db/database.ts'
+import type { TerminalList } from './terminal-list.ts'
+
+export type PendingLimits = {
+  campaigns: number
+  /** Of terminals and banners together. */
+  bytes: number
+}
+
+type Content = {
+  terminals: TerminalList | undefined
+  bannerSmall: string | null | undefined
+  bannerBig: string | null | undefined
+}
+type Use = { campaigns: number; bytes: number; ownTerminals: number }
+
+/** Campaigns of the merchant that no bank has approved yet, without this one, and the size of this one's stored terminals. */
+const useStatement = `
+  select count(*)::int as campaigns, coalesce(sum(bytes), 0)::float8 as bytes,
+    coalesce((select octet_length(terminals) from campaigns where cashback_id = $2), 0) as "ownTerminals"
+  from (
+    select octet_length(terminals) + coalesce(octet_length(banner_small), 0) + coalesce(octet_length(banner_big), 0) as bytes
+    from campaigns c
+    where merchant_id = $1 and status = 'awaitingBankApproval' and created_by_bank_id is null and cashback_id is distinct from $2
+      and not exists (select from campaign_banks b where b.cashback_id = c.cashback_id and b.status = 'approved')
+    limit $3
+  ) pending`
+
+/** What stands against a new campaign. The transaction then keeps the merchant's other creations and edits waiting. */
+export async function newCampaignFaults(
+  transaction: Queryable,
+  limits: PendingLimits,
+  { merchantId, content }: { merchantId: string; content: Content },
+): Promise<string[]> {
+  const use = await lockUse(transaction, limits, merchantId, null)
+  if (use.campaigns >= limits.campaigns)
+    return [
+      `participantsIds must be invited later: ${limits.campaigns} campaigns of the merchant wait for the first approval of a bank`,
+    ]
+  return sizeFaults(limits, use, content)
+}
+
+/** What stands against other terminals or banners of a campaign that no bank has approved yet. */
+export async function editFaults(
+  transaction: Queryable,
+  limits: PendingLimits,
+  given: { merchantId: string; cashbackId: string; content: Content },
+): Promise<string[]> {
+  return sizeFaults(limits, await lockUse(transaction, limits, given.merchantId, given.cashbackId), given.content)
+}
+
+async function lockUse(
+  transaction: Queryable,
+  limits: PendingLimits,
+  merchantId: string,
+  cashbackId: string | null,
+): Promise<Use> {
+  await transaction.execute('select pg_advisory_xact_lock(hashtextextended($1, 22))', [merchantId])
+  const [use] = await transaction.query<Use>(useStatement, [merchantId, cashbackId, limits.campaigns])
+  if (!use) throw new Error('An aggregate has one row')
+  return use
+}
+
+function sizeFaults(limits: PendingLimits, use: Use, { terminals, bannerSmall, bannerBig }: Content): string[] {
+  const ofTerminals = terminals?.text?.byteLength ?? use.ownTerminals
+  const bytes = ofTerminals + Buffer.byteLength(bannerSmall ?? '') + Buffer.byteLength(bannerBig ?? '')
+  const mebibytes = Math.floor(limits.bytes / (1024 * 1024))
+  return use.bytes + bytes <= limits.bytes
+    ? []
+    : [
+        `terminals must be fewer: those of the merchant’s campaigns that no bank has approved yet, with their banners, have at most ${mebibytes} MiB`,
+      ]
+}

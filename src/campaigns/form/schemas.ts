@@ -1,0 +1,207 @@
+/** The form of a campaign as partners send it: what a schema can state. The rules beyond that are in `form.ts`. */
+import Type, { type TProperties } from 'typebox'
+import { named, nullable } from '../../http/openapi/operations.ts'
+import { closed, uuid } from '../../http/schemas.ts'
+import { instantForm, instantPattern } from '../../text/instant.ts'
+import { mostIds } from './form.ts'
+
+/** A form with 50,000 terminals and two banners must fit. */
+export const formLimitBytes = 16 * 1024 * 1024
+/** What a form with all its lists at their longest holds, and as much again. */
+const formBounds = { values: 1_000_000, containers: 60_000 }
+/** Reads the long list of a large form. */
+const asideReader = new URL('./terminal-list.ts', import.meta.url)
+/** As much as a slow line needs for it; who sends it has shown a token before. */
+const formTimeoutMs = 60_000
+/** For the `config` of a route that takes a form. */
+export const formConfig = { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, asideReader }
+/** Amounts stay exact as numbers of JSON. */
+const mostMoney = 9_999_999_999.99
+const mostTerminals = 50_000
+const mostListed = 10_000
+
+/** In the syntax that all engines of regular expressions read alike. */
+const controls = '\\x00-\\x1f\\x7f-\\x9f'
+const notControl = `[^${controls}]`
+
+const money = (description: string, bounds: object, example: number) =>
+  Type.Number({
+    maximum: mostMoney,
+    ...bounds,
+    'x-documented': { multipleOf: 0.01 },
+    description: `${description}; at most 2 decimals`,
+    examples: [example],
+  })
+
+const percentage = (description: string, example: number) =>
+  Type.Number({ minimum: 0, maximum: 100, description, examples: [example] })
+
+const instant = (description: string, example: string) =>
+  Type.String({
+    maxLength: 40,
+    'x-must-be': instantForm,
+    'x-documented': { pattern: instantPattern },
+    description: `${description}: ISO 8601. A time needs \`Z\` or an offset such as \`+02:00\`; a date alone means midnight UTC`,
+    examples: [example],
+  })
+
+const banner = (size: string) =>
+  nullable(
+    Type.String({
+      'x-documented': { minLength: 1, format: 'uri' },
+      description: `The ${size} banner: an http or https URL of at most 2048 characters, or a \`data:image/...;base64,\` URI whose image has at most 256 KiB; SVG is not taken`,
+      examples: [`https://cdn.grocer.example/${size}.png`],
+    }),
+  )
+
+const listed = (description: string, examples: string[]) =>
+  nullable(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128, 'x-must-be': 'a text of 1 to 128 characters' }), {
+      maxItems: mostListed,
+      description,
+      examples: [examples],
+    }),
+  )
+
+const optionalText = (maxLength: number, description: string, example: string) =>
+  Type.Optional(nullable(Type.String({ maxLength, description, examples: [example] })))
+
+const Terminal = named(
+  'NewTerminal',
+  Type.Object(
+    {
+      terminal_id: Type.String({
+        minLength: 1,
+        maxLength: 128,
+        pattern: `^${notControl}*[^\\s${controls}]${notControl}*$`,
+        'x-must-be': 'one line of 1 to 128 characters',
+        description: 'Terminal identifier, once in the list',
+        examples: ['T-0001'],
+      }),
+      terminal_name: optionalText(200, 'Name', 'Shop 1'),
+      terminal_location: optionalText(500, 'Location', 'Kyiv, Main St 1'),
+      merchant_id: optionalText(128, 'Merchant id in the payment system', 'M-77'),
+      merchant_name: optionalText(200, 'Merchant name in the payment system', 'GROCER'),
+    },
+    closed,
+  ),
+)
+
+const participantsIds = Type.Array(uuid('A bank'), {
+  minItems: 1,
+  maxItems: mostIds,
+  'x-documented': { uniqueItems: true },
+  description: 'The banks to invite, each once, from `GET /cashbacks/for-merchant/banks`',
+})
+
+const required = {
+  name: Type.String({
+    maxLength: 27,
+    'x-documented': { minLength: 1, pattern: `^${notControl}+$` },
+    description: 'Name in one line, with at least one visible character',
+    examples: ['Осінь: 5 % на все'],
+  }),
+  dateFrom: instant('Start of the period; may lie in the past', '2026-12-01T00:00:00Z'),
+  dateTo: instant('End of the period, in the future and after `dateFrom`', '2027-01-01T00:00:00Z'),
+  minAmount: money('Smallest receipt amount', { minimum: 0 }, 100),
+  maxAmount: money('Largest receipt amount, at least `minAmount`', { minimum: 0 }, 5000),
+  percentage: percentage('Cashback in percent', 5),
+  countryCode: Type.String({
+    pattern: '^[A-Za-z]{2}$',
+    'x-must-be': 'an ISO 3166-1 alpha-2 code',
+    description: 'ISO 3166-1 alpha-2 code in any case, of a country in the platform’s directory',
+    examples: ['UA'],
+  }),
+  terminalsPlatform: Type.Boolean({
+    description: 'true: the merchant’s terminals in the platform’s directory, as they are at any time',
+  }),
+  paymentSystemsId: Type.Array(uuid('A payment system of the platform’s directory'), {
+    minItems: 1,
+    maxItems: mostIds,
+    'x-documented': { uniqueItems: true },
+    description: 'Payment systems that take part, each once',
+  }),
+  merchantCompensationPercentage: percentage(
+    'Share of the cashback that the merchant bears; the bank bears the rest',
+    60,
+  ),
+}
+
+const optional = {
+  description: nullable(
+    Type.String({ maxLength: 666, description: 'Text for customers', examples: ['5 % back on every purchase'] }),
+  ),
+  participationTerms: nullable(
+    Type.String({ maxLength: 1024, description: 'Terms of participation', examples: ['One accrual a day and card'] }),
+  ),
+  bannerSmall: banner('small'),
+  bannerBig: banner('big'),
+  sku: listed('SKUs that the cashback applies to, kept as they are sent', ['4820000000017']),
+  categoryId: listed('Product categories that the cashback applies to', ['dairy']),
+  allProducts: nullable(
+    Type.Boolean({
+      description:
+        'true: all products; not allowed together with `sku` or `categoryId`. When left out, it is true if neither of these is ' +
+        'given. false without `sku` and `categoryId` is accepted: the campaign then applies to no product',
+    }),
+  ),
+  purchaseOnline: nullable(Type.Boolean({ description: 'Online purchases count. Default: true' })),
+  purchaseOffline: nullable(Type.Boolean({ description: 'Purchases in shops count. Default: true' })),
+  maxBudget: nullable(money('Highest cost of a bank’s part', { exclusiveMinimum: 0 }, 100000)),
+  merchantCategoryCode: nullable(
+    Type.Array(
+      Type.String({ pattern: '^\\d{4}$', 'x-must-be': 'four digits', description: 'MCC', examples: ['5411'] }),
+      { maxItems: mostListed, description: 'Merchant category codes' },
+    ),
+  ),
+  terminals: nullable(
+    Type.Array(Terminal, {
+      maxItems: mostTerminals,
+      description: 'The campaign’s own terminals; needed and not empty when `terminalsPlatform` is false',
+    }),
+  ),
+}
+
+const allOptional = (properties: TProperties): TProperties => Type.Partial(Type.Object(properties)).properties
+
+export const CreateBody = named(
+  'NewCampaign',
+  Type.Object(
+    { participantsIds, ...required, ...allOptional(optional) },
+    { ...closed, description: 'A new campaign. null in an optional field means the same as leaving it out' },
+  ),
+)
+
+export const BankCreateBody = named(
+  'NewBankCampaign',
+  Type.Object(
+    {
+      retailerId: uuid('The merchant: an active one that does not exclude the bank (`GET /retailers`)'),
+      ...required,
+      ...allOptional(optional),
+    },
+    { ...closed, description: 'A new campaign of the bank; null in an optional field is the same as leaving it out' },
+  ),
+)
+
+const ignored = Type.Unknown({ description: 'Ignored: the server sets it' })
+
+export const EditBody = named(
+  'CampaignChange',
+  Type.Object(
+    allOptional({
+      participantsIds,
+      ...required,
+      ...optional,
+      creatorId: ignored,
+      createdByType: ignored,
+      retailerId: ignored,
+    }),
+    {
+      ...closed,
+      description:
+        'The fields to change. null clears an optional field. Send only these fields: others that the details have, such ' +
+        'as `status` or `banks`, are refused',
+    },
+  ),
+)

@@ -1,0 +1,52 @@
+/** A campaign's own terminals in the database, which compares lists: they may be long. */
+import type { Queryable } from '../../db/database.ts'
+import type { TerminalList } from './terminal-list.ts'
+
+/** The entries of the stored list, and of the given one ($2), by their place. */
+const bothLists = (stored: string): string => `
+  stored as materialized (select value, place from jsonb_array_elements((${stored})::jsonb) with ordinality as t (value, place)),
+  given as materialized (select value, place from jsonb_array_elements($2::text::jsonb) with ordinality as t (value, place))`
+
+const ofCampaign = 'select terminals from campaigns where cashback_id = $1'
+const ofMerchant = 'select terminals from merchant_terminal_lists where merchant_id = $1'
+
+export type TerminalChange = {
+  isChanged: boolean
+  /** The first stored terminal that the given list lacks; a terminal with another name is another one. */
+  firstMissing: string | null
+}
+
+/** How a list differs from the campaign's own, or from the one that the platform's directory has for the merchant. */
+export async function compareTerminals(
+  transaction: Queryable,
+  stored: { cashbackId: string } | { merchantId: string },
+  { text }: TerminalList,
+): Promise<TerminalChange> {
+  const [source, id] = 'cashbackId' in stored ? [ofCampaign, stored.cashbackId] : [ofMerchant, stored.merchantId]
+  const [found] = await transaction.query<{ firstMissing: string | null; hasOthers: boolean }>(
+    `with ${bothLists(source)}
+     select
+       (select value ->> 'terminal_id' from stored s where not exists (select from given g where g.value = s.value)
+        order by place limit 1) as "firstMissing",
+       exists (select from given g where not exists (select from stored s where s.value = g.value)) as "hasOthers"`,
+    [id, text],
+  )
+  if (!found) throw new Error('A select without a table has one row')
+  return { isChanged: found.hasOthers || found.firstMissing !== null, firstMissing: found.firstMissing }
+}
+
+/** Notes when an edit adds terminals to a campaign, which the transaction has locked. To be called before they are written. */
+export async function noteAddedTerminals(
+  transaction: Queryable,
+  { cashbackId, terminals, now }: { cashbackId: string; terminals: TerminalList; now: Date },
+): Promise<void> {
+  await transaction.execute(
+    `with ${bothLists(ofCampaign)}
+     insert into campaign_terminal_additions as a (cashback_id, added_at, terminal_ids)
+     select $1, $3, array_agg(value ->> 'terminal_id' order by place) from given g
+     where not exists (select from stored s where s.value ->> 'terminal_id' = g.value ->> 'terminal_id')
+     having count(*) > 0
+     on conflict (cashback_id, added_at) do update set terminal_ids = a.terminal_ids || excluded.terminal_ids`,
+    [cashbackId, terminals.text, now],
+  )
+}

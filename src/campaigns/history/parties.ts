@@ -1,0 +1,26 @@
+/** Who may see a campaign: its merchant, and the banks that are invited (contract/portal.md, "Reads"). */
+import type { BankCaller, MerchantCaller } from '../../access/caller.ts'
+import type { Queryable } from '../../db/database.ts'
+import { DomainError } from '../../errors.ts'
+import { requireOwn } from '../for-merchant/operations.ts'
+import { campaignNotFound } from '../lifecycle/moves-store.ts'
+import { findParties } from './store.ts'
+
+export const bankNotInvited = (): DomainError => new DomainError('not-found', 'The bank is not invited to the campaign')
+
+/**
+ * @param asked.bankId whose part is asked for; left out: a bank asks for its own, the merchant for all
+ * @throws DomainError 'not-found', also to and for a bank that is not invited; 'forbidden' for another merchant's campaign
+ */
+export async function requireParty(
+  database: Queryable,
+  asked: { caller: BankCaller | MerchantCaller; cashbackId: string; bankId?: string },
+): Promise<void> {
+  const { caller, cashbackId } = asked
+  const bankId = asked.bankId ?? (caller.type === 'bank' ? caller.bankId : null)
+  const parties = await findParties(database, cashbackId, bankId)
+  if (!parties) throw campaignNotFound('not-found')
+  if (caller.type === 'retailer') requireOwn(parties, caller)
+  if (bankId === null || parties.isInvited) return
+  throw caller.type === 'bank' ? campaignNotFound('not-found') : bankNotInvited()
+}

@@ -1,0 +1,83 @@
+/** All SQL that reads the history of a campaign; it is written together with the moves (`moves-store.ts`). */
+import type { AccountType } from '../../access/caller.ts'
+import type { Queryable, Statement } from '../../db/database.ts'
+import type { Subject, Trigger } from '../lifecycle/lifecycle.ts'
+import type { FieldChanges, Note } from '../lifecycle/moves-store.ts'
+
+export type HistoryEntry = {
+  at: Date
+  actorType: AccountType | 'clock'
+  actorId: string | null
+  login: string | null
+  /** Of the bank or the merchant. */
+  name: string | null
+  role: string | null
+  subject: Subject
+  bankId: string | null
+  trigger: Trigger | Note['trigger']
+  from: string | null
+  to: string | null
+  changes: FieldChanges | null
+  comment: string | null
+}
+
+/** For whose eyes; the operator sees everything. */
+export type Reader = { type: 'bank' | 'retailer'; id: string } | { type: 'platform' }
+
+const partiesStatement: Statement = {
+  name: 'campaigns.parties',
+  text: `
+    select c.merchant_id as "merchantId",
+      exists (select from campaign_banks b where b.cashback_id = c.cashback_id and b.bank_id = $2) as "isInvited"
+    from campaigns c where c.cashback_id = $1`,
+}
+
+/**
+ * Whose the campaign is, and whether this bank is invited now.
+ *
+ * @returns null when there is no such campaign
+ */
+export async function findParties(
+  database: Queryable,
+  cashbackId: string,
+  bankId: string | null,
+): Promise<{ merchantId: string; isInvited: boolean } | null> {
+  const [parties] = await database.query<{ merchantId: string; isInvited: boolean }>(partiesStatement, [
+    cashbackId,
+    bankId,
+  ])
+  return parties ?? null
+}
+
+/**
+ * $2 is the bank that reads, $3 the merchant. A bank sees the campaign's steps and its own; of what another bank has caused, neither
+ * which bank it was nor its words. Logins are told to their own side only.
+ */
+const listStatement: Statement = {
+  name: 'campaigns.history',
+  text: `
+    select h.at, h.actor_type as "actorType", h.subject, h.bank_id as "bankId", h.trigger, h.from_state as from, h.to_state as to,
+      case when seen.fully then h.actor_id end as "actorId",
+      case when seen.own then coalesce(u.login, h.actor_subject) end as login,
+      case when seen.fully then coalesce(b.name, m.name) end as name,
+      case when seen.fully then coalesce(h.actor_role, u.role, k.role) end as role,
+      case when seen.fully then h.comment end as comment, told.changes
+    from campaign_history h
+    left join portal_users u on u.user_id = case when h.actor_subject ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+      then h.actor_subject::uuid end
+    left join credentials k on k.client_id = h.actor_subject
+    left join banks b on h.actor_type = 'bank' and b.bank_id = h.actor_id
+    left join merchants m on h.actor_type = 'retailer' and m.merchant_id = h.actor_id
+    cross join lateral (select
+      $2::uuid is null or h.actor_type <> 'bank' or h.actor_id = $2 as fully,
+      coalesce($2, $3::uuid) is null or h.actor_id = coalesce($2, $3) as own
+    ) as seen
+    cross join lateral (select case when $2 is null then h.changes else h.changes - 'participantsIds' end as changes) as told
+    where h.cashback_id = $1 and ($2::uuid is null or h.subject = 'campaign' or h.bank_id = $2) and told.changes is distinct from '{}'
+    order by h.history_id`,
+}
+
+export function listHistory(database: Queryable, cashbackId: string, reader: Reader): Promise<HistoryEntry[]> {
+  const idOf = (type: Reader['type']) => (reader.type === type && 'id' in reader ? reader.id : null)
+  return database.query(listStatement, [cashbackId, idOf('bank'), idOf('retailer')])
+}

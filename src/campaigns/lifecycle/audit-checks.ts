@@ -1,0 +1,60 @@
+/** What must hold of all campaigns, their banks, history, reports and segments. `audit-steps.ts` finds what breaks it. */
+import type { Check } from '../../db/check.ts'
+
+export const campaignChecks: readonly Check[] = [
+  {
+    code: 'campaign-states',
+    name: 'no state of a campaign is outside the tables',
+    holds: 'campaigns, their banks and their reporting are in states that the rules know',
+  },
+  {
+    code: 'launched-campaigns',
+    name: 'every launched campaign has an approved bank and no pending one',
+    holds: 'nobody offers what no bank has agreed to',
+  },
+  {
+    code: 'bank-parts',
+    name: 'every bank’s part fits its campaign',
+    holds: 'reporting begins with the end of the period, for approved banks, and is settled before anything is paid',
+  },
+  {
+    code: 'campaign-turns',
+    name: 'it is told where the merchant has something to do',
+    holds: 'home pages find first what waits for the merchant',
+  },
+  {
+    code: 'campaign-counts',
+    name: 'campaigns are counted as they are',
+    holds: 'each merchant and bank is told how many of its campaigns are in which status',
+  },
+  {
+    code: 'history-moves',
+    name: 'history holds only moves of the tables',
+    holds: 'each entry is one of the moves that the rules know, or an edit or a segment, which move nothing',
+  },
+  {
+    code: 'history-gaps',
+    name: 'history has no gaps',
+    holds: 'each entry begins where the one before it ended',
+  },
+  {
+    code: 'history-present',
+    name: 'history leads to the present states',
+    holds: 'the last entry of each campaign, bank and reporting is its state',
+  },
+  {
+    code: 'report-counts',
+    name: 'reports are counted as they are kept',
+    holds: 'each bank has as many reports of each side as its part says, numbered from 1',
+  },
+  {
+    code: 'campaign-texts',
+    name: 'what readers get of a campaign agrees with its columns',
+    holds: 'card, terminals, states and each bank’s part are as the columns say',
+  },
+  {
+    code: 'segment-counts',
+    name: 'every segment has as many customers as it says',
+    holds: 'counts and lists agree, and every customer belongs to a bank that exists',
+  },
+]

@@ -1,0 +1,319 @@
+/** The statements of the audit over campaigns: each covers all campaigns of a range of ids, with what belongs to them. */
+import { listed, type Read, type Step, type Walk, type Within, walkOver } from '../../db/check.ts'
+import { shownInstant } from '../../db/instants.ts'
+import {
+  bankReportingStatus,
+  bankStatuses,
+  campaignStatuses,
+  isSettled,
+  moves,
+  type ReportingStage,
+  reportingStages,
+} from './lifecycle.ts'
+
+const between = (first: (typeof campaignStatuses)[number], last: (typeof campaignStatuses)[number]): string =>
+  listed(campaignStatuses.slice(campaignStatuses.indexOf(first), campaignStatuses.indexOf(last) + 1))
+
+/** In these a bank has agreed, and nobody is waited for. */
+const launched = between('approved', 'completed')
+const afterPeriod = between('awaitingCompensationConfirmation', 'completed')
+const settled = between('awaitingCompensationPayment', 'completed')
+
+const movesTable = `(values ${moves
+  .map(({ subject, from, trigger, to }) => `('${subject}', '${trigger}', '${from ?? ''}>${to ?? ''}')`)
+  .join(', ')}) as moves (subject, trigger, states)`
+
+/** SQL of the JSON text that tells a fact of the contract about the reporting stage, as the lifecycle knows it. */
+const ofStage = (tell: (stage: ReportingStage | null) => unknown): string =>
+  `case reporting_stage ${reportingStages.map(stage => `when '${stage}' then '${JSON.stringify(tell(stage))}'`).join(' ')}
+    else '${JSON.stringify(tell(null))}' end`
+
+/** What the database makes of the columns by itself (`migrations/0011_stored_states.sql`). */
+const standing = `',"status":"' || c.status || '","updatedAt":"' || ${shownInstant('updated_at')} || '"'`
+const participation = `
+  ',"banks":[{"id":"' || b.bank_id || '","status":"' || b.status || '","settlementConfirmed":' || ${ofStage(isSettled)}
+    || ',"bankReportingStatus":' || ${ofStage(bankReportingStatus)}
+    || ',"hasBankReport":' || (bank_report_uploads > 0) || ',"hasSecondBankReport":' || (bank_report_uploads > 1)
+    || ',"merchantReportUploadsCount":' || merchant_report_uploads
+    || '}],"expectedCompensation":' || coalesce(trim_scale(expected_compensation)::text, 'null')`
+
+/**
+ * What the checks of campaigns call; it goes with the connection. Readers get stored texts as they are: one that cannot be read at all
+ * has to be named like every other finding, and must not break the audit off.
+ */
+export const campaignCheckFunctions = [
+  `create function pg_temp.json_of(stored text) returns jsonb language plpgsql as
+     $$ begin return stored::jsonb; exception when data_exception then return null; end $$`,
+  `create function pg_temp.json_list_length(stored text) returns int language plpgsql as
+     $$ begin return json_array_length(stored::json); exception when data_exception then return null; end $$`,
+]
+
+/**
+ * The steps over campaigns, with all that belongs to each, and over customers.
+ *
+ * @param more further statements over the same ranges of campaigns
+ */
+export const campaignSteps = (more: (within: Within) => readonly Read[]): Step[] => [
+  walkOver({
+    name: 'campaigns',
+    table: 'campaigns',
+    key: [['cashback_id', 'uuid']],
+    rows: 200,
+    reads: within => [campaigns(within), parts(within), history(within), segments(within), ...more(within)],
+  }),
+  walkOver(countsOf('bank')),
+  walkOver(countsOf('merchant')),
+  walkOver(customers),
+]
+
+/** Each field of the card with how it agrees with its column; `j` is the card. */
+const cardFields = {
+  cashbackId: `j->>'cashbackId' = cashback_id::text`,
+  retailerId: `j->>'retailerId' = merchant_id::text`,
+  createdByBankId: `j->>'createdByBankId' is not distinct from created_by_bank_id::text`,
+  name: `j->>'name' = name`,
+  dateFrom: `j->>'dateFrom' = ${shownInstant('date_from')}`,
+  dateTo: `j->>'dateTo' = ${shownInstant('date_to')}`,
+  percentage: `j->'percentage' = to_jsonb(percentage)`,
+  minAmount: `j->'minAmount' = to_jsonb(min_amount)`,
+  maxAmount: `j->'maxAmount' = to_jsonb(max_amount)`,
+  maxBudget: `j->'maxBudget' = coalesce(to_jsonb(max_budget), 'null')`,
+  merchantCompensationPercentage: `j->'merchantCompensationPercentage' = to_jsonb(merchant_compensation_percentage)`,
+  createdAt: `j->>'createdAt' = ${shownInstant('created_at')}`,
+}
+const fieldsAgree = Object.values(cardFields)
+  .map(agrees => `(${agrees})`)
+  .join(' and ')
+const otherFields = Object.entries(cardFields).map(
+  ([name, agrees]) => `case when (${agrees}) is not true then '${name}' end`,
+)
+
+/** As `kept-for-lists.ts` has it. */
+const isMerchantsTurn = `(case
+  when status = 'awaitingCompensationPayment' then true
+  when status in ('awaitingBankApproval', 'awaitingMerchantApproval') then created_by_bank_id is null and coalesce(approved, 0) > 0
+  else status = 'awaitingCompensationConfirmation' and coalesce(reported, false) end)`
+
+const campaigns = (within: Within): Read => ({
+  of: 'campaigns',
+  from: `campaigns c
+    cross join lateral (select pg_temp.json_of(card || '}') as j offset 0) as card
+    left join (
+      select cashback_id, count(*) filter (where status = 'approved') as approved, count(*) filter (where status = 'pending') as pending,
+        bool_or(reporting_stage in ('awaitingMerchantReconciliationConfirmation', 'awaitingCompensationConfirmation')) as reported
+      from campaign_banks where ${within('cashback_id')} group by cashback_id
+    ) as banks using (cashback_id)
+    where ${within('c.cashback_id')}`,
+  rules: [
+    {
+      code: 'campaign-states',
+      broken: `status not in (${listed(campaignStatuses)})`,
+      text: `'campaign ' || cashback_id || ' has the status ' || status`,
+    },
+    {
+      code: 'launched-campaigns',
+      broken: `status in (${launched}) and (coalesce(approved, 0) = 0 or pending > 0)`,
+      text: `'campaign ' || cashback_id || ' is ' || status || ' with ' || coalesce(approved, 0) || ' approved and ' ||
+        coalesce(pending, 0) || ' pending banks'`,
+    },
+    {
+      code: 'campaign-turns',
+      broken: `awaits_merchant <> ${isMerchantsTurn}`,
+      text: `'campaign ' || cashback_id || ' is ' || status || ' and ' || case when awaits_merchant then 'awaits' else 'does not await' end ||
+        ' its merchant'`,
+    },
+    {
+      code: 'campaign-texts',
+      broken: `(${fieldsAgree}) is not true`,
+      text: `'campaign ' || cashback_id || ' shows ' || case when j is null then 'a card that is no JSON'
+        else 'another ' || concat_ws(', another ', ${otherFields}) end`,
+    },
+    {
+      code: 'campaign-texts',
+      broken: 'pg_temp.json_list_length(terminals) is distinct from terminals_count',
+      text: `'campaign ' || cashback_id || ' shows another number of terminals'`,
+    },
+    {
+      code: 'campaign-texts',
+      broken: `standing is distinct from ${standing}`,
+      text: `'campaign ' || cashback_id || ' shows another status or updatedAt'`,
+    },
+  ],
+})
+
+const ofBank = `'campaign ' || b.cashback_id || ', bank ' || b.bank_id || `
+const stageFits = `(b.reporting_stage is not null) = (b.status = 'approved' and c.status in (${afterPeriod}))`
+
+const parts = (within: Within): Read => ({
+  of: 'campaign_banks',
+  from: `campaign_banks b
+    left join (select cashback_id, status, created_at, date_to from campaigns where ${within('cashback_id')}) c using (cashback_id)
+    left join (
+      select cashback_id, bank_id, count(*) filter (where side = 'bank') as of_bank, count(*) filter (where side = 'merchant') as of_merchant,
+        max(version) filter (where side = 'bank') as last_of_bank, max(version) filter (where side = 'merchant') as last_of_merchant
+      from reports where ${within('cashback_id')} group by cashback_id, bank_id
+    ) r using (cashback_id, bank_id)
+    where ${within('b.cashback_id')}`,
+  rules: [
+    {
+      code: 'campaign-states',
+      broken: `b.status not in (${listed(bankStatuses)})`,
+      text: `${ofBank} ' has the status ' || b.status`,
+    },
+    {
+      code: 'campaign-states',
+      broken: `reporting_stage not in (${listed(reportingStages)})`,
+      text: `${ofBank} ' has the reporting stage ' || reporting_stage`,
+    },
+    {
+      code: 'bank-parts',
+      broken: `b.created_at <> c.created_at or campaign_status <> c.status or b.date_to <> c.date_to or not (${stageFits})
+        or (c.status in (${settled}) and reporting_stage not in ('settled', 'acknowledged'))`,
+      text: `${ofBank} case
+        when b.created_at <> c.created_at then ' is listed at another time than the campaign was created'
+        when campaign_status <> c.status then ' is listed with a campaign that is ' || campaign_status
+        when b.date_to <> c.date_to then ' is listed with another end of the period'
+        when not (${stageFits})
+          then ' is ' || b.status || ' at ' || coalesce(reporting_stage, 'no reporting stage') || ' while the campaign is ' || c.status
+        else ' is at ' || reporting_stage || ' while the campaign is ' || c.status end`,
+    },
+    reportCount('bank', 'bank_report_uploads', 'of_bank'),
+    reportCount('merchant', 'merchant_report_uploads', 'of_merchant'),
+    {
+      code: 'campaign-texts',
+      broken: `participation is distinct from ${participation}`,
+      text: `${ofBank} ' is shown with another part'`,
+    },
+  ],
+})
+
+/** The reports of a side are numbered from 1. */
+function reportCount(side: string, told: string, kept: string) {
+  return {
+    code: 'report-counts',
+    broken: `${told} <> coalesce(${kept}, 0) or ${told} <> coalesce(last_${kept}, 0)`,
+    text: `${ofBank} ' counts ' || ${told} || ' reports of the ${side}, of which ' || coalesce(${kept}, 0) ||
+      ' are kept, the last number ' || coalesce(last_${kept}, 0)`,
+  }
+}
+
+const moved = (from: string) =>
+  `'entry ' || history_id || ' of campaign ' || h.cashback_id || ' moves a ' || h.subject || ' from ' || coalesce(from_state, 'nothing') ||
+    ${from}`
+
+/**
+ * Each entry of the history with the one before it, and the last entry of each subject beside its present state; either of the two may
+ * be missing. `bank` is all zeros for the campaign itself: uuids are sorted much faster than texts.
+ */
+const noBank = `'00000000-0000-0000-0000-000000000000'::uuid`
+
+const history = (within: Within): Read => ({
+  of: 'campaign_history',
+  from: `(
+      select *, lag(to_state) over entries as before, case when lead(history_id) over entries is null then subject end as last_of
+      from (select *, coalesce(bank_id, ${noBank}) as bank from campaign_history where ${within('cashback_id')}) as ranged
+      window entries as (partition by cashback_id, bank, subject collate "C" order by history_id)
+    ) as h
+    full join (
+      select cashback_id, 'campaign' as subject, ${noBank} as bank, status as state from campaigns where ${within('cashback_id')}
+      union all
+      select cashback_id, states.subject, bank_id, states.state from campaign_banks
+      cross join lateral (values ('bank', status), ('reporting', reporting_stage)) as states (subject, state)
+      where states.state is not null and ${within('cashback_id')}
+    ) as p on p.cashback_id = h.cashback_id and p.subject = h.last_of and p.bank = h.bank
+    left join ${movesTable} on moves.subject = h.subject and moves.trigger = h.trigger
+      and moves.states = coalesce(from_state, '') || '>' || coalesce(to_state, '')`,
+  rules: [
+    {
+      code: 'history-moves',
+      broken: `history_id is not null and moves.subject is null and not (
+        changes is not null and from_state is not distinct from to_state
+        and (h.subject, h.trigger) in (('campaign', 'edit'), ('bank', 'segment')))`,
+      text: moved(`' by ' || h.trigger || ' to ' || coalesce(to_state, 'nothing')`),
+    },
+    {
+      code: 'history-gaps',
+      broken: 'from_state is distinct from before',
+      text: moved(`', which was ' || coalesce(before, 'nothing')`),
+    },
+    {
+      code: 'history-present',
+      broken: '(history_id is null or last_of is not null) and state is distinct from to_state',
+      text: `'campaign ' || coalesce(p.cashback_id, h.cashback_id) || case coalesce(p.bank, h.bank) when ${noBank} then '' else ', bank ' ||
+        coalesce(p.bank, h.bank) end || ': ' || coalesce(p.subject, h.subject) || ' is ' || coalesce(state, 'nothing') ||
+        ', by its history ' || coalesce(to_state, 'nothing')`,
+    },
+  ],
+})
+
+const segments = (within: Within): Read => ({
+  of: 'campaign_segments',
+  from: `campaign_segments b where ${within('cashback_id')}`,
+  rules: [
+    {
+      code: 'segment-counts',
+      broken: 'pg_temp.json_list_length(customer_ids) is distinct from customers_count',
+      text: `${ofBank} ' has ' || customers_count || ' customers in its segment, but ' ||
+        coalesce(pg_temp.json_list_length(customer_ids)::text, 'no list of them') || ' are listed'`,
+    },
+  ],
+})
+
+/** What is counted for banks or merchants beside their campaigns: of each by one statement, so that nothing comes in between. */
+function countsOf(party: 'bank' | 'merchant'): Walk {
+  const [table, key] = [`${party}s`, `${party}_id`]
+  const [kept, bankStatus] = party === 'bank' ? ['campaign_banks', 'status'] : ['campaigns', `''`]
+  return {
+    name: `${party}-counts`,
+    table,
+    key: [[key, 'uuid']],
+    rows: 1,
+    reads: within => [
+      {
+        of: table,
+        from: `(
+            select party_id, campaign_status, bank_status, campaigns as told from campaign_counts
+            where (bank_status <> '') = ${party === 'bank'} and ${within('party_id')}
+          ) as counted full join (
+            select ${key} as party_id, ${party === 'bank' ? 'campaign_status' : 'status as campaign_status'}, ${bankStatus} as bank_status,
+              count(*) as kept from ${kept} where ${within(key)} group by 1, 2, 3
+          ) as present using (party_id, campaign_status, bank_status)`,
+        rules: [
+          {
+            code: 'campaign-counts',
+            broken: 'coalesce(told, 0) <> coalesce(kept, 0)',
+            text: `'${party} ' || party_id || ' has ' || coalesce(kept, 0) || ' campaigns that are ' || campaign_status ||
+              case bank_status when '' then '' else ' and ' || bank_status end || ', but ' || coalesce(told, 0) || ' are counted'`,
+          },
+        ],
+      },
+    ],
+  }
+}
+
+const pagesAtOnce = 500
+
+/** By place and not by id: ids of customers are in no order, and each would be read from another page. */
+const customers: Walk = {
+  name: 'customers',
+  table: 'customers',
+  key: [['ctid', 'tid']],
+  rows: pagesAtOnce * 100,
+  bound(after) {
+    const page = Number(after?.[0]?.match(/\d+/)?.[0] ?? 0) + pagesAtOnce
+    return `select '(${page},0)' where ${page} < pg_relation_size('customers') / current_setting('block_size')::int`
+  },
+  reads: within => [
+    {
+      of: 'customers',
+      from: `(select distinct bank_id from customers where ${within('ctid')}) as owners left join banks b using (bank_id)`,
+      rules: [
+        {
+          code: 'segment-counts',
+          broken: 'b.bank_id is null',
+          text: `'customers belong to the bank ' || owners.bank_id || ', which does not exist'`,
+        },
+      ],
+    },
+  ],
+}

@@ -1,0 +1,53 @@
+/** Callers may say which version of a campaign they decided by; it must still be the present one (contract/http.md, "Versions of a campaign"). */
+import type { Queryable, Statement } from '../../db/database.ts'
+import { DomainError } from '../../errors.ts'
+import type { LockedCampaign } from './moves-store.ts'
+
+/** `isExpected` tells whether one of these entity tags is what the caller expects; left out: the caller takes any version. */
+export type Guard = { isExpected?(tags: readonly string[]): boolean }
+
+/** The strong entity tag of a version of a campaign. */
+export const versionTag = (version: number): string => `"${version}"`
+
+const stale = () => new DomainError('stale', 'The campaign has changed since it was read: read it again')
+
+/** For a merchant, to whom every change counts. @throws DomainError 'stale' */
+export function requireExpected({ version }: LockedCampaign, { isExpected }: Guard): void {
+  if (isExpected?.([versionTag(version)]) === false) throw stale()
+}
+
+const seenStatement: Statement = {
+  name: 'campaigns.seen-by-bank',
+  text: `
+    with seen as (
+      select greatest(c.terms_version, b.version) as version, c.updated_at as now
+      from campaigns c join campaign_banks b using (cashback_id) where c.cashback_id = $1 and b.bank_id = $2
+    )
+    select seen.version, array(
+      select at from campaign_history where cashback_id = $1 group by at having min(campaign_history.version) >= seen.version
+      union
+      select now where not exists (
+        select from campaign_history h where h.cashback_id = $1 and h.at = now and h.version < seen.version)
+    ) as instants
+    from seen`,
+}
+
+/**
+ * For a bank, to which only the terms and its own part count: every version since one of these last changed will do, by its number or
+ * by its `updatedAt`. The campaign must be locked.
+ *
+ * @throws DomainError 'stale', also for a tag that the campaign never had
+ */
+export async function requireSeen(
+  transaction: Queryable,
+  { cashbackId, version }: LockedCampaign,
+  bankId: string,
+  { isExpected }: Guard,
+): Promise<void> {
+  if (!isExpected || isExpected([versionTag(version)])) return
+  const [seen] = await transaction.query<{ version: number; instants: Date[] }>(seenStatement, [cashbackId, bankId])
+  if (!seen) throw stale()
+  const versions = Array.from({ length: version - seen.version + 1 }, (_, later) => versionTag(seen.version + later))
+  const instants = seen.instants.map(instant => `"${instant.toISOString()}"`)
+  if (!isExpected([...versions, ...instants])) throw stale()
+}

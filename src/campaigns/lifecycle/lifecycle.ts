@@ -1,0 +1,512 @@
+/**
+ * The life of a campaign and of each bank's part in it (contract/campaigns.md, "Who decides when"): the
+ * only place that knows which move is possible. The caller locks the campaign, asks here, and writes all changes in one transaction;
+ * the SQL that writes repeats the states that they start from.
+ */
+import { DomainError, type ErrorCode } from '../../errors.ts'
+
+/** In the order of life: lists that are sorted by status follow it. */
+export const campaignStatuses = [
+  'awaitingBankApproval',
+  'awaitingMerchantApproval',
+  'approved',
+  'active',
+  'awaitingCompensationConfirmation',
+  'awaitingCompensationPayment',
+  'paymentConfirmed',
+  'compensationReceived',
+  'completed',
+  'declined',
+  'expired',
+  'deleted',
+] as const
+export type CampaignStatus = (typeof campaignStatuses)[number]
+
+export const bankStatuses = ['pending', 'approved', 'declined', 'expired'] as const
+export type BankStatus = (typeof bankStatuses)[number]
+
+/** The contract's four values; what comes after them is told by `settlementConfirmed` and the campaign's status. */
+export const bankReportingStatuses = [
+  'awaitingBankReconciliation',
+  'awaitingMerchantReconciliationConfirmation',
+  'awaitingUpdatedBankReconciliation',
+  'awaitingCompensationConfirmation',
+] as const
+export type BankReportingStatus = (typeof bankReportingStatuses)[number]
+
+export const reportingStages = [...bankReportingStatuses, 'settled', 'acknowledged'] as const
+export type ReportingStage = (typeof reportingStages)[number]
+
+export const subjects = ['campaign', 'bank', 'reporting'] as const
+export type Subject = (typeof subjects)[number]
+
+/** What may be asked for, by partners, by the operator and by the clock. */
+export const triggers = [
+  'create',
+  'invite',
+  'uninvite',
+  'confirm',
+  'reject',
+  'launch',
+  'start',
+  'end',
+  'delete',
+  'upload-bank-report',
+  'upload-merchant-report',
+  'accept-report',
+  'settle',
+  'pay',
+  'acknowledge',
+  'complete',
+] as const
+export type Trigger = (typeof triggers)[number]
+
+type State<Of extends Subject> = Of extends 'campaign'
+  ? CampaignStatus
+  : Of extends 'bank'
+    ? BankStatus
+    : Of extends 'reporting'
+      ? ReportingStage
+      : never
+type MoveOf<Of extends Subject> = Of extends Subject
+  ? {
+      subject: Of
+      /** null: it begins. */
+      from: State<Of> | null
+      trigger: Trigger
+      /** What else must hold, in words; '' when nothing. */
+      condition: string
+      /** null: it ends. */
+      to: State<Of> | null
+    }
+  : never
+export type Move = MoveOf<Subject>
+
+/** Every move that there is; what is not listed is impossible. */
+export const moves: readonly Move[] = [
+  ...campaignMoves([
+    [null, 'create', '', 'awaitingBankApproval'],
+    ['awaitingBankApproval', 'confirm', 'as the author', 'approved'],
+    ['awaitingBankApproval', 'confirm', 'as the last bank', 'awaitingMerchantApproval'],
+    ['awaitingBankApproval', 'reject', 'as the last bank, another has approved', 'awaitingMerchantApproval'],
+    ['awaitingBankApproval', 'reject', 'as the author', 'declined'],
+    ['awaitingBankApproval', 'launch', 'a bank has approved', 'approved'],
+    ['awaitingMerchantApproval', 'launch', 'a bank has approved', 'approved'],
+    ['awaitingMerchantApproval', 'invite', '', 'awaitingBankApproval'],
+    ['approved', 'start', 'dateFrom has come', 'active'],
+    ['active', 'end', 'dateTo has come', 'awaitingCompensationConfirmation'],
+    ['awaitingBankApproval', 'end', 'dateTo has come', 'expired'],
+    ['awaitingMerchantApproval', 'end', 'dateTo has come', 'expired'],
+    ['awaitingBankApproval', 'delete', 'at least 48 h before dateFrom', 'deleted'],
+    ['awaitingMerchantApproval', 'delete', 'at least 48 h before dateFrom', 'deleted'],
+    ['approved', 'delete', 'at least 48 h before dateFrom', 'deleted'],
+    ['awaitingCompensationConfirmation', 'settle', 'it was the last bank', 'awaitingCompensationPayment'],
+    ['awaitingCompensationConfirmation', 'settle', 'it was the last bank, and the merchant bears 0 %', 'completed'],
+    ['awaitingCompensationPayment', 'pay', '', 'paymentConfirmed'],
+    ['paymentConfirmed', 'acknowledge', 'it was the last bank', 'compensationReceived'],
+    ['compensationReceived', 'complete', 'after 30 days, or by the operator', 'completed'],
+  ]),
+  ...bankMoves([
+    [null, 'invite', '', 'pending'],
+    ['pending', 'confirm', '', 'approved'],
+    ['pending', 'reject', '', 'declined'],
+    ['pending', 'launch', '', 'expired'],
+    ['pending', 'end', '', 'expired'],
+    ['approved', 'end', 'the campaign was never launched', 'expired'],
+    ['pending', 'uninvite', '', null],
+    ['declined', 'uninvite', '', null],
+  ]),
+  ...reportingMoves([
+    [null, 'end', 'the bank has approved', 'awaitingBankReconciliation'],
+    ['awaitingBankReconciliation', 'upload-bank-report', '', 'awaitingMerchantReconciliationConfirmation'],
+    ['awaitingUpdatedBankReconciliation', 'upload-bank-report', '', 'awaitingMerchantReconciliationConfirmation'],
+    ['awaitingMerchantReconciliationConfirmation', 'upload-merchant-report', '', 'awaitingUpdatedBankReconciliation'],
+    ['awaitingMerchantReconciliationConfirmation', 'accept-report', '', 'awaitingCompensationConfirmation'],
+    ['awaitingCompensationConfirmation', 'settle', '', 'settled'],
+    ['settled', 'acknowledge', 'the merchant has paid', 'acknowledged'],
+  ]),
+]
+
+type Row<Of extends Subject> = readonly [State<Of> | null, Trigger, string, State<Of> | null]
+
+function campaignMoves(rows: readonly Row<'campaign'>[]): Move[] {
+  return rows.map(([from, trigger, condition, to]) => ({ subject: 'campaign', from, trigger, condition, to }))
+}
+
+function bankMoves(rows: readonly Row<'bank'>[]): Move[] {
+  return rows.map(([from, trigger, condition, to]) => ({ subject: 'bank', from, trigger, condition, to }))
+}
+
+function reportingMoves(rows: readonly Row<'reporting'>[]): Move[] {
+  return rows.map(([from, trigger, condition, to]) => ({ subject: 'reporting', from, trigger, condition, to }))
+}
+
+/** A campaign as far as its life depends on it. */
+export type CampaignState = {
+  cashbackId: string
+  merchantId: string
+  /** null: the merchant is the author. */
+  createdByBankId: string | null
+  status: CampaignStatus
+  dateFrom: Date
+  dateTo: Date
+  /** False when `merchantCompensationPercentage` is 0: then there is nothing to pay. */
+  merchantPays: boolean
+  banks: readonly BankState[]
+}
+
+export type BankState = { bankId: string; status: BankStatus; stage: ReportingStage | null }
+
+/** One step of one subject: a move of the table; `bankId` is null for the campaign itself. */
+export type Change = { trigger: Trigger } & (
+  | { subject: 'campaign'; bankId: null; from: CampaignStatus | null; to: CampaignStatus }
+  | { subject: 'bank'; bankId: string; from: BankStatus | null; to: BankStatus | null }
+  | { subject: 'reporting'; bankId: string; from: ReportingStage | null; to: ReportingStage }
+)
+
+/** `changes` is everything that the trigger causes; empty when it was done before (safe retry). */
+export type Decision = { changes: readonly Change[] }
+
+const dayMs = 86_400_000
+/** Deleting needs at least this long before the start (contract/campaigns.md, "Who decides when"). */
+export const deleteBeforeStartMs = 2 * dayMs
+
+const refuse = (text: string, code: ErrorCode = 'campaign-state', rule?: string): never => {
+  const problem = rule === undefined ? undefined : { line: null, column: null, rule, params: {}, value: null }
+  throw new DomainError(code, text, problem && { problems: [problem] })
+}
+
+const periodNotEnded = 'period-not-ended'
+const periodOver = 'period-over'
+
+/** @throws Error when the table has no such move: a fault of this file */
+function change(campaign: CampaignState, trigger: Trigger, to: CampaignStatus): Change {
+  checkMove('campaign', campaign.status, trigger, to)
+  return { trigger, subject: 'campaign', bankId: null, from: campaign.status, to }
+}
+
+function bankChange({ bankId, status }: BankState, trigger: Trigger, to: BankStatus | null): Change {
+  checkMove('bank', status, trigger, to)
+  return { trigger, subject: 'bank', bankId, from: status, to }
+}
+
+function reportingChange({ bankId, stage }: BankState, trigger: Trigger, to: ReportingStage): Change {
+  checkMove('reporting', stage, trigger, to)
+  return { trigger, subject: 'reporting', bankId, from: stage, to }
+}
+
+function checkMove(subject: Subject, from: string | null, trigger: Trigger, to: string | null): void {
+  const known = moves.some(
+    move => move.subject === subject && move.from === from && move.trigger === trigger && move.to === to,
+  )
+  if (!known) throw new Error(`The table has no move of a ${subject} from ${from} to ${to} by ${trigger}`)
+}
+
+const awaitsApproval = ({ status }: CampaignState): boolean =>
+  status === 'awaitingBankApproval' || status === 'awaitingMerchantApproval'
+
+/** The clock's job may be a moment late: from `dateTo` on nothing can be agreed any more. */
+const isOver = ({ dateTo }: CampaignState, now: Date): boolean => dateTo <= now
+
+const withStatus = (campaign: CampaignState, status: BankStatus): BankState[] =>
+  campaign.banks.filter(bank => bank.status === status)
+
+/** A new campaign with the banks that it invites. */
+export function create(banks: readonly string[]): Decision {
+  return {
+    changes: [
+      { trigger: 'create', subject: 'campaign', bankId: null, from: null, to: 'awaitingBankApproval' },
+      ...banks.map(invited),
+    ],
+  }
+}
+
+const invited = (bankId: string): Change => ({ trigger: 'invite', subject: 'bank', bankId, from: null, to: 'pending' })
+
+/** The bank takes part. @throws DomainError 'campaign-state' */
+export function confirm(campaign: CampaignState, bank: BankState, now: Date): Decision {
+  const trigger = 'confirm'
+  if (bank.status === 'approved') return { changes: [] }
+  requireUndecided(campaign, bank, now)
+  const approved = bankChange(bank, trigger, 'approved')
+  if (campaign.createdByBankId !== null) return { changes: [approved, change(campaign, trigger, 'approved')] }
+  return { changes: [approved, ...afterLastDecision(campaign, bank, trigger, true)] }
+}
+
+/** The bank does not take part. @throws DomainError 'campaign-state' */
+export function reject(campaign: CampaignState, bank: BankState, now: Date): Decision {
+  const trigger = 'reject'
+  if (bank.status === 'declined') return { changes: [] }
+  requireUndecided(campaign, bank, now)
+  const declined = bankChange(bank, trigger, 'declined')
+  if (campaign.createdByBankId !== null) return { changes: [declined, change(campaign, trigger, 'declined')] }
+  return { changes: [declined, ...afterLastDecision(campaign, bank, trigger, false)] }
+}
+
+function requireUndecided(campaign: CampaignState, bank: BankState, now: Date): void {
+  if (!awaitsApproval(campaign)) refuse(`The campaign is ${campaign.status}: banks decide before it is launched`)
+  if (isOver(campaign, now)) refuse('The campaign is over: its dateTo has passed', 'campaign-state', periodOver)
+  if (bank.status !== 'pending') refuse(`The bank has decided already: its participation is ${bank.status}`)
+}
+
+/** Once every bank has decided and one has approved, it is the merchant's turn. */
+function afterLastDecision(campaign: CampaignState, decided: BankState, trigger: Trigger, approves: boolean): Change[] {
+  const others = campaign.banks.filter(({ bankId }) => bankId !== decided.bankId)
+  const approved = approves || others.some(({ status }) => status === 'approved')
+  const isLast = others.every(({ status }) => status !== 'pending')
+  if (!isLast || !approved || campaign.status !== 'awaitingBankApproval') return []
+  return [change(campaign, trigger, 'awaitingMerchantApproval')]
+}
+
+/** The merchant launches its campaign; banks that have not decided are left out. @throws DomainError 'campaign-state' */
+export function launch(campaign: CampaignState, now: Date): Decision {
+  const trigger = 'launch'
+  if (campaign.createdByBankId !== null) refuse('A campaign that a bank created starts by that bank’s confirmation')
+  if (!awaitsApproval(campaign)) refuse(`The campaign is ${campaign.status}: it cannot be launched`)
+  if (isOver(campaign, now)) refuse('The campaign is over: its dateTo has passed', 'campaign-state', periodOver)
+  if (withStatus(campaign, 'approved').length === 0)
+    refuse('At least one bank must approve participation first', 'no-bank-approved')
+  const expired = withStatus(campaign, 'pending').map(bank => bankChange(bank, trigger, 'expired'))
+  return { changes: [...expired, change(campaign, trigger, 'approved')] }
+}
+
+/** The author takes the campaign back. @throws DomainError 'campaign-state' */
+export function remove(campaign: CampaignState, now: Date): Decision {
+  const trigger = 'delete'
+  const { status, dateFrom } = campaign
+  if (status === 'deleted') return { changes: [] }
+  if (!awaitsApproval(campaign) && status !== 'approved')
+    refuse(`The campaign is ${status}: it cannot be deleted any more`)
+  if (dateFrom.getTime() - now.getTime() < deleteBeforeStartMs)
+    refuse('A campaign can be deleted until 2 days before its start')
+  return { changes: [change(campaign, trigger, 'deleted')] }
+}
+
+/**
+ * An edit names other banks than before.
+ *
+ * @param bankIds all that are to be invited from now on
+ * @throws DomainError 'campaign-state' when the banks of the campaign cannot change any more, or one would go once a bank has approved
+ */
+export function changeBanks(campaign: CampaignState, bankIds: readonly string[]): Decision {
+  const added = bankIds.filter(id => !campaign.banks.some(({ bankId }) => bankId === id))
+  const removed = campaign.banks.filter(({ bankId }) => !bankIds.includes(bankId))
+  if (added.length === 0 && removed.length === 0) return { changes: [] }
+  if (!awaitsApproval(campaign) || campaign.createdByBankId !== null)
+    refuse(`The campaign is ${campaign.status}: its banks cannot change any more`)
+  if (removed.length > 0 && isAgreed(campaign)) refuse('A bank has approved: banks can only be added')
+  const isBack = added.length > 0 && campaign.status === 'awaitingMerchantApproval'
+  return {
+    changes: [
+      ...removed.map(bank => bankChange(bank, 'uninvite', null)),
+      ...added.map(invited),
+      ...(isBack ? [change(campaign, 'invite', 'awaitingBankApproval')] : []),
+    ],
+  }
+}
+
+/** Whether a bank has approved what the merchant offers. */
+const isAgreed = (campaign: CampaignState): boolean =>
+  campaign.status === 'awaitingMerchantApproval' || withStatus(campaign, 'approved').length > 0
+
+/**
+ * What the clock has brought about by `now`; asked again after the changes are made, until there are none: a campaign may have
+ * started and ended while nobody looked.
+ *
+ * @param completeAfterMs the wait between `compensationReceived` and `completed`
+ */
+export function passTime(
+  campaign: CampaignState & { compensationReceivedAt: Date | null },
+  now: Date,
+  completeAfterMs: number,
+): Decision | null {
+  const { status, dateFrom, compensationReceivedAt } = campaign
+  if (status === 'approved' && dateFrom <= now) return { changes: [change(campaign, 'start', 'active')] }
+  if ((status === 'active' || awaitsApproval(campaign)) && isOver(campaign, now)) return end(campaign)
+  const isWaitOver =
+    compensationReceivedAt !== null && compensationReceivedAt.getTime() + completeAfterMs <= now.getTime()
+  if (status === 'compensationReceived' && isWaitOver) return complete(campaign)
+  return null
+}
+
+function end(campaign: CampaignState): Decision {
+  const trigger = 'end'
+  const pending = withStatus(campaign, 'pending').map(bank => bankChange(bank, trigger, 'expired'))
+  const approved = withStatus(campaign, 'approved')
+  const changes =
+    campaign.status === 'active'
+      ? [
+          ...approved.map(bank => reportingChange(bank, trigger, 'awaitingBankReconciliation')),
+          change(campaign, trigger, 'awaitingCompensationConfirmation'),
+        ]
+      : [...approved.map(bank => bankChange(bank, trigger, 'expired')), change(campaign, trigger, 'expired')]
+  return { changes: [...pending, ...changes] }
+}
+
+/** The wait after the compensation is over, or the operator ends it. @throws DomainError 'campaign-state' */
+export function complete(campaign: CampaignState): Decision {
+  const trigger = 'complete'
+  if (campaign.status === 'completed') return { changes: [] }
+  if (campaign.status !== 'compensationReceived')
+    refuse(`The campaign is ${campaign.status}: it can be completed once the compensation was received`)
+  return { changes: [change(campaign, trigger, 'completed')] }
+}
+
+/** The bank uploads its report, the first or an updated one. @throws DomainError 'campaign-state' */
+export function uploadBankReport(bank: BankState): Decision {
+  const trigger = 'upload-bank-report'
+  if (bank.stage !== 'awaitingBankReconciliation' && bank.stage !== 'awaitingUpdatedBankReconciliation')
+    refuse(`No report of the bank is awaited: ${stageInWords(bank)}`, 'campaign-state', stageRule(bank))
+  return { changes: [reportingChange(bank, trigger, 'awaitingMerchantReconciliationConfirmation')] }
+}
+
+/** The merchant answers the bank's report with its own. @throws DomainError 'campaign-state' */
+export function uploadMerchantReport(bank: BankState): Decision {
+  const trigger = 'upload-merchant-report'
+  if (bank.stage !== 'awaitingMerchantReconciliationConfirmation')
+    refuse(`No report of the merchant is awaited: ${stageInWords(bank)}`, 'campaign-state', stageRule(bank))
+  return { changes: [reportingChange(bank, trigger, 'awaitingUpdatedBankReconciliation')] }
+}
+
+/** The merchant agrees with the bank's report. @throws DomainError 'campaign-state' */
+export function acceptReport(bank: BankState): Decision {
+  const trigger = 'accept-report'
+  if (isAfter(bank, 'awaitingUpdatedBankReconciliation')) return { changes: [] }
+  if (bank.stage !== 'awaitingMerchantReconciliationConfirmation')
+    refuse(`There is no report to accept: ${stageInWords(bank)}`, 'campaign-state', stageRule(bank))
+  return { changes: [reportingChange(bank, trigger, 'awaitingCompensationConfirmation')] }
+}
+
+/** The merchant confirms settlement with the bank. @throws DomainError 'campaign-state' */
+export function settle(campaign: CampaignState, bank: BankState): Decision {
+  const trigger = 'settle'
+  if (isAfter(bank, 'awaitingCompensationConfirmation')) return { changes: [] }
+  if (bank.stage !== 'awaitingCompensationConfirmation')
+    refuse(
+      `Settlement can be confirmed once reconciliation is complete: ${stageInWords(bank)}`,
+      'campaign-state',
+      stageRule(bank),
+    )
+  if (campaign.status !== 'awaitingCompensationConfirmation')
+    refuse(`The campaign is ${campaign.status}: no settlement is awaited`)
+  const settled = reportingChange(bank, trigger, 'settled')
+  const isLast = allOthers(campaign, bank, 'settled')
+  const next = campaign.merchantPays ? 'awaitingCompensationPayment' : 'completed'
+  return { changes: [settled, ...(isLast ? [change(campaign, trigger, next)] : [])] }
+}
+
+/** The merchant has paid its share. @throws DomainError 'campaign-state' */
+export function pay(campaign: CampaignState): Decision {
+  const trigger = 'pay'
+  const { status, merchantPays } = campaign
+  if (status === 'paymentConfirmed' || status === 'compensationReceived' || (status === 'completed' && merchantPays))
+    return { changes: [] }
+  if (status !== 'awaitingCompensationPayment') refuse(`The campaign is ${status}: no payment is awaited`)
+  return { changes: [change(campaign, trigger, 'paymentConfirmed')] }
+}
+
+/** The bank has received the merchant's share. @throws DomainError 'campaign-state' */
+export function acknowledge(campaign: CampaignState, bank: BankState): Decision {
+  const trigger = 'acknowledge'
+  if (bank.stage === 'acknowledged') return { changes: [] }
+  if (campaign.status !== 'paymentConfirmed' || bank.stage !== 'settled')
+    refuse(`The campaign is ${campaign.status}: no compensation was paid to the bank yet`)
+  const acknowledged = reportingChange(bank, trigger, 'acknowledged')
+  const isLast = allOthers(campaign, bank, 'acknowledged')
+  return { changes: [acknowledged, ...(isLast ? [change(campaign, trigger, 'compensationReceived')] : [])] }
+}
+
+const allOthers = (campaign: CampaignState, bank: BankState, stage: ReportingStage): boolean =>
+  withStatus(campaign, 'approved').every(other => other.bankId === bank.bankId || other.stage === stage)
+
+const isAfter = ({ stage }: BankState, than: ReportingStage): boolean =>
+  stage !== null && reportingStages.indexOf(stage) > reportingStages.indexOf(than)
+
+/** Only this reason has a name: a person may come upon it without a stale page. */
+const stageRule = ({ stage, status }: BankState): string | undefined =>
+  stage === null && (status === 'approved' || status === 'pending') ? periodNotEnded : undefined
+
+function stageInWords({ stage, status }: BankState): string {
+  if (stage !== null) return `the reconciliation with the bank is at ${stage}`
+  return status === 'approved' || status === 'pending'
+    ? 'the campaign’s period has not ended yet, and reports are exchanged after its end'
+    : 'the bank does not take part in the campaign'
+}
+
+/**
+ * Which banks get a part of a segment that is formed now: those that take part or may still.
+ *
+ * @throws DomainError 'campaign-state' once the period has ended or the campaign is closed
+ */
+export function segmentBanks(campaign: CampaignState, now: Date): string[] {
+  const { status, banks } = campaign
+  if (!awaitsApproval(campaign) && status !== 'approved' && status !== 'active')
+    refuse(`The campaign is ${status}: segments are formed until its period ends`)
+  if (isOver(campaign, now)) refuse('The campaign is over: its dateTo has passed', 'campaign-state', periodOver)
+  return banks.filter(bank => bank.status === 'pending' || bank.status === 'approved').map(({ bankId }) => bankId)
+}
+
+/** What a bank's reporting stage is called in the contract. */
+export function bankReportingStatus(stage: ReportingStage | null): BankReportingStatus | null {
+  return stage === 'settled' || stage === 'acknowledged' ? 'awaitingCompensationConfirmation' : stage
+}
+
+/** `settlementConfirmed` of a bank. */
+export const isSettled = (stage: ReportingStage | null): boolean => stage === 'settled' || stage === 'acknowledged'
+
+/** What the contract calls the fields that a merchant can create a campaign with. */
+export const editableFields = [
+  'participantsIds',
+  'name',
+  'description',
+  'participationTerms',
+  'bannerSmall',
+  'bannerBig',
+  'sku',
+  'categoryId',
+  'allProducts',
+  'purchaseOnline',
+  'purchaseOffline',
+  'dateFrom',
+  'dateTo',
+  'minAmount',
+  'maxAmount',
+  'maxBudget',
+  'percentage',
+  'countryCode',
+  'terminals',
+  'terminalsPlatform',
+  'paymentSystemsId',
+  'merchantCompensationPercentage',
+  'merchantCategoryCode',
+] as const
+export type EditableField = (typeof editableFields)[number]
+
+const whileShown: readonly EditableField[] = ['description', 'bannerSmall', 'bannerBig', 'terminals']
+/** What a bank has agreed to is not changed under it. */
+const onceAgreed: readonly EditableField[] = [...whileShown, 'participantsIds']
+
+/** Lists that only grow once a bank has approved. */
+export const growingFields: readonly EditableField[] = ['terminals', 'participantsIds']
+
+/** @returns which fields the merchant may change now, and whether lists may only grow */
+export function editable(
+  campaign: CampaignState,
+  now: Date,
+): { fields: readonly EditableField[]; onlyAdding: boolean } {
+  const { status } = campaign
+  if (campaign.createdByBankId !== null || isOver(campaign, now)) return { fields: [], onlyAdding: true }
+  if (awaitsApproval(campaign))
+    return isAgreed(campaign) ? { fields: onceAgreed, onlyAdding: true } : { fields: editableFields, onlyAdding: false }
+  return { fields: status === 'approved' || status === 'active' ? whileShown : [], onlyAdding: true }
+}
+
+/** Whether the merchant could do this now: what its users are offered. */
+export function isPossible(decide: () => Decision): boolean {
+  try {
+    return decide().changes.length > 0
+  } catch (error) {
+    if (error instanceof DomainError) return false
+    throw error
+  }
+}

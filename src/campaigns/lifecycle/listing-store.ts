@@ -1,0 +1,82 @@
+/**
+ * Lists of campaigns that people read page by page, however many there are: a page looks at the newest so many campaigns of the states
+ * that are asked for, which an index tells, and filters and puts in order only these. In its own order, without other filters, it
+ * looks at no more than it shows.
+ */
+import type { Queryable } from '../../db/database.ts'
+import { maxLookedAt, type Page, skipped } from '../../http/paging.ts'
+
+export type Listing = {
+  /**
+   * SQL of `cashback_id` and `at`, by which the newest come first; `behind` makes the condition that such a column lies behind the cursor,
+   * `most` is how many there are to be at most.
+   */
+  newest(behind: (at: string) => string, most: string): string
+  /** SQL about the campaign `c`; null: no other filter. */
+  filter: string | null
+  /** SQL of another order; null: the newest first. */
+  order: string | null
+  /** Of `newest` and `filter`, beginning with $5. */
+  values: unknown[]
+}
+
+export type Listed = {
+  ids: string[]
+  /** How many of those that were looked at the filter finds; of a list without filter, only as many as were needed. */
+  found: number
+  /** There are more than those that were looked at. */
+  hasOlder: boolean
+  /** Where the next page goes on; null: this is the last one. */
+  next: string | null
+}
+
+/** Instants are of microseconds, which a number tells exactly. */
+const cursor = `(extract(epoch from at) * 1000000)::bigint || '_' || cashback_id`
+const cursorAt = `(timestamptz 'epoch' + $1::bigint * interval '1 microsecond')`
+const behind = (at: string): string =>
+  `($1::bigint is null or (${at} <= ${cursorAt} and (${at} < ${cursorAt} or cashback_id > $2::uuid)))`
+
+/** One by one: joined otherwise, all campaigns would be read for some. */
+const campaigns = 'cross join lateral (select * from campaigns where cashback_id = w.cashback_id offset 0) c'
+
+/** Whether a page is found without a look at more than it shows. */
+export const isPlain = ({ filter, order }: Listing): boolean => filter === null && order === null
+
+/** The ids of one page. */
+export async function findListed(database: Queryable, listing: Listing, page: Page): Promise<Listed> {
+  const { newest, filter, order, values } = listing
+  const from = skipped(page)
+  const most = isPlain(listing) ? Math.min(from + page.pageSize, maxLookedAt) : maxLookedAt
+  const [row] = await database.query<Row>(
+    `with looked as materialized (${newest(behind, '$3 + 1')} order by at desc, cashback_id limit $3 + 1),
+     within as (select * from looked limit $3),
+     found as materialized (
+       select w.cashback_id, w.at, row_number() over (order by ${order ?? 'w.at desc'}, w.cashback_id) as n
+       from within w ${isPlain(listing) ? '' : campaigns} where ${filter ?? 'true'}
+     ), shown as materialized (select * from found where n > $4 order by n limit ${page.pageSize})
+     select (select count(*) from looked) as looked, (select count(*) from found) as found,
+       array(select cashback_id from shown order by n) as ids, (select max(n) from shown) as last,
+       (select ${cursor} from shown order by n desc limit 1) as "lastShown",
+       (select ${cursor} from within order by at, cashback_id desc limit 1) as "lastLooked"`,
+    [...readCursor(page.after), most, from, ...values],
+  )
+  if (!row) throw new Error('A select without a table has one row')
+  const hasOlder = row.looked > most
+  const hasMore = order === null && row.lastShown !== null && row.last < row.found
+  const next = hasMore ? row.lastShown : hasOlder ? row.lastLooked : null
+  return { ids: row.ids, found: row.found, hasOlder, next }
+}
+
+type Row = {
+  looked: number
+  found: number
+  ids: string[]
+  last: number
+  lastShown: string | null
+  lastLooked: string | null
+}
+
+function readCursor(after: string | undefined): [micros: string | null, cashbackId: string | null] {
+  const [at = null, cashbackId = null] = after?.split('_') ?? []
+  return [at, cashbackId]
+}

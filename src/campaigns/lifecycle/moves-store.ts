@@ -1,0 +1,382 @@
+/**
+ * How every change of state is written, whoever caused it: the campaign is locked, the lifecycle decides, and one statement writes
+ * the new states, the history and the news for the banks' lists. Its guards repeat the states that the decision started from.
+ */
+import type { Caller } from '../../access/caller.ts'
+import { laterOf } from '../../clock.ts'
+import type { Queryable, Statement } from '../../db/database.ts'
+import { DomainError } from '../../errors.ts'
+import { type CountChange, countChanges, isMerchantsTurn } from './kept-for-lists.ts'
+import type { BankState, CampaignState, Change, Decision } from './lifecycle.ts'
+
+/** Who made a change; `subject` is the portal user's id or the credential's clientId, `role` the one at that time. */
+export type Actor = { type: Caller['type'] | 'clock'; id: string | null; subject: string | null; role: string | null }
+
+export const clockActor: Actor = { type: 'clock', id: null, subject: null, role: null }
+export const operatorActor: Actor = { type: 'platform', id: null, subject: null, role: null }
+
+export function actorOf(caller: Caller): Actor {
+  const { type, subject, role } = caller
+  if (type === 'bank') return { type, id: caller.bankId, subject, role }
+  return { type, id: type === 'retailer' ? caller.merchantId : null, subject, role }
+}
+
+/** What an edit or a segment changed: old and new value of each field, or null where only the fact is told. */
+export type FieldChanges = Record<string, readonly [old: unknown, present: unknown] | null>
+/** A change of fields that moves no state. It is an entry of the history like a move. */
+export type Note =
+  | { trigger: 'edit'; subject: 'campaign'; bankId: null; changes: FieldChanges }
+  | { trigger: 'segment'; subject: 'bank'; bankId: string; changes: FieldChanges }
+
+/** A campaign that is locked until the transaction ends, with what its life depends on. */
+export type LockedCampaign = CampaignState & {
+  name: string
+  version: number
+  createdAt: Date
+  updatedAt: Date
+  compensationReceivedAt: Date | null
+}
+
+const stateColumns = `
+  cashback_id as "cashbackId", merchant_id as "merchantId", created_by_bank_id as "createdByBankId", name, status,
+  date_from as "dateFrom", date_to as "dateTo", merchant_compensation_percentage > 0 as "merchantPays", version,
+  created_at as "createdAt", updated_at as "updatedAt", compensation_received_at as "compensationReceivedAt"`
+
+const lockStatement: Statement = {
+  name: 'campaigns.lock',
+  text: `select ${stateColumns} from campaigns where cashback_id = $1 for update`,
+}
+
+/** Read by a statement of its own after the lock: only that sees what whoever held the lock before has written. */
+const banksStatement: Statement = {
+  name: 'campaigns.banks',
+  text: `
+    select cashback_id as "cashbackId", bank_id as "bankId", status, reporting_stage as stage
+    from campaign_banks where cashback_id = any($1) order by bank_id`,
+}
+
+/** Locks a campaign. @returns null when there is none */
+export async function lockCampaign(transaction: Queryable, cashbackId: string): Promise<LockedCampaign | null> {
+  const rows = await transaction.query<Omit<LockedCampaign, 'banks'>>(lockStatement, [cashbackId])
+  const [campaign] = await withBanks(transaction, rows)
+  return campaign ?? null
+}
+
+/** Each by an index of its own: one condition of three alternatives would read every campaign. */
+const dueParts = [
+  { part: 'starting', due: `status = 'approved' and date_from <= $1`, by: 'date_from' },
+  {
+    part: 'ending',
+    due: `status in ('awaitingBankApproval', 'awaitingMerchantApproval', 'active') and date_to <= $1`,
+    by: 'date_to',
+  },
+  {
+    part: 'completing',
+    due: `status = 'compensationReceived' and compensation_received_at <= $2`,
+    by: 'compensation_received_at',
+  },
+]
+
+const fromEach = (columns: string, lock: string): string => `
+    with ${dueParts
+      .map(
+        ({ part, due, by }) => `${part} as (
+          select ${columns} from campaigns where ${due} order by ${by} limit $3 ${lock}
+        )`,
+      )
+      .join(', ')}
+    ${dueParts.map(({ part }) => `select * from ${part}`).join(' union all ')}`
+
+const lockDueStatement: Statement = {
+  name: 'campaigns.lock-due',
+  text: fromEach(stateColumns, 'for update skip locked'),
+}
+
+/** By id alone: one that has started while this waited for it is no longer due to start, and may be due to end. */
+const waitForDueStatement: Statement = {
+  name: 'campaigns.wait-for-due',
+  text: `
+    select ${stateColumns} from campaigns where cashback_id in (${fromEach('cashback_id', '')})
+    order by date_from, cashback_id for update`,
+}
+
+/**
+ * Locks campaigns for which something is due by the clock.
+ *
+ * @param given.limit of each kind: what starts, what ends, what is to be completed
+ * @param given.waits false: passes over those that others are busy with
+ */
+export async function lockDueCampaigns(
+  transaction: Queryable,
+  given: { now: Date; receivedBefore: Date; limit: number; waits: boolean },
+): Promise<LockedCampaign[]> {
+  const { now, receivedBefore, limit, waits } = given
+  const rows = await transaction.query<Omit<LockedCampaign, 'banks'>>(waits ? waitForDueStatement : lockDueStatement, [
+    now,
+    receivedBefore,
+    limit,
+  ])
+  return withBanks(transaction, rows)
+}
+
+async function withBanks(
+  transaction: Queryable,
+  campaigns: Omit<LockedCampaign, 'banks'>[],
+): Promise<LockedCampaign[]> {
+  if (campaigns.length === 0) return []
+  const rows = await transaction.query<BankState & { cashbackId: string }>(banksStatement, [
+    campaigns.map(({ cashbackId }) => cashbackId),
+  ])
+  const banks = Map.groupBy(rows, ({ cashbackId }) => cashbackId)
+  return campaigns.map(campaign => ({
+    ...campaign,
+    banks: (banks.get(campaign.cashbackId) ?? []).map(({ bankId, status, stage }) => ({ bankId, status, stage })),
+  }))
+}
+
+const writeStatement: Statement = {
+  name: 'campaigns.write-moves',
+  text: `
+    with moved as (
+      select * from unnest($1::uuid[], $2::text[], $3::text[], $17::boolean[], $20::bigint[], $22::boolean[],
+          $10::timestamptz[])
+        as moved (cashback_id, from_status, to_status, has_new_terms, version, awaits_merchant, at)
+    ), steps as (
+      select * from unnest($4::uuid[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], $18::jsonb[], $21::bigint[],
+          $23::text[], $24::timestamptz[])
+        with ordinality as steps (cashback_id, subject, bank_id, trigger, from_state, to_state, changes, version, to_status, at, n)
+    ), campaigns_moved as (
+      update campaigns c
+      set status = m.to_status, version = m.version, updated_at = m.at, awaits_merchant = m.awaits_merchant,
+          terms_version = case when m.has_new_terms then m.version else c.terms_version end,
+          compensation_received_at = case when m.to_status = 'compensationReceived' and m.from_status <> m.to_status
+            then m.at else c.compensation_received_at end
+      from moved m where c.cashback_id = m.cashback_id and c.status = m.from_status and c.version = m.version - 1
+      returning c.cashback_id
+    ), banks_invited as (
+      insert into campaign_banks (cashback_id, bank_id, status, created_at, version, campaign_status, date_to)
+      select s.cashback_id, s.bank_id, s.to_state, c.created_at, s.version, s.to_status, c.date_to
+      from steps s join campaigns c using (cashback_id) where s.subject = 'bank' and s.from_state is null
+      returning cashback_id
+    ), banks_removed as (
+      delete from campaign_banks b using steps s
+      where s.subject = 'bank' and s.to_state is null
+        and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.status = s.from_state
+      returning b.cashback_id
+    ), banks_moved as (
+      update campaign_banks b set status = s.to_state, version = s.version, campaign_status = s.to_status from steps s
+      where s.subject = 'bank' and s.from_state is not null and s.to_state is not null
+        and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.status = s.from_state
+      returning b.cashback_id
+    ), stages_moved as (
+      update campaign_banks b set reporting_stage = s.to_state, version = s.version, campaign_status = s.to_status from steps s
+      where s.subject = 'reporting'
+        and b.cashback_id = s.cashback_id and b.bank_id = s.bank_id and b.reporting_stage is not distinct from s.from_state
+      returning b.cashback_id
+    ), others_follow as (
+      update campaign_banks b set campaign_status = f.to_status
+      from unnest($25::uuid[], $26::uuid[], $27::text[]) as f (cashback_id, bank_id, to_status)
+      where b.cashback_id = f.cashback_id and b.bank_id = f.bank_id
+    ), told as (
+      insert into campaign_history
+        (cashback_id, version, at, actor_type, actor_id, actor_subject, actor_role, subject, bank_id, trigger, from_state, to_state,
+          changes, comment)
+      select cashback_id, version, at, $11, $12, $13, $19, subject, bank_id, trigger, from_state, to_state, changes, $14
+      from steps order by n
+    ), merchants_told as (
+      insert into merchant_lists (merchant_id, arranged, touched)
+      select merchant_id, bool_or(rearranged)::int, 1
+      from unnest($15::uuid[], $16::boolean[]) as decided (merchant_id, rearranged) group by merchant_id order by merchant_id
+      on conflict (merchant_id) do update
+      set arranged = merchant_lists.arranged + excluded.arranged, touched = merchant_lists.touched + 1
+    )
+    select (select count(*)::int from campaigns_moved) as campaigns,
+      (select count(*) from banks_invited)::int + (select count(*) from banks_removed)::int
+        + (select count(*) from banks_moved)::int + (select count(*) from stages_moved)::int as banks`,
+}
+
+/** The lists are locked before the counts, which no other transaction can then be changing. */
+const newsStatement: Statement = {
+  name: 'campaigns.news',
+  text: `
+    with counted as (
+      insert into campaign_counts (party_id, campaign_status, bank_status, campaigns)
+      select * from unnest($3::uuid[], $4::text[], $5::text[], $6::bigint[]) order by 1, 2, 3
+      on conflict (party_id, campaign_status, bank_status) do update set campaigns = campaign_counts.campaigns + excluded.campaigns
+    )
+    insert into bank_lists (bank_id, version)
+    select bank_id, 1 from (
+      select bank_id from campaign_banks where cashback_id = any($1) union select unnest($2::uuid[])
+    ) concerned order by bank_id
+    on conflict (bank_id) do update set version = bank_lists.version + 1`,
+}
+
+/**
+ * A bank's segment changes without a decision: the campaign is locked and gets a new version, so that every cached answer is read anew.
+ *
+ * @param transaction changes the segment afterwards
+ */
+export async function tellSegmentChanged(
+  transaction: Queryable,
+  given: { cashbackId: string; bankId: string },
+): Promise<void> {
+  await transaction.execute('update campaigns set version = version + 1 where cashback_id = $1', [given.cashbackId])
+  await transaction.execute(
+    `insert into merchant_lists (merchant_id, arranged, touched) select merchant_id, 0, 1 from campaigns where cashback_id = $1
+     on conflict (merchant_id) do update set touched = merchant_lists.touched + 1`,
+    [given.cashbackId],
+  )
+  await tellBanks(transaction, [], [given.bankId], [])
+}
+
+/** `notes` come before the moves of the decision. */
+export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: readonly Note[] }
+
+/**
+ * Writes decisions about campaigns that this transaction has locked. A campaign whose decision changes no state gets a new version
+ * and `updatedAt` all the same: call this for every change, also one of fields alone, and last, because it locks the banks' lists.
+ *
+ * @returns the campaigns as they are now
+ */
+export async function writeDecisions(
+  transaction: Queryable,
+  decided: readonly Decided[],
+  given: { actor: Actor; now: Date; comment?: string | null },
+): Promise<LockedCampaign[]> {
+  const after = decided.map(({ campaign, decision }) => applied(campaign, decision.changes, given.now))
+  const steps = decided.flatMap((one, index) => stepsOf(one, after[index] ?? one.campaign))
+  const followers = decided.flatMap((one, index) => followersOf(one, after[index] ?? one.campaign))
+  const [row] = await transaction.query<{ campaigns: number; banks: number }>(writeStatement, [
+    decided.map(({ campaign }) => campaign.cashbackId),
+    decided.map(({ campaign }) => campaign.status),
+    after.map(({ status }) => status),
+    steps.map(({ cashbackId }) => cashbackId),
+    steps.map(({ subject }) => subject),
+    steps.map(({ bankId }) => bankId),
+    steps.map(({ trigger }) => trigger),
+    steps.map(({ from }) => from),
+    steps.map(({ to }) => to),
+    after.map(({ updatedAt }) => updatedAt.toISOString()),
+    given.actor.type,
+    given.actor.id,
+    given.actor.subject,
+    given.comment ?? null,
+    decided.map(({ campaign }) => campaign.merchantId),
+    decided.map(({ campaign, decision }, index) => isRearranged(campaign, decision, after[index])),
+    decided.map(({ notes = [] }) => notes.some(hasNewTerms)),
+    steps.map(({ changes }) => changes && JSON.stringify(changes)),
+    given.actor.role,
+    after.map(({ version }) => version),
+    steps.map(({ version }) => version),
+    after.map(isMerchantsTurn),
+    steps.map(({ toStatus }) => toStatus),
+    steps.map(({ at }) => at.toISOString()),
+    followers.map(({ cashbackId }) => cashbackId),
+    followers.map(({ bankId }) => bankId),
+    followers.map(({ toStatus }) => toStatus),
+  ])
+  const bankSteps = steps.filter(({ subject }) => subject !== 'campaign')
+  if (row?.campaigns !== decided.length || row.banks !== bankSteps.length)
+    throw new Error('A decision was made about a state that is not there: the campaign was not locked')
+  await tellBanks(
+    transaction,
+    decided.map(({ campaign }) => campaign.cashbackId),
+    bankSteps.flatMap(({ bankId }) => bankId ?? []),
+    countChanges(
+      decided.map(({ campaign, decision }, index) => ({
+        before: campaign,
+        ...decision,
+        after: after[index] ?? campaign,
+      })),
+    ),
+  )
+  return after
+}
+
+type Entry = Pick<Change, 'subject' | 'bankId' | 'from' | 'to'> & {
+  cashbackId: string
+  /** Of the campaign, from this change on. */
+  version: number
+  /** The campaign's status once all of the decision is written. */
+  toStatus: CampaignState['status']
+  at: Date
+  trigger: Change['trigger'] | Note['trigger']
+  changes: FieldChanges | null
+}
+
+/** The entries of the history, in their order. */
+function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampaign): Entry[] {
+  const of = { cashbackId: campaign.cashbackId, version: after.version, toStatus: after.status, at: after.updatedAt }
+  const stateOf = ({ bankId }: Note) =>
+    bankId === null ? campaign.status : (campaign.banks.find(bank => bank.bankId === bankId)?.status ?? null)
+  return [
+    ...notes.map(note => ({ ...note, ...of, from: stateOf(note), to: stateOf(note) })),
+    ...decision.changes.map(step => ({ ...step, ...of, changes: null })),
+  ]
+}
+
+/** Banks without a step of their own whose campaign has another status now. */
+function followersOf({ campaign, decision, notes = [] }: Decided, { cashbackId, status, banks }: LockedCampaign) {
+  if (status === campaign.status) return []
+  const stepping = new Set([...notes, ...decision.changes].map(({ bankId }) => bankId))
+  return banks
+    .filter(({ bankId }) => !stepping.has(bankId))
+    .map(({ bankId }) => ({ cashbackId, bankId, toStatus: status }))
+}
+
+/** Which banks are invited is told to the merchant alone. */
+const hasNewTerms = ({ trigger, changes }: Note): boolean =>
+  trigger === 'edit' && Object.keys(changes).some(field => field !== 'participantsIds')
+
+/** A merchant's list is arranged by the status and the terms: a decision changes it when the campaign is new or has another status. */
+function isRearranged(before: LockedCampaign, { changes }: Decision, after: LockedCampaign | undefined): boolean {
+  return before.status !== after?.status || changes.some(({ subject, from }) => subject === 'campaign' && from === null)
+}
+
+/** Makes the lists of all banks of these campaigns, and of these banks, new. The last statement of a transaction: it locks the lists. */
+async function tellBanks(
+  transaction: Queryable,
+  cashbackIds: readonly string[],
+  bankIds: readonly string[],
+  counts: readonly CountChange[],
+): Promise<void> {
+  await transaction.execute(newsStatement, [
+    cashbackIds,
+    bankIds,
+    counts.map(({ partyId }) => partyId),
+    counts.map(({ status }) => status),
+    counts.map(({ bankStatus }) => bankStatus),
+    counts.map(({ by }) => by),
+  ])
+}
+
+export function applied(campaign: LockedCampaign, changes: readonly Change[], now: Date): LockedCampaign {
+  const at = laterOf(now, campaign.updatedAt)
+  let status = campaign.status
+  const banks = new Map(campaign.banks.map(bank => [bank.bankId, bank]))
+  for (const step of changes) {
+    if (step.subject === 'campaign') status = step.to
+    else if (step.subject === 'bank' && step.to === null) banks.delete(step.bankId)
+    else {
+      const bank: BankState = banks.get(step.bankId) ?? { bankId: step.bankId, status: 'pending', stage: null }
+      banks.set(
+        step.bankId,
+        step.subject === 'reporting' ? { ...bank, stage: step.to } : { ...bank, status: step.to ?? bank.status },
+      )
+    }
+  }
+  const received =
+    status === 'compensationReceived' && campaign.status !== status ? at : campaign.compensationReceivedAt
+  return {
+    ...campaign,
+    status,
+    banks: [...banks.values()],
+    version: campaign.version + 1,
+    updatedAt: at,
+    compensationReceivedAt: received,
+  }
+}
+
+/** One message for a campaign that is unknown to a bank, whatever the reason (contract/campaigns.md, "Who decides when"). */
+export const campaignNotFound = (code: 'invalid' | 'not-found'): DomainError =>
+  new DomainError(code, 'The campaign was not found')

@@ -1,0 +1,161 @@
+/**
+ * Speaks to a running platform over its admin interface. `node:http` and not `fetch`: it starts some 10 ms sooner, and an upload
+ * can stop as soon as the platform refuses.
+ */
+import { once } from 'node:events'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { urlToHttpOptions } from 'node:url'
+import { processEnvironment, readClientConfig } from '../config.ts'
+import { isUnknownPath, noAdmin, notPerkline, refused, tooSlow, unreachable, wrongKey } from './connection-faults.ts'
+import { CommandError } from './failure.ts'
+import { plain } from './output.ts'
+
+export type AdminCall = {
+  method: 'GET' | 'POST'
+  /** Below `/admin`, with its query. */
+  path: string
+  json?: unknown
+  csv?: AsyncIterable<Uint8Array>
+  /** Work that may take minutes before a word of the answer comes. */
+  long?: boolean
+  /** Stands before the faults when the platform refuses. */
+  refusal?: string
+}
+
+const connectTimeoutMs = 10_000
+const answerTimeoutMs = 60_000
+const longAnswerTimeoutMs = 30 * 60_000
+const maxErrorBytes = 64 * 1024 * 1024
+
+/**
+ * Makes one call.
+ *
+ * @returns the answer's JSON value, which the caller knows the shape of
+ * @throws CommandError when the platform refuses or can't be reached, ConfigError when the settings do not say where it is
+ */
+export async function callAdmin<T>(call: AdminCall): Promise<T> {
+  const response = await send(call)
+  return parse<T>(await readText(response))
+}
+
+/** Makes a call whose answer is NDJSON and gives it value by value, whatever its length. */
+export async function* streamAdmin<T extends object>(call: AdminCall): AsyncGenerator<T, void, undefined> {
+  const response = await send(call)
+  let rest = ''
+  for await (const text of textOf(response)) {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line !== '') yield value(line)
+  }
+  if (rest !== '') yield value(rest)
+
+  function value(line: string): T {
+    const read = parse<T & { error?: string }>(line)
+    if (read.error !== undefined) throw new CommandError(plain(String(read.error)))
+    return read
+  }
+}
+
+async function send(call: AdminCall): Promise<IncomingMessage> {
+  const { url, operatorKey } = readClientConfig(processEnvironment())
+  const address = new URL(url)
+  if (!/^https?:$/.test(address.protocol)) throw new CommandError('PERKLINE_URL must start with http:// or https://')
+  const shown = `${address.origin}${address.pathname.replace(/\/+$/, '')}`
+  // Such a key can't even be sent, so it can't be the right one.
+  if (!/^[\x20-\x7e]+$/.test(operatorKey)) throw wrongKey(shown)
+
+  const { request: open } = address.protocol === 'https:' ? await import('node:https') : await import('node:http')
+  const body = call.json === undefined ? undefined : Buffer.from(JSON.stringify(call.json))
+  const request = open({
+    ...urlToHttpOptions(address),
+    method: call.method,
+    path: `${address.pathname.replace(/\/+$/, '')}/admin${call.path}`,
+    timeout: connectTimeoutMs,
+    headers: {
+      authorization: `Bearer ${operatorKey}`,
+      accept: 'application/json, application/x-ndjson',
+      ...(body && { 'content-type': 'application/json', 'content-length': body.length }),
+      ...(call.csv && { 'content-type': 'text/csv' }),
+    },
+  })
+  try {
+    const response = await answerTo(request, call, body)
+    const { statusCode = 0, statusMessage = '' } = response
+    if (statusCode >= 200 && statusCode < 300) return response
+    if (statusCode === 401) throw wrongKey(shown)
+    const text = await readText(response)
+    if (statusCode === 404 && isUnknownPath(text)) throw noAdmin(shown)
+    throw refused(text, call.refusal, `${shown} answered ${statusCode} ${statusMessage}`)
+  } catch (error) {
+    request.destroy()
+    throw error instanceof CommandError ? error : unreachable(error, shown)
+  }
+}
+
+/** Sends the body; a refusal that comes before its end ends the sending. */
+async function answerTo(request: ClientRequest, call: AdminCall, body: Buffer | undefined): Promise<IncomingMessage> {
+  const over = new AbortController()
+  let connected = false
+  request.on('socket', socket => {
+    const onConnect = () => {
+      connected = true
+      socket.setTimeout(call.long ? longAnswerTimeoutMs : answerTimeoutMs)
+    }
+    if (socket.connecting) socket.once('connect', onConnect)
+    else onConnect()
+  })
+  request.on('timeout', () => request.destroy(connected ? tooSlow() : errorOf('ETIMEDOUT')))
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve)
+    // Stays: a connection may break again while the answer is read, which the reader sees for itself.
+    request.on('error', reject)
+  })
+  const stop = (response?: IncomingMessage) => {
+    if ((response?.statusCode ?? 500) >= 300) over.abort()
+  }
+  answered.then(stop, () => stop())
+  if (call.csv) void upload(call.csv, request, over.signal)
+  else request.end(body)
+  return answered
+}
+
+async function upload(source: AsyncIterable<Uint8Array>, request: ClientRequest, over: AbortSignal): Promise<void> {
+  try {
+    for await (const chunk of source) {
+      if (over.aborted) return
+      if (!request.write(chunk)) await once(request, 'drain', { signal: over })
+    }
+    request.end()
+  } catch (error) {
+    if (!over.aborted) request.destroy(error as Error)
+  }
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const part of textOf(response)) {
+    text += part
+    if (text.length > maxErrorBytes) throw notPerkline()
+  }
+  return text
+}
+
+async function* textOf(response: IncomingMessage): AsyncGenerator<string, void, undefined> {
+  response.setEncoding('utf8')
+  try {
+    yield* response
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    throw new CommandError('The connection to the platform broke before its answer was complete. Please try again.')
+  }
+}
+
+function parse<T>(text: string): T {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw notPerkline()
+  }
+}
+
+const errorOf = (code: string): Error => Object.assign(new Error(code), { code })

@@ -1,0 +1,290 @@
+/**
+ * The embedded database: a real PostgreSQL server on a folder of ours, reached over a Unix socket that nobody else can reach.
+ * It lives and dies with this process. Below the data folder: `postgres` (the cluster), `run` (the socket), `postgres.log`,
+ * `postgres.lock` and `postgres.owner` (who uses the folder).
+ */
+import type { ChildProcess } from 'node:child_process'
+import { chown, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import process from 'node:process'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { endOrphan, runningServer, signal, takeFolder } from './folder.ts'
+import { openRuntime, type Runtime, type SystemUser } from './runtime.ts'
+
+export type EmbeddedServer = {
+  /** What `pg` needs; the host is the folder of the socket. */
+  connection: { host: string; port: number; user: string; database: string; password?: string; ssl: false }
+  /** Ends the server in order, open sessions included; resolves when it has gone. May be called again. */
+  stop(): Promise<void>
+  /** Resolves with the reason when the server ended without `stop`; never after it. */
+  ended: Promise<string>
+}
+
+const name = 'perkline'
+const superuser = 'postgres'
+const port = 5432
+const socketPathBytes = 103 // macOS; Linux has 107
+const logBytes = 10 * 1024 * 1024
+const readyTimeoutMs = 300_000 // replaying the log of a busy hour may take its time
+const stopTimeoutMs = 20_000
+
+const fixedSettings = {
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
+  port: String(port),
+  max_connections: '60',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  shared_buffers: '128MB',
+  effective_cache_size: '512MB',
+  wal_buffers: '16MB',
+  min_wal_size: '128MB',
+  max_wal_size: '1GB',
+  checkpoint_timeout: '15min',
+  random_page_cost: '1.1',
+  jit: 'off',
+  // Parallel plans take processors from other requests, and shared memory that containers limit to 64 MB.
+  max_parallel_workers_per_gather: '0',
+  max_parallel_maintenance_workers: '0',
+  timezone: 'UTC',
+  // Statements, their errors and details carry key values (contract/reliability.md, "Facts"): events of the server are all we log.
+  log_timezone: 'UTC',
+  log_min_messages: 'log',
+  log_error_verbosity: 'terse',
+  log_min_error_statement: 'panic',
+  log_statement: 'none',
+  log_min_duration_statement: '-1',
+  log_parameter_max_length: '0',
+  log_parameter_max_length_on_error: '0',
+  log_lock_waits: 'off',
+  log_checkpoints: 'off',
+}
+
+/**
+ * Starts the server on `<dataDir>/postgres`, which is made at the first start, with the database and role `perkline`.
+ *
+ * @param options.dataDir the data folder, made if missing
+ * @param options.settings PostgreSQL settings beside or instead of ours
+ * @param options.socketFolder of the server that this one replaces (`connection.host`), so that it is found at the same place
+ * @param options.runtimeDir folder with PostgreSQL's `bin`, `lib` and `share`; without: the npm package for this machine
+ * @throws Error with one sentence for the person who starts us: the folder is in use, was made by another major version or
+ *   belongs to another user; no programs for this machine; the server ended at once (with the last lines of its log)
+ */
+export async function startEmbeddedDatabase(options: {
+  dataDir: string
+  settings?: Record<string, string>
+  runtimeDir?: string
+  socketFolder?: string
+}): Promise<EmbeddedServer> {
+  const { settings = {}, runtimeDir, socketFolder } = options
+  // Others may pass but not list: as root, the server's user needs to.
+  await mkdir(resolve(options.dataDir), { recursive: true, mode: 0o711 }).catch((error: Error) => {
+    throw new Error(`The data folder can't be made (${error.message}): set DATA_DIR to another one`)
+  })
+  const dataDir = await realpath(options.dataDir)
+  const cluster = join(dataDir, 'postgres')
+  // Before all else, as another user's lock would only say that it cannot be opened.
+  await clusterOwner(cluster)
+  const release = await takeFolder(dataDir)
+  try {
+    const owner = await clusterOwner(cluster)
+    const runtime = await openRuntime({ dataDir, owner, runtimeDir })
+    await endOrphan(cluster)
+    if (!owner) await makeCluster(runtime, dataDir, cluster)
+    await checkVersion(runtime, cluster)
+    return await runServer(runtime, { dataDir, cluster, settings, socketFolder, release })
+  } catch (error) {
+    await release()
+    throw error
+  }
+}
+
+async function clusterOwner(cluster: string): Promise<SystemUser | undefined> {
+  const found = await stat(cluster).catch(() => undefined)
+  if (!found) return undefined
+  const us = process.getuid?.()
+  if (us !== 0 && us !== found.uid)
+    throw new Error(
+      `The database folder ${cluster} belongs to another user (${found.uid}): start Perkline as that user or as root, or set DATA_DIR to another folder.`,
+    )
+  return { uid: found.uid, gid: found.gid }
+}
+
+/** Makes the cluster beside its place and moves it there when it is whole and on disk, so that no crash leaves half of one. */
+async function makeCluster(runtime: Runtime, dataDir: string, cluster: string): Promise<void> {
+  const prefix = 'postgres.new-'
+  for (const entry of await readdir(dataDir))
+    if (entry.startsWith(prefix)) await rm(join(dataDir, entry), { recursive: true, force: true, maxRetries: 5 })
+  const draft = await mkdtemp(join(dataDir, prefix))
+  await giveTo(runtime.user, draft)
+  const access = ['--username', superuser, '--auth-local=trust', '--auth-host=reject']
+  const args = ['--pgdata', draft, ...access, '--encoding=UTF8', '--locale=C', '--no-instructions']
+  const child = runtime.launch('initdb', args, { output: 'pipe' })
+  const [exit, , complaint] = await Promise.all([exitOf(child), textOf(child.stdout), textOf(child.stderr)])
+  if (exit !== 'exit code 0') {
+    await rm(draft, { recursive: true, force: true })
+    throw new Error(`The database could not be made in ${dataDir} (initdb: ${exit}):\n${lastLines(complaint)}`)
+  }
+  await rename(draft, cluster)
+  await using folder = await open(dataDir)
+  await folder.sync()
+}
+
+async function checkVersion(runtime: Runtime, cluster: string): Promise<void> {
+  const made = (await readFile(join(cluster, 'PG_VERSION'), 'utf8').catch(() => '')).trim()
+  if (made === runtime.version) return
+  const fault = made
+    ? `was made by PostgreSQL ${made}, and this is PostgreSQL ${runtime.version}: carry its data over with pg_dump`
+    : 'holds no PostgreSQL database: move it away'
+  throw new Error(`The database folder ${cluster} ${fault}, or set DATA_DIR to another folder.`)
+}
+
+async function runServer(
+  runtime: Runtime,
+  place: {
+    dataDir: string
+    cluster: string
+    settings: Record<string, string>
+    socketFolder: string | undefined
+    release: () => Promise<void>
+  },
+): Promise<EmbeddedServer> {
+  const { dataDir, cluster, release } = place
+  const socket = await makeSocketFolder(runtime.user, dataDir, place.socketFolder)
+  const log = await openLog(dataDir)
+  // A list, whose entries may be quoted.
+  const unix_socket_directories = `"${socket.folder.replaceAll('"', '""')}"`
+  const settings = Object.entries({ ...fixedSettings, unix_socket_directories, ...place.settings })
+  const child = runtime.launch(
+    'postgres',
+    ['-D', cluster, ...settings.flatMap(([key, value]) => ['-c', `${key}=${value}`])],
+    {
+      output: log.fd,
+      temporaryFolder: socket.temporary ? socket.folder : undefined,
+    },
+  )
+  log.close()
+
+  let stopping: Promise<void> | undefined
+  const { promise: ended, resolve: tellEnd } = Promise.withResolvers<string>()
+  const life = new AbortController()
+  const gone = exitOf(child).then(async exit => {
+    // Should only the watcher have died, its other half ends the server now.
+    child.stdin?.end()
+    const reason = `The embedded database ended by itself (${exit}). Its last words in ${log.path}:\n${await log.words()}`
+    if (socket.temporary) await rm(socket.folder, { recursive: true, force: true })
+    await release()
+    life.abort(new Error(reason))
+    if (!stopping) tellEnd(reason)
+  })
+  const stop = () => {
+    stopping ??= endServer(child, gone, cluster)
+    return stopping
+  }
+
+  const connection = { host: socket.folder, port, user: name, database: name, ssl: false as const }
+  try {
+    await untilReady(connection, life.signal)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { connection, stop, ended }
+}
+
+async function endServer(child: ChildProcess, gone: Promise<void>, cluster: string): Promise<void> {
+  child.stdin?.end()
+  const kill = async () => {
+    const pid = await runningServer(cluster)
+    if (pid) signal(pid, 'SIGQUIT')
+  }
+  const timer = setTimeout(() => kill().catch(() => {}), stopTimeoutMs)
+  await gone
+  clearTimeout(timer)
+}
+
+/** The socket's folder, closed to all but the server's user and root: whoever reaches the socket is let in. */
+async function makeSocketFolder(user: SystemUser | undefined, dataDir: string, former: string | undefined) {
+  const inside = join(dataDir, 'run')
+  const temporary = Buffer.byteLength(`${inside}/.s.PGSQL.${port}`) > socketPathBytes
+  if (!temporary) {
+    await rm(inside, { recursive: true, force: true })
+    await mkdir(inside, { mode: 0o700 })
+  }
+  // Not one that somebody else has made meanwhile.
+  if (temporary && former) await mkdir(former, { mode: 0o700 })
+  const folder = temporary ? (former ?? (await mkdtemp('/tmp/perkline-'))) : inside
+  await giveTo(user, folder)
+  return { folder, temporary }
+}
+
+async function openLog(dataDir: string) {
+  const path = join(dataDir, 'postgres.log')
+  const file = await open(path, 'a', 0o600)
+  if ((await file.stat()).size > logBytes) await file.truncate()
+  const { size: start } = await file.stat()
+  return {
+    path,
+    fd: file.fd,
+    close: () => file.close(),
+    /** What the server said last since this start. */
+    words: async () => lastLines((await readFile(path).catch(() => Buffer.of())).subarray(start).toString()),
+  }
+}
+
+/** Waits until the server takes statements. A missing role or database is made: a crash may have come before them. */
+async function untilReady(connection: EmbeddedServer['connection'], life: AbortSignal): Promise<void> {
+  const retried = [undefined, 'ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03']
+  const giveUpAt = performance.now() + readyTimeoutMs
+  for (let waitMs = 10; ; waitMs = Math.min(waitMs * 1.2, 250)) {
+    life.throwIfAborted()
+    try {
+      return await query(connection, [])
+    } catch (error) {
+      const { code } = error as { code?: string }
+      if (code === '28000') await asSuperuser(connection, `create role ${name} login createdb`)
+      else if (code === '3D000') await asSuperuser(connection, `create database ${name} owner ${name}`)
+      else if (retried.includes(code) && performance.now() < giveUpAt) await sleep(waitMs)
+      else throw error
+    }
+  }
+}
+
+function asSuperuser(connection: EmbeddedServer['connection'], statement: string): Promise<void> {
+  return query({ ...connection, user: superuser, database: 'postgres' }, [statement])
+}
+
+async function query(connection: EmbeddedServer['connection'], statements: string[]): Promise<void> {
+  const client = new pg.Client(connection)
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+async function giveTo(user: SystemUser | undefined, path: string): Promise<void> {
+  if (user) await chown(path, user.uid, user.gid)
+}
+
+/** `exit code 1`, `signal SIGKILL`, or why the program could not be started. */
+function exitOf(child: ChildProcess): Promise<string> {
+  child.stdin?.on('error', () => {})
+  return new Promise(resolve => {
+    child.once('error', error => resolve(error.message))
+    child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`))
+  })
+}
+
+async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {
+  return stream ? text(stream as NodeJS.ReadStream) : ''
+}
+
+function lastLines(words: string): string {
+  return words.trim().split('\n').slice(-10).join('\n')
+}

@@ -1,0 +1,50 @@
+/** All SQL of the counts of who was shown activation data. */
+import type { Queryable } from '../../db/database.ts'
+
+export const readKinds = ['confirm_repeated', 'qr_read'] as const
+export type ReadKind = (typeof readKinds)[number]
+
+export type ReadCount = {
+  orderId: string
+  kind: ReadKind
+  /** As `callerName` gives it. */
+  caller: string
+  reads: number
+  firstAt: Date
+  lastAt: Date
+}
+
+/** Adds the reads to those that are counted already. */
+export async function insertReads(database: Queryable, counts: readonly ReadCount[]): Promise<void> {
+  await database.execute(
+    {
+      name: 'esim.insert-activation-reads',
+      // Ordered, so that two processes that write the same rows do not wait for each other in a circle.
+      text: `
+        insert into activation_reads as r (order_id, kind, caller, reads, first_at, last_at)
+        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::timestamptz[], $6::timestamptz[])
+          as i (order_id, kind, caller, reads, first_at, last_at)
+        order by order_id, kind, caller
+        on conflict (order_id, kind, caller) do update
+          set reads = r.reads + excluded.reads, first_at = least(r.first_at, excluded.first_at),
+              last_at = greatest(r.last_at, excluded.last_at)`,
+    },
+    [
+      counts.map(({ orderId }) => orderId),
+      counts.map(({ kind }) => kind),
+      counts.map(({ caller }) => caller),
+      counts.map(({ reads }) => reads),
+      counts.map(({ firstAt }) => firstAt),
+      counts.map(({ lastAt }) => lastAt),
+    ],
+  )
+}
+
+/** The counts of one order, the earliest first. */
+export function findReads(database: Queryable, orderId: string): Promise<ReadCount[]> {
+  return database.query(
+    `select order_id as "orderId", kind, caller, reads, first_at as "firstAt", last_at as "lastAt"
+     from activation_reads where order_id = $1 order by first_at, kind, caller`,
+    [orderId],
+  )
+}

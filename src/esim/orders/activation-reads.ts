@@ -1,0 +1,77 @@
+/**
+ * Who was shown activation data again: every repeated confirm and every QR picture is counted by order and caller (contract/security.md, "Reads of activation data").
+ * Written off the answer's path, a caller's first read of an order within a second, further ones at most once a minute.
+ */
+import type { Queryable } from '../../db/database.ts'
+import { insertReads, type ReadCount, type ReadKind } from './activation-reads-store.ts'
+
+export type ActivationReads = {
+  /** @param read.caller as `callerName` gives it */
+  note(read: { orderId: string; kind: ReadKind; caller: string; at: Date }): void
+  /** Writes what is left. */
+  close(): Promise<void>
+}
+
+const flushEveryMs = 500
+const writeAgainAfterMs = 60_000
+/** Entries kept in memory; beyond them all are written at once. */
+const maxEntries = 10_000
+
+type Entry = ReadCount & { writtenAtMs: number }
+
+/** @param deps.onError told when a write fails; the counts are kept and written later */
+export function createActivationReads(deps: { database: Queryable; onError(error: unknown): void }): ActivationReads {
+  const entries = new Map<string, Entry>()
+  let writing = Promise.resolve()
+
+  /** Writes entries that are due; what is noted meanwhile stays for the next time. */
+  const flush = async (all: boolean): Promise<void> => {
+    const nowMs = performance.now()
+    const isOld = (entry: Entry) => all || nowMs - entry.writtenAtMs >= writeAgainAfterMs
+    const due = [...entries].filter(([, entry]) => isOld(entry))
+    for (const [key] of due.filter(([, entry]) => entry.reads === 0)) entries.delete(key)
+    const written = due.filter(([, entry]) => entry.reads > 0).map(([, entry]) => ({ entry, reads: entry.reads }))
+    if (written.length === 0) return
+    await insertReads(
+      deps.database,
+      written.map(({ entry }) => entry),
+    )
+    for (const { entry, reads } of written) {
+      entry.reads -= reads
+      entry.writtenAtMs = nowMs
+    }
+  }
+  const flushNext = (all: boolean): Promise<void> => {
+    writing = writing.then(() => flush(all)).catch(deps.onError)
+    return writing
+  }
+  const timer = setInterval(() => void flushNext(false), flushEveryMs).unref()
+
+  return {
+    note({ orderId, kind, caller, at }) {
+      const key = `${orderId} ${kind} ${caller}`
+      const entry = entries.get(key)
+      if (entry) {
+        entry.reads++
+        entry.lastAt = at
+        return
+      }
+      // With the database away nobody is shown activation data, so what waits here is bounded by what was answered before.
+      if (entries.size >= maxEntries) void flushNext(true)
+      entries.set(key, {
+        orderId,
+        kind,
+        caller,
+        reads: 1,
+        firstAt: at,
+        lastAt: at,
+        writtenAtMs: Number.NEGATIVE_INFINITY,
+      })
+    },
+
+    async close() {
+      clearInterval(timer)
+      await flushNext(true)
+    },
+  }
+}

@@ -1,0 +1,37 @@
+/** Whether tariffs have a free profile, as of the moment of the question. */
+import type { Clock } from '../../clock.ts'
+import { createSharedRead } from '../../db/batching.ts'
+import type { Queryable } from '../../db/database.ts'
+import type { MobileOperator } from '../catalogue.ts'
+import { findFree } from './store.ts'
+
+/** A mobile operator, and the ids of its tariffs that have a free profile. */
+export type Offer = { operator: MobileOperator; free: ReadonlySet<number> }
+
+/** The same object again for as long as nothing of it has changed. */
+export type Availability = (operator: MobileOperator) => Promise<Offer>
+
+/** Callers that ask about the same mobile operator at the same moment share one look at the stock. */
+export function createAvailability({ database, clock }: { database: Queryable; clock: Clock }): Availability {
+  // The catalogue makes its objects anew when the directory changes.
+  const reads = new WeakMap<MobileOperator, () => Promise<Offer>>()
+
+  const readOf = (operator: MobileOperator): (() => Promise<Offer>) => {
+    const tariffIds = [...operator.tariffs.values()].map(({ tariffId }) => tariffId)
+    let latest: Offer = { operator, free: new Set() }
+    let found: ReadonlyMap<number, number> = new Map()
+    return createSharedRead(async () => {
+      const asked = new Map(tariffIds.map(tariffId => [tariffId, found.get(tariffId) ?? null]))
+      found = await findFree(database, asked, clock.now())
+      const free = new Set(found.keys())
+      if (free.symmetricDifference(latest.free).size > 0) latest = { operator, free }
+      return latest
+    })
+  }
+
+  return operator => {
+    const read = reads.get(operator) ?? readOf(operator)
+    reads.set(operator, read)
+    return read()
+  }
+}

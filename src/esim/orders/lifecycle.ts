@@ -1,0 +1,75 @@
+/**
+ * The life of an order (contract/esim.md, "States"): the only place that knows which move is possible. The guards are
+ * repeated in the SQL that writes, so that a decision made on an old reading can never be carried out.
+ */
+import { DomainError, type ErrorCode } from '../../errors.ts'
+
+export const orderStatuses = ['reserved', 'confirmed', 'cancelled', 'expired'] as const
+export type OrderStatus = (typeof orderStatuses)[number]
+
+export const reservationMinutes = 15
+
+export const triggers = ['confirm', 'cancel'] as const
+export type Trigger = (typeof triggers)[number]
+
+/** Every move that a bank can ask for. Besides there is one that time alone makes, from reserved to expired: see `statusAt`. */
+export const moves: readonly { from: OrderStatus; trigger: Trigger; to: OrderStatus }[] = [
+  { from: 'reserved', trigger: 'confirm', to: 'confirmed' },
+  { from: 'reserved', trigger: 'cancel', to: 'cancelled' },
+]
+
+/** Whether an order that is stored with this status stays as it is for ever. */
+export const isFinal = (status: OrderStatus): boolean => !moves.some(({ from }) => from === status)
+
+/** Triggers that, given again, are answered as the first time (safe retry). */
+const repeatable: readonly { trigger: Trigger; status: OrderStatus }[] = [
+  { trigger: 'confirm', status: 'confirmed' },
+  { trigger: 'cancel', status: 'cancelled' },
+]
+
+/** What the status of a stored order is at an instant: a reservation is over from `reservedUntil` on, swept or not. */
+export function statusAt(order: { status: OrderStatus; reservedUntil: Date }, now: Date): OrderStatus {
+  return order.status === 'reserved' && order.reservedUntil <= now ? 'expired' : order.status
+}
+
+export function reservationEnd(now: Date): Date {
+  return new Date(now.getTime() + reservationMinutes * 60_000)
+}
+
+/**
+ * Decides what a trigger does to an order that a bank asks about.
+ *
+ * @returns 'move' to a new status, or 'repeat' when it was done before
+ * @throws DomainError 'order-confirmed', 'order-cancelled' or 'order-expired' when the order's status does not allow it
+ */
+export function decide(
+  order: { status: OrderStatus; reservedUntil: Date },
+  trigger: Trigger,
+  now: Date,
+): { outcome: 'move'; to: OrderStatus } | { outcome: 'repeat' } {
+  const status = statusAt(order, now)
+  const move = moves.find(({ from, trigger: by }) => from === status && by === trigger)
+  if (move) return { outcome: 'move', to: move.to }
+  if (repeatable.some(repeat => repeat.trigger === trigger && repeat.status === status)) return { outcome: 'repeat' }
+  throw new DomainError(codeOf[status], `The order is ${status}: ${refusals[trigger]}`)
+}
+
+/** Why an order of this status refuses what it is asked for. */
+const codeOf: Record<OrderStatus, ErrorCode> = {
+  reserved: 'conflict',
+  confirmed: 'order-confirmed',
+  cancelled: 'order-cancelled',
+  expired: 'order-expired',
+}
+
+const refusals: Record<Trigger, string> = {
+  confirm: 'only a reserved order can be confirmed',
+  cancel: 'only a reserved order can be cancelled',
+}
+
+/** @throws DomainError 'order-not-confirmed' before the order is confirmed */
+export function requireConfirmed(order: { status: OrderStatus; reservedUntil: Date }, now: Date): void {
+  const status = statusAt(order, now)
+  if (status !== 'confirmed')
+    throw new DomainError('order-not-confirmed', `The order is ${status}: the QR code exists once it is confirmed`)
+}

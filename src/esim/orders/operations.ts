@@ -1,0 +1,223 @@
+/** What banks do with orders: reserve, confirm, cancel, and read. Each verb is one function; none sees a request or a reply. */
+
+import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../../db/batching.ts'
+import { DomainError } from '../../errors.ts'
+import type { DeliveryMode } from '../../partners/delivery-modes.ts'
+import { cutoff } from '../../retention/cutoff.ts'
+import { isEmailAddress } from '../delivery/email-address.ts'
+import type { Mailer } from '../delivery/mail.ts'
+import { qrPng } from '../delivery/qr.ts'
+import type { ProfileSecrets, Sealing } from '../stock/sealing.ts'
+import type { ActivationReads } from './activation-reads.ts'
+import { createKnownOrders } from './known-orders.ts'
+import { decide, isFinal, requireConfirmed, statusAt } from './lifecycle.ts'
+import { createReserve, type Reserve, type ReserveDeps } from './reserve.ts'
+import type { Order, OrderKey, SealedOrder } from './store.ts'
+import * as store from './store.ts'
+
+/** How the e-mail of a confirm went, as the header `x-email-delivery` tells it. */
+export const emailDeliveries = ['sent', 'already-sent', 'unknown', 'failed'] as const
+export type EmailDelivery = (typeof emailDeliveries)[number]
+
+export type EsimDeps = ReserveDeps & {
+  sealing: Sealing
+  mailer: Mailer
+  activationReads: ActivationReads
+  /** Days that phone numbers are kept after the order; null: for ever. */
+  msisdnDays: number | null
+  /** Told of every e-mail's outcome, for the metrics. */
+  observe: { mail(outcome: EmailDelivery): void }
+}
+
+export type Orders = {
+  reserve: Reserve
+  read(key: OrderKey): Promise<Order>
+  confirm(given: ConfirmRequest): Promise<Confirmed>
+  cancel(key: ActingOn): Promise<Order>
+  qr(key: ActingOn): Promise<Buffer>
+}
+
+/** @param caller who acts, as `callerName` gives it */
+export type ActingOn = OrderKey & { caller: string }
+export type ConfirmRequest = ActingOn & { customerEmail: string | undefined }
+export type Confirmed = {
+  order: SealedOrder & { confirmedAt: Date; deliveryMode: DeliveryMode }
+  secrets: ProfileSecrets
+  /** null in `local` mode. */
+  emailDelivery: EmailDelivery | null
+}
+
+export function createOrders(deps: EsimDeps): Orders {
+  const { database, clock, catalogue } = deps
+  const known = createKnownOrders()
+  /** With the database away nothing is known: it may come back from a copy that does not hold it. */
+  const orForget = <Result>(asked: Promise<Result>): Promise<Result> =>
+    asked.catch(error => {
+      known.clear()
+      throw error
+    })
+  const readOrder = createStatementBatcher<OrderKey, Order | null>(keys => orForget(store.findOrders(database, keys)))
+  const isReserved = createStatementBatcher<string, boolean>(ids => orForget(store.areReserved(database, ids)))
+  const confirmOrder = createBatcherOfEach((bankId: string, deliveryMode: DeliveryMode, caller: string) =>
+    createStatementBatcher<string, store.ConfirmResult | null>(orderIds =>
+      rowByRowOnError(orderIds, some =>
+        store.confirm(database, { bankId, deliveryMode, caller, now: clock.now() }, some),
+      ),
+    ),
+  )
+
+  const isOver = (order: Order): boolean => statusAt(order, clock.now()) !== order.status
+
+  /**
+   * Marks an order whose reservation is over before anybody is told so: or a confirm that is under way could still come first, and
+   * an order that was seen expired would be confirmed. It has to be read again.
+   */
+  const settle = ({ orderId }: Order): Promise<void> => store.expireOrder(database, orderId, clock.now())
+
+  /** Whether its phone number may have been removed since it was read. */
+  const isPastRetention = ({ createdAt }: Order): boolean =>
+    deps.msisdnDays !== null && createdAt < cutoff(clock.now(), deps.msisdnDays)
+
+  /** Whether an order is still as it was read: of one that has not ended only the status can be another one. */
+  const isUnchanged = async (order: Order): Promise<boolean> =>
+    isFinal(order.status) ? database.isHeard() : (await isReserved(order.orderId)) && !isOver(order)
+
+  return {
+    reserve: createReserve(deps, { isOver, settle }),
+
+    /** The order without its secrets (GET /orders/{orderId}). @throws DomainError 'not-found' also for another bank's */
+    async read(key) {
+      const before = known.find(key)
+      if (before && !isPastRetention(before) && (await isUnchanged(before))) return before
+      for (;;) {
+        const order = existing(await readOrder(key))
+        if (isOver(order)) await settle(order)
+        else {
+          known.keep(key, order)
+          return order
+        }
+      }
+    },
+
+    /**
+     * Confirms a paid order and opens its profile (POST /orders/{orderId}/confirm); repeated, it answers the same.
+     *
+     * @throws DomainError 'invalid' for a wrong or missing e-mail address, 'not-found', 'order-cancelled', 'order-expired'
+     */
+    async confirm({ orderId, bankId, caller, customerEmail }) {
+      const { deliveryMode } = catalogue.bank(bankId)
+      if (customerEmail !== undefined && !isEmailAddress(customerEmail))
+        throw new DomainError('invalid', ['customerEmail must be an e-mail address'])
+      if (deliveryMode === 'qr_email' && customerEmail === undefined) {
+        // Only a repeat may leave it out.
+        const found = await readOrder({ orderId, bankId })
+        if (found?.status !== 'confirmed') throw new DomainError('invalid', ['customerEmail must be given'])
+      }
+      for (;;) {
+        const result = await confirmOrder(bankId, deliveryMode, caller)(orderId)
+        if (!result) throw new DomainError('not-found', 'There is no such order')
+        const { moved, order } = result
+        if (!moved && isOver(order)) await settle(order)
+        // When it could be moved, someone else moved it between the reading and the writing of the statement: look again.
+        else if (moved || decide(order, 'confirm', clock.now()).outcome === 'repeat') {
+          if (!moved)
+            deps.activationReads.note({ orderId: order.orderId, kind: 'confirm_repeated', caller, at: clock.now() })
+          return await answerConfirmed(deps, bankId, order, customerEmail)
+        }
+      }
+    },
+
+    /**
+     * Gives the profile of an unpaid order back (POST /orders/{orderId}/cancel); repeated, it answers the same.
+     *
+     * @throws DomainError 'not-found', 'order-confirmed', 'order-expired'
+     */
+    async cancel(key) {
+      for (;;) {
+        const cancelled = await store.cancel(database, key, clock.now())
+        const [found] = await store.findOrders(database, [key])
+        const order = existing(found)
+        if (cancelled) return order
+        if (isOver(order)) await settle(order)
+        else if (decide(order, 'cancel', clock.now()).outcome === 'repeat') return order
+      }
+    },
+
+    /** The activation code as a picture (GET /orders/{orderId}/qr). @throws DomainError 'not-found', 'order-not-confirmed' */
+    async qr(key) {
+      const order = existing(await store.findSealedOrder(database, key))
+      requireConfirmed(order, clock.now())
+      const { orderId } = order
+      deps.activationReads.note({ orderId, kind: 'qr_read', caller: key.caller, at: clock.now() })
+      return qrPng(deps.sealing.open(order.sealed, order).activationCode)
+    },
+  }
+}
+
+/** @throws DomainError 'not-found' */
+function existing<T extends Order>(order: T | null | undefined): T {
+  if (!order) throw new DomainError('not-found', 'There is no such order')
+  return order
+}
+
+async function answerConfirmed(
+  deps: EsimDeps,
+  bankId: string,
+  order: SealedOrder,
+  customerEmail: string | undefined,
+): Promise<Confirmed> {
+  const { confirmedAt, deliveryMode } = order
+  if (confirmedAt === null || deliveryMode === null) throw new Error('A confirmed order lacks its confirmation')
+  const secrets = deps.sealing.open(order.sealed, order)
+  const confirmed = { order: { ...order, confirmedAt, deliveryMode }, secrets }
+  if (deliveryMode === 'local') return { ...confirmed, emailDelivery: null }
+  const emailDelivery = await deliver(deps, bankId, order, secrets.activationCode, customerEmail)
+  deps.observe.mail(emailDelivery)
+  return { ...confirmed, emailDelivery }
+}
+
+const repeatedDelivery: Record<store.MailState, EmailDelivery> = {
+  sent: 'already-sent',
+  sending: 'unknown',
+  unknown: 'unknown',
+  failed: 'failed',
+}
+
+/**
+ * Sends the e-mail at most once (contract/esim.md, "The e-mail"): marked before the first byte goes out, and the mark is taken back only
+ * when it is certain that nothing arrived. Never fails: the activation is paid for.
+ */
+async function deliver(
+  deps: EsimDeps,
+  bankId: string,
+  order: SealedOrder,
+  activationCode: string,
+  customerEmail: string | undefined,
+): Promise<EmailDelivery> {
+  const { orderId } = order
+  const before = repeatedDelivery[order.mail ?? 'failed']
+  if (before !== 'failed' || customerEmail === undefined) return before
+  try {
+    if (!(await store.claimMail(deps.database, orderId))) {
+      const now = await store.findSealedOrder(deps.database, { orderId, bankId })
+      return repeatedDelivery[now?.mail ?? 'sending']
+    }
+    const tariff = await deps.catalogue.tariffOf(order.tariffId)
+    const operator = deps.catalogue.operatorByCode(tariff.operatorCode)
+    const outcome = await deps.mailer.send({
+      to: customerEmail,
+      activationCode,
+      qrPng: qrPng(activationCode),
+      operatorName: operator?.nameUk ?? tariff.operatorCode,
+      operatorNameEn: operator?.nameEn ?? tariff.operatorCode,
+      tariffName: tariff.name,
+      bankName: deps.catalogue.bank(bankId).name,
+      orderId,
+    })
+    await store.recordMail(deps.database, orderId, outcome)
+    return outcome
+  } catch (error) {
+    deps.onFault(error)
+    return 'unknown'
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * How many live reservations of a tariff one bank may hold: a share of the tariff's unsold stock (contract/limits.md, "Campaigns and stock"). Only banks with less
+ * than all of it pay for that.
+ */
+import type { Database } from '../../db/database.ts'
+import { countUnsold } from './reserve-store.ts'
+
+/** A count serves for a second, and where it takes long, for longer: counting then takes a twentieth of the time. */
+const shortestMs = 1_000
+const timesItsDuration = 20
+
+type Counted = { unsold: number; validUntilMs: number }
+
+export type ReservationShares = {
+  /** By tariff: at least 1, rounded down. @param share in per cent */
+  limitsOf(tariffIds: readonly number[], share: number): Promise<Map<number, number>>
+}
+
+export function createReservationShares(database: Database): ReservationShares {
+  const counts = new Map<number, Counted>()
+  const unsoldOf = async (tariffId: number): Promise<number> => {
+    const startedMs = performance.now()
+    const known = counts.get(tariffId)
+    if (known && startedMs < known.validUntilMs) return known.unsold
+    const unsold = await countUnsold(database, tariffId)
+    const nowMs = performance.now()
+    const validMs = Math.max(shortestMs, timesItsDuration * (nowMs - startedMs))
+    counts.set(tariffId, { unsold, validUntilMs: nowMs + validMs })
+    return unsold
+  }
+  return {
+    async limitsOf(tariffIds, share) {
+      const limits = new Map<number, number>()
+      for (const tariffId of new Set(tariffIds))
+        limits.set(tariffId, Math.max(1, Math.floor(((await unsoldOf(tariffId)) * share) / 100)))
+      return limits
+    },
+  }
+}

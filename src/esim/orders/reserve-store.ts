@@ -1,0 +1,254 @@
+/** The SQL of reservations: making orders, for many requests at once, and how many of them a bank may hold. */
+import type { Queryable, Statement } from '../../db/database.ts'
+import { type Order, type OrderValues, orderColumns, orderOf, orderProfile } from './store.ts'
+
+export type Reservation = {
+  orderId: string
+  bankId: string
+  externalId: string
+  /** null: the tariff is unknown to the bank; only an order made before can be the answer. */
+  tariffId: number | null
+  /** null: no profile is free; only an order made before can be the answer. */
+  profileId: number | null
+  price: string
+  currency: string
+  now: Date
+  reservedUntil: Date
+}
+
+export type ReserveResult =
+  | { outcome: 'made' }
+  | { outcome: 'known'; order: Order }
+  /** The profile was taken by someone else. */
+  | { outcome: 'not-made' }
+  /** The bank holds as many live reservations as it may. */
+  | { outcome: 'at-limit' }
+
+// No more than the insert: this is the busiest statement.
+const reserveStatement: Statement = {
+  name: 'esim.reserve',
+  plannedOnce: ['orders', 'profiles'],
+  text: `
+    with made as (
+      insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until)
+      select order_id, bank_id, external_id, tariff_id, profile_id, 'reserved', price, currency, created_at, reserved_until
+      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::bigint[], $6::numeric[], $7::text[], $8::timestamptz[],
+                  $9::timestamptz[])
+        as input (order_id, bank_id, external_id, tariff_id, profile_id, price, currency, created_at, reserved_until)
+      on conflict do nothing
+      returning order_id, profile_id
+    ), taken as (
+      delete from returned_profiles where profile_id in (select profile_id from made)
+    )
+    select order_id from made`,
+}
+
+const findKnownStatement: Statement = {
+  name: 'esim.find-known-orders',
+  text: `
+    select ${orderColumns}, i.n
+    from unnest($1::int[], $2::uuid[], $3::text[]) as i (n, bank_id, external_id)
+    join orders o on o.bank_id = i.bank_id and o.external_id = i.external_id collate "C" ${orderProfile}`,
+}
+
+/**
+ * Makes the orders whose externalId is new and whose profile is free; two unique indexes decide, and there is nothing to lock. For
+ * the others it is looked up then whether an order with their externalId is there: one that stood in the way of the insert is, since
+ * an insert waits for those that are being made at the same moment.
+ */
+export async function reserve(database: Queryable, reservations: Reservation[]): Promise<ReserveResult[]> {
+  const made = await insert(database, reservations)
+  const others = reservations.filter(({ orderId }) => !made.has(orderId))
+  const known = await findKnown(database, others)
+  return reservations.map(reservation => {
+    if (made.has(reservation.orderId)) return { outcome: 'made' }
+    const order = known.get(reservation)
+    return order ? { outcome: 'known', order } : { outcome: 'not-made' }
+  })
+}
+
+/** @returns the ids of the orders that were made */
+async function insert(database: Queryable, reservations: Reservation[]): Promise<Set<string>> {
+  const tried = reservations
+    .filter(({ tariffId, profileId }) => tariffId !== null && profileId !== null)
+    .sort(compareReservations)
+  if (tried.length === 0) return new Set()
+  const rows = await database.tuples<[orderId: string]>(reserveStatement, [
+    tried.map(({ orderId }) => orderId),
+    tried.map(({ bankId }) => bankId),
+    tried.map(({ externalId }) => externalId),
+    tried.map(({ tariffId }) => tariffId),
+    tried.map(({ profileId }) => profileId),
+    tried.map(({ price }) => price),
+    tried.map(({ currency }) => currency),
+    // Much quicker than the driver's own way, which looks up the time zone of each.
+    tried.map(({ now }) => now.toISOString()),
+    tried.map(({ reservedUntil }) => reservedUntil.toISOString()),
+  ])
+  return new Set(rows.map(([orderId]) => orderId))
+}
+
+async function findKnown(database: Queryable, reservations: Reservation[]): Promise<Map<Reservation, Order>> {
+  if (reservations.length === 0) return new Map()
+  const rows = await database.tuples<[...OrderValues, n: number]>(findKnownStatement, [
+    reservations.map((_, n) => n),
+    reservations.map(({ bankId }) => bankId),
+    reservations.map(({ externalId }) => externalId),
+  ])
+  return new Map(rows.map(row => [reservations[row[8]] as Reservation, orderOf(row)]))
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/**
+ * The one order of a statement's rows: two statements that share orders then wait for each other, and in a circle only where they
+ * share profiles crosswise as well, which the database ends and the statement survives (`Database`).
+ */
+export const compareReservations = (a: Reservation, b: Reservation): number =>
+  (a.tariffId ?? 0) - (b.tariffId ?? 0) || compare(a.bankId, b.bankId) || compare(a.externalId, b.externalId)
+
+const lockOpenReservations: Statement = {
+  name: 'esim.lock-open-reservations',
+  text: `select pg_advisory_xact_lock(hashtextextended($1, 1))`,
+}
+const countOpenReservations: Statement = {
+  name: 'esim.count-open-reservations',
+  text: `
+    select count(*)::int as count from (
+      select from orders where bank_id = $1 and status = 'reserved' and reserved_until > $2 limit $3) open`,
+}
+
+/** How many live reservations the bank has, counted up to `limit`. */
+export async function countOpen(database: Queryable, bankId: string, now: Date, limit: number): Promise<number> {
+  const [row] = await database.query<{ count: number }>(countOpenReservations, [bankId, now, limit])
+  return row?.count ?? 0
+}
+
+const countUnsoldStatement: Statement = {
+  name: 'esim.count-unsold',
+  text: `
+    with position as (select coalesce((select taken_up_to from stock_positions where tariff_id = $1), 0) as taken_up_to)
+    select (
+      (select count(*) from profiles p, position where p.tariff_id = $1 and p.profile_id > taken_up_to and not exists (
+        select from orders o where o.profile_id = p.profile_id and o.status in ('confirmed', 'withdrawn')))
+      + (select count(*) from returned_profiles r, position where r.tariff_id = $1 and r.profile_id <= taken_up_to)
+      + (select count(*) from orders o, position
+         where o.status = 'reserved' and o.tariff_id = $1 and o.profile_id <= taken_up_to)
+    )::int as unsold`,
+}
+
+/** Profiles of a tariff that are free or reserved. What was sold is not walked over. */
+export async function countUnsold(database: Queryable, tariffId: number): Promise<number> {
+  const [row] = await database.query<{ unsold: number }>(countUnsoldStatement, [tariffId])
+  return row?.unsold ?? 0
+}
+
+const countHeldStatement: Statement = {
+  name: 'esim.count-held',
+  text: `
+    select tariff_id as "tariffId", count(*)::int as held from orders
+    where bank_id = $1 and status = 'reserved' and reserved_until > $2 and tariff_id = any($3) group by tariff_id`,
+}
+
+export type WithinLimits = {
+  bankId: string
+  reservations: Reservation[]
+  /** Of the bank's live reservations. */
+  limit: number
+  /** Of those of each tariff; null: all of its stock. */
+  ofTariffs: ReadonlyMap<number, number> | null
+}
+
+/** As `reserveWithinLimit`, and of each tariff no more than the bank may hold. */
+export async function reserveWithinShares(
+  transaction: Queryable,
+  { ofTariffs, ...given }: WithinLimits,
+): Promise<{ results: ReserveResult[]; open: number }> {
+  if (!ofTariffs) return reserveWithinLimit(transaction, given)
+  const { bankId, reservations } = given
+  await transaction.execute(lockOpenReservations, [bankId])
+  const latest = new Date(Math.max(...reservations.map(({ now }) => now.getTime())))
+  const counted = await transaction.query<{ tariffId: number; held: number }>(countHeldStatement, [
+    bankId,
+    latest,
+    [...ofTariffs.keys()],
+  ])
+  const held = new Map(counted.map(row => [row.tariffId, row.held]))
+  const roomOf = (tariffId: number) => Math.max(0, (ofTariffs.get(tariffId) ?? 0) - (held.get(tariffId) ?? 0))
+
+  const answers = new Map<Reservation, ReserveResult>()
+  const byTariff = Map.groupBy(reservations, ({ tariffId }) => tariffId)
+  for (const [tariffId, wanted] of byTariff) {
+    if (tariffId === null || wanted.length <= roomOf(tariffId)) continue
+    // Who only repeats needs no room.
+    const repeats = await reserve(
+      transaction,
+      wanted.map(reservation => ({ ...reservation, profileId: null })),
+    )
+    for (const [index, reservation] of wanted.entries())
+      if (repeats[index]?.outcome === 'known') answers.set(reservation, repeats[index])
+    const others = wanted.filter(reservation => !answers.has(reservation))
+    for (const reservation of others.slice(roomOf(tariffId))) answers.set(reservation, { outcome: 'at-limit' })
+  }
+  const rest = reservations.filter(reservation => !answers.has(reservation))
+  const within = await reserveWithinLimit(transaction, { ...given, reservations: rest })
+  for (const [index, reservation] of rest.entries())
+    answers.set(reservation, within.results[index] ?? { outcome: 'not-made' })
+  return { ...within, results: reservations.map(reservation => answers.get(reservation) ?? { outcome: 'not-made' }) }
+}
+
+export type HeldReservations = { operatorCode: string; tariffCode: string; bank: string; reserved: number }
+
+/** Who holds live reservations: each bank's of each tariff, the most first. */
+export function countHolders(database: Queryable, now: Date): Promise<HeldReservations[]> {
+  return database.query<HeldReservations>(
+    `select m.code as "operatorCode", t.code as "tariffCode", b.code as bank, held.reserved
+     from (
+       select tariff_id, bank_id, count(*)::int as reserved from orders
+       where status = 'reserved' and reserved_until > $1 group by tariff_id, bank_id
+     ) held join banks b using (bank_id) join tariffs t using (tariff_id) join mobile_operators m using (mobile_operator_id)
+     order by held.reserved desc, b.code`,
+    [now],
+  )
+}
+
+/**
+ * Reserves for one bank that may be near its limit of live reservations: counted and made under a lock, so that the limit holds
+ * exactly. At the limit orders made before are still found.
+ *
+ * @returns the results in their order, and how many live reservations the bank has now (counted up to `limit`)
+ */
+export async function reserveWithinLimit(
+  transaction: Queryable,
+  given: { bankId: string; reservations: Reservation[]; limit: number },
+): Promise<{ results: ReserveResult[]; open: number }> {
+  const { bankId, limit } = given
+  const latest = new Date(Math.max(0, ...given.reservations.map(({ now }) => now.getTime())))
+  await transaction.execute(lockOpenReservations, [bankId])
+  let open = await countOpen(transaction, bankId, latest, limit)
+  const results = new Map<Reservation, ReserveResult>()
+  const run = async (some: Reservation[], tried = some): Promise<void> => {
+    for (const [index, result] of (await reserve(transaction, tried)).entries()) {
+      if (result.outcome === 'made') open++
+      results.set(some[index] as Reservation, result)
+    }
+  }
+  let waiting = given.reservations
+  // Who only repeats needs no room.
+  const answerRepeats = async () => {
+    await run(
+      waiting,
+      waiting.map(reservation => ({ ...reservation, profileId: null })),
+    )
+    waiting = waiting.filter(reservation => results.get(reservation)?.outcome !== 'known')
+  }
+  if (limit - open < waiting.length) await answerRepeats()
+  for (let room = limit - open; waiting.length > 0 && room > 0; room = limit - open) {
+    await run(waiting.slice(0, room))
+    waiting = waiting.slice(room)
+  }
+  // What they repeat may have been made just now.
+  if (waiting.length > 0) await answerRepeats()
+  for (const reservation of waiting) results.set(reservation, { outcome: 'at-limit' })
+  return { results: given.reservations.map(reservation => results.get(reservation) ?? { outcome: 'not-made' }), open }
+}

@@ -1,0 +1,212 @@
+/** Reserving a profile for 15 minutes: which profile to try, how often, and what a repeated externalId is answered. */
+import type { Clock } from '../../clock.ts'
+import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../../db/batching.ts'
+import type { Database } from '../../db/database.ts'
+import { DomainError, type ErrorCode } from '../../errors.ts'
+import type { Catalogue, Tariff } from '../catalogue.ts'
+import type { Candidate, Stock } from '../stock/stock.ts'
+import { reservationEnd } from './lifecycle.ts'
+import { createOpenReservations } from './open-reservations.ts'
+import { newOrderId } from './order-id.ts'
+import { createReservationShares } from './reservation-shares.ts'
+import type { Reservation, ReserveResult } from './reserve-store.ts'
+import * as store from './reserve-store.ts'
+import type { Order } from './store.ts'
+
+export type ReserveOutcome = 'reserved' | 'repeated' | 'mismatch' | 'unknown-tariff' | 'no-stock' | 'too-many'
+
+export type ReserveDeps = {
+  database: Database
+  clock: Clock
+  catalogue: Catalogue
+  stock: Stock
+  openReservations: number
+  /** Per cent of a tariff's unsold stock that a bank may hold, unless the directory says otherwise. */
+  reservationShare: number
+  /** Told of every reservation's outcome, for the metrics. */
+  observe: { reservation(outcome: ReserveOutcome): void }
+  /** Told of what went wrong behind an answer that could not wait for it. */
+  onFault(error: unknown): void
+}
+
+export type ReserveRequest = { bankId: string; operatorCode: string; tariffCode: string; externalId: string }
+export type Reserve = (given: ReserveRequest) => Promise<{ order: Order; repeated: boolean }>
+
+type Attempt = { reservation: Reservation; candidate: Candidate | null }
+/** `candidate` is the profile that was really tried: those of one statement are handed out anew, see `arrange`. */
+type AttemptResult = { result: ReserveResult | Error; candidate: Candidate | null }
+
+/**
+ * Reserves a profile of a tariff (POST /orders); an externalId that was used before gives its order as it is now.
+ *
+ * @param lapsed tells whether an order's reservation is over without being marked so, and marks it: then it has to be read again
+ * @returns a function that throws DomainError 'not-found' for an unknown tariff, 'external-id-mismatch' for another tariff's
+ *   externalId, 'no-stock' without a free profile, 'off-sale' for a tariff that is switched off, 'too-many-reservations' at the
+ *   bank's limit of open reservations
+ */
+export function createReserve(
+  deps: ReserveDeps,
+  lapsed: { isOver(order: Order): boolean; settle(order: Order): Promise<void> },
+): Reserve {
+  const { clock, catalogue, stock, observe } = deps
+  const attempt = createAttempts(deps)
+
+  return async ({ bankId, operatorCode, tariffCode, externalId }) => {
+    const operator = catalogue.operatorFor(bankId, operatorCode)
+    const tariff = operator?.tariffs.get(tariffCode)
+    for (;;) {
+      const now = clock.now()
+      const taken = tariff?.onSale ? await stock.take(tariff.tariffId) : null
+      const reservation = reservationOf({ bankId, externalId, tariff, candidate: taken, now })
+      const { result, candidate } = await attempt({ reservation, candidate: taken })
+      const outcome = result instanceof Error ? 'error' : result.outcome
+      if (tariff && candidate) {
+        if (outcome === 'made' || outcome === 'not-made') stock.used(tariff.tariffId, candidate)
+        else stock.giveBack(tariff.tariffId, candidate)
+      }
+      if (result instanceof Error) throw result
+      if (result.outcome === 'known') {
+        if (!lapsed.isOver(result.order)) return await repeat(result.order, operatorCode, tariffCode)
+        await lapsed.settle(result.order)
+        continue
+      }
+      if (!tariff) throw refuse('unknown-tariff', operator ? 'tariff' : 'operator', 'not-found')
+      if (outcome === 'made' && candidate) {
+        observe.reservation('reserved')
+        return { order: madeOrder(reservation, tariff, candidate), repeated: false }
+      }
+      if (outcome === 'at-limit') throw refuse('too-many', 'bank', 'too-many-reservations')
+      if (!candidate) throw refuse('no-stock', 'tariff', tariff.onSale ? 'no-stock' : 'off-sale')
+      stock.overlapped(tariff.tariffId)
+    }
+  }
+
+  /** By the codes: the tariff may be out of the bank's reach by now, and the order is answered all the same. */
+  async function repeat(order: Order, operatorCode: string, tariffCode: string) {
+    const tariff = await catalogue.tariffOf(order.tariffId)
+    if (tariff.operatorCode === operatorCode && tariff.code === tariffCode) {
+      observe.reservation('repeated')
+      return { order, repeated: true }
+    }
+    observe.reservation('mismatch')
+    throw new DomainError(
+      'external-id-mismatch',
+      'externalId must be new: it was used with another operatorCode or tariffCode',
+    )
+  }
+
+  function refuse(outcome: 'unknown-tariff' | 'no-stock' | 'too-many', what: string, code: ErrorCode): DomainError {
+    observe.reservation(outcome)
+    const messages = {
+      'unknown-tariff': `There is no such ${what}`,
+      'no-stock': 'The tariff has no free profile at the moment',
+      'too-many': 'Too many reservations are open; confirm or cancel some first',
+    }
+    return new DomainError(code, messages[outcome], outcome === 'unknown-tariff' ? {} : { retryAfterSeconds: 60 })
+  }
+}
+
+/** One try to make an order: those of one bank that come together share a statement. Faults are a result. */
+function createAttempts(deps: ReserveDeps): (attempt: Attempt) => Promise<AttemptResult> {
+  const { database, clock } = deps
+  const limit = createOpenReservations({
+    limit: deps.openReservations,
+    count: bankId => store.countOpen(database, bankId, clock.now(), deps.openReservations),
+    onFault: deps.onFault,
+  })
+
+  const shares = createReservationShares(database)
+
+  const insert = async (bankId: string, reservations: Reservation[]): Promise<ReserveResult[]> => {
+    const share = deps.catalogue.bank(bankId).reservationShare ?? deps.reservationShare
+    if (share === 100 && limit.far(bankId, reservations.length)) return store.reserve(database, reservations)
+    const tariffIds = reservations.flatMap(({ tariffId }) => tariffId ?? [])
+    const ofTariffs = share === 100 ? null : await shares.limitsOf(tariffIds, share)
+    const { results, open } = await database.transaction(transaction =>
+      store.reserveWithinShares(transaction, { bankId, reservations, limit: deps.openReservations, ofTariffs }),
+    )
+    limit.counted(bankId, open)
+    return results
+  }
+
+  const together = async (bankId: string, attempts: Attempt[]): Promise<AttemptResult[]> => {
+    const arranged = arrange(attempts)
+    const results = await rowByRowOnError(
+      arranged.map(({ reservation }) => reservation),
+      some => insert(bankId, some),
+    )
+    const answers = new Map<string, AttemptResult>()
+    for (const [index, { reservation, candidate }] of arranged.entries())
+      answers.set(reservation.orderId, { result: results[index] ?? new Error('A reservation got lost'), candidate })
+    return attempts.map(({ reservation }) => answers.get(reservation.orderId) as AttemptResult)
+  }
+
+  const batcherOf = createBatcherOfEach((bankId: string) =>
+    createStatementBatcher<Attempt, AttemptResult>(attempts => together(bankId, attempts)),
+  )
+
+  return async attempt => {
+    try {
+      return await batcherOf(attempt.reservation.bankId)(attempt)
+    } catch (error) {
+      return { result: error as Error, candidate: attempt.candidate }
+    }
+  }
+}
+
+/**
+ * Gives the statement's rows one order, and hands the profiles out in that order too: two statements that want the same profiles
+ * then wait for each other at most once.
+ */
+function arrange(attempts: readonly Attempt[]): Attempt[] {
+  const sorted = attempts.toSorted((a, b) => store.compareReservations(a.reservation, b.reservation))
+  const candidates = Map.groupBy(
+    sorted.filter(({ candidate }) => candidate !== null),
+    ({ reservation }) => reservation.tariffId,
+  )
+  const queues = new Map(
+    [...candidates].map(([tariffId, group]) => [
+      tariffId,
+      group.flatMap(({ candidate }) => candidate ?? []).sort((a, b) => a.profileId - b.profileId),
+    ]),
+  )
+  return sorted.map(({ reservation, candidate }) => {
+    const given = candidate === null ? null : (queues.get(reservation.tariffId)?.shift() ?? null)
+    return { reservation: { ...reservation, profileId: given?.profileId ?? null }, candidate: given }
+  })
+}
+
+function reservationOf(given: {
+  bankId: string
+  externalId: string
+  tariff: Tariff | undefined
+  candidate: Candidate | null
+  now: Date
+}): Reservation {
+  const { bankId, externalId, tariff, candidate, now } = given
+  return {
+    orderId: newOrderId(now),
+    bankId,
+    externalId,
+    tariffId: tariff?.tariffId ?? null,
+    profileId: candidate?.profileId ?? null,
+    price: tariff?.price ?? '0',
+    currency: tariff?.currency ?? '',
+    now,
+    reservedUntil: reservationEnd(now),
+  }
+}
+
+function madeOrder(reservation: Reservation, tariff: Tariff, { msisdn }: Candidate): Order {
+  const { orderId, externalId, now, reservedUntil } = reservation
+  return {
+    orderId,
+    externalId,
+    tariffId: tariff.tariffId,
+    status: 'reserved',
+    msisdn,
+    createdAt: now,
+    reservedUntil,
+    confirmedAt: null,
+  }
+}

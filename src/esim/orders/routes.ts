@@ -1,0 +1,315 @@
+/** The seven operations of the eSIM API, below `/esim/v1`. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { callerName } from '../../access/caller.ts'
+import { type AuthenticateDeps, authenticate, bankOf } from '../../access/request/authenticate.ts'
+import type { Clock } from '../../clock.ts'
+import { DomainError } from '../../errors.ts'
+import { createSharedText } from '../../http/answer/shared-text.ts'
+import { bodyOptional } from '../../http/input/optional-body.ts'
+import { limitRequest, type RateLimiter } from '../../http/limits/rate-limit.ts'
+import { document, locationHeader, ref } from '../../http/openapi/operations.ts'
+import type { Catalogue, MobileOperator } from '../catalogue.ts'
+import { mimeType } from '../delivery/qr.ts'
+import type { Availability } from './availability.ts'
+import type { Orders } from './operations.ts'
+import * as schemas from './schemas.ts'
+import type { Order } from './store.ts'
+import { confirmedView, offerView, operatorView, orderView } from './views.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The answer holds activation data: not for people who only read. */
+    showsSecrets?: boolean
+  }
+}
+
+export type EsimRoutesDeps = AuthenticateDeps & {
+  clock: Clock
+  catalogue: Catalogue
+  orders: Orders
+  availability: Availability
+  /** null: switched off. */
+  rateLimiter: RateLimiter | null
+  publicUrl: string
+}
+
+const { esimErrors } = schemas
+const secured = [{ bearerToken: [] }]
+
+export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app, deps) => {
+  await document(app, {
+    title: 'Perkline eSIM sales',
+    description:
+      'How a bank sells eSIM profiles: show operators and tariffs, reserve a profile for 15 minutes while the customer pays, ' +
+      'confirm, and hand over the activation data. Every request can be retried safely after a lost answer.',
+    page: '/swagger',
+    tags: [
+      { name: 'Catalogue', description: 'Mobile operators and their tariffs' },
+      { name: 'Orders', description: 'From the reservation to the activation data' },
+    ],
+    secured: true,
+    components: schemas.esimComponents,
+  })
+
+  // The prefix is this plugin's own; its inner plugin must not add it again.
+  await app.register(operations, { ...deps, prefix: '' })
+}
+
+/** Beside the documentation, which needs no token. */
+const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) => {
+  const { catalogue, orders } = deps
+  const viewOf = async (order: Order) => orderView(order, await catalogue.tariffOf(order.tariffId))
+  const sendOperators = createSharedText((operators: readonly MobileOperator[]) => operators.map(operatorView))
+  const sendOffer = createSharedText(offerView)
+  // What is known of an order is the same object as long as nothing has changed.
+  const sendOrder = createSharedText(orderView)
+  limitRate(api as unknown as FastifyInstance, deps)
+
+  api.get(
+    '/operators',
+    {
+      schema: {
+        operationId: 'listOperators',
+        tags: ['Catalogue'],
+        summary: 'Mobile operators that the bank may sell',
+        description: 'Suspended and withdrawn operators are left out.',
+        security: secured,
+        querystring: schemas.NoQuery,
+        response: {
+          200: Type.Array(ref(schemas.Operator), { description: 'The operators' }),
+          ...esimErrors({ 400: 'The query is invalid' }),
+        },
+      },
+    },
+    async (request, reply) => sendOperators(reply, catalogue.operatorsFor(bankOf(request).bankId)) as never,
+  )
+
+  api.get(
+    '/operators/:operatorCode/tariffs',
+    {
+      schema: {
+        operationId: 'listTariffs',
+        tags: ['Catalogue'],
+        summary: 'Tariffs of one mobile operator',
+        description: '`available` holds for this moment: another customer may take the last profile first.',
+        security: secured,
+        params: schemas.OperatorPath,
+        querystring: schemas.NoQuery,
+        response: {
+          200: Type.Array(ref(schemas.Tariff), { description: 'The tariffs' }),
+          ...esimErrors({
+            400: 'The query is invalid',
+            404: 'There is no such operator, or the bank does not sell it',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const operator = catalogue.operatorFor(bankOf(request).bankId, request.params.operatorCode)
+      if (!operator) throw new DomainError('not-found', 'There is no such operator')
+      return sendOffer(reply, await deps.availability(operator)) as never
+    },
+  )
+
+  api.post(
+    '/orders',
+    {
+      schema: {
+        operationId: 'reserveOrder',
+        tags: ['Orders'],
+        summary: 'Reserve a profile for 15 minutes',
+        description:
+          'A new `externalId` creates an order and reserves one profile. The same `externalId` with the same operator and ' +
+          'tariff returns that order as it is now: check its `status`, and use a new `externalId` after `cancelled` or ' +
+          '`expired`.',
+        security: secured,
+        querystring: schemas.NoQuery,
+        body: schemas.ReserveBody,
+        response: {
+          200: {
+            ...ref(schemas.Order),
+            description: 'The order that was created with this `externalId` before, as it is now',
+          },
+          201: {
+            ...ref(schemas.Order),
+            description: 'A new order; its profile is reserved until `reservedUntil`',
+            headers: locationHeader('/esim/v1/orders/019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'),
+          },
+          ...esimErrors({
+            400: 'The body is invalid',
+            404: 'There is no such operator or tariff',
+            409: 'The externalId was used with another operator or tariff',
+            503: 'The tariff cannot be sold now (`perkline-error-code`: `no-stock` or `off-sale`), or the platform is away (`unavailable`)',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { order, repeated } = await orders.reserve({ ...request.body, bankId: bankOf(request).bankId })
+      if (!repeated) reply.header('location', `${api.prefix}/orders/${order.orderId}`)
+      return reply.code(repeated ? 200 : 201).send(await viewOf(order))
+    },
+  )
+
+  api.get(
+    '/orders/:orderId',
+    {
+      schema: {
+        operationId: 'readOrder',
+        tags: ['Orders'],
+        summary: 'An order without its activation secrets',
+        description: 'Shows, for example, whether a confirm whose answer was lost was carried out.',
+        security: secured,
+        params: schemas.OrderPath,
+        querystring: schemas.NoQuery,
+        response: {
+          200: { ...ref(schemas.Order), description: 'The order' },
+          ...esimErrors({ 400: 'The orderId is not a UUID', 404: 'There is no such order of this bank' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const order = await orders.read(keyOf(request))
+      return sendOrder(reply, order, await catalogue.tariffOf(order.tariffId)) as never
+    },
+  )
+
+  api.post(
+    '/orders/:orderId/confirm',
+    {
+      config: bodyOptional,
+      schema: {
+        operationId: 'confirmOrder',
+        tags: ['Orders'],
+        summary: 'Confirm the payment and get the activation data',
+        description:
+          'Call it once the customer has paid. A repeated call returns the same data and sends no second e-mail. In ' +
+          '`qr_email` mode the header `x-email-delivery` shows what happened to the e-mail: `sent`, `already-sent`, ' +
+          '`unknown` (it may have ' +
+          'arrived, and is not sent again) or `failed` (repeat the confirm with the address to try again). A confirm never ' +
+          'fails because of the e-mail.',
+        security: secured,
+        params: schemas.OrderPath,
+        querystring: schemas.NoQuery,
+        body: schemas.ConfirmBody,
+        response: {
+          200: {
+            ...ref(schemas.Confirmation),
+            description: 'The activation data',
+            headers: { 'x-email-delivery': schemas.EmailDelivery },
+          },
+          ...esimErrors({
+            400: 'The body is invalid, or `customerEmail` is missing in `qr_email` mode',
+            404: 'There is no such order of this bank',
+            409: 'The order is cancelled or expired',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const confirmed = await orders.confirm({ ...actingOn(request), customerEmail: request.body.customerEmail })
+      const tariff = await catalogue.tariffOf(confirmed.order.tariffId)
+      if (confirmed.emailDelivery) reply.header('x-email-delivery', confirmed.emailDelivery)
+      return reply.code(200).send(confirmedView(confirmed, tariff, deps.publicUrl))
+    },
+  )
+
+  api.get(
+    '/orders/:orderId/qr',
+    {
+      config: { showsSecrets: true },
+      schema: {
+        operationId: 'readOrderQr',
+        tags: ['Orders'],
+        summary: 'The activation code as a QR code',
+        description: 'A PNG of 512x512 pixels with a quiet zone, or the same picture as base64 in JSON.',
+        security: secured,
+        params: schemas.OrderPath,
+        querystring: schemas.QrQuery,
+        response: {
+          200: {
+            description: 'The picture',
+            content: {
+              'image/png': {
+                schema: Type.Unsafe<Buffer>({ type: 'string', format: 'binary', contentMediaType: 'image/png' }),
+              },
+              'application/json': { schema: ref(schemas.QrBase64) },
+            },
+          },
+          ...esimErrors({
+            400: 'The orderId is not a UUID, or the format is unknown',
+            404: 'There is no such order of this bank',
+            409: 'The order is not confirmed',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const png = await orders.qr(actingOn(request))
+      if (request.query.format === 'base64') {
+        reply.type('application/json; charset=utf-8')
+        return reply.send({ mimeType, base64: png.toString('base64') } as never)
+      }
+      return reply.type(mimeType).send(png as never)
+    },
+  )
+
+  api.post(
+    '/orders/:orderId/cancel',
+    {
+      config: bodyOptional,
+      schema: {
+        operationId: 'cancelOrder',
+        tags: ['Orders'],
+        summary: 'Cancel an unpaid order',
+        description: 'Its profile is free again at once. A repeated call returns the same answer.',
+        security: secured,
+        params: schemas.OrderPath,
+        querystring: schemas.NoQuery,
+        body: schemas.NoBody,
+        response: {
+          200: { ...ref(schemas.Order), description: 'The cancelled order' },
+          ...esimErrors({
+            400: 'The orderId is not a UUID, or the body is not empty',
+            404: 'There is no such order of this bank',
+            409: 'The order is confirmed or expired',
+          }),
+        },
+      },
+    },
+    async request => viewOf(await orders.cancel(actingOn(request))),
+  )
+}
+
+/** Authentication, and the bank's rate, before anything else of a request is looked at. */
+function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
+  const { rateLimiter } = deps
+  authenticate(api, deps)
+  api.addHook('onRequest', (request, _, done) => {
+    const { userType, role } = bankOf(request)
+    const reads = request.method === 'GET' || request.method === 'HEAD'
+    const allowed =
+      userType === 'gateway_user' || role !== 'VIEWER' || (reads && !request.routeOptions.config.showsSecrets)
+    done(
+      allowed
+        ? undefined
+        : new DomainError('forbidden', 'People with the role VIEWER only read, without activation data'),
+    )
+  })
+  if (!rateLimiter) return
+  api.addHook('onRequest', (request, reply) =>
+    limitRequest(reply, rateLimiter, { key: bankOf(request).bankId, holder: 'bank' }),
+  )
+}
+
+const keyOf = (request: Parameters<typeof bankOf>[0]) => ({
+  bankId: bankOf(request).bankId,
+  orderId: (request.params as { orderId: string }).orderId,
+})
+
+const actingOn = (request: Parameters<typeof bankOf>[0]) => ({
+  ...keyOf(request),
+  caller: callerName(bankOf(request)),
+})

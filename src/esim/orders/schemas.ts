@@ -1,0 +1,185 @@
+/** The shapes of the eSIM API: from these come validation, types, answers and the OpenAPI document. */
+import Type, { type TSchema } from 'typebox'
+import { EsimError } from '../../http/errors.ts'
+import { errorAnswers, named, nullable } from '../../http/openapi/operations.ts'
+import { deliveryModes } from '../../partners/delivery-modes.ts'
+import { orderStatuses } from './lifecycle.ts'
+import { emailDeliveries } from './operations.ts'
+
+const closed = { additionalProperties: false }
+const text = (description: string, example: string) => Type.String({ description, examples: [example] })
+const instant = (description: string, example = '2026-11-21T08:15:00.000Z') =>
+  Type.String({ format: 'date-time', description, examples: [example] })
+
+const orderId = Type.String({
+  format: 'uuid',
+  description: 'Identifier that the platform gave the order',
+  examples: ['019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'],
+})
+const externalId = text('The bank’s own identifier of the order', 'payment-20261121-000042')
+const operatorCode = text('Code of the mobile operator', 'kyivstar')
+const tariffCode = text('Code of the tariff', 'eu-10gb')
+const msisdn = text('Subscriber number', '+380671234567')
+
+export const Operator = Type.Object(
+  {
+    code: text('Permanent code, used in later requests', 'kyivstar'),
+    nameUk: text('Name in Ukrainian', 'Київстар'),
+    nameEn: text('Name in English; the Ukrainian name if there is none, so never empty', 'Kyivstar'),
+    logoUrl: nullable(Type.String({ description: 'Logo; null: show a placeholder', examples: [null] })),
+    country: text('ISO 3166-1 alpha-2 code, or `global`', 'UA'),
+  },
+  { $id: 'Operator', description: 'A mobile operator whose profiles the bank may sell' },
+)
+
+export const Tariff = Type.Object(
+  {
+    code: tariffCode,
+    name: text('Name of the tariff', 'Europe 10 GB'),
+    description: text('What is in the package, for the customer', '10 GB in 30 countries of Europe'),
+    price: Type.Number({ description: 'Price to show the customer, at most 2 decimals', examples: [399] }),
+    currency: text('ISO 4217 code', 'UAH'),
+    dataVolumeMb: Type.Integer({ description: 'Data volume in megabytes', examples: [10240] }),
+    dataUnlimited: Type.Boolean({ description: 'Data without limit' }),
+    voiceMinutes: Type.Integer({ description: 'Minutes of voice' }),
+    voiceUnlimited: Type.Boolean({ description: 'Voice without limit' }),
+    smsCount: Type.Integer({ description: 'Number of text messages' }),
+    smsUnlimited: Type.Boolean({ description: 'Text messages without limit' }),
+    validityDays: Type.Integer({ description: 'Days of validity', examples: [30] }),
+    available: Type.Boolean({
+      description: 'false: switched off, or no profile is free at the moment; show it as inactive',
+    }),
+  },
+  { $id: 'Tariff', description: 'What a customer buys' },
+)
+
+export const Order = Type.Object(
+  {
+    orderId,
+    externalId,
+    operatorCode,
+    tariffCode,
+    status: Type.Enum([...orderStatuses], {
+      title: 'OrderStatus',
+      description:
+        'reserved: waiting for payment; confirmed: paid, final; cancelled: by the bank; expired: not confirmed in time',
+    }),
+    msisdn: nullable({ ...msisdn, description: 'Subscriber number; null once cancelled or expired' }),
+    reservedUntil: nullable(instant('End of the reservation; null once confirmed or cancelled')),
+    createdAt: instant('When the order was made', '2026-11-21T08:00:00.000Z'),
+    confirmedAt: nullable(instant('When it was confirmed; null before', '2026-11-21T08:05:00.000Z')),
+  },
+  { $id: 'Order', description: 'An order without its installation secrets' },
+)
+
+export const Confirmation = Type.Object(
+  {
+    orderId,
+    externalId,
+    status: Type.Literal('confirmed', { description: 'Always confirmed' }),
+    operatorCode,
+    tariffCode,
+    msisdn,
+    confirmedAt: instant('When the order was confirmed for the first time'),
+    deliveryMode: Type.Enum([...deliveryModes], {
+      title: 'DeliveryMode',
+      description:
+        'local: the bank shows the activation data itself; qr_email: the QR code also went to the customer by e-mail',
+    }),
+    esim: Type.Object(
+      {
+        iccid: text('Identifier of the SIM', '8938003992000012345'),
+        msisdn,
+        pin1: text('PIN of the SIM', '1111'),
+        activationCode: text('LPA string for direct installation; keep it secret', 'LPA:1$smdp.example.com$A1B2-C3D4'),
+        qrCodeUrl: text('Where the QR picture is', 'http://127.0.0.1:8080/esim/v1/orders/019aa5a2/qr'),
+      },
+      { description: 'What installs the eSIM' },
+    ),
+  },
+  { $id: 'Confirmation', description: 'A confirmed order with its activation data' },
+)
+
+export const EmailDelivery = Type.Enum([...emailDeliveries], {
+  title: 'EmailDelivery',
+  type: 'string',
+  description: 'What happened to the e-mail; absent unless the bank’s delivery mode is `qr_email`',
+})
+
+export const QrBase64 = Type.Object(
+  {
+    mimeType: Type.Literal('image/png', { description: 'Media type of the picture' }),
+    base64: Type.String({ description: 'The picture, 512x512, in base64' }),
+  },
+  { $id: 'QrBase64', description: 'The QR picture as text' },
+)
+
+const code = (what: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: what,
+    examples: [what.includes('tariff') ? 'eu-10gb' : 'kyivstar'],
+  })
+
+export const ReserveBody = named(
+  'NewOrder',
+  Type.Object(
+    {
+      operatorCode: code('Code of the mobile operator'),
+      tariffCode: code('Code of the tariff'),
+      externalId: Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'The bank’s own identifier of this order, compared byte by byte; it makes a retry safe',
+        examples: ['payment-20261121-000042'],
+      }),
+    },
+    closed,
+  ),
+)
+
+export const ConfirmBody = Type.Object(
+  {
+    customerEmail: Type.Optional(
+      Type.String({
+        maxLength: 254,
+        'x-must-be': 'an e-mail address of at most 254 characters',
+        description: 'Where the QR code goes in `qr_email` mode, required there for the first confirm; never stored',
+        examples: ['customer@example.com'],
+      }),
+    ),
+  },
+  closed,
+)
+
+export const NoBody = Type.Object({}, closed)
+
+export const OrderPath = Type.Object({
+  orderId: Type.String({ format: 'uuid', description: 'Identifier of the order' }),
+})
+export const OperatorPath = Type.Object({
+  operatorCode: Type.String({ maxLength: 256, description: 'Code of the mobile operator' }),
+})
+export const QrQuery = Type.Object(
+  {
+    format: Type.Optional(
+      Type.Enum(['png', 'base64'], { description: 'png: the picture itself; base64: JSON', default: 'png' }),
+    ),
+  },
+  closed,
+)
+export const NoQuery = Type.Object({}, closed)
+
+const always = {
+  401: 'The token is missing, expired or invalid',
+  403: 'The token does not belong to a bank',
+  429: 'Too many requests: wait `Retry-After` seconds, and twice as long after each further 429',
+  500: 'Internal error. Quote the request id when you contact support',
+  503: 'The platform is away for a moment; try again after `Retry-After` seconds',
+}
+
+/** The errors of one operation: those that all have, and its own. */
+export const esimErrors = (causes: Record<number, string>) => errorAnswers(EsimError, { ...always, ...causes })
+
+export const esimComponents: TSchema[] = [EsimError, Operator, Tariff, Order, Confirmation, QrBase64]

@@ -1,0 +1,61 @@
+/** What banks see of operators, tariffs and orders: exactly the documented fields (contract/esim.md). */
+import { instantText } from '../../text/instant-text.ts'
+import type { MobileOperator, Tariff } from '../catalogue.ts'
+import type { Offer } from './availability.ts'
+import type { Confirmed } from './operations.ts'
+import type { Order } from './store.ts'
+
+export function operatorView({ code, nameUk, nameEn, logoUrl, country }: MobileOperator) {
+  return { code, nameUk, nameEn: nameEn || nameUk, logoUrl, country }
+}
+
+export function offerView({ operator, free }: Offer) {
+  return [...operator.tariffs.values()].map(tariff => tariffView(tariff, free.has(tariff.tariffId)))
+}
+
+/** @param free whether a profile is free */
+function tariffView(tariff: Tariff, free: boolean) {
+  const { tariffId, operatorCode, onSale, price, ...shown } = tariff
+  // At most 2 decimals below 10^10: the number is written as it was set.
+  return { ...shown, price: Number(price), available: onSale && free }
+}
+
+/** @param order whose status is as of now: one whose reservation is over is marked already */
+export function orderView(order: Order, tariff: Tariff) {
+  const { status } = order
+  const over = status === 'cancelled' || status === 'expired'
+  return {
+    orderId: order.orderId,
+    externalId: order.externalId,
+    operatorCode: tariff.operatorCode,
+    tariffCode: tariff.code,
+    status,
+    // Empty: removed after KEEP_MSISDN_DAYS.
+    msisdn: over || order.msisdn === '' ? null : order.msisdn,
+    reservedUntil: status === 'confirmed' || status === 'cancelled' ? null : instantText(order.reservedUntil),
+    createdAt: instantText(order.createdAt),
+    confirmedAt: order.confirmedAt && instantText(order.confirmedAt),
+  }
+}
+
+/** @param publicUrl address of this environment */
+export function confirmedView({ order, secrets }: Confirmed, tariff: Tariff, publicUrl: string) {
+  const { orderId, externalId, msisdn, deliveryMode } = order
+  return {
+    orderId,
+    externalId,
+    status: 'confirmed' as const,
+    operatorCode: tariff.operatorCode,
+    tariffCode: tariff.code,
+    msisdn,
+    confirmedAt: instantText(order.confirmedAt),
+    deliveryMode,
+    esim: {
+      iccid: secrets.iccid,
+      msisdn,
+      pin1: secrets.pin1,
+      activationCode: secrets.activationCode,
+      qrCodeUrl: `${publicUrl}/esim/v1/orders/${orderId}/qr`,
+    },
+  }
+}

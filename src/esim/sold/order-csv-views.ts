@@ -1,0 +1,41 @@
+/** Orders as a CSV file (RFC 4180) of any length, read from the database as fast as it is taken. */
+import { Readable } from 'node:stream'
+import type { Database, Queryable } from '../../db/database.ts'
+import { csvCell } from '../../text/csv-cell.ts'
+import { type OrderSearch, readOrders, type ShownOrder } from './order-store.ts'
+import { shownOrderView } from './order-views.ts'
+
+type Column = keyof ReturnType<typeof shownOrderView>
+
+const columns: readonly Column[] = [
+  'orderId',
+  'externalId',
+  'operatorCode',
+  'tariffCode',
+  'tariffName',
+  'status',
+  'msisdn',
+  'price',
+  'currency',
+  'createdAt',
+  'reservedUntil',
+  'confirmedAt',
+  'cancelledAt',
+  'deliveryMode',
+  'emailDelivery',
+]
+
+/** @param now what the statuses are as of, in the whole file */
+export function ordersCsv(deps: { database: Database; aside: Queryable }, search: OrderSearch, now: Date): Readable {
+  return Readable.from(pieces(readOrders(deps, search, now)), { objectMode: false })
+}
+
+async function* pieces(orders: AsyncIterable<ShownOrder[]>): AsyncGenerator<string> {
+  yield lineOf(columns)
+  for await (const some of orders) yield some.map(shownOrderView).map(lineOfOrder).join('')
+}
+
+const lineOfOrder = (order: ReturnType<typeof shownOrderView>): string =>
+  lineOf(columns.map(column => (column === 'price' ? order.price.toFixed(2) : order[column])))
+
+const lineOf = (values: readonly (string | number | null)[]): string => `${values.map(csvCell).join(',')}\r\n`

@@ -1,0 +1,128 @@
+/** Orders of eSIM profiles as people see them: never with what installs a profile. */
+import Type from 'typebox'
+import { nullable } from '../../http/openapi/operations.ts'
+import { closed, count, instant, money, text, uuid } from '../../http/schemas.ts'
+import { deliveryModes } from '../../partners/delivery-modes.ts'
+import { spanParameters } from '../../text/span.ts'
+import { orderStatuses } from '../orders/lifecycle.ts'
+import { orderEvents } from './order-views.ts'
+
+const code = (description: string, example: string) =>
+  Type.String({ minLength: 1, maxLength: 64, description, examples: [example] })
+
+/** What an order can be found by. */
+export const orderSearchParameters = {
+  externalId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'The bank’s own order identifier, or its first characters; case-sensitive',
+      examples: ['payment-20261121-'],
+    }),
+  ),
+  orderId: Type.Optional(uuid('The order', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11')),
+  ...spanParameters,
+  status: Type.Optional(
+    Type.Enum([...orderStatuses], {
+      title: 'OrderStatus',
+      description: 'As of now: a reservation that is over is expired at once',
+    }),
+  ),
+  operatorCode: Type.Optional(code('Mobile operator', 'kyivstar')),
+  tariffCode: Type.Optional(code('Tariff', 'eu-10gb')),
+}
+
+export const pageParameters = {
+  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Maximum number of orders to return' }),
+  cursor: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: '`nextCursor` of the page before, for the page that follows it',
+      examples: ['019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'],
+    }),
+  ),
+}
+
+export const OrdersQuery = Type.Object({ ...orderSearchParameters, ...pageParameters }, closed)
+export const OrdersExportQuery = Type.Object(orderSearchParameters, closed)
+
+/** A body, as a query would get into the logs of proxies. */
+export const ProfileSearch = Type.Object(
+  {
+    msisdn: Type.Optional(
+      Type.String({
+        pattern: '^\\+?[1-9]\\d{0,14}$',
+        'x-must-be': 'an E.164 number, with or without a leading +',
+        description: 'The whole number',
+        examples: ['+380671234567'],
+      }),
+    ),
+    iccid: Type.Optional(
+      Type.String({
+        pattern: '^\\d{18,20}$',
+        'x-must-be': '18 to 20 digits',
+        description: 'The whole ICCID',
+        examples: ['8938003991234567890'],
+      }),
+    ),
+  },
+  { ...closed, description: 'Either `msisdn` or `iccid`' },
+)
+
+export const nextCursor = nullable(
+  Type.String({ format: 'uuid', description: 'Cursor of the next page; null on the last page' }),
+)
+
+export const shownOrder = {
+  orderId: uuid('The order', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'),
+  externalId: text('The bank’s own identifier of the order', 'payment-20261121-000042'),
+  operatorCode: text('Mobile operator', 'kyivstar'),
+  tariffCode: text('Tariff', 'eu-10gb'),
+  tariffName: text('Name of the tariff as it is now', 'Europe 10 GB'),
+  status: Type.Enum([...orderStatuses], {
+    title: 'OrderStatus',
+    description:
+      'reserved: waiting for payment; confirmed: paid, final; cancelled: by the bank; expired: not confirmed in time',
+  }),
+  msisdn: nullable(text('Subscriber number; null once cancelled or expired', '+380671234567')),
+  price: money('Price at the reservation', 399),
+  currency: text('ISO 4217', 'UAH'),
+  createdAt: instant('When it was made', '2026-11-21T08:00:00.000Z'),
+  reservedUntil: instant('End of the reservation', '2026-11-21T08:15:00.000Z'),
+  confirmedAt: nullable(instant('When it was confirmed', '2026-11-21T08:05:00.000Z')),
+  cancelledAt: nullable(instant('When it was cancelled')),
+  deliveryMode: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    title: 'DeliveryMode',
+    enum: [...deliveryModes, null],
+    description: 'How the activation data was delivered; null unless confirmed',
+  }),
+  emailDelivery: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    title: 'EmailOutcome',
+    enum: ['sent', 'unknown', 'failed', null],
+    description: 'Delivery of the e-mail of the confirm. unknown: it may have arrived; null: no e-mail',
+  }),
+}
+
+export const PortalOrder = Type.Object(shownOrder, { description: 'An eSIM order without its installation secrets' })
+
+/** The history of an order, as `timelineOf` gives it. */
+export const timeline = Type.Array(
+  Type.Object({
+    at: instant('When', '2026-11-21T08:00:00.000Z'),
+    event: Type.Enum([...orderEvents], { title: 'OrderEvent', description: 'What' }),
+    by: nullable(
+      Type.Object(
+        {
+          type: Type.Enum(['system', 'person'], { description: 'Whether a program or a person acted' }),
+          id: nullable(text('The clientId of a system, the login of a person', 'pk_sample_alpha')),
+        },
+        { description: 'Who; null: the platform, or not known' },
+      ),
+    ),
+    count: nullable(count('How often this caller was shown the activation data again', 2)),
+    lastAt: nullable(instant('The last time of these', '2026-11-21T08:05:00.000Z')),
+  }),
+  { description: 'What happened to the order and its profile, oldest first' },
+)

@@ -1,0 +1,50 @@
+/** What an order is looked for by, as the query says it. */
+import { DomainError } from '../../errors.ts'
+import { readSpan } from '../../text/span.ts'
+import type { Sealing } from '../stock/sealing.ts'
+import type { OrderSearch } from './order-store.ts'
+
+/** Orders of one number that are shown. */
+export const maxFound = 100
+
+type Asked = { dateFrom?: string; dateTo?: string; bank?: string } & Partial<
+  Pick<OrderSearch, 'orderId' | 'externalId' | 'status' | 'operatorCode' | 'tariffCode'>
+>
+
+/**
+ * @param bank whose orders alone are found; undefined: those of the bank that the query names, or of all
+ * @throws DomainError 'invalid' for what is no date
+ */
+export function searchOf(asked: Asked, bank?: { bankId: string }): OrderSearch {
+  const { orderId, externalId, status, operatorCode, tariffCode } = asked
+  return {
+    ...(bank && { bankId: bank.bankId }),
+    bankCode: asked.bank,
+    orderId,
+    externalId,
+    status,
+    operatorCode,
+    tariffCode,
+    ...readSpan(asked),
+  }
+}
+
+/**
+ * A search for the order that holds a profile now.
+ *
+ * @param given.msisdn with or without a leading `+`
+ * @param bank as above
+ * @throws DomainError 'invalid' unless exactly one of the two is given
+ */
+export function profileSearchOf(
+  sealing: Sealing,
+  given: { msisdn?: string; iccid?: string },
+  bank?: { bankId: string },
+): OrderSearch {
+  const { msisdn, iccid } = given
+  if ((msisdn === undefined) === (iccid === undefined))
+    throw new DomainError('invalid', ['msisdn must be given, or iccid, and only one of them'])
+  const profile =
+    iccid === undefined ? { msisdn: `+${msisdn?.replace('+', '')}` } : { iccidHash: sealing.hashIccid(iccid) }
+  return { ...searchOf({}, bank), profile }
+}

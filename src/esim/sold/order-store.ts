@@ -1,0 +1,209 @@
+/** All SQL of orders as people look for them: found by what they know of an order, newest first, a page at a time. */
+import { readPiecewise } from '../../db/cursor.ts'
+import type { Database, Queryable } from '../../db/database.ts'
+import { withLiterals } from '../../db/literals.ts'
+import type { DeliveryMode } from '../../partners/delivery-modes.ts'
+import type { Span } from '../../text/span.ts'
+import type { MailState } from '../orders/store.ts'
+import {
+  among,
+  byExternalId,
+  firstOfExternalId,
+  horizon,
+  inRanges,
+  newestOfAll,
+  type OrderFilter,
+  type OrderQuery,
+  ofProfile,
+  theOrder,
+  theOrders,
+} from './order-query.ts'
+
+/** An order as it is at the moment of the question, without its secrets. */
+export type ShownOrder = {
+  orderId: string
+  bankId: string
+  bankCode: string
+  bankName: string
+  externalId: string
+  operatorCode: string
+  tariffCode: string
+  tariffName: string
+  status: 'reserved' | 'confirmed' | 'cancelled' | 'expired'
+  msisdn: string
+  /** Decimal text. */
+  price: string
+  currency: string
+  /** When its profile was loaded. */
+  importedAt: Date
+  createdAt: Date
+  reservedUntil: Date
+  confirmedAt: Date | null
+  cancelledAt: Date | null
+  deliveryMode: DeliveryMode | null
+  mail: MailState | null
+  /** Who confirmed or cancelled it, as `callerName` gives it; null: unknown. */
+  endedBy: string | null
+}
+
+export type OrderSearch = Span & {
+  /** The bank by its id or its code; without either, every bank. */
+  bankId?: string
+  bankCode: string | undefined
+  orderId: string | undefined
+  /** The first characters of the bank's own identifier. */
+  externalId: string | undefined
+  status: ShownOrder['status'] | undefined
+  operatorCode: string | undefined
+  tariffCode: string | undefined
+  /** Only orders that hold a profile now: the one with this ICCID (its keyed hash), or those with this number. */
+  profile?: { iccidHash: Buffer } | { msisdn: string }
+}
+
+/** Of identifiers with the same first characters, so many are looked at before anything else. */
+const fewOrders = 1_000
+/** More of them are looked for among so many of the newest orders, before all of them are sorted by their time. */
+const newestOrders = 5_000
+
+/**
+ * The orders that fit, newest first.
+ *
+ * @param page.after the last order that was shown before; null: from the beginning
+ */
+export async function findOrders(
+  database: Queryable,
+  search: OrderSearch,
+  page: { after: string | null; limit: number },
+  now: Date,
+): Promise<ShownOrder[]> {
+  const filter = await filterOf(database, search, { ...page, now })
+  const ids = filter ? await findIds(database, search, filter) : []
+  if (ids.length === 0) return []
+  return database.query<ShownOrder>(shownText('unnest($2::uuid[])'), [now, ids])
+}
+
+/**
+ * All that fit, newest first, as they are at one moment; read as fast as they are taken.
+ *
+ * @param deps.database where it is read
+ * @param deps.aside where banks and tariffs are looked up
+ */
+export async function* readOrders(
+  deps: { database: Database; aside: Queryable },
+  search: OrderSearch,
+  now: Date,
+): AsyncGenerator<ShownOrder[]> {
+  const filter = await filterOf(deps.aside, search, { after: null, limit: null, now })
+  if (!filter) return
+  const { text, values } = queryFor(search, filter)
+  const found = `(${withLiterals(text, values)})`
+  yield* readPiecewise<ShownOrder>(deps.database, withLiterals(shownText(found), [now]))
+}
+
+/** What is looked for, by the ids of banks and tariffs; null: a code is unknown, so nothing fits. */
+async function filterOf(
+  database: Queryable,
+  search: OrderSearch,
+  page: Pick<OrderFilter, 'after' | 'limit' | 'now'>,
+): Promise<OrderFilter | null> {
+  const { bankId, bankCode, operatorCode, tariffCode } = search
+  const [found] = await database.query<{ bankIds: string[]; tariffIds: number[] | null }>(
+    `select array(
+              select bank_id from banks where ($1::uuid is null or bank_id = $1) and ($2::text is null or code = $2)) as "bankIds",
+            case when $3::text is not null or $4::text is not null then array(
+              select tariff_id from tariffs t join mobile_operators m using (mobile_operator_id)
+              where ($3 is null or m.code = $3) and ($4 is null or t.code = $4)) end as "tariffIds"`,
+    [bankId ?? null, bankCode ?? null, operatorCode ?? null, tariffCode ?? null],
+  )
+  if (!found || found.bankIds.length === 0 || found.tariffIds?.length === 0) return null
+  const { from, until, status, externalId } = search
+  return { ...found, from, until, status, externalId, downTo: null, ...page }
+}
+
+async function findIds(database: Queryable, search: OrderSearch, filter: OrderFilter): Promise<string[]> {
+  const find: Find = async ({ text, values }) =>
+    (await database.query<{ order_id: string }>(text, values)).map(({ order_id }) => order_id)
+  if (isNamed(search)) return find(queryFor(search, filter))
+  if (filter.externalId !== undefined) return findByExternalId(find, filter)
+  return filter.bankIds.length > 1 ? findOfAllBanks(find, filter) : find(inRanges(filter))
+}
+
+const isNamed = ({ orderId, profile }: OrderSearch): boolean => orderId !== undefined || profile !== undefined
+
+/** All that fit, by one statement. */
+function queryFor({ orderId, profile }: OrderSearch, filter: OrderFilter): OrderQuery {
+  if (orderId !== undefined) return among(filter, theOrder(orderId))
+  if (profile !== undefined) return among(filter, ofProfile(profile, filter.now))
+  return filter.externalId === undefined ? inRanges(filter) : byExternalId(filter)
+}
+
+type Find = (query: OrderQuery) => Promise<string[]>
+
+/**
+ * Identifiers with the same first characters may be few among all orders, or nearly all of them: the first lie together in the index of
+ * identifiers, the second in that of the time.
+ */
+async function findByExternalId(find: Find, filter: OrderFilter): Promise<string[]> {
+  const few = await find(firstOfExternalId(filter, fewOrders + 1))
+  if (few.length <= fewOrders) return find(among(filter, theOrders(few)))
+  const [downTo = null] = await find(horizon(filter, newestOrders))
+  const newest = await find(inRanges({ ...filter, downTo }))
+  if (downTo === null || newest.length === filter.limit) return newest
+  return find(byExternalId(filter))
+}
+
+/** Thousands of banks have many thousands of ranges: a page that the newest orders of all fill need not look into each. */
+async function findOfAllBanks(find: Find, filter: OrderFilter): Promise<string[]> {
+  const newest = await find(among(filter, newestOfAll(filter, newestOrders)))
+  return newest.length === filter.limit ? newest : find(inRanges(filter))
+}
+
+/** What is shown of an order. `$1` is now. */
+const shown: { [Name in keyof ShownOrder]: string } = {
+  orderId: 'o.order_id',
+  bankId: 'o.bank_id',
+  bankCode: 'b.code',
+  bankName: 'b.name',
+  externalId: 'o.external_id',
+  operatorCode: 't.operator_code',
+  tariffCode: 't.code',
+  tariffName: 't.name',
+  status: `case when o.status = 'reserved' and o.reserved_until <= $1::timestamptz then 'expired' else o.status end`,
+  msisdn: 'p.msisdn',
+  price: 'o.price::text',
+  currency: 'o.currency',
+  importedAt: 'p.imported_at',
+  createdAt: 'o.created_at',
+  reservedUntil: 'o.reserved_until',
+  confirmedAt: 'o.confirmed_at',
+  cancelledAt: 'o.cancelled_at',
+  deliveryMode: 'o.delivery_mode',
+  mail: 'o.mail',
+  endedBy: 'o.ended_by',
+}
+
+/**
+ * Orders by their ids, in the order of these: everything that belongs to one is looked up for it, so that the first are there at once,
+ * however many follow.
+ */
+const shownText = (ids: string): string => `
+  select ${Object.entries(shown)
+    .map(([name, value]) => `${value} as "${name}"`)
+    .join(', ')}
+  from ${ids} found (order_id)
+  cross join lateral (select * from orders where order_id = found.order_id offset 0) o
+  cross join lateral (select msisdn, imported_at from profiles where profile_id = o.profile_id offset 0) p
+  cross join lateral (select code, name from banks where bank_id = o.bank_id offset 0) b
+  cross join lateral (
+    select t.code, t.name, m.code as operator_code
+    from tariffs t join mobile_operators m using (mobile_operator_id) where t.tariff_id = o.tariff_id offset 0) t
+  order by found.order_id desc`
+/** Logins of people, by their ids. */
+export async function findLogins(database: Queryable, userIds: readonly string[]): Promise<Map<string, string>> {
+  if (userIds.length === 0) return new Map()
+  const rows = await database.query<{ userId: string; login: string }>(
+    'select user_id as "userId", login from portal_users where user_id = any($1::uuid[])',
+    [userIds],
+  )
+  return new Map(rows.map(({ userId, login }) => [userId, login]))
+}

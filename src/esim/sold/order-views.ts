@@ -1,0 +1,99 @@
+/** Orders as people see them. */
+import { parseCallerName } from '../../access/caller.ts'
+import { instantText } from '../../text/instant-text.ts'
+import type { ReadCount } from '../orders/activation-reads-store.ts'
+import type { ShownOrder } from './order-store.ts'
+
+export function shownOrderView(order: ShownOrder) {
+  const { status, mail } = order
+  const isOver = status === 'cancelled' || status === 'expired'
+  return {
+    orderId: order.orderId,
+    externalId: order.externalId,
+    operatorCode: order.operatorCode,
+    tariffCode: order.tariffCode,
+    tariffName: order.tariffName,
+    status,
+    msisdn: isOver || order.msisdn === '' ? null : order.msisdn,
+    price: Number(order.price),
+    currency: order.currency,
+    createdAt: instantText(order.createdAt),
+    reservedUntil: instantText(order.reservedUntil),
+    confirmedAt: order.confirmedAt && instantText(order.confirmedAt),
+    cancelledAt: order.cancelledAt && instantText(order.cancelledAt),
+    deliveryMode: order.deliveryMode,
+    // What broke off while it was sent may have arrived.
+    emailDelivery: mail === 'sending' ? 'unknown' : mail,
+  }
+}
+
+/** One page of orders out of one more than it shows. */
+export function orderPage<View>(orders: readonly ShownOrder[], limit: number, view: (order: ShownOrder) => View) {
+  const shown = orders.slice(0, limit)
+  const nextCursor = orders.length > limit ? (shown.at(-1)?.orderId ?? null) : null
+  return { data: shown.map(view), nextCursor }
+}
+
+/** The same with whose order it is, for the platform's operator. */
+export function operatorOrderView(order: ShownOrder) {
+  const { bankId: id, bankCode: code, bankName: name } = order
+  return { bank: { id, code, name }, ...shownOrderView(order) }
+}
+
+export const orderEvents = [
+  'profile-imported',
+  'reserved',
+  'confirmed',
+  'cancelled',
+  'expired',
+  'confirm-repeated',
+  'qr-read',
+] as const
+export type OrderEvent = (typeof orderEvents)[number]
+
+/** Who acted; `id` is the clientId of a system, the login of a person (null once that is gone). */
+export type Actor = { type: 'system' | 'person'; id: string | null }
+export type OrderHappening = {
+  at: string
+  event: OrderEvent
+  /** null: the platform, or not known. */
+  by: Actor | null
+  /** How often this caller did so; null where it happens once. */
+  count: number | null
+  lastAt: string | null
+}
+
+const readEvents = { confirm_repeated: 'confirm-repeated', qr_read: 'qr-read' } as const
+
+/**
+ * What has happened to an order and its profile, first things first, with who was shown its activation data.
+ *
+ * @param logins of the people among the callers, by their ids
+ */
+export function timelineOf(
+  order: ShownOrder,
+  reads: readonly ReadCount[],
+  logins: ReadonlyMap<string, string>,
+): OrderHappening[] {
+  const events: [OrderEvent, Date | null, string | null][] = [
+    ['profile-imported', order.importedAt, null],
+    ['reserved', order.createdAt, null],
+    ['confirmed', order.confirmedAt, order.endedBy],
+    ['cancelled', order.cancelledAt, order.endedBy],
+    ['expired', order.status === 'expired' ? order.reservedUntil : null, null],
+  ]
+  const once = events.flatMap(([event, at, caller]): OrderHappening[] =>
+    at ? [{ at: at.toISOString(), event, by: actorOf(caller, logins), count: null, lastAt: null }] : [],
+  )
+  const repeated = reads.map(({ kind, caller, reads: count, firstAt, lastAt }): OrderHappening => {
+    const by = actorOf(caller, logins)
+    return { at: firstAt.toISOString(), event: readEvents[kind], by, count, lastAt: lastAt.toISOString() }
+  })
+  return [...once, ...repeated].sort((one, other) => one.at.localeCompare(other.at))
+}
+
+function actorOf(caller: string | null, logins: ReadonlyMap<string, string>): Actor | null {
+  if (caller === null) return null
+  const { type, id } = parseCallerName(caller)
+  return { type, id: type === 'system' ? id : (logins.get(id) ?? null) }
+}

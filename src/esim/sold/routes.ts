@@ -1,0 +1,180 @@
+/** eSIM sales for a bank's people, below `/portal/esim`: like the eSIM API, for every role of a bank. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { authenticate, bankOf } from '../../access/request/authenticate.ts'
+import type { CampaignRoutesDeps } from '../../campaigns/request/deps.ts'
+import { DomainError } from '../../errors.ts'
+import { downloadHeaders } from '../../http/answer/download.ts'
+import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
+import type { Catalogue } from '../catalogue.ts'
+import type { Availability } from '../orders/availability.ts'
+import { offerView, operatorView } from '../orders/views.ts'
+import type { Sealing } from '../stock/sealing.ts'
+import { ordersCsv } from './order-csv-views.ts'
+import { OrdersExportQuery, OrdersQuery, ProfileSearch } from './order-schemas.ts'
+import { maxFound, profileSearchOf, searchOf } from './order-search.ts'
+import { findOrders } from './order-store.ts'
+import { readTimeline } from './order-timeline.ts'
+import { orderPage, shownOrderView, timelineOf } from './order-views.ts'
+import { readSales } from './sales.ts'
+import { OrderPath, OrdersPage, OrderWithTimeline, Sales, SalesQuery, Stock } from './schemas.ts'
+
+export type PortalEsimDeps = CampaignRoutesDeps & { catalogue: Catalogue; availability: Availability; sealing: Sealing }
+
+const common = { tags: ['Portal'], security: secured }
+const errors = cashbackErrors({ 400: 'The query is invalid', 403: 'The caller is not a bank' })
+
+export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async (app, deps) => {
+  const { clock, catalogue, availability, pageReads, costlyReads } = deps
+  authenticate(app as unknown as FastifyInstance, deps)
+  app.addHook('onRequest', async request => {
+    bankOf(request)
+  })
+
+  app.get(
+    '/esim/orders',
+    {
+      schema: {
+        ...common,
+        operationId: 'findOrders',
+        summary: 'Find eSIM orders',
+        description:
+          'The bank’s own orders, newest first, without installation secrets. Statuses are as of now. Pages follow one another ' +
+          'by `nextCursor`: what is sold meanwhile shifts nothing.',
+        querystring: OrdersQuery,
+        response: { 200: OrdersPage, ...errors },
+      },
+    },
+    async (request, reply) => {
+      const { limit, cursor = null, ...search } = request.query
+      const database = await pageReads.begin(request, reply)
+      const page = { after: cursor, limit: limit + 1 }
+      const orders = await findOrders(database, searchOf(search, bankOf(request)), page, clock.now())
+      return orderPage(orders, limit, shownOrderView)
+    },
+  )
+
+  app.post(
+    '/esim/orders/search',
+    {
+      config: { isSearch: true },
+      schema: {
+        ...common,
+        operationId: 'searchOrderByProfile',
+        summary: 'Find an eSIM order by number or ICCID',
+        description:
+          'The bank’s own order that is reserved or sold with this profile now. Exact only; neither the number nor the ' +
+          'ICCID is logged.',
+        querystring: NoQuery,
+        body: ProfileSearch,
+        response: { 200: OrdersPage, ...errors },
+      },
+    },
+    async (request, reply) => {
+      const database = await pageReads.begin(request, reply)
+      const search = profileSearchOf(deps.sealing, request.body, bankOf(request))
+      const orders = await findOrders(database, search, { after: null, limit: maxFound }, clock.now())
+      return orderPage(orders, maxFound, shownOrderView)
+    },
+  )
+
+  app.get(
+    '/esim/orders/:orderId',
+    {
+      schema: {
+        ...common,
+        operationId: 'readPortalOrder',
+        summary: 'One eSIM order with its history',
+        description: 'The history names who was shown the activation data. Without installation secrets.',
+        params: OrderPath,
+        querystring: NoQuery,
+        response: {
+          200: OrderWithTimeline,
+          ...cashbackErrors({
+            400: 'The orderId is not a UUID',
+            403: 'The caller is not a bank',
+            404: 'The bank has no such order',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const database = await pageReads.begin(request, reply)
+      const search = searchOf({ orderId: request.params.orderId }, bankOf(request))
+      const [order] = await findOrders(database, search, { after: null, limit: 1 }, clock.now())
+      if (!order) throw new DomainError('not-found', 'There is no such order')
+      const { reads, logins } = await readTimeline(database, order)
+      return { ...shownOrderView(order), timeline: timelineOf(order, reads, logins) }
+    },
+  )
+
+  app.get(
+    '/esim/orders.csv',
+    {
+      schema: {
+        ...common,
+        operationId: 'exportOrders',
+        summary: 'eSIM orders as a CSV file',
+        description:
+          'Everything that the search finds, newest first, in one file: RFC 4180, UTF-8, with a header. A text that a spreadsheet ' +
+          'would take for a formula begins with an apostrophe.',
+        querystring: OrdersExportQuery,
+        response: {
+          200: {
+            description: 'The file',
+            content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
+          },
+          ...errors,
+        },
+      },
+    },
+    async (request, reply) => {
+      const search = searchOf(request.query, bankOf(request))
+      const aside = await costlyReads.begin(request, reply)
+      const orders = ordersCsv({ database: deps.database, aside }, search, clock.now())
+      return reply.headers(downloadHeaders('esim-orders.csv')).send(orders as never)
+    },
+  )
+
+  app.get(
+    '/esim/sales',
+    {
+      schema: {
+        ...common,
+        operationId: 'readSales',
+        summary: 'What was sold, by day and tariff',
+        description:
+          'Counts orders on the day on which they came to their end: confirmed, cancelled by the bank, or expired unpaid. Days ' +
+          'are those of a time zone.',
+        querystring: SalesQuery,
+        response: { 200: Sales, ...errors },
+      },
+    },
+    async (request, reply) => {
+      const asked = { bankId: bankOf(request).bankId, ...request.query }
+      return readSales({ database: await costlyReads.begin(request, reply), clock }, asked)
+    },
+  )
+
+  app.get(
+    '/esim/stock',
+    {
+      schema: {
+        ...common,
+        operationId: 'readStock',
+        summary: 'Mobile operators and tariffs that the bank may sell',
+        description: 'As the catalogue shows them: `available` is as of this moment.',
+        querystring: NoQuery,
+        response: { 200: Stock, ...errors },
+      },
+    },
+    async request =>
+      Promise.all(
+        catalogue.operatorsFor(bankOf(request).bankId).map(async operator => ({
+          ...operatorView(operator),
+          tariffs: offerView(await availability(operator)),
+        })),
+      ),
+  )
+}

@@ -1,0 +1,246 @@
+/** What must hold of all orders and profiles, and the statements that find what breaks it. */
+import { type Check, listed, type Read, type Step, type Walk, type Within, walkOver } from '../../db/check.ts'
+import { deliveryModes } from '../../partners/delivery-modes.ts'
+import { orderStatuses } from '../orders/lifecycle.ts'
+import { mailStates } from '../orders/store.ts'
+
+/** An order that keeps others from its profile; a reservation that is over does so until it is marked. */
+const isLive = `status in ('reserved', 'confirmed', 'withdrawn')`
+
+export const booksCheck: Check = {
+  code: 'profile-states',
+  name: 'every profile is either free, reserved, sold or withdrawn',
+  holds:
+    '{profiles} profiles of {tariffs} tariffs are {free} free, {reserved} reserved, {sold} sold and {withdrawn} withdrawn',
+  params: ['profiles', 'tariffs', 'free', 'reserved', 'sold', 'withdrawn'],
+}
+
+export const auditChecks: readonly Check[] = [
+  {
+    code: 'live-orders',
+    name: 'no profile is on two live orders',
+    holds: 'each reserved, sold or withdrawn profile is named by one live order',
+  },
+  {
+    code: 'order-references',
+    name: 'every order names a bank, a tariff and a profile that exist',
+    holds: 'and the profile belongs to that tariff',
+  },
+  {
+    code: 'order-states',
+    name: 'no state is outside the tables',
+    holds: `orders are ${[...orderStatuses].join(', ')}, or withdrawn by the operator`,
+  },
+  {
+    code: 'order-values',
+    name: 'every order has what its status asks for',
+    holds: 'bank, externalId, times and delivery mode fit the status',
+  },
+  {
+    code: 'external-ids',
+    name: 'no externalId of a bank has two orders',
+    holds: 'a repeated request can always be answered with its one order',
+  },
+  {
+    code: 'lost-profiles',
+    name: 'no free profile is lost for sale',
+    holds: 'each is ahead of the place up to which its tariff was handed out, or noted as given back',
+  },
+  {
+    code: 'returned-profiles',
+    name: 'every profile that was given back is one of its tariff',
+    holds: 'nothing is noted as given back that is not in stock',
+  },
+]
+
+/**
+ * The steps over orders and profiles. That profiles = free + reserved + sold + withdrawn follows from two walks: each live order
+ * takes a profile of its own tariff, and each profile is taken by one live order at most.
+ *
+ * @param now which reservations count as over
+ * @param more further statements over the same ranges of orders
+ */
+export function orderSteps(now: Date, more: (within: Within) => readonly Read[]): Step[] {
+  const at = `'${now.toISOString()}'::timestamptz`
+  return [tariffs, orders(at, more), profiles(at), externalIds, returned].map(walkOver)
+}
+
+const tariffs: Walk = {
+  name: 'tariffs',
+  table: 'tariffs',
+  key: [['tariff_id', 'int']],
+  rows: 20_000,
+  reads: within => [
+    {
+      of: 'tariffs',
+      from: `tariffs where ${within('tariff_id')}`,
+      rules: [],
+      counts: { [booksCheck.code]: { tariffs: 'count(*)' } },
+    },
+  ],
+}
+
+/** Orders lie in the order of their ids, which is that of their time, and the profiles that they name lie together by tariff. */
+const orders = (now: string, more: (within: Within) => readonly Read[]): Walk => ({
+  name: 'orders',
+  table: 'orders',
+  key: [['order_id', 'uuid']],
+  rows: 20_000,
+  reads: within => [
+    {
+      of: 'orders',
+      from: `orders o left join banks b using (bank_id) left join tariffs t on t.tariff_id = o.tariff_id
+        left join (
+          select profile_id, tariff_id from profiles
+          where profile_id = any (array(select profile_id from orders where ${within('order_id')}))
+        ) p on p.profile_id = o.profile_id
+        where ${within('o.order_id')}`,
+      rules: [...references, ...states, values, countedOtherwise(now)],
+      counts: {
+        [booksCheck.code]: {
+          free: `-count(*) filter (where o.${isLive} and (o.status <> 'reserved' or o.reserved_until > ${now}))`,
+          reserved: `count(*) filter (where o.status = 'reserved' and o.reserved_until > ${now})`,
+          sold: `count(*) filter (where o.status = 'confirmed')`,
+          withdrawn: `count(*) filter (where o.status = 'withdrawn')`,
+        },
+      },
+    },
+    ...more(within),
+  ],
+})
+
+const references = [
+  {
+    code: 'order-references',
+    broken: `(o.bank_id is not null and b.bank_id is null) or t.tariff_id is null or p.tariff_id is distinct from o.tariff_id`,
+    text: `'order ' || o.order_id || case
+      when o.bank_id is not null and b.bank_id is null then ' names a bank that does not exist'
+      when t.tariff_id is null then ' names a tariff that does not exist'
+      when p.profile_id is null then ' names a profile that does not exist'
+      else ' is of another tariff than its profile' end`,
+  },
+]
+
+const countedOtherwise = (now: string) => ({
+  code: booksCheck.code,
+  broken: `o.${isLive} and (o.status <> 'reserved' or o.reserved_until > ${now}) and p.tariff_id is distinct from o.tariff_id`,
+  text: `'order ' || o.order_id || ' is ' || o.status || ' in the tariff ' || o.tariff_id || ', its profile is ' ||
+    coalesce('in the tariff ' || p.tariff_id, 'not in stock')`,
+})
+
+const stateRule = (column: string, what: string, words: readonly string[]) => ({
+  code: 'order-states',
+  broken: `o.${column} not in (${listed(words)})`,
+  text: `'order ' || o.order_id || ' has the ${what} ' || o.${column}`,
+})
+const states = [
+  stateRule('status', 'status', [...orderStatuses, 'withdrawn']),
+  stateRule('delivery_mode', 'delivery mode', deliveryModes),
+  stateRule('mail', 'mail state', mailStates),
+]
+
+const values = {
+  code: 'order-values',
+  broken: `(o.status = 'confirmed') <> (confirmed_at is not null) or (o.status = 'confirmed') <> (delivery_mode is not null)
+    or (o.status = 'cancelled') <> (cancelled_at is not null) or coalesce(confirmed_at, cancelled_at) >= reserved_until
+    or (mail is not null and o.status <> 'confirmed')
+    or (o.status = 'withdrawn') <> (o.bank_id is null) or (o.bank_id is null) <> (external_id is null)`,
+  text: `'order ' || o.order_id || ' is ' || o.status || ', but ' || case
+    when (o.status = 'confirmed') <> (confirmed_at is not null) then 'the time of its confirmation does not fit'
+    when (o.status = 'confirmed') <> (delivery_mode is not null) then 'its delivery mode does not fit'
+    when (o.status = 'cancelled') <> (cancelled_at is not null) then 'the time of its cancellation does not fit'
+    when coalesce(confirmed_at, cancelled_at) >= reserved_until then 'it was so only after its reservation was over'
+    when mail is not null and o.status <> 'confirmed' then 'an e-mail went out for it'
+    else 'its bank and externalId do not fit' end`,
+}
+
+/** Of the orders only the index of live ones is read: orders of neighbouring profiles are spread over the whole table. */
+const profiles = (now: string): Walk => ({
+  name: 'profiles',
+  table: 'profiles',
+  key: [['profile_id', 'bigint']],
+  rows: 20_000,
+  reads: within => [
+    {
+      of: 'profiles',
+      from: `profiles p
+        left join (select profile_id, count(*) as orders from orders where ${isLive} and ${within('profile_id')} group by profile_id) l
+          using (profile_id)
+        left join stock_positions s on s.tariff_id = p.tariff_id
+        where ${within('p.profile_id')}`,
+      rules: [
+        {
+          code: 'live-orders',
+          broken: 'coalesce(l.orders, 0) > 1',
+          text: `(select 'profile ' || p.profile_id || ' is on the live orders ' || string_agg(order_id::text, ', ' order by order_id)
+            from orders o where o.profile_id = p.profile_id and ${isLive})`,
+        },
+        {
+          code: booksCheck.code,
+          broken: `coalesce(l.orders, 0) > 1 and (select count(*) from orders o where o.profile_id = p.profile_id and ${isLive}
+            and (status <> 'reserved' or reserved_until > ${now})) > 1`,
+          text: `'profile ' || p.profile_id || ' counts more than once'`,
+        },
+        {
+          code: 'lost-profiles',
+          broken: `l.orders is null and p.profile_id <= s.taken_up_to and not exists (
+            select from returned_profiles r where r.profile_id = p.profile_id and r.tariff_id = p.tariff_id)`,
+          text: `(select 'profile ' || p.profile_id || ' of ' || m.code || '/' || t.code || ' is free, but no sale finds it'
+            from tariffs t join mobile_operators m using (mobile_operator_id) where t.tariff_id = p.tariff_id)`,
+        },
+      ],
+      counts: { [booksCheck.code]: { profiles: 'count(*)', free: 'count(*)' } },
+    },
+  ],
+})
+
+/** Where the unique index is intact it can't hold two entries with one key, so walking over it would tell nothing. */
+const externalIds: Walk = {
+  name: 'external-ids',
+  table: 'orders',
+  guaranteedBy: `select from pg_index
+    where indrelid = 'orders'::regclass and indisunique and indisvalid and indisready and indpred is null and indexprs is null
+      and indnkeyatts = 2 and indkey[0] = (select attnum from pg_attribute where attrelid = indrelid and attname = 'bank_id')
+      and indkey[1] = (select attnum from pg_attribute where attrelid = indrelid and attname = 'external_id')`,
+  key: [
+    ['bank_id', 'uuid'],
+    ['external_id', 'text collate "C"'],
+  ],
+  rows: 20_000,
+  reads: within => [
+    {
+      of: 'orders',
+      from: `(select bank_id, external_id, count(*) as orders from orders where ${within('bank_id', 'external_id')} group by 1, 2) as ids`,
+      rules: [
+        {
+          code: 'external-ids',
+          broken: 'orders > 1',
+          text: `(select 'the orders ' || string_agg(order_id::text, ', ' order by order_id) || ' have the same bank and externalId'
+            from orders o where o.bank_id = ids.bank_id and o.external_id = ids.external_id)`,
+        },
+      ],
+    },
+  ],
+}
+
+const returned: Walk = {
+  name: 'returned-profiles',
+  table: 'returned_profiles',
+  key: [['profile_id', 'bigint']],
+  rows: 20_000,
+  reads: within => [
+    {
+      of: 'returned_profiles',
+      from: `returned_profiles r left join (select profile_id, tariff_id from profiles where ${within('profile_id')}) p using (profile_id)
+        where ${within('r.profile_id')}`,
+      rules: [
+        {
+          code: 'returned-profiles',
+          broken: 'p.tariff_id is distinct from r.tariff_id',
+          text: `'profile ' || r.profile_id || ' was given back, but ' ||
+            case when p.tariff_id is null then 'is not in stock' else 'belongs to another tariff' end`,
+        },
+      ],
+    },
+  ],
+}

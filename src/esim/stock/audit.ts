@@ -1,0 +1,46 @@
+/** Whether what is sealed still opens. */
+import { setImmediate as othersTurn } from 'node:timers/promises'
+import type { Check, Finding, Step } from '../../db/check.ts'
+import { SealingError } from '../../sealing.ts'
+import type { Sealing } from './sealing.ts'
+import { type SealedProfile, sampleSealedProfiles } from './store.ts'
+
+export const sealedCheck: Check = {
+  code: 'sealed-profiles',
+  name: 'what is sealed belongs to its profile',
+  holds: '{profiles} profiles picked at random open, each in its own row',
+  params: ['profiles'],
+}
+
+const openedProfiles = 2_000
+/** A profile takes some microseconds to open; other requests to this process have their turn in between. */
+const openedAtOnce = 200
+
+/** Opens a random sample of the profiles: each must open in its own row and hold the ICCID that the row is found by (contract/security.md, "Keys"). */
+export const sealedStep = (sealing: Sealing): Step => ({
+  name: 'sealed-profiles',
+  table: 'tariffs',
+  async next(database) {
+    const profiles = await sampleSealedProfiles(database, openedProfiles)
+    const findings: Finding[] = []
+    for (const [index, profile] of profiles.entries()) {
+      if (index % openedAtOnce === 0) await othersTurn()
+      const text = openingError(sealing, profile)
+      if (text !== null) findings.push({ code: sealedCheck.code, text })
+    }
+    const counts = { [sealedCheck.code]: { profiles: profiles.length } }
+    return { findings, counts, rows: profiles.length, reached: null }
+  },
+})
+
+function openingError(sealing: Sealing, profile: SealedProfile): string | null {
+  try {
+    const { iccid } = sealing.open(profile.sealed, profile)
+    if (sealing.hashIccid(iccid).equals(profile.iccidHash)) return null
+    return `profile ${profile.profileId} holds another ICCID than the one it is found by`
+  } catch (error) {
+    if (error instanceof SealingError)
+      return `profile ${profile.profileId} was sealed with a key that MASTER_KEY does not hold`
+    return `profile ${profile.profileId} does not open: it was changed, or moved from another row`
+  }
+}

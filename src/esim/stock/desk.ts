@@ -1,0 +1,57 @@
+/** How long the stock of each tariff lasts, for whoever buys new profiles. */
+import type { Clock } from '../../clock.ts'
+import type { Queryable } from '../../db/database.ts'
+import { countHolders } from '../orders/reserve-store.ts'
+import { countStock, type StockCount } from '../sold/figures-store.ts'
+import { readPace, type TariffPace } from './pace-store.ts'
+
+const dayMs = 86_400_000
+/** The pace is that of the last days, so that one busy day alone alarms nobody. */
+export const paceDays = 7
+/** Buying and loading new profiles takes the operator about so long. */
+export const lowBelowDays = 7
+
+export const stockLevels = ['enough', 'low', 'out'] as const
+export type StockLevel = (typeof stockLevels)[number]
+
+export type DeskTariff = StockCount &
+  Omit<TariffPace, 'sold'> & {
+    soldLastDays: number
+    /** At the pace of the last days; null when nothing was sold in them. */
+    daysOfCover: number | null
+    level: StockLevel
+    /** The banks that hold its reservations, the most first. */
+    holders: { bank: string; reserved: number }[]
+  }
+
+/** Every tariff with its stock, its pace and how long it lasts. */
+export async function readStockDesk(deps: { database: Queryable; clock: Clock }): Promise<DeskTariff[]> {
+  const now = deps.clock.now()
+  const [counts, paces, held] = await Promise.all([
+    countStock(deps.database, now),
+    readPace(deps.database, new Date(now.getTime() - paceDays * dayMs)),
+    countHolders(deps.database, now),
+  ])
+  const holdersOf = Map.groupBy(held, keyOf)
+  const paceOf = new Map(paces.map(pace => [keyOf(pace), pace]))
+  return counts.flatMap(count => {
+    const pace = paceOf.get(keyOf(count))
+    const holders = (holdersOf.get(keyOf(count)) ?? []).map(({ bank, reserved }) => ({ bank, reserved }))
+    return pace ? [{ ...deskTariff(count, pace), holders }] : []
+  })
+}
+
+const keyOf = ({ operatorCode, tariffCode }: { operatorCode: string; tariffCode: string }): string =>
+  JSON.stringify([operatorCode, tariffCode])
+
+function deskTariff(count: StockCount, { sold, ...pace }: TariffPace): Omit<DeskTariff, 'holders'> {
+  const daysOfCover = sold === 0 ? null : Math.floor((count.free * paceDays * 10) / sold) / 10
+  return { ...pace, ...count, soldLastDays: sold, daysOfCover, level: levelOf(count.free, daysOfCover, pace.isOffered) }
+}
+
+/** What is not offered needs no stock. */
+function levelOf(free: number, daysOfCover: number | null, isOffered: boolean): StockLevel {
+  if (!isOffered) return 'enough'
+  if (free === 0) return 'out'
+  return daysOfCover !== null && daysOfCover < lowBelowDays ? 'low' : 'enough'
+}

@@ -1,0 +1,172 @@
+/** What the platform's operator does with the stock of profiles (contract/contract/contract/operations.md, "The stock file"). */
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate as othersTurn } from 'node:timers/promises'
+import type pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import type { Clock } from '../../clock.ts'
+import { type Database, type Queryable, queryable } from '../../db/database.ts'
+import { longTransaction } from '../../db/long-transaction.ts'
+import { copyHeader, copyTrailer } from '../../db/streaming/copy-format.ts'
+import { DomainError } from '../../errors.ts'
+import { describeFaults } from '../../text/csv-lines.ts'
+import { encodeRows, type StagedProfile } from './copy.ts'
+import { readStockLines, type StockLine } from './file.ts'
+import { createRejects, type Reject, type Rejects } from './rejects.ts'
+import { resealIndexKey, type Sealing } from './sealing.ts'
+import * as stockStore from './store.ts'
+
+export type StockDeps = { database: Database; clock: Clock; sealing: Sealing }
+
+export type Imported = { imported: number; duplicates: number; rejected: number; rejects: Iterable<Reject> }
+
+const namedFaults = 20
+const analyzeFrom = 1_000
+
+/**
+ * Loads a stock file into a tariff, all or nothing, as a stream in bounded memory. A profile that is in stock already, in whichever
+ * tariff, is a duplicate and stays as it is.
+ *
+ * @param given.skipInvalid true: faulty lines are passed over and given as `rejects`; false: one of them, and nothing is imported
+ * @param given.dryRun true: all is checked and counted, and nothing stays
+ * @throws DomainError 'invalid' for a file without its header or that breaks off; without `skipInvalid` for faulty lines: the first
+ *   20 by line, then the count of all
+ */
+export async function importProfiles(
+  deps: StockDeps,
+  given: { tariffId: number; source: Readable; skipInvalid: boolean; dryRun?: boolean },
+): Promise<Imported> {
+  const { tariffId, source, skipInvalid, dryRun = false } = given
+  const rejects = createRejects()
+  const counts = { staged: 0 }
+  const load = async (client: pg.Client): Promise<Imported> => {
+    const transaction = queryable(client)
+    await stockStore.createStage(transaction)
+    const rows = sealedRows({ deps, tariffId, source, skipInvalid, rejects, counts })
+    await pipeline(rows, client.query(copyFrom(stockStore.copyIntoStage)))
+    await stockStore.lockImports(transaction)
+    if (await stockStore.isOvertaken(transaction, tariffId)) await renumber(deps, transaction, tariffId)
+    const imported = await stockStore.takeStaged(transaction, { tariffId, importedAt: deps.clock.now() })
+    if (imported >= analyzeFrom && !dryRun) await stockStore.analyzeProfiles(transaction)
+    return { imported, duplicates: counts.staged - imported, rejected: rejects.count, rejects }
+  }
+  return longTransaction(deps.database, load, { keep: !dryRun })
+}
+
+/**
+ * Gives the staged profiles new ids, above those of an import that ended meanwhile, and seals each anew, because the ciphertext is
+ * bound to the id. No other import draws ids that become visible before these: the caller holds the lock.
+ */
+async function renumber(deps: StockDeps, transaction: Queryable, tariffId: number): Promise<void> {
+  const { sealing } = deps
+  const upTo = await stockStore.lastStagedId(transaction)
+  await stockStore.indexStage(transaction)
+  for (let after = 0; ; ) {
+    const profiles = await stockStore.findStaged(transaction, { after, upTo, limit: resealedAtOnce })
+    const ids = await stockStore.drawProfileIds(transaction, profiles.length)
+    const changes = profiles.map(({ profileId, iccidHash, sealed }, n) => {
+      const secrets = sealing.open(sealed, { profileId, tariffId, iccidHash })
+      const id = ids[n] as number
+      return { before: profileId, after: id, sealed: sealing.seal(secrets, { profileId: id, tariffId, iccidHash }) }
+    })
+    await stockStore.renumberStaged(transaction, changes)
+    after = profiles.at(-1)?.profileId ?? upTo
+    if (profiles.length < resealedAtOnce) return
+  }
+}
+
+/** The lines of a file as rows for the database; counts them and notes those that are refused. */
+async function* sealedRows(work: {
+  deps: Pick<StockDeps, 'database' | 'sealing'>
+  tariffId: number
+  source: Readable
+  skipInvalid: boolean
+  rejects: Rejects
+  counts: { staged: number }
+}): AsyncGenerator<Buffer> {
+  const { deps, tariffId, skipInvalid, rejects, counts } = work
+  yield copyHeader
+  for await (const results of linesOf(work.source)) {
+    const lines: StockLine[] = []
+    for (const { lineNumber, result } of results) {
+      if ('fault' in result) rejects.add(lineNumber, result.fault)
+      else lines.push(result.line)
+    }
+    // Sealing some hundred lines takes some milliseconds; then other requests to this process have their turn.
+    await othersTurn()
+    // Once nothing will be imported, only the faults are still to be counted.
+    if (!skipInvalid && rejects.count > 0) continue
+    counts.staged += lines.length
+    if (lines.length === 0) continue
+    const ids = await stockStore.drawProfileIds(deps.database, lines.length)
+    yield encodeRows(ids.map((profileId, n) => sealLine(deps.sealing, { profileId, tariffId }, lines[n] as StockLine)))
+  }
+  if (!skipInvalid && rejects.count > 0) throw new DomainError('invalid', describeRejects(rejects))
+  yield copyTrailer
+}
+
+/** A source that fails is the caller's affair, and must not look like a database that is away. */
+async function* linesOf(source: Readable): ReturnType<typeof readStockLines> {
+  try {
+    yield* readStockLines(source)
+  } catch (error) {
+    if (error instanceof DomainError || 'statusCode' in Object(error)) throw error
+    throw new DomainError('invalid', 'The file could not be read to its end; nothing was imported')
+  }
+}
+
+function sealLine(
+  sealing: Sealing,
+  { profileId, tariffId }: { profileId: number; tariffId: number },
+  line: StockLine,
+): StagedProfile {
+  const iccidHash = sealing.hashIccid(line.iccid)
+  const sealed = sealing.seal(line, { profileId, tariffId, iccidHash })
+  return { profileId, iccidHash, msisdn: line.msisdn, sealed }
+}
+
+function describeRejects(rejects: Rejects): string[] {
+  const named: string[] = []
+  for (const { lineNumber, column, reason } of rejects) {
+    if (named.length === namedFaults) break
+    named.push(`line ${lineNumber}${column === 'line' ? '' : `, column ${column}`}: ${reason}`)
+  }
+  return describeFaults(named, rejects.count, 'nothing was imported')
+}
+
+/** Small enough that requests to the same process wait for no more than some milliseconds. */
+const resealedAtOnce = 500
+
+/**
+ * Seals every profile, and the key of the ICCID index, under the first master key, so that the others can be taken away. Sales go
+ * on meanwhile; broken off, it is simply run again.
+ *
+ * @param options.onProgress told after each step how many of all profiles have been looked at
+ * @returns how many were sealed anew
+ */
+export async function rotateKeys(
+  deps: { database: Database; sealing: Sealing; masterKeys: readonly Buffer[] },
+  options: { onProgress?: (progress: { done: number; total: number }) => void } = {},
+): Promise<{ resealed: number }> {
+  const { database, sealing } = deps
+  const total = await stockStore.countProfiles(database)
+  let done = 0
+  let resealed = 0
+  for (let last = 0; ; ) {
+    const profiles = await stockStore.findSealedProfiles(database, last, resealedAtOnce)
+    const changes = profiles
+      .filter(({ sealed }) => !sealing.isCurrent(sealed))
+      .map(profile => ({
+        profileId: profile.profileId,
+        before: profile.sealed,
+        after: sealing.seal(sealing.open(profile.sealed, profile), profile),
+      }))
+    if (changes.length > 0) resealed += await stockStore.replaceSealed(database, changes)
+    done += profiles.length
+    options.onProgress?.({ done, total: Math.max(done, total) })
+    last = profiles.at(-1)?.profileId ?? last
+    if (profiles.length < resealedAtOnce) break
+  }
+  await resealIndexKey(database, deps.masterKeys)
+  return { resealed }
+}

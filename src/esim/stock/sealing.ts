@@ -1,0 +1,81 @@
+/**
+ * Installation secrets at rest (contract/esim.md, "Secrets"): `iccid`, `pin1` and `activationCode` are kept only as AES-256-GCM
+ * ciphertext under a key derived from the master key. The ICCID's keyed hash makes it findable without being readable.
+ *
+ * The additional data binds a ciphertext to its row: profile id, tariff and ICCID hash (contract/security.md, "Keys"). Version 0.2 bound only the
+ * hash: such rows have a key of another purpose, are still read, and `perkline keys rotate` seals them anew.
+ */
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
+import type { Queryable } from '../../db/database.ts'
+import { createSealer, SealingError } from '../../sealing.ts'
+
+export type ProfileSecrets = { iccid: string; pin1: string; activationCode: string }
+
+/** The row that a ciphertext belongs to. */
+export type ProfileRow = { profileId: number; tariffId: number; iccidHash: Buffer }
+
+export type Sealing = {
+  seal(secrets: ProfileSecrets, row: ProfileRow): Buffer
+  /** @throws when the ciphertext was changed or belongs to another row; SealingError when none of the keys fits */
+  open(sealed: Buffer, row: ProfileRow): ProfileSecrets
+  hashIccid(iccid: string): Buffer
+  /** False when the ciphertext was made with another key than the first, or by version 0.2. */
+  isCurrent(sealed: Buffer): boolean
+}
+
+/** @param indexKey key of the ICCID's hash, see `loadIndexKey` */
+export function createSealing(masterKeys: readonly Buffer[], indexKey: Buffer): Sealing {
+  const sealer = createSealer(masterKeys, 'bound-profiles')
+  const boundToHash = createSealer(masterKeys, 'profiles')
+  const hashKey = createSecretKey(indexKey)
+  const openAny = (sealed: Buffer, row: ProfileRow): Buffer =>
+    boundToHash.knows(sealed) ? boundToHash.open(sealed, row.iccidHash) : sealer.open(sealed, additionalData(row))
+  return {
+    seal: ({ iccid, pin1, activationCode }, row) =>
+      sealer.seal(Buffer.from(`${iccid}\n${pin1}\n${activationCode}`), additionalData(row)),
+    open(sealed, row) {
+      const [iccid = '', pin1 = '', activationCode = ''] = openAny(sealed, row).toString().split('\n')
+      return { iccid, pin1, activationCode }
+    },
+    hashIccid: iccid => createHmac('sha256', hashKey).update(iccid).digest(),
+    isCurrent: sealer.isCurrent,
+  }
+}
+
+/** 8 bytes profile id, 4 bytes tariff id, then the ICCID hash. */
+function additionalData({ profileId, tariffId, iccidHash }: ProfileRow): Buffer {
+  const data = Buffer.allocUnsafe(12 + iccidHash.length)
+  data.writeBigInt64BE(BigInt(profileId), 0)
+  data.writeInt32BE(tariffId, 8)
+  iccidHash.copy(data, 12)
+  return data
+}
+
+const indexKeyPurpose = 'iccid-index'
+
+/**
+ * The key of the ICCID's hash: random, made once for a database and kept sealed in it, because a hash that changed with the master
+ * key would forget which profiles are in stock already.
+ *
+ * @throws SealingError when none of the master keys opens it: they are not this database's
+ */
+export async function loadIndexKey(database: Queryable, masterKeys: readonly Buffer[]): Promise<Buffer> {
+  const sealer = createSealer(masterKeys, 'sealed-keys')
+  const purpose = Buffer.from(indexKeyPurpose)
+  await database.execute('insert into sealed_keys (purpose, sealed) values ($1, $2) on conflict do nothing', [
+    indexKeyPurpose,
+    sealer.seal(randomBytes(32), purpose),
+  ])
+  const [row] = await database.query<{ sealed: Buffer }>('select sealed from sealed_keys where purpose = $1', [
+    indexKeyPurpose,
+  ])
+  if (!row) throw new SealingError('The key of the ICCID index is gone from the database')
+  return sealer.open(row.sealed, purpose)
+}
+
+/** Seals the index key anew under the first master key, so that the others can be taken away. */
+export async function resealIndexKey(database: Queryable, masterKeys: readonly Buffer[]): Promise<void> {
+  const key = await loadIndexKey(database, masterKeys)
+  const sealed = createSealer(masterKeys, 'sealed-keys').seal(key, Buffer.from(indexKeyPurpose))
+  await database.execute('update sealed_keys set sealed = $2 where purpose = $1', [indexKeyPurpose, sealed])
+}

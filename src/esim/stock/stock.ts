@@ -1,0 +1,253 @@
+/**
+ * Which profile to try next. Each process keeps a window of profiles that were free when it looked, oldest import first. The window
+ * is only a hint: the unique index on live orders decides, so a stale entry costs a try and never a wrong sale.
+ *
+ * A free profile is either above the tariff's position (`stock_positions`: everything up to there has been handed out before) or in
+ * `returned_profiles`. So finding one never walks over what was sold, and an empty tariff is known to be empty at once.
+ */
+import { randomInt } from 'node:crypto'
+import type { Clock } from '../../clock.ts'
+import { createSharedRead } from '../../db/batching.ts'
+import type { Queryable, Statement } from '../../db/database.ts'
+import { expire, joinLiveOrder, waitForLapsed } from '../orders/store.ts'
+
+export type Candidate = { profileId: number; msisdn: string }
+
+export type Stock = {
+  /** A profile to try, which nobody else of this process gets meanwhile; null when none is free. */
+  take(tariffId: number): Promise<Candidate | null>
+  /** Its order was made, or it turned out to be taken: not to be tried again. */
+  used(tariffId: number, candidate: Candidate): void
+  /** It was not needed: the next caller may have it. */
+  giveBack(tariffId: number, candidate: Candidate): void
+  /** Another process tries the same profiles: when that goes on, this one looks further ahead. */
+  overlapped(tariffId: number): void
+}
+
+const windowSize = 512
+const refillBelow = 256
+const stepSize = 1_000
+const quietMs = 1_000
+const returnedAtOnce = 500
+const overlapsUntilJump = 16
+
+type Window = {
+  free: Candidate[]
+  /** In the window, or given to a caller whose try is under way. */
+  known: Set<number>
+  trying: number
+  settled: PromiseWithResolvers<void>
+  /** Profiles up to here have been looked at. */
+  scannedUpTo: number
+  refilling: boolean
+  /** No refill ahead before this instant (of `performance.now()`): the last one found that the stock is nearly at its end. */
+  quietUntilMs: number
+  overlaps: number
+  refillNow(): Promise<void>
+}
+
+/** @param deps.onFault told when a refill in the background fails; the next caller then refills for itself */
+export function createStock(deps: { database: Queryable; clock: Clock; onFault(error: unknown): void }): Stock {
+  const { database } = deps
+  const windows = new Map<number, Window>()
+
+  const windowOf = (tariffId: number): Window => {
+    let window = windows.get(tariffId)
+    if (!window) {
+      window = {
+        free: [],
+        known: new Set(),
+        trying: 0,
+        settled: Promise.withResolvers(),
+        scannedUpTo: 0,
+        refilling: false,
+        quietUntilMs: 0,
+        overlaps: 0,
+        refillNow: createSharedRead(() => refillDry(tariffId, windowOf(tariffId))),
+      }
+      windows.set(tariffId, window)
+    }
+    return window
+  }
+
+  /**
+   * The window is dry: some reservations that are over are marked first, then everything that can be free is looked at. There may be
+   * very many of them, so the rest is marked only as long as nothing is found.
+   */
+  const refillDry = async (tariffId: number, window: Window): Promise<void> => {
+    if (window.free.length > 0) return
+    for (;;) {
+      const now = deps.clock.now()
+      const hasMore = await expire(database, now)
+      await addReturned(tariffId, window)
+      if (window.free.length > 0) return
+      await addUnsold(tariffId, window)
+      if (window.free.length > 0) return
+      if (hasMore) continue
+      window.scannedUpTo = await advancePosition(database, tariffId)
+      await addUnsold(tariffId, window)
+      if (window.free.length > 0 || !(await waitForLapsed(database, tariffId, now))) return
+    }
+  }
+
+  const refillAhead = async (tariffId: number, window: Window): Promise<void> => {
+    window.refilling = true
+    const before = window.free.length
+    try {
+      await addReturned(tariffId, window)
+      await addUnsold(tariffId, window)
+      await advancePosition(database, tariffId)
+      if (window.free.length <= before) window.quietUntilMs = performance.now() + quietMs
+    } catch (error) {
+      deps.onFault(error)
+    } finally {
+      window.refilling = false
+    }
+  }
+
+  const addReturned = async (tariffId: number, window: Window): Promise<void> => {
+    const rows = await database.query<Candidate>(findReturned, [tariffId, returnedAtOnce])
+    // They were imported before what waits in the window, so they go first.
+    const fresh = rows.filter(({ profileId }) => !window.known.has(profileId))
+    for (const { profileId } of fresh) window.known.add(profileId)
+    window.free.push(...fresh.reverse())
+  }
+
+  const addUnsold = async (tariffId: number, window: Window): Promise<void> => {
+    if (window.scannedUpTo === 0) window.scannedUpTo = await readPosition(database, tariffId)
+    const found: Candidate[] = []
+    while (found.length < windowSize) {
+      const from = window.scannedUpTo
+      const rows = await database.query<Candidate & { taken: boolean }>(scanStep, [tariffId, from, stepSize])
+      for (const { profileId, msisdn, taken } of rows) {
+        if (!taken && !window.known.has(profileId)) {
+          window.known.add(profileId)
+          found.push({ profileId, msisdn })
+        }
+      }
+      window.scannedUpTo = Math.max(window.scannedUpTo, rows.at(-1)?.profileId ?? from)
+      if (rows.length < stepSize) break
+    }
+    // The window is taken from its end: the oldest profile stands there.
+    if (found.length > 0) window.free = [...found.reverse(), ...window.free]
+  }
+
+  const settle = (tariffId: number): Window => {
+    const window = windowOf(tariffId)
+    window.trying--
+    window.settled.resolve()
+    window.settled = Promise.withResolvers()
+    return window
+  }
+
+  return {
+    async take(tariffId) {
+      const window = windowOf(tariffId)
+      while (window.free.length === 0) {
+        const { settled, trying } = window
+        await window.refillNow()
+        if (window.free.length > 0) break
+        // The last profiles are being tried by others, who may also have come during the look: only their outcome tells whether
+        // one is left.
+        if (trying === 0 && window.trying === 0) return null
+        await settled.promise
+      }
+      const candidate = window.free.pop()
+      if (!candidate) return null
+      window.trying++
+      const low = window.free.length < refillBelow && !window.refilling
+      if (low && performance.now() > window.quietUntilMs) void refillAhead(tariffId, window)
+      return candidate
+    },
+
+    used(tariffId, candidate) {
+      settle(tariffId).known.delete(candidate.profileId)
+    },
+
+    giveBack(tariffId, candidate) {
+      settle(tariffId).free.push(candidate)
+    },
+
+    overlapped(tariffId) {
+      const window = windowOf(tariffId)
+      if (++window.overlaps < overlapsUntilJump) return
+      window.overlaps = 0
+      void jumpAhead(database, tariffId, window.scannedUpTo)
+        .then(profileId => {
+          for (const candidate of window.free) window.known.delete(candidate.profileId)
+          window.free = []
+          // Where there is nothing further ahead, what is left is found from the position on.
+          window.scannedUpTo = profileId ?? 0
+        })
+        .catch(deps.onFault)
+    },
+  }
+}
+
+// Those that were sold again but are still listed are passed over before the limit, or enough of them would hide the others.
+const findReturned: Statement = {
+  name: 'esim.find-returned-profiles',
+  text: `
+    select r.profile_id as "profileId", p.msisdn
+    from (
+      select r.profile_id from returned_profiles r
+      ${joinLiveOrder('r')}
+      where r.tariff_id = $1 and o.taken is null
+      order by r.profile_id limit $2) r
+    join profiles p using (profile_id)
+    order by r.profile_id`,
+}
+
+// A lateral probe per profile of a bounded step: `not exists` over the whole turns into a hash over all orders.
+const scanStep: Statement = {
+  name: 'esim.scan-profiles',
+  text: `
+    select p.profile_id as "profileId", p.msisdn, o.taken is not null as taken
+    from (select profile_id, msisdn from profiles where tariff_id = $1 and profile_id > $2 order by profile_id limit $3) p
+    ${joinLiveOrder('p')}
+    order by p.profile_id`,
+}
+
+const readPositionStatement: Statement = {
+  name: 'esim.read-stock-position',
+  text: 'select taken_up_to as "takenUpTo" from stock_positions where tariff_id = $1',
+}
+
+async function readPosition(database: Queryable, tariffId: number): Promise<number> {
+  const [row] = await database.query<{ takenUpTo: number }>(readPositionStatement, [tariffId])
+  return row?.takenUpTo ?? 0
+}
+
+/**
+ * Moves the tariff's position over profiles that are all taken. It never goes back: whoever is passed over is on a live order, and
+ * gets into `returned_profiles` in the very statement that ends that order.
+ *
+ * @returns the position
+ */
+async function advancePosition(database: Queryable, tariffId: number): Promise<number> {
+  let position = await readPosition(database, tariffId)
+  const start = position
+  for (;;) {
+    const rows = await database.query<{ profileId: number; taken: boolean }>(scanStep, [tariffId, position, stepSize])
+    const firstFree = rows.findIndex(({ taken }) => !taken)
+    const last = firstFree === -1 ? rows.at(-1) : rows[firstFree - 1]
+    if (last) position = last.profileId
+    if (firstFree !== -1 || rows.length < stepSize) break
+  }
+  if (position > start)
+    await database.execute(
+      `insert into stock_positions (tariff_id, taken_up_to) values ($1, $2)
+       on conflict (tariff_id) do update set taken_up_to = greatest(stock_positions.taken_up_to, excluded.taken_up_to)`,
+      [tariffId, position],
+    )
+  return position
+}
+
+/** Some windows further on, at random, if there is so much stock. */
+async function jumpAhead(database: Queryable, tariffId: number, from: number): Promise<number | null> {
+  const [row] = await database.query<{ profileId: number }>(
+    `select profile_id as "profileId" from profiles where tariff_id = $1 and profile_id > $2 order by profile_id offset $3 limit 1`,
+    [tariffId, from, randomInt(1, 8) * 2 * windowSize],
+  )
+  return row?.profileId ?? null
+}

@@ -1,0 +1,146 @@
+/** All SQL of the operator's side of the stock: loading and sealing anew. Selling is in `store.ts`, counting in `sold/`. */
+import type { Queryable } from '../../db/database.ts'
+import type { ProfileRow } from './sealing.ts'
+
+/** A place for new profiles that belongs to this transaction alone: it costs no write-ahead log, and goes with the transaction. */
+export async function createStage(transaction: Queryable): Promise<void> {
+  await transaction.execute(
+    'create temporary table staged_profiles (profile_id bigint, iccid_hash bytea, msisdn text, sealed bytea) on commit drop',
+  )
+}
+
+export const copyIntoStage = 'copy staged_profiles (profile_id, iccid_hash, msisdn, sealed) from stdin (format binary)'
+
+const importLock = 7_365_014
+
+/**
+ * One import at a time takes its profiles, from here until its transaction ends: two with the same profiles would wait for each other
+ * in a circle.
+ */
+export async function lockImports(transaction: Queryable): Promise<void> {
+  await transaction.execute('select pg_advisory_xact_lock($1)', [importLock])
+}
+
+/**
+ * Whether another import has put later ids into the tariff since the first of these was drawn. Sales rely on the ids of a tariff
+ * becoming visible in their order (`stock.ts`).
+ */
+export async function isOvertaken(transaction: Queryable, tariffId: number): Promise<boolean> {
+  const later = await transaction.query(
+    `select from profiles where tariff_id = $1 and profile_id > (select min(profile_id) from staged_profiles) limit 1`,
+    [tariffId],
+  )
+  return later.length > 0
+}
+
+/** For `findStaged`, which is needed by overtaken imports only. */
+export async function indexStage(transaction: Queryable): Promise<void> {
+  await transaction.execute('create index on staged_profiles (profile_id)')
+  await transaction.execute('analyze staged_profiles')
+}
+
+/** The next staged profiles by id. */
+export function findStaged(
+  transaction: Queryable,
+  range: { after: number; upTo: number; limit: number },
+): Promise<Omit<SealedProfile, 'tariffId'>[]> {
+  return transaction.query(
+    `select profile_id as "profileId", iccid_hash as "iccidHash", sealed from staged_profiles
+     where profile_id > $1 and profile_id <= $2 order by profile_id limit $3`,
+    [range.after, range.upTo, range.limit],
+  )
+}
+
+export async function lastStagedId(transaction: Queryable): Promise<number> {
+  const [row] = await transaction.query<{ last: number | null }>('select max(profile_id) as last from staged_profiles')
+  return row?.last ?? 0
+}
+
+export async function renumberStaged(
+  transaction: Queryable,
+  changes: { before: number; after: number; sealed: Buffer }[],
+): Promise<void> {
+  await transaction.execute(
+    `update staged_profiles s set profile_id = i.after, sealed = i.sealed
+     from unnest($1::bigint[], $2::bigint[], $3::bytea[]) as i (before, after, sealed) where s.profile_id = i.before`,
+    [changes.map(({ before }) => before), changes.map(({ after }) => after), changes.map(({ sealed }) => sealed)],
+  )
+}
+
+/** Draws ids for new profiles, ascending; ids of duplicates stay unused. */
+export async function drawProfileIds(database: Queryable, count: number): Promise<number[]> {
+  const rows = await database.query<{ id: number }>(
+    {
+      name: 'esim.draw-profile-ids',
+      text: `select nextval(pg_get_serial_sequence('profiles', 'profile_id')) as id from generate_series(1, $1)`,
+    },
+    [count],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Takes the staged profiles into stock; those that are in stock already are passed over. @returns how many were new */
+export function takeStaged(transaction: Queryable, given: { tariffId: number; importedAt: Date }): Promise<number> {
+  return transaction.execute(
+    `insert into profiles (profile_id, tariff_id, iccid_hash, msisdn, sealed, imported_at) overriding system value
+     select profile_id, $1, iccid_hash, msisdn, sealed, $2 from staged_profiles
+     on conflict (iccid_hash) do nothing`,
+    [given.tariffId, given.importedAt],
+  )
+}
+
+/** What the planner knows of a table is old after many new rows, and its plans then walk over all of them. */
+export async function analyzeProfiles(transaction: Queryable): Promise<void> {
+  await transaction.execute('analyze profiles')
+}
+
+export type SealedProfile = ProfileRow & { sealed: Buffer }
+
+export async function countProfiles(database: Queryable): Promise<number> {
+  const [row] = await database.query<{ profiles: number }>('select count(*) as profiles from profiles')
+  return row?.profiles ?? 0
+}
+
+/** The next profiles by id. */
+export function findSealedProfiles(database: Queryable, after: number, limit: number): Promise<SealedProfile[]> {
+  return database.query(
+    {
+      name: 'esim.find-sealed-profiles',
+      text: `select profile_id as "profileId", tariff_id as "tariffId", iccid_hash as "iccidHash", sealed from profiles
+             where profile_id > $1 order by profile_id limit $2`,
+    },
+    [after, limit],
+  )
+}
+
+/** Profiles picked at random over the whole stock, about `size` of them; all where there are not more. */
+export function sampleSealedProfiles(database: Queryable, size: number): Promise<SealedProfile[]> {
+  return database.query(
+    `with bounds as (
+       select min(profile_id) as low, max(profile_id) as high from profiles
+     ), picked as (
+       select distinct case when high - low < $1 then low + n else low + floor(random() * (high - low + 1))::bigint end as profile_id
+       from bounds cross join generate_series(0, $1 - 1) as n
+     )
+     select p.profile_id as "profileId", p.tariff_id as "tariffId", p.iccid_hash as "iccidHash", p.sealed
+     from picked join profiles p using (profile_id)
+     order by p.profile_id`,
+    [size],
+  )
+}
+
+/** Replaces each ciphertext that is still the one that was read. @returns how many */
+export function replaceSealed(
+  database: Queryable,
+  changes: { profileId: number; before: Buffer; after: Buffer }[],
+): Promise<number> {
+  return database.execute(
+    {
+      name: 'esim.replace-sealed',
+      text: `update profiles p set sealed = i.after
+             from unnest($1::bigint[], $2::bytea[], $3::bytea[]) as i (profile_id, before, after)
+             where p.profile_id = i.profile_id and p.sealed = i.before`,
+    },
+    [changes.map(({ profileId }) => profileId), changes.map(({ before }) => before), changes.map(({ after }) => after)],
+  )
+}

@@ -1,0 +1,106 @@
+/** Taking free profiles out of sale for good (contract/contract/operations.md, "The stock file"). */
+import type { Queryable } from '../../db/database.ts'
+import { tell } from '../../events/tell.ts'
+import { newOrderId } from '../orders/order-id.ts'
+import { expire } from '../orders/store.ts'
+import type { StockDeps } from './operations.ts'
+
+/** Why a profile is not withdrawn. */
+export const withdrawalProblems = ['sold', 'reserved', 'unknown', 'other-tariff', 'withdrawn'] as const
+export type WithdrawalProblem = (typeof withdrawalProblems)[number]
+
+export type Withdrawn = {
+  withdrawn: number
+  notFree: number
+  /** `iccid`: its last 4 digits; `line`: its place among those given, from 1. */
+  problems: { iccid: string; line: number; reason: WithdrawalProblem }[]
+}
+
+/**
+ * Takes free profiles out of sale; an ICCID that is given twice counts once, at its first place.
+ *
+ * @param given.tariffIds only profiles of these tariffs are withdrawn; null: of all
+ */
+export async function withdrawProfiles(
+  deps: StockDeps,
+  given: { iccids: readonly string[]; tariffIds?: readonly number[] | null },
+): Promise<Withdrawn> {
+  const { database, sealing } = deps
+  const now = deps.clock.now()
+  // A reservation that is over still holds its profile until it is marked.
+  while (await expire(database, now));
+  const lines = new Map<string, number>()
+  for (const [index, iccid] of given.iccids.entries()) if (!lines.has(iccid)) lines.set(iccid, index + 1)
+  const iccids = [...lines.keys()]
+  const iccidHashes = iccids.map(iccid => sealing.hashIccid(iccid))
+  const { withdrawn, left } = await database.transaction(transaction =>
+    withdraw(transaction, {
+      iccidHashes,
+      orderIds: iccids.map(() => newOrderId(now)),
+      tariffIds: given.tariffIds ?? null,
+      now,
+    }),
+  )
+  const problems = left.map(({ place, reason }) => {
+    const iccid = iccids[place - 1] ?? ''
+    return { iccid: iccid.slice(-4), line: lines.get(iccid) ?? 0, reason }
+  })
+  return { withdrawn, notFree: problems.length, problems }
+}
+
+type Left = { place: number; reason: WithdrawalProblem }
+
+/**
+ * Makes an order `withdrawn` of each profile that no live order names. The unique index on live orders decides, so that a sale at the
+ * same moment either comes before or finds the profile gone.
+ *
+ * @param given.orderIds one for each hash
+ * @returns how many were taken, and why the others were not, by their place among the hashes
+ */
+async function withdraw(
+  transaction: Queryable,
+  given: { iccidHashes: Buffer[]; orderIds: string[]; tariffIds: readonly number[] | null; now: Date },
+): Promise<{ withdrawn: number; left: Left[] }> {
+  const { iccidHashes, orderIds, tariffIds, now } = given
+  const taken = await transaction.query<{ profileId: number }>(
+    `with taken as (
+       insert into orders (order_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until, ended_by)
+       select i.order_id, p.tariff_id, p.profile_id, 'withdrawn', 0, '', $3, $3, 'operator'
+       from unnest($1::bytea[], $2::uuid[]) as i (iccid_hash, order_id) join profiles p using (iccid_hash)
+       where $4::int[] is null or p.tariff_id = any($4)
+       order by p.tariff_id, p.profile_id
+       on conflict do nothing
+       returning order_id, bank_id, profile_id
+     ), told as (${tell('profile.withdrawn', 'taken')}
+     )
+     select profile_id as "profileId" from taken`,
+    [iccidHashes, orderIds, now, tariffIds],
+  )
+  const takenIds = taken.map(({ profileId }) => profileId)
+  // A statement of its own: it sees what a cancel gave back that the first one had to wait for.
+  await transaction.execute('delete from returned_profiles where profile_id = any($1)', [takenIds])
+  return { withdrawn: taken.length, left: await findLeft(transaction, iccidHashes, tariffIds, takenIds) }
+}
+
+/** A profile that has become free since the statement before counts as reserved: it was so when it was asked for. */
+function findLeft(
+  transaction: Queryable,
+  iccidHashes: Buffer[],
+  tariffIds: readonly number[] | null,
+  takenIds: number[],
+): Promise<Left[]> {
+  return transaction.query<Left>(
+    `select i.place::int, case
+       when p.profile_id is null then 'unknown'
+       when p.tariff_id <> all($2::int[]) then 'other-tariff'
+       when o.status = 'confirmed' then 'sold'
+       when o.status = 'withdrawn' then 'withdrawn'
+       else 'reserved' end as reason
+     from unnest($1::bytea[]) with ordinality as i (iccid_hash, place)
+     left join profiles p using (iccid_hash)
+     left join orders o on o.profile_id = p.profile_id and o.status in ('reserved', 'confirmed', 'withdrawn')
+     where not exists (select from unnest($3::bigint[]) as t (profile_id) where t.profile_id = p.profile_id)
+     order by i.place`,
+    [iccidHashes, tariffIds, takenIds],
+  )
+}

@@ -1,0 +1,42 @@
+/** Answers of many lines, each a JSON value of its own (`application/x-ndjson`), sent as they come. */
+import { PassThrough, Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { DomainError } from '../../errors.ts'
+
+const type = 'application/x-ndjson; charset=utf-8'
+const textOf = (line: object): string => `${JSON.stringify(line)}\n`
+
+/** Sends lines that are there already, no faster than they are read. */
+export function sendLines(reply: FastifyReply, lines: Iterable<object>): FastifyReply {
+  const texts = function* () {
+    for (const line of lines) yield textOf(line)
+  }
+  return reply.type(type).send(Readable.from(texts()))
+}
+
+/**
+ * Sends what `work` tells while it goes on. Should it fail before the first line, that is an ordinary error; afterwards the last line
+ * is `{"error": "..."}`. It goes on to its end also when nobody reads any more.
+ */
+export async function sendProgress(
+  reply: FastifyReply,
+  work: (tell: (line: object) => void) => Promise<void>,
+): Promise<FastifyReply> {
+  const lines = new PassThrough()
+  const started = Promise.withResolvers<void>()
+  const tell = (line: object) => {
+    if (!lines.destroyed) lines.write(textOf(line))
+    started.resolve()
+  }
+  const done = work(tell)
+  await Promise.race([started.promise, done])
+  done.then(
+    () => lines.end(),
+    (error: unknown) => {
+      if (!(error instanceof DomainError)) reply.log.error({ err: error }, 'unexpected error')
+      tell({ error: error instanceof DomainError ? error.message : 'It broke off; start it again' })
+      lines.end()
+    },
+  )
+  return reply.type(type).send(lines)
+}

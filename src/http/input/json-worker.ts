@@ -1,0 +1,28 @@
+/** The thread of `readJsonAside`. */
+import { workerData } from 'node:worker_threads'
+import { DomainError } from '../../errors.ts'
+import { givePieces } from '../../work/worker-pieces.ts'
+import { countValues, readJson } from './json.ts'
+import { type AsideReader, type JsonPiece, neededFields, splitValue } from './json-pieces.ts'
+import { findFaults } from './validation.ts'
+
+async function read(): Promise<{ pieces: JsonPiece[]; memory: ArrayBuffer[] }> {
+  const { bytes, bounds, schema, reader } = workerData
+  try {
+    countValues(bytes, bounds)
+    const value = readJson(bytes, bounds)
+    const faults = findFaults(schema, value)
+    const fields = neededFields(value, schema, faults)
+    const { readAside }: { readAside: AsideReader } = reader ? await import(reader) : { readAside: asItIs }
+    const { body, memory } = readAside(fields)
+    return { pieces: splitValue(body, faults), memory }
+  } catch (error) {
+    if (error instanceof DomainError) return { pieces: [{ fault: error.details }], memory: [] }
+    throw error
+  }
+}
+
+const asItIs: AsideReader = body => ({ body, memory: [] })
+
+const { pieces, memory } = await read()
+await givePieces(pieces, memory)

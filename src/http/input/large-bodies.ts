@@ -1,0 +1,87 @@
+/**
+ * JSON bodies that are large take turns: what waits is not read, and it is known before who sends it and, for an edit, that he may
+ * (contract/http.md, "Request bodies").
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { createTurns, type Turns } from '../../work/turns.ts'
+import { leaving } from '../answer/leaving.ts'
+import { seeBody } from '../idempotency.ts'
+import { accountOf } from '../limits/account.ts'
+import { countValues, type JsonBounds, readJson } from './json.ts'
+import { readJsonAside } from './json-pieces.ts'
+import { refuseLateBody } from './late-body.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How much the body may hold, where that is not the usual. */
+    jsonBounds?: JsonBounds
+    /** The module that reads the fields of a large body in the thread, see `AsideReader`. */
+    asideReader?: URL
+    /** Refuses a request before its large body is read. */
+    beforeBody?: (request: FastifyRequest) => Promise<void>
+  }
+  interface FastifyRequest {
+    hasBodyTurn: boolean
+  }
+}
+
+const largeBytes = 256 * 1024
+/** Read in some milliseconds. */
+const fewValues = 5_000
+const waitMs = 60_000
+const limits = { atOnce: 4, perPartner: 2, waiting: 200, waitMs }
+
+/** How long a body may wait before it is read. */
+export const bodyWaitMs = (request: FastifyRequest): number => (isLarge(request) ? waitMs : 0)
+
+/** Reads the JSON bodies of all routes. To be called after all other hooks that may refuse a request. */
+export function readBodies(app: FastifyInstance): void {
+  const turns = createTurns(limits, 'Other large requests are still being read: try again in a moment')
+  // A parser gets no reply.
+  const replies = new WeakMap<FastifyRequest, FastifyReply>()
+  app.decorateRequest('hasBodyTurn', false)
+  app.addHook('preParsing', async (request, reply) => {
+    if (!takesLarge(request)) return
+    replies.set(request, reply)
+    if (!isLarge(request)) return
+    const { beforeBody, longUpload, bodyTimeoutMs } = request.routeOptions.config
+    await beforeBody?.(request)
+    await takeTurn(turns, request, reply)
+    if (!longUpload && bodyTimeoutMs !== undefined) refuseLateBody(request, reply, bodyTimeoutMs)
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer<ArrayBuffer>) => {
+      if (!(await seeBody(request, body))) return {}
+      const { config, schema } = request.routeOptions
+      const { jsonBounds: bounds, asideReader: reader } = config
+      if (body.length <= largeBytes && countValues(body, bounds) <= fewValues) return readJson(body, bounds)
+      const reply = replies.get(request)
+      if (!request.hasBodyTurn && reply) await takeTurn(turns, request, reply)
+      return readJsonAside(body, { bounds, schema: Object(schema?.body), reader })
+    },
+  )
+}
+
+async function takeTurn(turns: Turns, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const left = leaving(reply)
+  const end = await turns.take(accountOf(request) ?? request.ip, left)
+  request.hasBodyTurn = true
+  if (left.aborted) end()
+  else left.addEventListener('abort', end)
+}
+
+const takesLarge = ({ routeOptions: { bodyLimit = 0, config } }: FastifyRequest): boolean =>
+  bodyLimit > largeBytes && config?.bodyType === undefined
+
+/** Whether a JSON body is larger than usual, or may be: of a chunked one that is not told. Too large ones are refused unread. */
+function isLarge(request: FastifyRequest): boolean {
+  if (!takesLarge(request)) return false
+  const { headers, routeOptions } = request
+  const announced = Number(headers['content-length'] ?? 0)
+  return (
+    headers['transfer-encoding'] !== undefined || (announced > largeBytes && announced <= (routeOptions.bodyLimit ?? 0))
+  )
+}

@@ -1,0 +1,17 @@
+/** What the schema of a form has found wrong, for a route that tells it together with the rules beyond the schema. */
+import type { FastifyRequest } from 'fastify'
+import { faultMessages } from './validation.ts'
+
+/**
+ * @param part where the form is
+ * @throws the fault of another part, which ends the request at once
+ */
+export function schemaFaults(
+  request: Pick<FastifyRequest, 'validationError'>,
+  part: 'body' | 'querystring' = 'body',
+): string[] {
+  const { validationError } = request
+  if (!validationError) return []
+  if (validationError.validationContext !== part) throw validationError
+  return faultMessages(validationError.validation as never)
+}

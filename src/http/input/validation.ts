@@ -1,0 +1,172 @@
+/**
+ * Checks what partners send against the same schemas that types, answers and OpenAPI come from. All faults are told at once, each
+ * in the contract's form `<field> must be ...` with the full path of a nested field.
+ */
+
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import AjvFormats from 'ajv-formats'
+import type { FastifySchemaCompiler } from 'fastify'
+import type { TSchema } from 'typebox'
+import { uuidForm } from '../../text/uuid.ts'
+import { boundKeywords } from './bounded-keywords.ts'
+import { innerPath, shownName } from './field-name.ts'
+
+/** More faults than anybody reads are not listed. */
+const mostFaults = 100
+
+const isDateTime = AjvFormats.default.get('date-time') as { validate(text: string): boolean }
+
+function createAjv(): Ajv2020 {
+  const ajv = new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    removeAdditional: false,
+    useDefaults: true,
+    strict: true,
+    strictTypes: false,
+    allowUnionTypes: true,
+  })
+  AjvFormats.default(ajv, ['date', 'uri'])
+  // The usual definition also takes the prefix urn:uuid:, which the database does not.
+  ajv.addFormat('uuid', uuidForm)
+  // The usual definition also takes a leap second and a zone without minutes, which no Date can hold.
+  ajv.addFormat('date-time', text => isDateTime.validate(text) && !Number.isNaN(Date.parse(text)))
+  // 'x-must-be' completes "<field> must be ..." where a pattern or format would say too little.
+  // 'x-documented' is for the OpenAPI document alone: rules that the server checks in its own code.
+  ajv.addVocabulary(['x-must-be', 'x-documented'])
+  boundKeywords(ajv, mostFaults)
+  return ajv
+}
+
+const ajv = createAjv()
+
+/** What the messages are made of. */
+export type SchemaFault = Pick<ErrorObject, 'instancePath' | 'schemaPath' | 'keyword' | 'params' | 'parentSchema'>
+
+/** What a schema finds in a value, in a form that can be handed to another thread. Defaults are filled in. */
+export function findFaults(schema: object, value: unknown): SchemaFault[] {
+  const validate = ajv.compile(schema)
+  if (validate(value)) return []
+  return (validate.errors ?? []).map(({ instancePath, schemaPath, keyword, params, parentSchema }) => ({
+    instancePath,
+    schemaPath,
+    keyword,
+    params,
+    parentSchema: { 'x-must-be': parentSchema?.['x-must-be'] },
+  }))
+}
+
+/** The bodies that another thread has checked, with what it has found. */
+const checkedBodies = new WeakMap<object, readonly SchemaFault[]>()
+
+/** Keeps a body from being checked here again. */
+export function noteFaults(body: object, faults: readonly SchemaFault[]): void {
+  checkedBodies.set(body, faults)
+}
+
+/** Code is made from a schema when the first request comes that it is for: most of a start was that code. */
+export const validatorCompiler = (({ schema, httpPart }) => {
+  const typed = httpPart === 'body' ? [] : typedTexts(schema)
+  let validate: ValidateFunction | undefined
+  const check = (value: Record<string, unknown>): boolean => {
+    const faults = httpPart === 'body' ? checkedBodies.get(value) : undefined
+    if (faults) {
+      check.errors = faults
+      return faults.length === 0
+    }
+    readTexts(value, typed)
+    validate ??= ajv.compile(schema)
+    const isRight = validate(value)
+    check.errors = validate.errors ?? null
+    return isRight
+  }
+  check.errors = null as readonly SchemaFault[] | null
+  return check
+}) as FastifySchemaCompiler<TSchema>
+
+/** The names of a schema that stand for a number or a truth value, each with its type. */
+const typedTexts = (schema: TSchema): [name: string, { type?: string }][] =>
+  Object.entries((schema as { properties?: Record<string, { type?: string }> }).properties ?? {}).filter(
+    ([, { type }]) => type === 'integer' || type === 'boolean',
+  )
+
+/** Query and path hold nothing but text: a number there is its decimal digits, and no other spelling of it. */
+function readTexts(texts: Record<string, unknown>, typed: ReturnType<typeof typedTexts>): void {
+  for (const [name, { type }] of typed) {
+    const text = texts[name]
+    if (typeof text !== 'string') continue
+    if (type === 'integer' && /^-?\d{1,15}$/.test(text)) texts[name] = Number(text)
+    if (type === 'boolean' && (text === 'true' || text === 'false')) texts[name] = text === 'true'
+  }
+}
+
+/** The faults as the contract words them, without repetitions. */
+export function faultMessages(errors: readonly SchemaFault[]): string[] {
+  const messages = new Set<string>()
+  for (const error of errors) {
+    const message = faultMessage(error)
+    if (message !== null) messages.add(message)
+    if (messages.size === mostFaults) break
+  }
+  return [...messages]
+}
+
+function faultMessage(error: SchemaFault): string | null {
+  const path = error.instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+  const inner = (name: string) => shownName(innerPath(path, name))
+  const { params, keyword } = error
+  if (keyword === 'required') return `${inner(params.missingProperty)} must be given`
+  if (keyword === 'additionalProperties')
+    return `${inner(params.additionalProperty) || 'the field without a name'} must be omitted`
+  // These only repeat that one of their branches failed, which is told already.
+  if (keyword === 'if' || keyword === 'anyOf' || keyword === 'oneOf') return null
+  return `${shownName(path) || 'body'} must be ${requirement(error)}`
+}
+
+const characters = (limit: number): string => `${limit} character${limit === 1 ? '' : 's'}`
+
+function requirement({ keyword, params, parentSchema }: SchemaFault): string {
+  const mustBe: unknown = parentSchema?.['x-must-be']
+  if (typeof mustBe === 'string') return mustBe
+  switch (keyword) {
+    case 'type':
+      return [params.type].flat().map(withArticle).join(' or ')
+    case 'maxLength':
+      return `shorter than or equal to ${characters(params.limit)}`
+    case 'minLength':
+      return `longer than or equal to ${characters(params.limit)}`
+    case 'minimum':
+      return `at least ${params.limit}`
+    case 'maximum':
+      return `at most ${params.limit}`
+    case 'exclusiveMinimum':
+      return `greater than ${params.limit}`
+    case 'multipleOf':
+      return `a multiple of ${params.multipleOf}`
+    case 'minItems':
+      return `a list of at least ${params.limit}`
+    case 'maxItems':
+      return `a list of at most ${params.limit}`
+    case 'uniqueItems':
+      return 'a list without repetitions'
+    case 'enum':
+      return `one of ${params.allowedValues.join(', ')}`
+    case 'const':
+      return String(params.allowedValue)
+    case 'format':
+      return formats[params.format] ?? `in the format ${params.format}`
+    default:
+      return `right (${keyword})`
+  }
+}
+
+const formats: Record<string, string> = {
+  uuid: 'a UUID',
+  uri: 'a URL',
+  date: 'an ISO 8601 date',
+  'date-time': 'an ISO 8601 date and time with a time zone',
+}
+
+const withArticle = (type: string): string =>
+  type === 'null' ? 'null' : `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`

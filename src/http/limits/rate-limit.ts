@@ -1,0 +1,100 @@
+/**
+ * How many requests an account or an address may send (contract/limits.md, "Requests"): a token bucket, kept as the one
+ * instant at which it will be full again (the generic cell rate algorithm), in this process or, for all processes together, in Redis
+ * or Valkey.
+ */
+import type { FastifyReply } from 'fastify'
+import { DomainError } from '../../errors.ts'
+
+export type RateLimit = { perSecond: number; burst: number }
+export type Decision = {
+  allowed: boolean
+  /** Requests that may follow at once. */
+  remaining: number
+  /** Seconds until the bucket is full again. */
+  resetSeconds: number
+  /** Seconds to wait when not allowed, at least 1. */
+  retryAfterSeconds: number
+}
+
+export type RateLimiter = {
+  limit: RateLimit
+  /** Takes one request out of the bucket of `key`, if there is room. */
+  take(key: string): Promise<Decision> | Decision
+  close(): Promise<void>
+}
+
+/** A map of fewer buckets is never searched for those that are full again. */
+const fewBuckets = 10_000
+
+/** One request takes `1000 / perSecond` milliseconds of the bucket. */
+export function decide(limit: RateLimit, fullAtMs: number, nowMs: number): { fullAtMs: number; decision: Decision } {
+  const costMs = 1000 / limit.perSecond
+  const capacityMs = limit.burst * costMs
+  const start = Math.max(fullAtMs, nowMs)
+  const allowed = start + costMs - nowMs <= capacityMs + 1e-6
+  const next = allowed ? start + costMs : start
+  return {
+    fullAtMs: next,
+    decision: {
+      allowed,
+      remaining: Math.max(0, Math.floor((capacityMs - (next - nowMs)) / costMs + 1e-6)),
+      resetSeconds: Math.ceil((next - nowMs) / 1000),
+      retryAfterSeconds: Math.max(1, Math.ceil((start + costMs - nowMs - capacityMs) / 1000)),
+    },
+  }
+}
+
+/**
+ * @param nowMs a clock that never goes back; real time, whatever the sandbox clock says
+ * @param buckets where it keeps when each is full again
+ */
+export function createLocalRateLimiter(
+  limit: RateLimit,
+  nowMs: () => number = () => performance.now(),
+  buckets = new Map<string, number>(),
+): RateLimiter {
+  let sweepAt = fewBuckets
+  /** A full bucket is as good as none, so that addresses seen once take no memory for ever. */
+  const dropFull = (now: number) => {
+    for (const [key, fullAtMs] of buckets) if (fullAtMs <= now) buckets.delete(key)
+    sweepAt = Math.max(fewBuckets, 2 * buckets.size)
+  }
+  return {
+    limit,
+    take(key) {
+      const now = nowMs()
+      if (buckets.size >= sweepAt) dropFull(now)
+      const { fullAtMs, decision } = decide(limit, buckets.get(key) ?? 0, now)
+      buckets.set(key, fullAtMs)
+      return decision
+    },
+    async close() {},
+  }
+}
+
+/** The fields `RateLimit` and `RateLimit-Policy` as the IETF's draft has them. @param holder whose limit it is */
+export function rateLimitHeaders(
+  limit: RateLimit,
+  decision: Decision | null,
+  holder: 'bank' | 'account' | 'address' = 'bank',
+): Record<string, string> {
+  const windowSeconds = Math.max(1, Math.ceil(limit.burst / limit.perSecond))
+  const { remaining, resetSeconds } = decision ?? { remaining: limit.burst, resetSeconds: 0 }
+  return {
+    'ratelimit-policy': `"${holder}";q=${limit.burst};w=${windowSeconds}`,
+    ratelimit: `"${holder}";r=${remaining};t=${resetSeconds}`,
+  }
+}
+
+/** Takes a request out of a bucket and tells the limit. @throws DomainError 'too-many' when the bucket is empty */
+export async function limitRequest(
+  reply: FastifyReply,
+  limiter: RateLimiter,
+  asked: { key: string; holder: 'bank' | 'account' | 'address' },
+): Promise<void> {
+  const decision = await limiter.take(asked.key)
+  reply.headers(rateLimitHeaders(limiter.limit, decision, asked.holder))
+  if (!decision.allowed)
+    throw new DomainError('too-many', 'Too many requests: slow down', { retryAfterSeconds: decision.retryAfterSeconds })
+}

@@ -1,0 +1,99 @@
+/**
+ * The limits that all processes share, in Redis or Valkey (`REDIS_URL`). A file of its own, so that the client is loaded only where it
+ * is used.
+ */
+import { Redis } from 'ioredis'
+import { RateLimiterRedis } from 'rate-limiter-flexible'
+import { createLocalCounter } from '../../work/local-counter.ts'
+import { createLocalRateLimiter, decide, type RateLimit, type RateLimiter } from './rate-limit.ts'
+
+/** Keeps the instant of fullness under the key, by the store's own clock: the processes' clocks need not agree. */
+const script = `
+local time = redis.call('time')
+local now = time[1] * 1000 + time[2] / 1000
+local full = math.max(tonumber(redis.call('get', KEYS[1]) or '0'), now)
+local cost, capacity = tonumber(ARGV[1]), tonumber(ARGV[2])
+if full + cost - now <= capacity + 0.000001 then
+  redis.call('set', KEYS[1], string.format('%.3f', full + cost), 'px', math.ceil(full + cost - now) + 1000)
+end
+return { string.format('%.3f', full), string.format('%.3f', now) }`
+
+const commandTimeoutMs = 250
+/** A store that let a command time out is left alone for this long, so that not every request waits for it. */
+const pauseMs = 1_000
+
+/**
+ * Shares the buckets in Redis. When the store is away or slow, this process limits by itself and says so once: requests go on.
+ *
+ * @param options.onAway told when the store goes away (true) and when it is back (false)
+ */
+export function createSharedRateLimiter(options: {
+  redisUrl: string
+  limit: RateLimit
+  onAway(away: boolean): void
+}): RateLimiter {
+  const { limit } = options
+  const local = createLocalRateLimiter(limit)
+  const redis = new Redis(options.redisUrl, {
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    commandTimeout: commandTimeoutMs,
+    connectTimeout: 2_000,
+    retryStrategy: attempt => Math.min(100 * attempt, 2_000),
+  })
+  redis.defineCommand('takeFromBucket', { numberOfKeys: 1, lua: script })
+  // Each command's own failure is handled below; without a listener the event would end the process.
+  redis.on('error', () => {})
+  type Command = { takeFromBucket(key: string, costMs: number, capacityMs: number): Promise<[string, string]> }
+
+  let away = false
+  const tell = (now: boolean) => {
+    if (away !== now) options.onAway(now)
+    away = now
+  }
+  const costMs = 1000 / limit.perSecond
+  let pausedUntilMs = 0
+
+  return {
+    limit,
+    async take(key) {
+      const startedMs = performance.now()
+      if (startedMs < pausedUntilMs) return local.take(key)
+      try {
+        const command = redis as unknown as Command
+        const [full, now] = await command.takeFromBucket(`perkline:rate:${key}`, costMs, limit.burst * costMs)
+        tell(false)
+        return decide(limit, Number(full), Number(now)).decision
+      } catch {
+        tell(true)
+        const failedMs = performance.now()
+        if (failedMs - startedMs >= commandTimeoutMs) pausedUntilMs = failedMs + pauseMs
+        return local.take(key)
+      }
+    },
+    async close() {
+      redis.disconnect()
+    },
+  }
+}
+
+/** Counts failed logins for all processes; while the store is away each process counts by itself. */
+export function createSharedCounter(redisUrl: string) {
+  const redis = new Redis(redisUrl, {
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    commandTimeout: commandTimeoutMs,
+  })
+  redis.on('error', () => {})
+  return {
+    counter: (keyPrefix: string, points: number, duration: number) =>
+      new RateLimiterRedis({
+        storeClient: redis,
+        keyPrefix: `perkline:${keyPrefix}`,
+        points,
+        duration,
+        insuranceLimiter: createLocalCounter(keyPrefix, points, duration) as never,
+      }),
+    close: () => redis.disconnect(),
+  }
+}

@@ -1,0 +1,65 @@
+/** What every operation of a document gets, whichever routes it comes from: named schemas, headers, examples. */
+
+import { apiOf } from '../errors.ts'
+import { type Answer, declareHeaders, type Header } from './answer-headers.ts'
+import { exampleOf, type Media } from './examples.ts'
+import { createNamedSchemas, type NamedSchemas, type Schema } from './schemas.ts'
+
+type Parameter = { name: string; in: string; required?: boolean; schema: Schema }
+type Body = { required?: boolean; content: Record<string, Media> }
+
+export type Operation = {
+  operationId: string
+  parameters?: Parameter[]
+  requestBody?: Body
+  responses: Record<string, Answer & { content?: Record<string, Media> }>
+}
+
+export type OpenApiDocument = {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas?: Record<string, Schema>; headers?: Record<string, Header> }
+}
+
+/** @param bodyIsOptional whether an operation may be called without its body */
+export function finishDocument(document: OpenApiDocument, bodyIsOptional: (operationId: string) => boolean): void {
+  const { components, paths } = document
+  components.schemas ??= {}
+  const schemas = createNamedSchemas(components.schemas)
+  for (const [name, schema] of Object.entries({ ...components.schemas }))
+    components.schemas[name] = schemas.document({ ...schema, title: undefined } as unknown as Schema)
+  for (const [path, operations] of Object.entries(paths))
+    for (const operation of Object.values(operations)) {
+      finishOperation(path, operation, schemas)
+      if (operation.requestBody && bodyIsOptional(operation.operationId)) operation.requestBody.required = false
+    }
+  components.schemas = Object.fromEntries(
+    Object.entries(components.schemas).sort(([one], [other]) => (one < other ? -1 : 1)),
+  )
+  declareHeaders(document)
+}
+
+const portalError: Schema = { $ref: '#/components/schemas/PortalError' }
+
+function finishOperation(path: string, operation: Operation, schemas: NamedSchemas): void {
+  const { operationId, parameters = [], requestBody, responses } = operation
+  const name = operationId.charAt(0).toUpperCase() + operationId.slice(1)
+  for (const parameter of parameters) {
+    parameter.schema = schemas.document(parameter.schema)
+    // What the server fills in needs not be given.
+    if (parameter.schema.default !== undefined) delete parameter.required
+  }
+  for (const media of Object.values(requestBody?.content ?? {})) {
+    media.schema = schemas.root(media.schema, `${name}Body`)
+    const example = exampleOf(operationId, 'request')
+    if (example !== undefined) media.example = example
+  }
+  for (const [status, answer] of Object.entries(responses)) {
+    if (status === '204' || status === '304') delete answer.content
+    for (const [type, media] of Object.entries(answer.content ?? {})) {
+      const isPortalError = Number(status) >= 400 && apiOf(path) === 'portal'
+      media.schema = isPortalError ? portalError : schemas.root(media.schema, `${name}Answer`)
+      const example = exampleOf(operationId, status, { path, type })
+      if (example !== undefined) media.example = example
+    }
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * The interactive documentation of one API: OpenAPI 3.1 made from the very schemas that validate and serialise, and the page that
+ * shows it.
+ */
+import fastifySwagger from '@fastify/swagger'
+import fastifySwaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { Static, TSchema } from 'typebox'
+import Type from 'typebox'
+import { type Api, apiOf, CashbackError, EsimError, OperatorError, PortalError, TokenError } from '../errors.ts'
+import { KeyHeader, keyErrors, keyHeader, replayedHeader } from '../idempotency.ts'
+import { finishDocument, type OpenApiDocument } from './document.ts'
+
+export type Document = {
+  title: string
+  description: string
+  /** Where the page is, relative to the prefix of the API. */
+  page: string
+  tags: { name: string; description: string }[]
+  /** Whether any operation needs a token. */
+  secured: boolean
+  /** What the token is; left out, that of `POST /getToken/auth`. */
+  tokenDescription?: string
+  /** Schemas that get a name in the document; each has an `$id`. */
+  components: TSchema[]
+}
+
+/** The pages of all documents, and where to get a token. */
+const links =
+  'Documentation: [tokens and campaigns](/swagger), [eSIM sales](/esim/v1/swagger). ' +
+  'Get a token with [POST /getToken/auth](/swagger#/Tokens/issueToken).'
+
+const usualToken = 'The `access_token` of `POST /getToken/auth`, valid for 7200 seconds'
+const bearerToken = (description = usualToken) =>
+  ({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description }) as const
+
+const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="160" height="40" viewBox="0 0 160 40">
+<path d="M6 30 16 10 26 30" fill="none" stroke="#7ee0a8" stroke-width="4" stroke-linejoin="round" stroke-linecap="round"/>
+<text x="36" y="28" font-family="sans-serif" font-size="22" font-weight="700" fill="#ffffff">Perkline</text></svg>`
+
+/** Documents every route that is registered in this plugin after it. */
+export async function document(app: FastifyInstance, given: Document): Promise<void> {
+  for (const component of given.components) app.addSchema(component)
+  const withOptionalBody = new Set<unknown>()
+  const { bodyLimit = 0 } = app.initialConfig
+  await app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: given.title,
+        description: `${given.description}\n\n${links}`,
+        version: '1.0.0',
+        contact: { name: 'The platform’s operator' },
+      },
+      // Requests go to the address at which the page was opened.
+      servers: [{ url: '/', description: 'This environment' }],
+      tags: given.tags,
+      ...(given.secured && {
+        components: { securitySchemes: { bearerToken: bearerToken(given.tokenDescription) } },
+      }),
+    },
+    refResolver: { buildLocalReference: json => String(json.$id) },
+    // Every body is documented as required by itself, also one that may be absent.
+    transform: ({ schema, url, route }) => {
+      if (route.config?.bodyOptional) withOptionalBody.add(schema.operationId)
+      const response = { ...bodyRefusals(route, bodyLimit), ...(schema.response as object | undefined) }
+      return { schema: withKey({ ...schema, response }, route), url }
+    },
+    transformObject: made => {
+      if (!('openapiObject' in made)) return made.swaggerObject
+      finishDocument(made.openapiObject as unknown as OpenApiDocument, id => withOptionalBody.has(id))
+      return made.openapiObject
+    },
+  })
+  await app.register(fastifySwaggerUi, {
+    routePrefix: given.page,
+    // The page finds its parts beside itself: those of another API's page are not there where that API runs elsewhere.
+    indexPrefix: '.',
+    uiConfig: { docExpansion: 'list', persistAuthorization: false },
+    // One document is shown, so there is nothing to explore.
+    theme: {
+      title: given.title,
+      css: [
+        { filename: 'perkline.css', content: '.swagger-ui .topbar .download-url-wrapper { display: none !important }' },
+      ],
+    },
+    logo: { type: 'image/svg+xml', content: Buffer.from(logo), href: `${app.prefix}${given.page}` },
+    // The page needs nothing from elsewhere; it styles itself inline.
+    staticCSP: "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
+  })
+}
+
+type DocumentedSchema = { headers?: unknown; response: Record<string, object> }
+
+/** What belongs to the header `Idempotency-Key`, of operations that take it. */
+function withKey<Schema extends DocumentedSchema>(schema: Schema, { url, config }: RouteOptions): Schema {
+  if (!config?.idempotent) return schema
+  const { properties = {}, ...headers } = (schema.headers ?? { type: 'object' }) as { properties?: object }
+  const withReplay = ([code, answer]: [string, object]) =>
+    code.startsWith('2')
+      ? [code, { ...answer, headers: { ...Object(answer).headers, [replayedHeader]: replayed } }]
+      : [code, answer]
+  return {
+    ...schema,
+    headers: { ...headers, properties: { ...properties, [keyHeader]: KeyHeader } },
+    response: {
+      ...Object.fromEntries(Object.entries(schema.response).map(withReplay)),
+      ...errorAnswers(errorOf[apiOf(url)], keyErrors),
+    },
+  }
+}
+
+const replayed = {
+  type: 'string',
+  enum: ['true'],
+  description: 'The answer is the stored one of an earlier request with the same key',
+}
+
+/** A reference to a named schema that keeps its type. */
+export function ref<Schema extends TSchema>(schema: Schema) {
+  return Type.Unsafe<Static<Schema>>({ $ref: `${(schema as { $id?: string }).$id}#` })
+}
+
+/** Gives a schema the name under which the documents show it, once. */
+export const named = <Schema extends TSchema>(title: string, schema: Schema): Schema => ({ ...schema, title })
+
+/** A value or null, in the one form that both validators and readers of OpenAPI 3.1 take well. */
+export function nullable<Schema extends TSchema>(schema: Schema) {
+  const { type, ...rest } = schema as unknown as { type: string }
+  return Type.Unsafe<Static<Schema> | null>({ ...rest, type: [type, 'null'] })
+}
+
+/** Answers with an error body, each with the cause in words; `$ref` names the API's error schema. */
+export function errorAnswers(schema: TSchema, causes: Record<number, string>) {
+  return Object.fromEntries(
+    Object.entries(causes).map(([code, description]) => [
+      code,
+      { description, content: { 'application/json': { schema: ref(schema) } } },
+    ]),
+  )
+}
+
+const errorOf: Record<Api, TSchema> = {
+  token: TokenError,
+  cashback: CashbackError,
+  esim: EsimError,
+  portal: PortalError,
+  operator: OperatorError,
+}
+
+/**
+ * The answers to a body that is not taken, also where none is asked for: it is looked at all the same, but for a GET. A file that is
+ * read as it comes has a limit of its own, or none.
+ *
+ * @param usualLimit bytes of a body where the route does not say
+ */
+function bodyRefusals({ url, method, bodyLimit, config }: RouteOptions, usualLimit: number) {
+  if (method === 'GET' || method === 'HEAD') return {}
+  const bodyType = config?.bodyType
+  return errorAnswers(errorOf[apiOf(url)], {
+    ...(bodyType === undefined && { 413: `The body is larger than ${sizeText(bodyLimit ?? usualLimit)}` }),
+    408: 'The body took too long to arrive',
+    415: `The body is not ${bodyType ?? 'application/json'}, or has a Content-Encoding`,
+  })
+}
+
+const kibibyte = 1024
+const mebibyte = 1024 * kibibyte
+const sizeText = (bytes: number): string => (bytes < mebibyte ? `${bytes / kibibyte} KiB` : `${bytes / mebibyte} MiB`)
+
+const header = (description: string, example: string) => ({ type: 'string', description, examples: [example] })
+
+/** Headers that answers declare. */
+export const locationHeader = (example: string) => ({ location: header('The path of the new object', example) })
+export const setCookieHeader = (description: string, example: string) => ({
+  'set-cookie': header(description, example),
+})
+
+const etagHeader = header('The version of this answer', '"7"')
+
+/** The answer to a read whose caller knows the present version already. */
+export const notModified = {
+  304: {
+    description: 'Unchanged since the answer that `If-None-Match` names. It has no body',
+    headers: { etag: etagHeader },
+  },
+}
+
+/** The request header of such a read. */
+export const IfNoneMatch = Type.Object({
+  'if-none-match': Type.Optional(
+    Type.String({
+      maxLength: 4096,
+      description: 'The `ETag` of your last answer. If nothing has changed since, the answer is 304',
+      examples: ['"7"'],
+    }),
+  ),
+})

@@ -1,0 +1,106 @@
+/** Lists that are shown page by page, as the merchant's list of campaigns is (contract/campaigns.md, "Merchant list"). */
+
+import Type, { type TSchema } from 'typebox'
+import { count, flag } from './schemas.ts'
+
+const mostOnAPage = 100
+
+export const pagingParameters = {
+  page: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 1,
+    description: 'From 1; a page past the end is empty',
+  }),
+  pageSize: Type.Integer({ minimum: 1, maximum: mostOnAPage, default: 20, description: 'Items on a page' }),
+}
+
+/** Also by which a list of any length is read whole, whatever is added meanwhile. */
+export const listingParameters = {
+  ...pagingParameters,
+  after: Type.Optional(
+    Type.String({
+      pattern: '^[0-9]{1,16}_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+      'x-must-be': 'the `next` of a page',
+      description:
+        'The `next` of the page before: pages are counted from behind it. Left out: from the newest campaign',
+      examples: ['1795377600000000_9b2f1c52-6a3e-4d53-9d0f-2f8f7f0c6b11'],
+    }),
+  ),
+}
+
+/** Campaigns that one page of a list looks at, filters and puts in order. */
+export const maxLookedAt = 10_000
+
+/** @property after where the page before ended */
+export type Page = { page: number; pageSize: number; after?: string }
+
+export const Pagination = Type.Object(
+  {
+    page: Type.Integer({ description: 'This page, from 1', examples: [1] }),
+    pageSize: Type.Integer({ description: 'Items on a full page', examples: [20] }),
+    totalPages: count('Pages of all that the filters find; 0 for none', 3),
+    totalItems: count('Items that the filters find', 42),
+    hasNextPage: flag('There are items after this page'),
+    hasPrevPage: flag('There are items before this page'),
+  },
+  { title: 'Pagination' },
+)
+
+/** Of lists that may be longer than what is looked at. */
+export const ListingPagination = Type.Object(
+  {
+    ...Pagination.properties,
+    isComplete: flag(
+      `false: there are more campaigns than the newest ${maxLookedAt}, and only these were counted, filtered and put in order`,
+    ),
+    next: Type.Union([Type.String(), Type.Null()], {
+      description: 'Give it as `after` to go on, also behind what was looked at; null: there is nothing behind',
+    }),
+  },
+  { title: 'ListingPagination' },
+)
+
+/** One page of such items. */
+export const pageOf = <Item extends TSchema>(item: Item, description: string) => pageWith(Pagination, item, description)
+
+/** One page of a list that may be longer than what is looked at. */
+export const listingOf = <Item extends TSchema>(item: Item, description: string) =>
+  pageWith(ListingPagination, item, description)
+
+function pageWith<Item extends TSchema, Paging extends TSchema>(pagination: Paging, item: Item, description: string) {
+  return Type.Object({ data: Type.Array(item, { description: 'The items of this page' }), pagination }, { description })
+}
+
+export function pageView<View>(data: View[], { page, pageSize }: Page, totalItems: number) {
+  const totalPages = Math.ceil(totalItems / pageSize)
+  return {
+    data,
+    pagination: {
+      page,
+      pageSize,
+      totalPages,
+      totalItems,
+      hasNextPage: page < totalPages,
+      hasPrevPage: page > 1 && totalItems > 0,
+    },
+  }
+}
+
+/**
+ * One page of a list that may be longer than what is looked at.
+ *
+ * @param found.isComplete false: there are more than those that were looked at
+ */
+export function listingView<View>(
+  data: View[],
+  page: Page,
+  found: { totalItems: number; isComplete: boolean; next: string | null },
+) {
+  const { pagination } = pageView(data, page, Math.min(found.totalItems, maxLookedAt))
+  const { isComplete, next } = found
+  const hasNextPage = page.after === undefined ? pagination.hasNextPage : next !== null
+  return { data, pagination: { ...pagination, hasNextPage, isComplete, next } }
+}
+
+export const skipped = ({ page, pageSize }: Page): number => (page - 1) * pageSize

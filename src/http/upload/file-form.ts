@@ -1,0 +1,178 @@
+/** A form with one file (`multipart/form-data`, contract/portal.md), read as it comes: of the file no more is kept than is under way. */
+import { on } from 'node:events'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy'
+import { errorCodes } from 'fastify'
+import { DomainError } from '../../errors.ts'
+import { shownName } from '../input/field-name.ts'
+import { isText } from '../input/json.ts'
+import { SlowUploadError } from './upload.ts'
+
+export const formType = 'multipart/form-data'
+const fileField = 'file'
+const longestFileName = 200
+/** The parts of a form and the headers of a part; more are no form of ours. */
+const mostParts = 8
+const bytesBesideFile = 128 * 1024
+const limits = { parts: mostParts + 1, headerPairs: 16, headerSize: 8 * 1024 }
+
+export type FileFormRules = {
+  mostBytes: number
+  /** From its first byte to its last, however steadily it comes. */
+  longestMs: number
+  /** The other fields that the form may have, and how many characters each may be long. */
+  texts: Record<string, number>
+}
+
+export type FileForm = {
+  /** For people to read: without a path and bounded. */
+  fileName: string
+  /** The file. It ends once the whole form was read and is right. */
+  bytes: AsyncIterable<Buffer>
+  /** What the other fields hold; all of them are known once `bytes` has ended. */
+  texts: ReadonlyMap<string, string>
+  /** Leaves the rest of the body unread. */
+  close(): Promise<void>
+}
+
+type Part = { name: string; fileName: string | undefined; bytes: BusboyFileStream }
+
+/**
+ * Reads a form up to the beginning of its file.
+ *
+ * @param source the body; it is left unread where the form is at fault
+ * @throws DomainError 'invalid', also from `bytes`, for a form that is broken, lacks the file or has anything else than it may; the
+ *   framework's error for 413 when the file is too large
+ */
+export async function readFileForm(
+  source: Readable,
+  headers: IncomingHttpHeaders,
+  rules: FileFormRules,
+): Promise<FileForm> {
+  const giveUpAt = performance.now() + rules.longestMs
+  if (Number(headers['content-length'] ?? 0) > rules.mostBytes + bytesBesideFile) throw tooLarge()
+  const parts = partsOf(source, headers)
+  const texts = new Map<string, string>()
+  const close = async () => void (await parts.return(undefined))
+  const nextFile = async (): Promise<Part | null> => {
+    for (let part = await parts.next(); !part.done; part = await parts.next()) {
+      if (part.value.name === fileField) return part.value
+      await readText(part.value, rules, texts)
+    }
+    return null
+  }
+  const bytes = async function* (file: Part) {
+    let size = 0
+    try {
+      for await (const chunk of file.bytes as AsyncIterable<Buffer>) {
+        size += chunk.length
+        if (size > rules.mostBytes) throw tooLarge()
+        if (performance.now() > giveUpAt) throw new DomainError('invalid', 'The upload took too long; nothing was kept')
+        yield chunk
+      }
+      if (await nextFile()) throw fileFault('be given once only')
+    } finally {
+      await close()
+    }
+  }
+  try {
+    const file = await nextFile()
+    if (!file) throw fileFault('be given')
+    if (file.fileName === undefined) throw fileFault('be a file that has a name')
+    return { fileName: cleanFileName(file.fileName), bytes: bytes(file), texts, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const tooLarge = () => new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE('')
+const fileFault = (must: string) => new DomainError('invalid', [`${fileField} must ${must}`])
+
+/** The parts in their order; each is to be read to its end before the next is asked for. */
+async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGenerator<Part, undefined, undefined> {
+  const form = openForm(headers)
+  let current: BusboyFileStream | undefined
+  // Faults are told below; these events find a listener at once, as one without any would end the process.
+  form.on('error', () => {})
+  form.on('file', (_name, bytes) => {
+    bytes.on('error', () => {})
+    current = bytes
+  })
+  const pumped = pipeline(source, form).catch((error: unknown) => {
+    const fault = isTold(error) ? error : broken()
+    current?.destroy(fault)
+    throw fault
+  })
+  pumped.catch(() => {})
+  let count = 0
+  try {
+    for await (const [name, bytes, fileName] of on(form, 'file', { close: ['finish'] }) as AsyncIterable<PartEvent>) {
+      if (++count > mostParts) throw new DomainError('invalid', `The form must have at most ${mostParts} parts`)
+      yield { name: name ?? '', fileName: fileName ?? undefined, bytes }
+    }
+    await pumped
+  } catch (error) {
+    throw isTold(error) ? error : broken()
+  } finally {
+    source.destroy()
+  }
+}
+
+/** The library leaves out what a part does not name. */
+type PartEvent = [name: string | null | undefined, bytes: BusboyFileStream, fileName: string | null | undefined]
+
+const isTold = (error: unknown): error is Error => error instanceof DomainError || error instanceof SlowUploadError
+const broken = () => new DomainError('invalid', 'The form must be whole: it ends before its closing boundary')
+
+function openForm(headers: IncomingHttpHeaders) {
+  try {
+    // Every part comes as bytes: how a text is decoded is our own affair.
+    return new Busboy({ headers: headers as BusboyHeaders, limits, isPartAFile: () => true })
+  } catch {
+    throw new DomainError('invalid', 'The body must be multipart/form-data with a boundary')
+  }
+}
+
+async function readText(part: Part, rules: FileFormRules, texts: Map<string, string>): Promise<void> {
+  const { name, bytes } = part
+  const mostCharacters = rules.texts[name]
+  const fault = (must: string) =>
+    new DomainError('invalid', [`${shownName(name) || 'the field without a name'} must ${must}`])
+  if (mostCharacters === undefined) throw fault('be omitted')
+  if (texts.has(name)) throw fault('be given once only')
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of bytes as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > mostCharacters * bytesOfACharacter)
+      throw fault(`be shorter than or equal to ${mostCharacters} characters`)
+    chunks.push(chunk)
+  }
+  const text = decode(Buffer.concat(chunks))
+  if (text === null) throw fault('be well-formed text without NUL')
+  if ([...text].length > mostCharacters) throw fault(`be shorter than or equal to ${mostCharacters} characters`)
+  texts.set(name, text)
+}
+
+const bytesOfACharacter = 4
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(bytes: Buffer): string | null {
+  try {
+    const text = utf8.decode(bytes)
+    return isText(text) ? text : null
+  } catch {
+    return null
+  }
+}
+
+function cleanFileName(given: string): string {
+  const cleaned = given
+    .toWellFormed()
+    .replace(/[\p{C}\u2028\u2029]/gu, '')
+    .trim()
+  return [...cleaned].slice(0, longestFileName).join('') || 'unnamed'
+}

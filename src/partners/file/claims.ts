@@ -1,0 +1,100 @@
+/** What a directory file claims about codes and ids, held against the file itself and the directory in the database. */
+import type { Queryable } from '../../db/database.ts'
+import type { DirectoryClaims } from './directory-file.ts'
+import type { Entry, Reference } from './directory-schema.ts'
+
+type Known = { kind: Entry['kind']; code: string; id: string }
+
+const kindNames: Record<Entry['kind'], string> = {
+  country: 'country',
+  paymentSystem: 'payment system',
+  bank: 'bank',
+  merchant: 'merchant',
+  mobileOperator: 'mobile operator',
+  tariff: 'tariff',
+}
+
+/**
+ * @returns `faults`: every claim that does not hold, with path and line; `existing`: for each entry whose code was applied before
+ *   what is told when it was meant to be new
+ */
+export async function checkClaims(
+  database: Queryable,
+  claims: DirectoryClaims,
+): Promise<{ faults: string[]; existing: string[] }> {
+  const known = await findKnown(database, claims)
+  const knownKeys = new Set(known.map(keyOf))
+  const isKnown = (entry: Entry) => knownKeys.has(keyOf(entry))
+  const missing = claims.entries.filter(entry => !isKnown(entry)).flatMap(entry => entry.missing)
+  return {
+    faults: [...missing, ...missingReferences(claims, known), ...wrongIds(claims.entries, known)],
+    existing: claims.entries
+      .filter(entry => isKnown(entry) && !entry.isPlace)
+      .map(
+        ({ path, line, kind, code }) => `${path}.code (line ${line}): must be new; ${kindNames[kind]} ${code} exists`,
+      ),
+  }
+}
+
+const keyOf = ({ kind, code }: Pick<Reference | Entry, 'kind' | 'code'>) => `${kind} ${code}`
+
+function missingReferences({ references, entries }: DirectoryClaims, known: Known[]): string[] {
+  const existing = new Set([...entries, ...known].map(keyOf))
+  return references
+    .filter(reference => !existing.has(keyOf(reference)))
+    .map(({ path, line, kind, code }) => {
+      const name = kindNames[kind]
+      return `${path} (line ${line}): must be the code of a ${name}, here or applied before; no ${name} is called ${code}`
+    })
+}
+
+function wrongIds(entries: readonly Entry[], known: Known[]): string[] {
+  const kept = new Map(known.map(({ kind, code, id }) => [`${kind} ${code}`, id]))
+  const keptBy = new Map(known.map(one => [one.id, one]))
+  const givenBy = new Map<string, Entry>()
+  return entries.flatMap(entry => {
+    const { path, line, kind, code, id } = entry
+    if (id === undefined) return []
+    const fault = (text: string) => [`${path}.id (line ${line}): must ${text}`]
+    const before = kept.get(`${kind} ${code}`)
+    if (before !== undefined && before !== id) return fault(`be ${before} or omitted: an id never changes`)
+    const other = givenBy.get(id)
+    givenBy.set(id, other ?? entry)
+    // Twice in one list is told by the reader of the file.
+    const isTold = other !== undefined && listOf(other) === listOf(entry)
+    const holder = before === id || isTold ? undefined : (keptBy.get(id) ?? other)
+    return holder ? fault(`be unique; ${kindNames[holder.kind]} ${holder.code} has it already`) : []
+  })
+}
+
+/** The path of the list that the entry stands in. */
+function listOf({ path }: Entry): string {
+  return path.slice(0, path.lastIndexOf('['))
+}
+
+/** The entries applied before that have one of the codes or ids. */
+function findKnown(database: Queryable, { references, entries }: DirectoryClaims): Promise<Known[]> {
+  const tables = [
+    { kind: 'country', from: 'countries', code: 'code', id: 'country_id' },
+    { kind: 'paymentSystem', from: 'payment_systems', code: 'code', id: 'payment_system_id' },
+    { kind: 'bank', from: 'banks', code: 'code', id: 'bank_id' },
+    { kind: 'merchant', from: 'merchants', code: 'code', id: 'merchant_id' },
+    { kind: 'mobileOperator', from: 'mobile_operators', code: 'code', id: 'uuid' },
+    {
+      kind: 'tariff',
+      from: 'tariffs t join mobile_operators m using (mobile_operator_id)',
+      // as tariffKey makes it
+      code: `m.code || '/' || t.code`,
+      id: 't.uuid',
+    },
+  ]
+  const parts = tables.map(
+    ({ kind, from, code, id }) => `
+      select '${kind}' as kind, ${code} as code, ${id} as id from ${from}
+      where ${code} = any($1) or ${id} = any($2::uuid[])`,
+  )
+  return database.query<Known>(parts.join(' union all '), [
+    [...new Set([...references, ...entries].map(({ code }) => code))],
+    entries.flatMap(({ id }) => id ?? []),
+  ])
+}

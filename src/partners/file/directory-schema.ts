@@ -1,0 +1,243 @@
+/** The rules of the directory file, key by key (contract/contract/operations.md, "The directory file"). */
+
+import * as rules from '../../text/text-rules.ts'
+import { deliveryModes } from '../delivery-modes.ts'
+import { maxTerminals, readTerminals, type Terminal, terminalRules } from './terminals-file.ts'
+import {
+  clearable,
+  kept,
+  list,
+  mapping,
+  neededWhenNew,
+  optional,
+  type Place,
+  type Reader,
+  refine,
+  refuse,
+  required,
+} from './yaml-form.ts'
+import { allOr, money, oneOf, text, trueOrFalse, wholeNumber } from './yaml-values.ts'
+
+/** A code that the file names and that must exist, in the file or in what was applied before. */
+export type Reference = { path: string; line: number; kind: 'bank' | 'mobileOperator'; code: string }
+
+/** An entry with a lasting key of its own, which for a tariff is its `tariffKey`; `id` as the file gives it. */
+export type Entry = {
+  path: string
+  line: number
+  kind: 'country' | 'paymentSystem' | 'bank' | 'merchant' | 'mobileOperator' | 'tariff'
+  code: string
+  id: string | undefined
+  /** The faults that it has if its code is new: keys that it leaves out. */
+  missing: string[]
+  /** A mobile operator that is named for its tariffs only. */
+  isPlace: boolean
+}
+
+export const partnerStatuses = ['active', 'suspended'] as const
+export const mobileOperatorStatuses = ['active', 'suspended', 'withdrawn'] as const
+
+const maxCount = 2_147_483_647
+const code = text(rules.code)
+const name = text(rules.oneLine(200))
+const description = text(rules.paragraph(2000))
+const picture = text(rules.picture)
+const uuid = refine(text(rules.uuid), id => id.toLowerCase())
+const webAddress = text(rules.webAddress)
+const id = optional(uuid, undefined)
+
+const country = mapping({
+  id,
+  code: required(text(rules.countryCode)),
+  name: neededWhenNew(name),
+  currency: neededWhenNew(
+    mapping({
+      code: neededWhenNew(text(rules.currencyCode)),
+      name: neededWhenNew(name),
+      symbol: clearable(text(rules.orEmpty(rules.oneLine(16))), ''),
+      icon: clearable(picture, ''),
+    }),
+  ),
+})
+
+const paymentSystem = mapping({ id, code: required(code), name: neededWhenNew(name) })
+
+const count = wholeNumber(0, maxCount)
+const tariff = mapping({
+  id,
+  code: required(code),
+  name: neededWhenNew(name),
+  description: clearable(description, ''),
+  price: neededWhenNew(money),
+  currency: neededWhenNew(text(rules.currencyCode)),
+  dataVolumeMb: clearable(count, 0),
+  dataUnlimited: kept(trueOrFalse),
+  voiceMinutes: clearable(count, 0),
+  voiceUnlimited: kept(trueOrFalse),
+  smsCount: clearable(count, 0),
+  smsUnlimited: kept(trueOrFalse),
+  validityDays: neededWhenNew(wholeNumber(1, 36_500)),
+  onSale: kept(trueOrFalse),
+})
+
+const terminal = mapping({
+  terminalId: required(text(terminalRules.terminalId)),
+  name: optional(text(terminalRules.name), null),
+  location: optional(text(terminalRules.location), null),
+  paymentSystemMerchantId: optional(text(terminalRules.paymentSystemMerchantId), null),
+  paymentSystemMerchantName: optional(text(terminalRules.paymentSystemMerchantName), null),
+})
+
+/** What the schema needs beside the YAML text: where references and entries go, and the text of a `terminalsFile` by its path. */
+export type DirectoryContext = {
+  references: Reference[]
+  entries: Entry[]
+  fileText(path: string): string | undefined
+}
+
+/**
+ * Reads the whole directory file (contract/contract/operations.md, "The directory file"). A field that an entry leaves out is undefined, and null
+ * clears one; what a new entry gets instead stands in `tables.ts`.
+ */
+export function directoryForm(context: DirectoryContext) {
+  const noted = <T extends { code: string }>(kind: Entry['kind'], read: Reader<T>) =>
+    noteEntry(kind, read, context.entries)
+  const lists = mapping({
+    countries: optional(list(noted('country', country), { max: 300, unique: ['code', 'id'] }), []),
+    paymentSystems: optional(list(noted('paymentSystem', paymentSystem), { max: 1000, unique: ['code', 'id'] }), []),
+    banks: optional(list(noted('bank', bankForm(context)), { max: 10_000, unique: ['code', 'id'] }), []),
+    merchants: optional(list(noted('merchant', merchantForm(context)), { max: 100_000, unique: ['code', 'id'] }), []),
+    esim: optional(
+      mapping({
+        operators: optional(
+          list(noted('mobileOperator', mobileOperatorForm(context)), { max: 10_000, unique: ['code', 'id'] }),
+          [],
+        ),
+      }),
+      {
+        operators: [],
+      },
+    ),
+  })
+  return refine(lists, ({ esim, ...others }) => ({ ...others, mobileOperators: esim?.operators }))
+}
+
+/** A new bank without `esim` sells no eSIM, and null takes all sales away. */
+function bankForm({ references }: DirectoryContext) {
+  return mapping({
+    id,
+    code: required(code),
+    name: neededWhenNew(name),
+    logoUrl: clearable(picture, ''),
+    apiVersion: kept(text(rules.oneLine(32))),
+    status: kept(oneOf(...partnerStatuses)),
+    esim: clearable(
+      mapping({
+        deliveryMode: kept(oneOf(...deliveryModes)),
+        operators: {
+          ...neededWhenNew(allOr(list(reference('mobileOperator', references), { max: 10_000 }))),
+          whenNull: () => [],
+        },
+        reservationShare: clearable(wholeNumber(1, 100), null),
+      }),
+      { deliveryMode: 'local', operators: [], reservationShare: null },
+    ),
+    segments: kept(trueOrFalse),
+  })
+}
+
+/** `terminals` comes from the list or from the file. With neither it is undefined: those in the database stay. */
+function merchantForm({ references, fileText }: DirectoryContext) {
+  const terminalsFile: Reader<readonly Terminal[]> = refine(text(rules.oneLine(1024)), (path, place) => {
+    const csv = fileText(path)
+    return csv === undefined
+      ? refuse(place, 'must name a file that can be read')
+      : readTerminals(csv, path, place.reading)
+  })
+  return refine(
+    mapping({
+      id,
+      code: required(code),
+      name: neededWhenNew(name),
+      nameEn: clearable(text(rules.orEmpty(rules.oneLine(200))), ''),
+      description: clearable(description, ''),
+      logoUrl: clearable(picture, ''),
+      urlIdent: clearable(text(rules.urlIdent), ''),
+      domain: clearable(list(text(rules.domain), { max: 100 }), []),
+      merchantCategoryCode: clearable(list(text(rules.merchantCategoryCode), { max: 100 }), []),
+      excludedBanks: clearable(list(reference('bank', references), { max: 10_000 }), []),
+      status: kept(oneOf(...partnerStatuses)),
+      cardPresentationId: clearable(uuid, null),
+      isReview: kept(trueOrFalse),
+      isMask: kept(trueOrFalse),
+      iosAppUrl: clearable(webAddress, null),
+      androidAppUrl: clearable(webAddress, null),
+      terminals: clearable(list(terminal, { max: maxTerminals, unique: ['terminalId'] }), []),
+      terminalsFile: kept(terminalsFile),
+    }),
+    ({ terminalsFile, ...merchant }, place) => {
+      if (merchant.terminals !== undefined && terminalsFile !== undefined)
+        refuse(place, 'must have terminals or terminalsFile, not both')
+      return { ...merchant, terminals: merchant.terminals ?? terminalsFile }
+    },
+  )
+}
+
+/** Its tariffs are noted under its code, which is known once the whole of it is read. */
+function mobileOperatorForm({ entries }: DirectoryContext) {
+  return (node: unknown, place: Place) => {
+    const tariffs: Entry[] = []
+    const read = refine(
+      mapping({
+        id,
+        code: required(code),
+        nameUk: neededWhenNew(name),
+        nameEn: clearable(text(rules.orEmpty(rules.oneLine(200))), ''),
+        logoUrl: clearable(picture, ''),
+        country: neededWhenNew(text(rules.countryOrGlobal)),
+        status: kept(oneOf(...mobileOperatorStatuses)),
+        tariffs: optional(list(noteEntry('tariff', tariff, tariffs), { max: 1000, unique: ['code', 'id'] }), []),
+      }),
+      operator => {
+        if (operator.code !== undefined)
+          entries.push(...tariffs.map(entry => ({ ...entry, code: tariffKey(operator.code, entry.code) })))
+        return operator
+      },
+    )
+    return read(node, place)
+  }
+}
+
+/** Codes of tariffs are unique within their mobile operator; no code has a slash. */
+export function tariffKey(operatorCode: string, code: string): string {
+  return `${operatorCode}/${code}`
+}
+
+function reference(kind: Reference['kind'], references: Reference[]): Reader<string> {
+  return refine(code, (referred, { path, line }) => {
+    references.push({ path, line, kind, code: referred })
+    return referred
+  })
+}
+
+function noteEntry<T extends { code: string }>(kind: Entry['kind'], read: Reader<T>, entries: Entry[]): Reader<T> {
+  return (node, place) => {
+    const { reading } = place
+    const outer = reading.missing
+    reading.missing = []
+    const entry = read(node, place) as (T & { id?: string | undefined }) | undefined
+    const { missing } = reading
+    reading.missing = outer
+    // A faulty file comes here with its faulty values left out.
+    if (entry?.code === undefined) return entry as T
+    const { code, id } = entry
+    entries.push({ path: place.path, line: place.line, kind, code, id, missing, isPlace: isPlace(entry) })
+    return entry
+  }
+}
+
+/** Whether an entry says nothing but where its tariffs belong. */
+function isPlace({ code, ...fields }: object & { code: string; tariffs?: readonly unknown[] }): boolean {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return given.length === 1 && fields.tariffs !== undefined && fields.tariffs.length > 0
+}

@@ -1,0 +1,125 @@
+/** The terminals of one merchant, as a `terminalsFile` of the directory file lists them (contract/contract/operations.md, "The directory file"). */
+
+import type { Problem } from '../../errors.ts'
+import { splitRecord } from '../../text/csv-lines.ts'
+import { brokenRule, oneLine } from '../../text/text-rules.ts'
+
+/** A terminal of a merchant in the platform's own directory. */
+export type Terminal = {
+  terminalId: string
+  name: string | null
+  location: string | null
+  paymentSystemMerchantId: string | null
+  paymentSystemMerchantName: string | null
+}
+
+const mostCharacters = {
+  terminalId: 128,
+  name: 200,
+  location: 500,
+  paymentSystemMerchantId: 128,
+  paymentSystemMerchantName: 200,
+} as const
+
+/** The rule of each column; the keys of a terminal in the YAML file are the same. */
+export const terminalRules = {
+  terminalId: oneLine(mostCharacters.terminalId),
+  name: oneLine(mostCharacters.name),
+  location: oneLine(mostCharacters.location),
+  paymentSystemMerchantId: oneLine(mostCharacters.paymentSystemMerchantId),
+  paymentSystemMerchantName: oneLine(mostCharacters.paymentSystemMerchantName),
+} as const
+
+export const maxTerminals = 200_000
+
+type Column = keyof typeof terminalRules
+const columns = Object.keys(terminalRules) as Column[]
+
+/** Where the faults of a file go: as sentences, and the same as rules with names. */
+type Faults = { faults: string[]; problems: Problem[] }
+type Broken = { text: string; rule: string; params?: Problem['params'] }
+
+/**
+ * Reads a `terminalsFile` (contract/contract/operations.md, "The directory file"): CSV with a header that names the columns, of which only
+ * `terminalId` has to be there; a byte-order mark and CRLF are fine. An empty value is null. Every fault goes to `faults`
+ * with file, line and column, `fileName` being the path as the YAML file writes it; the same goes to `problems` for programs.
+ */
+export function readTerminals(csv: string, fileName: string, { faults, problems }: Faults): Terminal[] {
+  const refuse = (line: number, { text, rule, params = {} }: Broken, column?: Column) => {
+    faults.push(`${fileName} (line ${line}${column === undefined ? '' : `, ${column}`}): ${text}`)
+    problems.push({ line, column: column ?? null, rule, params, value: null })
+  }
+  const [header, ...records] = readRecords(csv, line =>
+    refuse(line, { text: 'must be quoted as in RFC 4180', rule: 'quotes' }),
+  )
+  const names = header?.fields ?? []
+  if (!isHeader(names)) {
+    const optional = columns.slice(1).join(', ')
+    const text = `must be a header of terminalId and any of ${optional}, each once`
+    refuse(header?.line ?? 1, { text, rule: 'terminals-header', params: { optional } })
+    return []
+  }
+  if (records.length > maxTerminals) {
+    const text = `must be followed by at most ${maxTerminals} terminals`
+    refuse(1, { text, rule: 'max-terminals', params: { max: maxTerminals } })
+  }
+  const firstLines = new Map<string, number>()
+  return records.map(({ fields, line }) => {
+    if (fields.length !== names.length) {
+      const params = { expected: names.length, found: fields.length }
+      refuse(line, { text: `must have ${names.length} columns, as the header has`, rule: 'value-count', params })
+    }
+    const terminal = readTerminal(
+      name => fields[names.indexOf(name)] ?? '',
+      (column, broken) => refuse(line, broken, column),
+    )
+    const firstLine = firstLines.get(terminal.terminalId)
+    if (firstLine === undefined) firstLines.set(terminal.terminalId, line)
+    else {
+      const text = `must be unique; line ${firstLine} has it already`
+      refuse(line, { text, rule: 'repeated', params: { line: firstLine } }, 'terminalId')
+    }
+    return terminal
+  })
+}
+
+type NumberedRecord = { fields: string[]; line: number }
+
+/** No value may hold a line break, so each line is a record, and a wrong quote spoils only its own. Empty lines are none. */
+function readRecords(csv: string, misquoted: (line: number) => void): NumberedRecord[] {
+  const records: NumberedRecord[] = []
+  for (const [index, line] of csv
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .entries()) {
+    const text = line.endsWith('\r') ? line.slice(0, -1) : line
+    if (text === '') continue
+    if (records.length === maxTerminals + 2) break
+    const fields = splitRecord(text)
+    if (fields) records.push({ fields, line: index + 1 })
+    else misquoted(index + 1)
+  }
+  return records
+}
+
+function isHeader(names: readonly string[]): names is Column[] {
+  const known = names.every(name => (columns as string[]).includes(name))
+  return known && names.includes('terminalId') && new Set(names).size === names.length
+}
+
+function readTerminal(cellOf: (column: Column) => string, refuse: (column: Column, broken: Broken) => void): Terminal {
+  const read = (column: Column) => {
+    const value = cellOf(column)
+    if (value === '' && column !== 'terminalId') return null
+    const text = brokenRule(value, terminalRules[column])
+    if (text !== undefined) refuse(column, { text, rule: 'one-line', params: { max: mostCharacters[column] } })
+    return value
+  }
+  return {
+    terminalId: read('terminalId') ?? '',
+    name: read('name'),
+    location: read('location'),
+    paymentSystemMerchantId: read('paymentSystemMerchantId'),
+    paymentSystemMerchantName: read('paymentSystemMerchantName'),
+  }
+}

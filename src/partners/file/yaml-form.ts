@@ -1,0 +1,153 @@
+import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
+import type { Problem } from '../../errors.ts'
+
+/**
+ * One reading of a YAML file, which gathers its faults, and the keys that only a new entry must have. `problems` are those of the faults
+ * that stand in a terminals file.
+ */
+export type Reading = { faults: string[]; problems: Problem[]; missing: string[]; lineAt(offset: number): number }
+
+/** A place in the file, as faults name it. */
+export type Place = { path: string; line: number; reading: Reading }
+
+/** Reads one node. What breaks a rule goes to the reading's faults; what comes back then is nobody's to use. */
+export type Reader<T> = (node: unknown, place: Place) => T
+
+/** A key of a mapping: how it is read, and what it is when it is left out or null. */
+type Field<T> = { read: Reader<T>; leftOut(place: Place): T; whenNull(place: Place): T }
+type Fields<F extends Record<string, Field<unknown>>> = { [K in keyof F]: F[K] extends Field<infer T> ? T : never }
+
+/** Notes a fault at a place. Gives a stand-in that nobody sees: a file with a fault hands out nothing. */
+export function refuse<T>(place: Place, text: string): T {
+  place.reading.faults.push(faultAt(place, text))
+  return undefined as T
+}
+
+function faultAt({ path, line }: Place, text: string): string {
+  return path === '' ? `line ${line}: ${text}` : `${path} (line ${line}): ${text}`
+}
+
+const mustBeGiven = <T>(place: Place): T => refuse(place, 'must be given')
+const notNull = <T>(place: Place): T => refuse(place, 'must not be null; leave the key out to keep the value')
+
+/** Must be in every entry. */
+export function required<T>(read: Reader<T>): Field<T> {
+  return { read, leftOut: mustBeGiven, whenNull: mustBeGiven }
+}
+
+/** Has this value when it is left out or null. */
+export function optional<T, const D>(read: Reader<T>, value: D): Field<D extends T ? T : T | D> {
+  return { read, leftOut: () => value, whenNull: () => value } as unknown as Field<D extends T ? T : T | D>
+}
+
+/** Undefined when it is left out, which a new entry may not do: that goes to the reading's `missing`. */
+export function neededWhenNew<T>(read: Reader<T>): Field<T | undefined> {
+  const leftOut = (place: Place) => {
+    place.reading.missing.push(faultAt(place, 'must be given'))
+    return undefined
+  }
+  return { read, leftOut, whenNull: notNull }
+}
+
+/** Undefined when it is left out. Null is a fault: this field is never empty. */
+export function kept<T>(read: Reader<T>): Field<T | undefined> {
+  return { read, leftOut: () => undefined, whenNull: notNull }
+}
+
+/** Undefined when it is left out; null clears it. @param empty what an empty one is */
+export function clearable<T, const E>(read: Reader<T>, empty: E): Field<(E extends T ? T : T | E) | undefined> {
+  return { read, leftOut: () => undefined, whenNull: () => empty } as unknown as Field<
+    (E extends T ? T : T | E) | undefined
+  >
+}
+
+/** A mapping of exactly these keys. An unknown key and a key given twice are faults. */
+export function mapping<F extends Record<string, Field<unknown>>>(fields: F): Reader<Fields<F>> {
+  const names = Object.keys(fields).join(', ')
+  return (node, place) => {
+    if (!isMap(node)) return refuse(place, `must be a mapping of ${names}`)
+    const given = new Map<string, { value: unknown; place: Place }>()
+    for (const { key, value } of node.items) {
+      const name = textOf(key) ?? '?'
+      const at = { ...place, path: pathOf(place, name), line: lineOf(key, place) }
+      const first = given.get(name)
+      if (first !== undefined) refuse(at, `must be given once; line ${first.place.line} gives it too`)
+      else given.set(name, { value, place: at })
+      if (!Object.hasOwn(fields, name)) refuse(at, `must be omitted; the keys here are ${names}`)
+    }
+    const read = Object.entries(fields).map(([name, field]) => {
+      const found = given.get(name)
+      if (found === undefined) return [name, field.leftOut({ ...place, path: pathOf(place, name) })]
+      return [name, isNull(found.value) ? field.whenNull(found.place) : readNode(field.read, found.value, found.place)]
+    })
+    return Object.fromEntries(read)
+  }
+}
+
+/** A list of at most `max`. `unique` names the keys whose values may not come twice; without it, texts may not. */
+export function list<T>(
+  read: Reader<T>,
+  { max, unique = [''] }: { max: number; unique?: string[] },
+): Reader<readonly T[]> {
+  return (node, place) => {
+    if (!isSeq(node)) return refuse(place, 'must be a list')
+    if (node.items.length > max) return refuse(place, `must be a list of at most ${max}`)
+    const places = node.items.map((item, index) => ({
+      ...place,
+      path: `${place.path}[${index}]`,
+      line: lineOf(item, place),
+    }))
+    const entries = node.items.map((item, index) => readNode(read, item, places[index] ?? place))
+    for (const key of unique)
+      refuseDoubles(key, entries, (index, at = places[index] ?? place) => keyPlace(key, node.items[index], at))
+    return entries
+  }
+}
+
+function refuseDoubles(key: string, entries: readonly unknown[], placeOf: (index: number) => Place): void {
+  const firstLines = new Map<unknown, number>()
+  for (const [index, entry] of entries.entries()) {
+    const value = key === '' ? entry : (entry as Record<string, unknown> | undefined)?.[key]
+    if (value === undefined) continue
+    const place = placeOf(index)
+    const firstLine = firstLines.get(value)
+    if (firstLine === undefined) firstLines.set(value, place.line)
+    else refuse(place, `must be unique; line ${firstLine} has it already`)
+  }
+}
+
+/** What `then` makes of what `read` gives. */
+export function refine<A, B>(read: Reader<A>, then: (value: A, place: Place) => B): Reader<B> {
+  return (node, place) => {
+    const value = read(node, place)
+    return value === undefined ? (undefined as B) : then(value, place)
+  }
+}
+
+function readNode<T>(read: Reader<T>, node: unknown, place: Place): T {
+  return isAlias(node) ? refuse(place, 'must be written out; aliases are not read') : read(node, place)
+}
+
+/** The text of a scalar; of a number the characters that stand in the file. */
+export function textOf(node: unknown): string | undefined {
+  if (!isScalar(node)) return undefined
+  return typeof node.value === 'number' ? node.source : typeof node.value === 'string' ? node.value : undefined
+}
+
+function isNull(node: unknown): boolean {
+  return node === null || (isScalar(node) && node.value === null)
+}
+
+function keyPlace(key: string, node: unknown, place: Place): Place {
+  const pair = isMap(node) ? node.items.find(item => textOf(item.key) === key) : undefined
+  return pair === undefined ? place : { ...place, path: pathOf(place, key), line: lineOf(pair.key, place) }
+}
+
+function lineOf(node: unknown, within: Place): number {
+  return isNode(node) && node.range ? within.reading.lineAt(node.range[0]) : within.line
+}
+
+function pathOf({ path }: Place, key: string): string {
+  const shown = /^[\w.-]{1,64}$/.test(key) ? key : JSON.stringify(key.slice(0, 64))
+  return path === '' ? shown : `${path}.${shown}`
+}

@@ -1,0 +1,109 @@
+/** Loads the sample directory and stock into an empty database (contract/contract/operations.md, "Two commands"): what a newcomer plays with. */
+import { randomBytes } from 'node:crypto'
+import { createReadStream, readdirSync, readFileSync } from 'node:fs'
+import { addUser, issueCredential, type UserOwner } from '../access/operations.ts'
+import type { PartnerReference } from '../access/store.ts'
+import type { Queryable } from '../db/database.ts'
+import { importProfiles } from '../esim/stock/operations.ts'
+import type { Logger } from '../log.ts'
+import { terminalsFilesOf } from '../partners/file/directory-file.ts'
+import { applyDirectory } from '../partners/operations.ts'
+import { importCustomers } from '../segments/customers.ts'
+import type { Platform } from '../server/platform.ts'
+import { makeSampleCampaigns } from './sample-campaigns.ts'
+
+const samplesLock = 7_365_016
+const folder = new URL('../../samples/', import.meta.url)
+
+export type SampleCredential = { partner: string; clientId: string; secret: string }
+export type SampleLogin = { account: 'bank' | 'merchant' | 'platform'; login: string; password: string }
+export type Samples = { credentials: SampleCredential[]; logins: SampleLogin[] }
+
+/**
+ * Of processes that start at once on an empty database one loads them, and the others wait for it.
+ *
+ * @returns the sample credentials and logins, made now and shown once; null when the database was not empty
+ */
+export async function loadSamples(platform: Platform, logger: Logger): Promise<Samples | null> {
+  const { database } = platform
+  if (!(await isEmpty(database))) return null
+  return database.dedicated(async client => {
+    // Held until the connection ends.
+    await client.query('select pg_advisory_lock($1)', [samplesLock])
+    return (await isEmpty(database)) ? load(platform, logger) : null
+  })
+}
+
+async function load({ database, deps }: Platform, logger: Logger): Promise<Samples> {
+  const directory = readFileSync(new URL('directory.yaml', folder), 'utf8')
+  const files = new Map(terminalsFilesOf(directory).map(path => [path, readFileSync(new URL(path, folder), 'utf8')]))
+  const { admin } = deps
+  await database.execute('insert into sample_loading default values on conflict do nothing')
+  await applyDirectory(admin, { directory, files, dryRun: false })
+  await admin.catalogue.refresh()
+
+  for (const file of readdirSync(new URL('profiles/', folder)).sort()) {
+    const [, operatorCode = '', tariffCode = ''] = /^([^.]+)\.(.+)\.csv$/.exec(file) ?? []
+    const tariff = admin.catalogue.operatorByCode(operatorCode)?.tariffs.get(tariffCode)
+    if (!tariff) throw new Error(`The sample stock ${file} names no tariff of the sample directory`)
+    const source = createReadStream(new URL(`profiles/${file}`, folder))
+    await importProfiles(admin, { tariffId: tariff.tariffId, source, skipInvalid: false })
+  }
+  for (const file of readdirSync(new URL('customers/', folder)).sort())
+    await importCustomers(admin, {
+      bank: file.replace('.csv', ''),
+      source: createReadStream(new URL(`customers/${file}`, folder)),
+    })
+  await makeSampleCampaigns(database, {
+    now: deps.campaigns.clock.now(),
+    completeAfterMs: deps.campaigns.completeAfterMs,
+  })
+  const samples = await database.transaction(async transaction => {
+    await transaction.execute('delete from sample_loading')
+    return { credentials: await issueSampleCredentials(transaction), logins: await addSampleUsers(transaction) }
+  })
+  logger.info('sample data loaded')
+  return samples
+}
+
+/** Nothing of anybody's is there, or only what a first start that was cut off has left: no one has had access to that yet. */
+async function isEmpty(database: Queryable): Promise<boolean> {
+  const [row] = await database.query<{ empty: boolean }>(
+    `select exists (select from sample_loading) or not (
+       exists (select from banks) or exists (select from merchants) or exists (select from mobile_operators)
+       or exists (select from countries) or exists (select from payment_systems)
+       or exists (select from credentials) or exists (select from portal_users)) as empty`,
+  )
+  return row?.empty === true
+}
+
+async function issueSampleCredentials(database: Queryable): Promise<SampleCredential[]> {
+  const issue = async (partner: PartnerReference, role: 'ADMIN' | 'gateway') => {
+    const issued = await issueCredential({ database }, { partner, role, label: 'sample' })
+    return { partner: Object.values(partner).join(), ...issued }
+  }
+  return [
+    await issue({ bank: 'alpha' }, 'ADMIN'),
+    await issue({ bank: 'beta' }, 'ADMIN'),
+    await issue({ merchant: 'grocer' }, 'gateway'),
+    await issue({ merchant: 'voltshop' }, 'gateway'),
+  ]
+}
+
+/** One person of each partner, named like it, and one of the operator's staff. */
+async function addSampleUsers(database: Queryable): Promise<SampleLogin[]> {
+  const users: [account: SampleLogin['account'], login: string, owner: UserOwner, role: string][] = [
+    ['merchant', 'grocer', { merchant: 'grocer' }, 'admin_user'],
+    ['merchant', 'voltshop', { merchant: 'voltshop' }, 'admin_user'],
+    ['bank', 'alpha', { bank: 'alpha' }, 'ADMIN'],
+    ['bank', 'beta', { bank: 'beta' }, 'ADMIN'],
+    ['platform', 'operator', 'platform', 'admin'],
+  ]
+  const logins: SampleLogin[] = []
+  for (const [account, login, owner, role] of users) {
+    const password = randomBytes(9).toString('base64url')
+    await addUser({ database }, { owner, login, role, password })
+    logins.push({ account, login, password })
+  }
+  return logins
+}

@@ -1,0 +1,310 @@
+/**
+ * The HTTP side of the platform: one Fastify app, into which each API is registered by name, in one list. What holds for every
+ * request (ids, bodies, errors, limits of time and size) is here.
+ */
+import { randomUUID } from 'node:crypto'
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
+import { type AccessRoutesDeps, loginRoutes, Token, tokenRoutes } from '../access/routes.ts'
+import { Session } from '../access/session-schemas.ts'
+import { type AdminRoutesDeps, adminRoutes } from '../admin/routes.ts'
+import { Campaign } from '../campaigns/for-bank/list-schemas.ts'
+import { bankRoutes } from '../campaigns/for-bank/routes.ts'
+import { Retailer } from '../campaigns/for-bank/schemas.ts'
+import { merchantRoutes } from '../campaigns/for-merchant/routes.ts'
+import { merchantComponents } from '../campaigns/for-merchant/schemas.ts'
+import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
+import { OperationResult } from '../campaigns/schemas.ts'
+import type { Service } from '../config.ts'
+import { DomainError } from '../errors.ts'
+import { type EsimRoutesDeps, esimRoutes } from '../esim/orders/routes.ts'
+import { compressAnswers } from '../http/answer/compression.ts'
+import { defaultHeaders, sendDefaultHeaders } from '../http/answer/default-headers.ts'
+import { buildSerializer } from '../http/answer/serializer.ts'
+import { answerError, apiOf, CashbackError, EncodedBodyError, PortalError, pathOf, TokenError } from '../http/errors.ts'
+import { warnOfUntrustedProxies } from '../http/forwarded.ts'
+import { takeKeys } from '../http/idempotency.ts'
+import { isText } from '../http/input/json.ts'
+import { bodyWaitMs, readBodies } from '../http/input/large-bodies.ts'
+import { endLateBody, refuseLateBody } from '../http/input/late-body.ts'
+import { answerExpectations, messageError } from '../http/input/message-rules.ts'
+import { hasBody, takeAbsentBodies } from '../http/input/optional-body.ts'
+import { createUnreadableAnswer } from '../http/input/unreadable.ts'
+import { validatorCompiler } from '../http/input/validation.ts'
+import { limitAccounts } from '../http/limits/account.ts'
+import { type RateLimit, type RateLimiter, rateLimitHeaders } from '../http/limits/rate-limit.ts'
+import { document } from '../http/openapi/operations.ts'
+import { registerRoot } from '../http/root.ts'
+import { endSilentConnections, endStalledConnections, keptMs } from '../http/silent-connections.ts'
+import { answerUnknown } from '../http/unknown.ts'
+import { type Logger, RequestLog } from '../log.ts'
+import { reconciliationRoutes } from '../reconciliation/routes.ts'
+import { type SandboxRoutesDeps, sandboxRoutes } from '../sandbox/routes.ts'
+import { segmentRoutes } from '../segments/routes.ts'
+import { portalFileRoutes } from '../web/routes.ts'
+import { campaignPortalRoutes } from './campaign-people-routes.ts'
+import { type Metrics, measureRequests } from './metrics.ts'
+import { portalRoutes } from './portal-routes.ts'
+
+/**
+ * What an app serves of the services that run: with ADMIN_PORT what the operator's staff use is apart from what partners use, and
+ * the portal and its login are at both.
+ */
+export type Door = 'all' | 'partners' | 'staff'
+
+const closedAt: Record<Door, readonly Service[]> = { all: [], partners: ['admin'], staff: ['cashback', 'esim'] }
+
+export type AppDeps = {
+  door: Door
+  /** In live mode a start and a request tell what is likely to be set up wrongly. */
+  isLive: boolean
+  services: readonly Service[]
+  logger: Logger
+  metrics: Metrics
+  trustedProxies: string[]
+  publicUrl: string
+  access: AccessRoutesDeps
+  campaigns: CampaignRoutesDeps
+  esim: EsimRoutesDeps
+  admin: AdminRoutesDeps
+  /** Of all APIs but eSIM; null: switched off. */
+  accountLimiter: RateLimiter | null
+  /** What `npm run build` has made of the portal. */
+  portalFolder: string
+  /** null in live mode: its paths do not exist there. */
+  sandbox: SandboxRoutesDeps | null
+  /** From the notice of a stop on: connections are to end with their next answer. */
+  isStopping(): boolean
+  /** Why this process cannot take requests now; null when it can. */
+  notReady(): Promise<string | null>
+}
+
+/** Slow senders are cut off after this time (contract/reliability.md, "Facts"); uploads of files have their own pace. */
+const headersTimeoutMs = 5_000
+const usualBodyTimeoutMs = 8_000
+const bodyLimitBytes = 64 * 1024
+/** Node's own limit for all headers together. */
+const longestAddress = 16 * 1024
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body is a file of any length: it may take its time. */
+    longUpload?: boolean
+    /** How long the body may take to come, where it may be large. */
+    bodyTimeoutMs?: number
+    /** What the body must be, for the message of a 415. */
+    bodyType?: string
+  }
+}
+
+export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
+  const headers = defaultHeaders(deps.publicUrl)
+  const limitHeaders = announceRateLimit(deps.esim.rateLimiter?.limit ?? null)
+  const app: FastifyInstance = fastify({
+    loggerInstance: deps.logger as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    childLoggerFactory: (logger, bindings) => new RequestLog(logger as Logger, bindings) as FastifyBaseLogger,
+    genReqId: request => givenRequestId(request.headers['x-request-id']) ?? randomUUID(),
+    requestIdHeader: false,
+    trustProxy: deps.trustedProxies.length > 0 ? deps.trustedProxies : false,
+    bodyLimit: bodyLimitBytes,
+    schemaController: { compilersFactory: { buildSerializer } },
+    // As long as an address can be: what is too long for an id is told by the id's own rule.
+    routerOptions: { maxParamLength: longestAddress },
+    // Node's own limit for a whole request would cut long uploads off; `limitBodyTime` takes its place.
+    requestTimeout: 0,
+    keepAliveTimeout: keptMs,
+    return503OnClosing: false,
+    http: {
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: 1_000,
+      // A missing Host is answered below: Node's own answer has no body.
+      requireHostHeader: false,
+      // A request without a body has ended when it has begun: reading it to its end was a tenth of the work for a short answer.
+      optimizeEmptyRequests: true,
+    },
+    clientErrorHandler: createUnreadableAnswer(headers),
+    // An address that cannot be decoded gets to no hook.
+    frameworkErrors: (error, request, reply) => {
+      reply
+        .headers(headers)
+        .header('x-request-id', request.id)
+        .headers(limitHeaders(request as FastifyRequest))
+      answerError(error, request as FastifyRequest, reply)
+    },
+  })
+  app.setValidatorCompiler(validatorCompiler)
+  app.decorateRequest('caller', null)
+  app.setErrorHandler(answerError)
+  limitBodyTime(app)
+  takeAbsentBodies(app)
+  takeKeys(app, deps.campaigns.answers)
+  measureRequests(app, deps.metrics)
+  sendDefaultHeaders(app, deps.publicUrl)
+  logRequests(app, deps.logger)
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id).headers(limitHeaders(request))
+    done(messageError(request))
+  })
+  if (deps.isLive) warnOfUntrustedProxies(app, deps.logger)
+  answerUnknown(app, longestAddress)
+  endConnectionsOnStop(app, deps.isStopping, endSilentConnections(app.server))
+  endStalledConnections(app.server)
+  // All of these later than onRequest, where it is found out who is calling: that comes first.
+  if (deps.accountLimiter) limitAccounts(app, deps.accountLimiter)
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
+    done(isReadableQuery(request.raw.url) ? null : new DomainError('invalid', 'The query must be well-formed text'))
+  })
+  app.addHook('preParsing', ({ headers }, _reply, _payload, done) => {
+    const { 'content-encoding': coding = 'identity' } = headers
+    done(hasBody(headers) && coding.toLowerCase() !== 'identity' ? new EncodedBodyError() : null)
+  })
+  readBodies(app)
+  // What the database cannot keep names nothing in it.
+  app.addHook('preHandler', (request, _reply, done) => {
+    const isKeepable = Object.values(request.params as Record<string, string>).every(isText)
+    done(isKeepable ? undefined : new DomainError('not-found', 'There is nothing at this path'))
+  })
+  answerExpectations(app, bodyLimitBytes)
+  compressAnswers(app)
+  registerHealth(app, deps)
+
+  const runs = (service: Service) => deps.services.includes(service) && !closedAt[deps.door].includes(service)
+  registerRoot(app, runs)
+  if (runs('auth') || runs('cashback') || runs('portal')) await app.register(cashbackApi, { ...deps, runs })
+  else if (deps.sandbox) await app.register(sandboxRoutes, deps.sandbox)
+  if (runs('portal')) await app.register(portalFileRoutes, { folder: deps.portalFolder })
+  if (runs('esim')) await app.register(esimRoutes, { ...deps.esim, prefix: '/esim/v1' })
+  if (runs('admin')) await app.register(adminRoutes, { ...deps.admin, prefix: '/admin' })
+  return app
+}
+
+/** Everything that the page at `/swagger` documents. */
+async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service: Service): boolean }): Promise<void> {
+  await document(app, {
+    title: 'Perkline',
+    description:
+      'How banks and merchants run cashback campaigns together: create and invite, confirm or reject, launch, and after the ' +
+      'period reconcile and settle. ' +
+      (deps.sandbox
+        ? 'In the sandbox you can move the clock and take a campaign through its period in seconds. '
+        : '') +
+      'A token serves every API of the platform.',
+    page: '/swagger',
+    tags: [
+      { name: 'Tokens', description: 'How a bank, a merchant or a portal user gets access' },
+      { name: 'Banks', description: 'What a bank does with campaigns and merchants' },
+      { name: 'Merchants', description: 'What a merchant does with its campaigns' },
+      { name: 'Portal', description: 'Segments, own campaigns of banks, history' },
+      { name: 'Reconciliation', description: 'Reports, settlement and payment after the period' },
+      ...(deps.sandbox ? [{ name: 'Sandbox', description: 'For trying things out; absent in live mode' }] : []),
+    ],
+    secured: true,
+    components: [
+      CashbackError,
+      PortalError,
+      TokenError,
+      Token,
+      OperationResult,
+      Campaign,
+      Retailer,
+      Session,
+      ...merchantComponents,
+    ],
+  })
+  if (deps.runs('auth')) {
+    if (deps.door !== 'staff') await app.register(tokenRoutes, deps.access)
+    await app.register(loginRoutes, deps.access)
+  }
+  if (deps.runs('cashback')) {
+    await app.register(bankRoutes, deps.campaigns)
+    await app.register(merchantRoutes, deps.campaigns)
+  }
+  if (deps.runs('portal')) {
+    const { catalogue, availability } = deps.esim
+    const portal = {
+      ...deps.campaigns,
+      logins: deps.access.logins,
+      catalogue,
+      availability,
+      sealing: deps.admin.sealing,
+    }
+    await app.register(portalRoutes, { ...portal, prefix: '/portal' })
+    for (const routes of [campaignPortalRoutes, reconciliationRoutes, segmentRoutes])
+      await app.register(routes, { ...deps.campaigns, prefix: '/portal' })
+  }
+  if (deps.sandbox) await app.register(sandboxRoutes, deps.sandbox)
+}
+
+const givenRequestId = (header: string | string[] | undefined): string | null =>
+  typeof header === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : null
+
+function isReadableQuery(url = ''): boolean {
+  const at = url.indexOf('?')
+  if (at === -1) return true
+  try {
+    return isText(decodeURIComponent(url.slice(at + 1).replaceAll('+', ' ')))
+  } catch {
+    return false
+  }
+}
+
+/** A body that trickles in keeps a connection busy for nobody's good: after the time limit it gets 408 and the connection ends. */
+function limitBodyTime(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { bodyTimeoutMs = usualBodyTimeoutMs, longUpload = false } = request.routeOptions.config
+    if (longUpload) reply.raw.once('finish', () => endLateBody(request))
+    else refuseLateBody(request, reply, bodyTimeoutMs + bodyWaitMs(request))
+    done()
+  })
+}
+
+/** What is still answered while the process stops ends its connection: it would be waited for until the caller leaves. */
+function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean, endSilent: () => void): void {
+  let isClosing = false
+  app.addHook('preClose', done => {
+    isClosing = true
+    endSilent()
+    done()
+  })
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (isClosing || isStopping()) reply.header('connection', 'close')
+    done()
+  })
+}
+
+function logRequests(app: FastifyInstance, logger: Logger): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    if (!logger.isLevelEnabled('info')) return done()
+    const { caller } = request
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.url ?? 'unknown',
+        statusCode: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 100) / 100,
+        ...(caller && { caller: caller.type, subject: caller.subject }),
+      },
+      'request',
+    )
+    done()
+  })
+}
+
+const none = {}
+
+/** Every answer of the eSIM API tells the limit, also one to a caller without a bucket: an unknown path, a missing token. */
+function announceRateLimit(limit: RateLimit | null): (request: FastifyRequest) => Record<string, string> {
+  const unused = limit ? rateLimitHeaders(limit, null) : null
+  if (unused === null) return () => none
+  return request => (apiOf(pathOf(request)) === 'esim' ? unused : none)
+}
+
+function registerHealth(app: FastifyInstance, deps: AppDeps): void {
+  const hidden = { schema: { hide: true } }
+  app.get('/health/live', hidden, async () => ({ status: 'live' }))
+  app.get('/health/ready', hidden, async (_, reply) => {
+    const reason = await deps.notReady()
+    if (reason === null) return { status: 'ready' }
+    return reply.code(503).header('retry-after', '2').send({ status: 'not ready', reason })
+  })
+}

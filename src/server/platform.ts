@@ -1,0 +1,462 @@
+/**
+ * Puts the platform together from its settings: database, keys, clock, what is kept in memory, jobs, and the HTTP app. Nothing here
+ * decides anything; it only says who gets what.
+ */
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { FastifyInstance } from 'fastify'
+import { createLogins, type LoginFailure } from '../access/logins.ts'
+import { createRefusals } from '../access/refusals.ts'
+import { createAddressLimit, createThrottle } from '../access/throttle.ts'
+import { createTokenKeys, ensureTokenKey } from '../access/token-keys.ts'
+import { findTokenKeys } from '../access/token-keys-store.ts'
+import { createTokens } from '../access/tokens.ts'
+import { createClock, databaseTime, followDatabaseClock, machineOffsetMs, realMs } from '../clock.ts'
+import { type Config, ConfigError, type Service, services } from '../config.ts'
+import { createSharedRead } from '../db/batching.ts'
+import { type Connection, type Database, openDatabase } from '../db/database.ts'
+import { migrate, pendingMigrations, SchemaError } from '../db/migrate.ts'
+import { bindMode } from '../db/mode.ts'
+import { listen } from '../db/notifications.ts'
+import { findTooFewConnections, hasOwnSessions } from '../db/server-check.ts'
+import { DomainError } from '../errors.ts'
+import { createCatalogue } from '../esim/catalogue.ts'
+import { createFileMailer, createNoMailer, type Mailer } from '../esim/delivery/mail.ts'
+import { createActivationReads } from '../esim/orders/activation-reads.ts'
+import { createAvailability } from '../esim/orders/availability.ts'
+import { createOrders } from '../esim/orders/operations.ts'
+import { countHolders } from '../esim/orders/reserve-store.ts'
+import { countStock } from '../esim/sold/figures-store.ts'
+import { recoverSales } from '../esim/sold/fold-store.ts'
+import { createSealing, loadIndexKey } from '../esim/stock/sealing.ts'
+import { createStock } from '../esim/stock/stock.ts'
+import { countWaiting } from '../events/tick-store.ts'
+import { createCostlyReads, createPageReads } from '../http/limits/costly-reads.ts'
+import { createLocalRateLimiter, type RateLimit } from '../http/limits/rate-limit.ts'
+import { createAnswers } from '../idempotency/answers.ts'
+import type { Logger } from '../log.ts'
+import { followSharedClock } from '../sandbox/operations.ts'
+import { isLoopback } from '../settings/loopback.ts'
+import { createLocalCounter } from '../work/local-counter.ts'
+import { type AppDeps, createApp } from './app.ts'
+import { runDue, startJobs } from './jobs.ts'
+import { createMetrics } from './metrics.ts'
+
+export type Platform = {
+  app: FastifyInstance
+  /** What listens at ADMIN_PORT; null without that setting, and where nothing of it runs. */
+  adminApp: FastifyInstance | null
+  metrics: ReturnType<typeof createMetrics>
+  database: Database
+  deps: AppDeps
+  /** What happens by itself begins to: not before the sample data, which tells of the past, is whole. */
+  startJobs(): void
+  /** From here on the process says that it is not ready. */
+  drain(): void
+  /** Ends everything in order: requests, jobs, mail, database. */
+  close(): Promise<void>
+}
+
+/** How often each process looks for changes that it was not told of. */
+const pollMs = 2_000
+/** More is told at the start. */
+const mostOffsetSeconds = 60
+/** For tokens and logins, and for what each process looks up every `pollMs`. */
+const accessConnections = 3
+const startAgainMs = 1_000
+/** Requests under way when it stops get this long to finish (contract/contract/operations.md, "Settings"). */
+const finishWithinMs = 30_000
+const mailTimeoutMs = 10_000
+const portalFolder = fileURLToPath(new URL('../../portal/dist', import.meta.url))
+
+/** The database that the settings name: a server, or the embedded one, started and kept running. */
+export async function openConfiguredDatabase(
+  config: Config,
+  logger: Logger,
+): Promise<{ database: Database; close(): Promise<void> }> {
+  const open = (connection: Connection) =>
+    openDatabase({
+      connection,
+      poolSize: config.databasePool,
+      onLost: error => logger.warn({ err: error }, 'a database connection was lost'),
+    })
+  if (config.databaseUrl !== null) {
+    const database = open({ connectionString: config.databaseUrl })
+    return { database, close: () => database.close() }
+  }
+  const server = await keepEmbeddedDatabase(config.dataDir, logger)
+  const database = open(server.connection)
+  return {
+    database,
+    async close() {
+      await database.close()
+      await server.stop()
+    },
+  }
+}
+
+/**
+ * A server that dies is started again, as often as it takes where it can't start (a full disk): callers get 503 meanwhile, and nobody
+ * has to restart the platform.
+ */
+async function keepEmbeddedDatabase(dataDir: string, logger: Logger) {
+  const { startEmbeddedDatabase } = await import('../db/embedded/server.ts')
+  let server = await startEmbeddedDatabase({ dataDir })
+  const { connection } = server
+  const socketFolder = connection.host
+  let isStopping = false
+  let starting = Promise.resolve()
+
+  const startAgain = async (reason: string): Promise<void> => {
+    logger.error({ reason }, 'the embedded database has ended and is being restarted')
+    for (let tried = 1; !isStopping; tried++) {
+      const again = await startEmbeddedDatabase({ dataDir, socketFolder }).catch((error: unknown) => {
+        // Once: it is the same every second, and the log may lie on the same disk.
+        if (tried === 1)
+          logger.error({ err: error }, 'the embedded database does not start; trying again until it does')
+        return null
+      })
+      if (again) {
+        server = again
+        logger.info({ tried }, 'the embedded database is running again')
+        return watch()
+      }
+      await wait(startAgainMs)
+    }
+  }
+  const watch = () =>
+    void server.ended.then(reason => {
+      starting = startAgain(reason)
+    })
+  watch()
+  return {
+    connection,
+    async stop() {
+      isStopping = true
+      await starting
+      await server.stop()
+    },
+  }
+}
+
+/**
+ * @param config with its keys filled in (`withKeys`)
+ * @param only the services that this process runs; null: all
+ * @throws ConfigError, SchemaError, SealingError with a message for whoever starts it
+ */
+export async function createPlatform(
+  config: Config & { operatorKey: string },
+  logger: Logger,
+  only: readonly Service[] | null = null,
+): Promise<Platform> {
+  const running = only ?? services
+  const onFault = (error: unknown) => {
+    if (!(error instanceof DomainError)) logger.error({ err: error }, 'unexpected error')
+    else logger.warn({ reason: error.message }, 'could not be done now; it will be tried again')
+  }
+  const { database, close: closeDatabase } = await openConfiguredDatabase(config, logger)
+  const closers: (() => Promise<void>)[] = [closeDatabase]
+  const close = async () => {
+    const faults: unknown[] = []
+    for (const closer of closers) await closer().catch(fault => faults.push(fault))
+    if (faults.length > 0) throw faults[0]
+  }
+
+  try {
+    // Sales have the pool itself; what others do takes none of its connections, nor those of tokens and of readiness.
+    const access = database.apart(accessConnections)
+    const readiness = database.apart(1)
+    const others = database.apart(Math.ceil(config.databasePool / 2))
+    const reads = { pageReads: createPageReads(database), costlyReads: createCostlyReads(database) }
+    await requireOwnSessions(database)
+    await warnOfTooFewConnections(database, config, logger)
+    await bringToVersion(database, config.migrateOnStart, logger)
+    await recoverSales(database)
+    await bindMode(database, config.mode)
+    await followDatabaseClock(() => access.query(databaseTime))
+    warnOfOffset(logger)
+    const clock = createClock()
+    await ensureTokenKey(database, config.masterKeys, realMs())
+    const mayIssue = running.includes('auth') || running.includes('portal')
+    const tokenKeys = createTokenKeys({
+      readKeys: () => findTokenKeys(access),
+      masterKeys: config.masterKeys,
+      mayIssue,
+    })
+    const tokens = createTokens(tokenKeys)
+    const refusals = createRefusals(access)
+    const catalogue = createCatalogue(access)
+    const sealing = createSealing(config.masterKeys, await loadIndexKey(database, config.masterKeys))
+    const stock = createStock({ database, clock, onFault })
+    const inTheBackground = database.aside(new AbortController().signal, 'long')
+    const metrics = createMetrics({
+      pool: database.pool,
+      countStock: () => countStock(inTheBackground, clock.now()),
+      countHolders: () => countHolders(inTheBackground, clock.now()),
+      countWaiting: () => countWaiting(inTheBackground, 'sales'),
+    })
+    const mailer = await createMailer(config, database, logger)
+    closers.unshift(() => mailer.close())
+    const limits = await createLimits(config, logger)
+    closers.unshift(() => limits.close())
+
+    const notifications = await listen({
+      database,
+      pollMs,
+      onPoll: query => followDatabaseClock(() => query(databaseTime)),
+      onFault,
+      handlers: {
+        access: async () => void (await Promise.all([refusals.refresh(), tokenKeys.refresh()])),
+        catalogue: () => catalogue.refresh(),
+        ...(config.mode === 'sandbox' && { clock: () => followSharedClock(access, clock) }),
+      },
+    })
+    closers.unshift(() => notifications.stop())
+    const campaigns = {
+      database: others,
+      clock,
+      completeAfterMs: config.completeAfterDays * 86_400_000,
+      answers: createAnswers({ database: others, masterKeys: config.masterKeys, hours: config.idempotencyHours }),
+      pending: { campaigns: config.pendingCampaigns, bytes: config.pendingCampaignMib * 1024 * 1024 },
+    }
+    const { retention } = config
+    const jobDeps = { ...campaigns, retention }
+    let jobs: { stop(): Promise<void> } | null = null
+    const startOwnJobs = () => {
+      if (!running.includes('worker')) return
+      jobs = startJobs(jobDeps, (job, error) => {
+        logger.warn({ job, err: error }, 'a job failed and is tried again')
+      })
+    }
+    closers.unshift(async () => jobs?.stop())
+
+    const activationReads = createActivationReads({ database, onError: onFault })
+    closers.unshift(() => activationReads.close())
+    const orders = createOrders({
+      database,
+      clock,
+      catalogue,
+      stock,
+      sealing,
+      mailer,
+      activationReads,
+      msisdnDays: retention.msisdnDays,
+      openReservations: config.openReservations,
+      reservationShare: config.reservationShare,
+      observe: metrics,
+      onFault,
+    })
+    let draining = false
+    // However many ask at the same time.
+    const ask = createSharedRead(() => readiness.query('select 1'))
+    const doors = {
+      database: access,
+      tokens,
+      malformed: createAddressLimit((...limit) => limits.counter('malformed', ...limit)),
+      gatewayThrottle: createThrottle((name, ...limit) => limits.counter(`gateway-${name}`, ...limit)),
+      loginThrottle: createThrottle((name, ...limit) => limits.counter(`login-${name}`, ...limit)),
+      observeToken: metrics.token,
+      observeFailure: (failure: LoginFailure) => logger.warn(failure, 'a login failed'),
+    }
+    const guard = {
+      tokens,
+      refusals,
+      publicUrl: config.publicUrl,
+      operatorKey: config.operatorKey,
+      keyGuesses: createAddressLimit((...limit) => limits.counter('operator-key', ...limit)),
+    }
+    const deps: AppDeps = {
+      door: config.admin === null ? 'all' : 'partners',
+      isLive: config.mode === 'live',
+      services: running,
+      logger,
+      metrics,
+      trustedProxies: config.trustedProxies,
+      publicUrl: config.publicUrl,
+      access: {
+        logins: createLogins({ ...doors, admitsStaff: config.admin === null }),
+      },
+      campaigns: {
+        tokens,
+        refusals,
+        publicUrl: config.publicUrl,
+        ...reads,
+        ...campaigns,
+      },
+      esim: {
+        tokens,
+        refusals,
+        clock,
+        catalogue,
+        orders,
+        availability: createAvailability({ database, clock }),
+        rateLimiter: limits.rateLimiter,
+        publicUrl: config.publicUrl,
+      },
+      admin: {
+        ...reads,
+        database: others,
+        clock,
+        catalogue,
+        tokens,
+        refusals,
+        publicUrl: config.publicUrl,
+        sealing,
+        retention,
+        masterKeys: config.masterKeys,
+        operatorKey: config.operatorKey,
+        keyGuesses: guard.keyGuesses,
+      },
+      accountLimiter: limits.accountLimiter,
+      portalFolder,
+      sandbox:
+        config.mode === 'sandbox'
+          ? { database: others, clock, runDue: () => runDue(jobDeps), guard: isOpenToOthers(config) ? guard : null }
+          : null,
+      isStopping: () => draining,
+      async notReady() {
+        if (draining) return 'stopping'
+        return ask().then(
+          () => null,
+          () => 'the database is away',
+        )
+      },
+    }
+    const app = await createApp(deps)
+    const adminApp = hasAdminApp(config, running)
+      ? await createApp({
+          ...deps,
+          door: 'staff',
+          access: { logins: createLogins({ ...doors, admitsStaff: true }) },
+          sandbox: null,
+        })
+      : null
+    const apps = adminApp === null ? [app] : [app, adminApp]
+    for (const each of apps) await each.ready()
+    closers.unshift(async () => {
+      await Promise.all(apps.map(each => closeWithin(finishWithinMs, each)))
+    })
+    const drain = () => {
+      draining = true
+    }
+    return { app, adminApp, metrics, database, deps, startJobs: startOwnJobs, drain, close }
+  } catch (error) {
+    await close().catch(onFault)
+    throw error
+  }
+}
+
+/** Rules hold all the same; what the machine's clock stamps, such as the log, is confusing. */
+function warnOfOffset(logger: Logger): void {
+  const offsetSeconds = Math.round(machineOffsetMs() / 1000)
+  if (Math.abs(offsetSeconds) > mostOffsetSeconds)
+    logger.warn(
+      { offsetSeconds },
+      'the clock of this machine differs from the database’s; the rules use the database’s',
+    )
+}
+
+/** Whether a process has something to serve at ADMIN_PORT. */
+const hasAdminApp = ({ admin }: Config, running: readonly Service[]): boolean =>
+  admin !== null && (running.includes('admin') || running.includes('portal'))
+
+/** Whether callers on other machines can reach it, directly or through a proxy. */
+const isOpenToOthers = ({ host, publicUrl }: Config): boolean =>
+  !isLoopback(host) || !isLoopback(new URL(publicUrl).hostname)
+
+/** What is still under way after that time is cut off. */
+async function closeWithin(ms: number, app: FastifyInstance): Promise<void> {
+  const late = setTimeout(() => app.server.closeAllConnections(), ms)
+  await app.close().finally(() => clearTimeout(late))
+}
+
+/** @throws ConfigError behind a pooler that shares sessions */
+export async function requireOwnSessions(database: Database): Promise<void> {
+  if (await hasOwnSessions(database)) return
+  throw new ConfigError([
+    'DATABASE_URL leads through a pooler that gives each transaction another session (as PgBouncer does with ' +
+      'pool_mode=transaction): settings and prepared statements of a session would not hold. Use pool_mode=session, or the ' +
+      'address of the server itself',
+  ])
+}
+
+async function warnOfTooFewConnections(database: Database, config: Config, logger: Logger): Promise<void> {
+  const few = await findTooFewConnections(database)
+  if (few)
+    logger.warn(
+      `DATABASE_POOL=${config.databasePool} lets this process open up to ${few.needed} connections, but the database server takes ` +
+        `${few.allowed} (max_connections less what it reserves): set DATABASE_POOL lower, or max_connections higher`,
+    )
+}
+
+async function bringToVersion(database: Database, mayMigrate: boolean, logger: Logger): Promise<void> {
+  if (mayMigrate) {
+    const applied = await migrate(database)
+    if (applied.length > 0) logger.info({ migrations: applied }, 'database migrated to this version')
+    return
+  }
+  const pending = await pendingMigrations(database)
+  if (pending.length > 0)
+    throw new SchemaError('The database is not at this version: run `perkline migrate`, or set MIGRATE_ON_START=1')
+}
+
+async function createMailer(config: Config, database: Database, logger: Logger): Promise<Mailer> {
+  const from = config.mailFrom ?? 'Perkline sandbox <sandbox@perkline.example>'
+  if (config.smtpUrl !== null) {
+    const { createSmtpMailer } = await import('../esim/delivery/smtp-mailer.ts')
+    return createSmtpMailer({
+      smtpUrl: config.smtpUrl,
+      from,
+      timeoutMs: mailTimeoutMs,
+      log: event => logger.info(event, 'e-mail'),
+    })
+  }
+  if (config.mode === 'live') {
+    const banks = await database.query<{ code: string }>(
+      `select code from banks where esim_delivery_mode = 'qr_email' and status = 'active' order by code`,
+    )
+    if (banks.length > 0) {
+      const codes = banks.map(({ code }) => code).join(', ')
+      throw new ConfigError([`SMTP_URL and MAIL_FROM are required: these banks deliver by qr_email: ${codes}`])
+    }
+    return createNoMailer(() => logger.error('an e-mail could not be sent: SMTP_URL and MAIL_FROM are required'))
+  }
+  return createFileMailer({ directory: join(config.dataDir, 'mail'), from })
+}
+
+/** The limits of this process, or with REDIS_URL those that all processes share. */
+async function createLimits(config: Config, logger: Logger) {
+  const { rateLimit, apiRateLimit, redisUrl } = config
+  if (redisUrl === null) {
+    return {
+      rateLimiter: rateLimit && createLocalRateLimiter(rateLimit),
+      accountLimiter: apiRateLimit && createLocalRateLimiter(apiRateLimit),
+      counter: createLocalCounter,
+      close: async () => {},
+    }
+  }
+  const { createSharedCounter, createSharedRateLimiter } = await import('../http/limits/shared-limits.ts')
+  const shareWith = (api: string, limit: RateLimit | null) =>
+    limit &&
+    createSharedRateLimiter({
+      redisUrl,
+      limit,
+      onAway: away =>
+        away
+          ? logger.warn({ api }, 'the shared rate limit store is unreachable: each process limits by itself')
+          : logger.info({ api }, 'the shared rate limit store is back'),
+    })
+  const rateLimiter = shareWith('esim', rateLimit)
+  const accountLimiter = shareWith('others', apiRateLimit)
+  const shared = createSharedCounter(redisUrl)
+  return {
+    rateLimiter,
+    accountLimiter,
+    counter: shared.counter,
+    async close() {
+      shared.close()
+      await Promise.all([rateLimiter?.close(), accountLimiter?.close()])
+    },
+  }
+}

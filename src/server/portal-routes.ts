@@ -1,0 +1,22 @@
+/** What the web portal needs beside the operations of partners, below `/portal`: it has no way to the data but these and those. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type SessionDeps, sessionRoutes } from '../access/session-routes.ts'
+import { portalBankCampaignRoutes } from '../campaigns/for-people/bank-table-routes.ts'
+import { directoryRoutes } from '../campaigns/for-people/directory-routes.ts'
+import { portalCampaignFileRoutes } from '../campaigns/for-people/file-routes.ts'
+import { portalHomeRoutes } from '../campaigns/for-people/home-routes.ts'
+import { portalCampaignRoutes } from '../campaigns/for-people/routes.ts'
+import { type PortalEsimDeps, portalEsimRoutes } from '../esim/sold/routes.ts'
+
+export type PortalRoutesDeps = SessionDeps & PortalEsimDeps
+
+export const portalRoutes: FastifyPluginAsyncTypebox<PortalRoutesDeps> = async (app, deps) => {
+  // The prefix is this plugin's own; its inner plugins must not add it again.
+  await app.register(sessionRoutes, { ...deps, prefix: '' })
+  await app.register(directoryRoutes, { ...deps, prefix: '' })
+  await app.register(portalHomeRoutes, { ...deps, prefix: '' })
+  await app.register(portalBankCampaignRoutes, { ...deps, prefix: '' })
+  await app.register(portalCampaignRoutes, { ...deps, prefix: '' })
+  await app.register(portalCampaignFileRoutes, { ...deps, prefix: '' })
+  await app.register(portalEsimRoutes, { ...deps, prefix: '' })
+}

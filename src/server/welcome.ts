@@ -1,0 +1,116 @@
+/** What `npm start` prints for people: the addresses, and after the first start lines to paste and the sample credentials. */
+import type { Config } from '../config.ts'
+import type { SampleCredential, Samples } from '../sandbox/samples.ts'
+
+/**
+ * @param samples the credentials and logins made at this start, or null: they are shown once
+ * @param onTerminal without a terminal a live platform prints nothing: its log tells all
+ */
+export function welcome(config: Config, samples: Samples | null, onTerminal: boolean): string {
+  if (samples) return firstStart(config, samples)
+  if (!onTerminal && (config.mode === 'live' || config.databaseUrl !== null)) return ''
+  return `\n${addresses(config)}\n${config.mode === 'sandbox' && config.databaseUrl === null ? `\n${nextSteps}\n` : ''}\n`
+}
+
+/** The credentials come last: what a terminal shows when the start has ended. */
+function firstStart(config: Config, { credentials, logins }: Samples): string {
+  const credentialLines = credentials.map(
+    ({ partner, clientId, secret }) => `  ${partner.padEnd(9)} clientId ${clientId}  secret ${secret}`,
+  )
+  const loginLines = logins.map(
+    ({ account, login, password }) => `  ${account.padEnd(9)} login ${login.padEnd(9)} password ${password}`,
+  )
+  return `
+${addresses(config)}
+
+Paste these lines into another terminal:
+
+${tokenLines(config.publicUrl, credentials)}
+${esimLines}
+${campaignLines}
+${settlementLines}
+
+Sample credentials of systems, shown only once (alpha and beta are banks, grocer and voltshop are merchants):
+${credentialLines.join('\n')}
+
+Sample logins of the portal, shown only once:
+${loginLines.join('\n')}
+
+${nextSteps}
+
+`
+}
+
+function addresses({ publicUrl, mode, dataDir, databaseUrl, admin }: Config): string {
+  const staff = admin === null ? publicUrl : `http://${admin.host}:${admin.port}`
+  const rows = [
+    ['Web portal', `${publicUrl}/app/`],
+    ['Campaign API', `${publicUrl}/swagger`],
+    ['eSIM API', `${publicUrl}/esim/v1/swagger`],
+    ['Operator API', `${staff}/admin/swagger (for platform users who are logged in to the portal)`],
+  ]
+  const data = databaseUrl === null ? `; its data is in ${dataDir}` : ''
+  return [
+    `Perkline is running in ${mode} mode${data}`,
+    '',
+    ...rows.map(([name = '', address]) => `  ${name.padEnd(13)} ${address}`),
+  ].join('\n')
+}
+
+const nextSteps = `New credentials: npx perkline credentials issue --bank alpha --role ADMIN   (or: --merchant grocer)
+                 npx perkline credentials list, then: npx perkline credentials rotate CLIENT_ID
+Start over:      stop the platform, then: npm run reset && npm start`
+
+/*
+ * The lines run in bash, zsh and dash, pasted as one block too: no comments, which an interactive zsh does not know, and no
+ * splitting of unquoted values. The campaign ends an hour from now, so the clock moves for an hour only and the samples stay as
+ * they are. Dates are those of the paste, which may come days after the start: by GNU's `date` or BSD's.
+ */
+const timeFunction =
+  'in_seconds() { at=$(($(date +%s) + $1)); date -u -d @$at +%FT%TZ 2>/dev/null || date -u -r $at +%FT%TZ; }'
+
+function tokenLines(publicUrl: string, credentials: SampleCredential[]): string {
+  const bodyOf = (name: string) => {
+    const { clientId, secret } = credentials.find(({ partner }) => partner === name) ?? { clientId: '', secret: '' }
+    return JSON.stringify({ clientId, secret })
+  }
+  return `URL=${publicUrl}; JSON='content-type: application/json'
+field() { sed "s/.*\\"$1\\":\\"\\([^\\"]*\\)\\".*/\\1/"; }
+${timeFunction}
+echo '== 1. Get a token for the bank and for the merchant'
+ALPHA=$(curl -s $URL/getToken/auth -H "$JSON" -d '${bodyOf('alpha')}' | field access_token)
+GROCER=$(curl -s $URL/getToken/auth -H "$JSON" -d '${bodyOf('grocer')}' | field access_token)
+bank() { curl -s -H "authorization: Bearer $ALPHA" "$@"; echo; }
+merchant() { curl -s -H "authorization: Bearer $GROCER" "$@"; echo; }`
+}
+
+const esimLines = `echo '== 2. The bank sells an eSIM'
+bank $URL/esim/v1/operators
+bank $URL/esim/v1/operators/kyivstar/tariffs
+ORDER=$(bank $URL/esim/v1/orders -H "$JSON" -d '{"operatorCode":"kyivstar","tariffCode":"eu-10gb","externalId":"first-'$(date +%s)'"}' | field orderId)
+bank $URL/esim/v1/orders/$ORDER
+bank -X POST $URL/esim/v1/orders/$ORDER/confirm
+bank $URL/esim/v1/orders/$ORDER/qr -o esim.png && echo 'The QR code is in esim.png'`
+
+const campaignLines = `echo '== 3. The merchant creates a campaign, the bank confirms it, the merchant launches it'
+merchant "$URL/cashbacks/for-merchant?pageSize=3"
+BEGIN=$(in_seconds -86400); END=$(in_seconds 3600)
+BANK=$(merchant $URL/cashbacks/for-merchant/banks | sed 's/"},{.*//' | field id)
+CAMPAIGN=$(merchant $URL/cashbacks/for-merchant -H "$JSON" -d '{"participantsIds":["'$BANK'"],"name":"My first campaign",
+  "dateFrom":"'$BEGIN'","dateTo":"'$END'","minAmount":0,"maxAmount":5000,"percentage":5,"countryCode":"UA",
+  "terminalsPlatform":true,"paymentSystemsId":["5b0c3c1e-0d0a-4c5e-8f56-2f6b1a1d0001"],"merchantCompensationPercentage":60}' | field id)
+bank "$URL/cashbacks/for-bank?bankApprovalStatus=pending&name=first"
+bank -X POST $URL/cashbacks/$CAMPAIGN/confirm
+merchant -X POST $URL/cashbacks/for-merchant/$CAMPAIGN/confirm`
+
+const settlementLines = `echo '== 4. The sandbox clock ends the period, then both sides reconcile and settle'
+printf 'transactionId,terminalId,transactionAt,amount,cashbackAmount\\nTX-1,T-0001,'$(in_seconds -60)',1000.00,50.00\\n' > report.csv
+bank $URL/sandbox/clock -H "$JSON" -d '{"now":"'$END'"}'
+bank $URL/portal/cashbacks/$CAMPAIGN/bank-report -F file=@report.csv
+merchant $URL/portal/cashbacks/$CAMPAIGN/reconciliation
+merchant -X POST $URL/portal/cashbacks/$CAMPAIGN/banks/$BANK/accept-report
+merchant -X POST $URL/portal/cashbacks/$CAMPAIGN/banks/$BANK/settle
+merchant -X POST $URL/portal/cashbacks/$CAMPAIGN/compensation-paid
+bank -X POST $URL/portal/cashbacks/$CAMPAIGN/compensation-received
+merchant $URL/portal/cashbacks/$CAMPAIGN/history
+bank -X DELETE $URL/sandbox/clock`

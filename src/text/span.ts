@@ -1,0 +1,40 @@
+/** Spans of time in the queries of lists: from an instant on, and up to another; a date alone means that whole day, UTC. */
+import Type from 'typebox'
+import { DomainError } from '../errors.ts'
+import { instantForm, instantPattern, isDateAlone, readInstant } from './instant.ts'
+
+/** Half-open; null: no bound. */
+export type Span = { from: Date | null; until: Date | null }
+
+const instant = (description: string) =>
+  Type.Optional(
+    Type.String({
+      maxLength: 40,
+      'x-must-be': instantForm,
+      'x-documented': { pattern: instantPattern },
+      description,
+      examples: ['2026-11-21T00:00:00Z'],
+    }),
+  )
+
+export const spanParameters = {
+  dateFrom: instant('Only what was made at or after it; a date alone means midnight UTC'),
+  dateTo: instant('Only what was made before it; a date alone means up to the end of that day, UTC'),
+}
+
+const dayMs = 86_400_000
+
+/** @throws DomainError 'invalid' for what is no date */
+export function readSpan(given: { dateFrom?: string; dateTo?: string }): Span {
+  const faults: string[] = []
+  const read = (field: 'dateFrom' | 'dateTo'): Date | null => {
+    const text = given[field]
+    if (text === undefined) return null
+    const found = readInstant(text)
+    if (found === null) faults.push(`${field} must be ${instantForm}`)
+    return found
+  }
+  const [from, to] = [read('dateFrom'), read('dateTo')]
+  if (faults.length > 0) throw new DomainError('invalid', faults)
+  return { from, until: to && (isDateAlone(given.dateTo ?? '') ? new Date(to.getTime() + dayMs) : to) }
+}
