@@ -2,9 +2,9 @@
  * `npm test`: starts one real PostgreSQL server for all test files and runs them. The system's own server is taken where there is
  * one (its version is likely another than the embedded one's, which some tests start anyway); else the embedded one.
  */
-import { chmodSync, existsSync, globSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import process from 'node:process'
 import { pipeline } from 'node:stream/promises'
 import { run } from 'node:test'
@@ -40,40 +40,13 @@ async function startServer(dataDir: string) {
   return { server, kind: 'the PostgreSQL that the project brings' }
 }
 
-/**
- * The files that take the longest, so that no core waits for the last of them: in turn two that compute and one that mostly waits,
- * as long as there are such. Without campaign-processes, whose limits are of 2 s.
- */
-const longest = [
-  'full-disk',
-  'portal-operator-pages',
-  'portal-bank',
-  'guides',
-  'slow-crowd',
-  'serve',
-  'portal-merchant',
-  'reconciliation-uploads',
-  'portal-browser',
-  'faults',
-  'half-open',
-  'races',
-  'cli',
-  'bank-list-streams',
-  'rolling-stop',
-  'esim-mail',
-  'migrate-serving',
-  'health',
-  'mail',
-  'slow-senders',
-  'segments',
-  'embedded-database',
-].map(name => join('test', `${name}.test.ts`))
+/** Seconds that each file took when they were last recorded (`npm test -- --record`). */
+const durationsFile = new URL('durations.json', import.meta.url)
+const durations: Record<string, number> = JSON.parse(readFileSync(durationsFile, 'utf8'))
 
-/** The longest ones first, in their order; the others by name, as they were. */
-function longestFirst(names: readonly string[]): string[] {
-  const rest = names.filter(name => !longest.includes(name)).sort()
-  return [...longest.filter(name => names.includes(name)), ...rest]
-}
+/** The longest first, so that no core waits for the last of them; files without a record are taken as long. */
+const longestFirst = (names: readonly string[]): string[] =>
+  [...names].sort((a, b) => (durations[b] ?? 60) - (durations[a] ?? 60) || (a < b ? -1 : 1))
 
 const folder = mkdtempSync(join(tmpdir(), 'perkline-test-'))
 // The server of a run as root is another user's process.
@@ -99,14 +72,24 @@ if (url) process.env.TEST_DATABASE_URL = url
 // Every test file is a process of its own, which else compiles the whole platform for itself. The same place as bin/perkline's.
 process.env.NODE_COMPILE_CACHE ??= join(checkout, 'node_modules/.cache/node-compile')
 
-const given = process.argv.slice(2)
-const files = given.length > 0 ? given : longestFirst(globSync('test/**/*.test.ts', { cwd: checkout }))
+const args = process.argv.slice(2)
+const isRecorded = args.includes('--record')
+const chosen = args.filter(name => name !== '--record')
+const files = (chosen.length > 0 ? chosen : ['test']).flatMap(name =>
+  name.endsWith('.ts') ? [name] : globSync(`${name}/**/*.test.ts`, { cwd: checkout }),
+)
 let passed = false
-const tests = run({ files, cwd: checkout, concurrency: 3, timeout: 240_000 })
+const took: Record<string, number> = {}
+const tests = run({ files: longestFirst(files), cwd: checkout, concurrency: 3, timeout: 240_000 })
 tests.on('test:summary', summary => {
   if (summary.file === undefined) passed = summary.success
+  else took[relative(checkout, summary.file)] = Math.round(summary.duration_ms / 100) / 10
 })
 await pipeline(tests.compose(new spec()), process.stdout, { end: false })
+if (isRecorded) {
+  const all = Object.entries({ ...durations, ...took }).filter(([file]) => existsSync(join(checkout, file)))
+  writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(all.sort()), null, 2)}\n`)
+}
 await stop()
 rmSync(folder, { recursive: true, force: true })
 

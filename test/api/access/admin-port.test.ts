@@ -1,0 +1,79 @@
+/** With ADMIN_PORT what the operator's staff use has an address of its own (contract/security.md, "Transport, headers and files"). */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { addUser } from '../../../src/access/operations.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { callAt, type PerklineProcess } from '../../support/process.ts'
+
+const staff = { typeAccount: 'platform', login: 'olena', password: 'a long pass phrase for olena' }
+const person = { typeAccount: 'retailer', login: 'petro', password: 'a long pass phrase for petro' }
+let platform: TestPlatform
+let atAdmin: PerklineProcess['call']
+before(async () => {
+  platform = await startPlatform({ ADMIN_PORT: '0' })
+  const { adminApp } = platform.platform
+  assert.ok(adminApp)
+  atAdmin = callAt(await adminApp.listen({ host: '127.0.0.1', port: 0 }))
+  const { database } = platform.platform
+  await addUser({ database }, { owner: 'platform', role: 'admin', login: staff.login, password: staff.password })
+  await addUser(
+    { database },
+    { owner: { merchant: 'grocer' }, role: 'admin_user', login: person.login, password: person.password },
+  )
+})
+after(() => platform.close())
+
+test('the admin interface and its document are there, and nowhere else, not even for the operator’s key', async () => {
+  const token = platform.config.operatorKey
+  for (const path of ['/admin/stock', '/admin/swagger', '/admin/swagger/json', '/admin/nothing']) {
+    const answer = await platform.call('GET', path, { token })
+    assert.equal(answer.status, 404, path)
+    assert.equal(answer.body.message, 'There is nothing at this path')
+    assert.equal((await platform.call('GET', path)).status, 404, path)
+  }
+  assert.equal((await atAdmin('GET', '/admin/stock', { token })).status, 200)
+  assert.equal((await atAdmin('GET', '/admin/swagger/json', { token })).status, 200)
+  assert.equal((await atAdmin('GET', '/admin/stock')).status, 401)
+})
+
+test('the login of the platform’s staff is refused at the main port like a wrong one, and taken at the other', async () => {
+  for (const path of ['/auth/login', '/portal/session']) {
+    const right = await platform.call('POST', path, { body: staff })
+    const wrong = await platform.call('POST', path, { body: { ...staff, password: 'not this one at all' } })
+    assert.deepEqual([right.status, right.body], [wrong.status, wrong.body], path)
+    assert.equal(right.status, 401)
+    assert.equal(right.headers.get('set-cookie'), null)
+    assert.equal((await atAdmin('POST', path, { body: staff })).status, 200, path)
+  }
+  assert.equal((await platform.call('POST', '/auth/login', { body: person })).status, 200)
+})
+
+test('a staff token is a session at the admin port alone', async () => {
+  const token = (await atAdmin('POST', '/auth/login', { body: staff })).body.access_token
+  assert.equal((await atAdmin('GET', '/portal/session', { token })).status, 200)
+  assert.equal((await platform.call('GET', '/portal/session', { token })).status, 401)
+})
+
+test('a right staff password counts as a failure at the main port: the throttle does not tell it from a wrong one', async () => {
+  const login = 'guessed'
+  const password = 'a long pass phrase for guessed'
+  await addUser({ database: platform.platform.database }, { owner: 'platform', role: 'admin', login, password })
+  const statuses: number[] = []
+  for (let attempt = 0; attempt < 12; attempt++)
+    statuses.push((await platform.call('POST', '/auth/login', { body: { ...staff, login, password } })).status)
+  assert.equal(statuses[0], 401)
+  assert.equal(statuses.at(-1), 429)
+})
+
+test('the portal, its login and the health checks are at both; what partners call is at the main port only', async () => {
+  for (const path of ['/app/', '/portal/session', '/health/ready', '/health/live']) {
+    const [main, admin] = await Promise.all([platform.call('GET', path), atAdmin('GET', path)])
+    assert.notEqual(main.status, 404, path)
+    assert.equal(main.status, admin.status, path)
+  }
+  for (const path of ['/cashbacks/for-bank', '/retailers', '/esim/v1/operators', '/sandbox/clock']) {
+    assert.notEqual((await platform.call('GET', path)).status, 404, path)
+    assert.equal((await atAdmin('GET', path)).status, 404, path)
+  }
+  assert.equal((await atAdmin('POST', '/getToken/auth', { body: { clientId: 'a', secret: 'b' } })).status, 404)
+})

@@ -1,0 +1,246 @@
+/** POST /auth/login (contract/access.md, "Tokens"). */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { claimAttempt, findAttempts, noteFailure } from '../../../src/access/login-store.ts'
+import { addUser, disableUser } from '../../../src/access/operations.ts'
+import { type Answer, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
+import { addAccount } from '../../support/portal.ts'
+
+const path = '/auth/login'
+let platform: TestPlatform
+let deps: { database: TestPlatform['platform']['database'] }
+before(async () => {
+  platform = await startPlatform({ TRUSTED_PROXIES: '127.0.0.1' })
+  deps = { database: platform.platform.database }
+  await addUser(deps, { owner: { bank: 'alpha' }, login: 'petro', role: 'ADMIN', password: 'пароль Петра 1' })
+  await addUser(deps, { owner: { merchant: 'grocer' }, login: 'olena', role: 'editor', password: 'olena’s password' })
+  await addUser(deps, { owner: 'platform', login: 'root', role: 'admin', password: 'the password of root' })
+})
+after(() => platform.close())
+
+let addresses = 0
+const newAddress = () => `198.51.${Math.floor(++addresses / 250)}.${1 + (addresses % 250)}`
+const logIn = (body: unknown, address = newAddress()): Promise<Answer> =>
+  platform.call('POST', path, { body, headers: { 'x-forwarded-for': address } })
+const petro = { typeAccount: 'bank', login: 'petro', password: 'пароль Петра 1' }
+const olena = { typeAccount: 'retailer', login: 'olena', password: 'olena’s password' }
+const root = { typeAccount: 'platform', login: 'root', password: 'the password of root' }
+
+function assertError(answer: Answer, status: number): void {
+  assert.equal(answer.status, status, answer.text)
+  assert.deepEqual(Object.keys(answer.body).sort(), ['error', 'message', 'statusCode'])
+  assert.equal(answer.body.statusCode, status)
+}
+
+suite('200', () => {
+  test('right credentials give exactly the token response', async () => {
+    for (const user of [petro, olena, root]) {
+      const answer = await logIn(user)
+      assert.equal(answer.status, 200, answer.text)
+      assert.deepEqual(Object.keys(answer.body).sort(), ['access_token', 'expire'])
+      assert.strictEqual(answer.body.expire, '7200')
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
+    }
+  })
+
+  test('the token says that a portal user logged in, with which role', async () => {
+    const claimsOf = async (user: object) => {
+      const { body } = await logIn(user)
+      return JSON.parse(Buffer.from(body.access_token.split('.')[1], 'base64url').toString())
+    }
+    const [bank, merchant, staff] = [await claimsOf(petro), await claimsOf(olena), await claimsOf(root)]
+    assert.deepEqual([bank.accountType, bank.role, bank.userType], ['bank', 'ADMIN', 'portal_user'])
+    assert.deepEqual([merchant.accountType, merchant.role, merchant.userType], ['retailer', 'editor', 'portal_user'])
+    assert.deepEqual([staff.accountType, staff.role, staff.accountId], ['platform', 'admin', null])
+  })
+
+  test('a bank’s user may use the eSIM API', async () => {
+    const { body } = await logIn(petro)
+    assert.equal((await platform.call('GET', '/esim/v1/operators', { token: body.access_token })).status, 200)
+  })
+})
+
+suite('401', () => {
+  test('unknown login, wrong password, another kind of account: one and the same message, and WWW-Authenticate', async () => {
+    // From where petro got in before: elsewhere so many tries would have to wait.
+    const home = newAddress()
+    assert.equal((await logIn(petro, home)).status, 200)
+    const answers = [
+      await logIn({ ...petro, login: 'nobody' }, home),
+      await logIn({ ...petro, password: 'wrong' }, home),
+      await logIn({ ...petro, password: `${petro.password} ` }, home),
+      await logIn({ ...petro, password: petro.password.toUpperCase() }, home),
+      await logIn({ ...petro, typeAccount: 'retailer' }, home),
+      await logIn({ ...petro, typeAccount: 'platform' }, home),
+      await logIn({ ...petro, login: 'Petro' }, home),
+      await logIn({ ...petro, login: ' petro' }, home),
+      await logIn({ ...petro, password: olena.password }, home),
+    ]
+    for (const answer of answers) {
+      assertError(answer, 401)
+      assert.equal(answer.headers.get('www-authenticate'), 'Bearer')
+    }
+    assert.equal(new Set(answers.map(({ body }) => body.message)).size, 1)
+    assert.equal((await logIn(petro, home)).status, 200)
+  })
+
+  test('a disabled user, and a user of a suspended merchant', async () => {
+    await addUser(deps, { owner: { bank: 'beta' }, login: 'gone', role: 'VIEWER', password: 'password of gone' })
+    const gone = { typeAccount: 'bank', login: 'gone', password: 'password of gone' }
+    assert.equal((await logIn(gone)).status, 200)
+    await disableUser(deps, 'gone')
+    assertError(await logIn(gone), 401)
+
+    const voltshop = { owner: { merchant: 'voltshop' }, role: 'viewer' }
+    await addUser(deps, { ...voltshop, login: 'volt', password: 'password of volt' })
+    const volt = { typeAccount: 'retailer', login: 'volt', password: 'password of volt' }
+    assert.equal((await logIn(volt)).status, 200)
+    await platform.applyDirectory(testDirectory.replace('{ code: voltshop,', '{ code: voltshop, status: suspended,'))
+    assertError(await logIn(volt), 401)
+  })
+})
+
+suite('400', () => {
+  test('a malformed body names every faulty field', async () => {
+    const cases: [object, string[]][] = [
+      [{}, ['login must be given', 'password must be given', 'typeAccount must be given']],
+      [{ ...petro, typeAccount: 'Bank' }, ['typeAccount must be one of bank, retailer, platform']],
+      [{ ...petro, typeAccount: null }, ['typeAccount must be one of bank, retailer, platform']],
+      [{ ...petro, login: '' }, ['login must be longer than or equal to 1 character']],
+      [{ ...petro, login: 'x'.repeat(129) }, ['login must be shorter than or equal to 128 characters']],
+      [{ ...petro, password: 'x'.repeat(257) }, ['password must be shorter than or equal to 256 characters']],
+      [{ ...petro, password: 7 }, ['password must be a string']],
+      [{ ...petro, remember: true }, ['remember must be omitted']],
+    ]
+    for (const [body, message] of cases) {
+      const answer = await logIn(body)
+      assertError(answer, 400)
+      assert.deepEqual([...answer.body.message].sort(), message)
+    }
+  })
+
+  test('a body that is no object, or no JSON', async () => {
+    for (const body of [null, [], 'text']) assertError(await logIn(body), 400)
+    for (const raw of ['', '{', 'login=petro']) assertError(await platform.call('POST', path, { raw }), 400)
+  })
+})
+
+test('415 and 413 in the cashback error body', async () => {
+  assertError(await platform.call('POST', path, { raw: 'x', headers: { 'content-type': 'text/plain' } }), 415)
+  assertError(await logIn({ ...petro, password: 'x'.repeat(66_000) }), 413)
+})
+
+suite('429', () => {
+  test('after 5 wrong passwords for one login, from wherever, the next try waits; for others nothing changes', async () => {
+    const user = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
+    const statuses: number[] = []
+    for (let index = 0; index < 5; index++)
+      statuses.push((await logIn({ ...user, password: `wrong ${index}` }, newAddress())).status)
+    assert.deepEqual(statuses, Array(5).fill(401))
+    const address = newAddress()
+    const answer = await logIn(user, address)
+    assertError(answer, 429)
+    assert.ok(['1', '2'].includes(answer.headers.get('retry-after') ?? ''), `${answer.headers.get('retry-after')}`)
+    assert.equal((await logIn(petro, address)).status, 200)
+  })
+
+  test('a login that nobody has waits like all others', async () => {
+    const nobody = { ...petro, login: 'nobody-of-that-name', password: 'wrong' }
+    const statuses: number[] = []
+    for (let index = 0; index < 6; index++) statuses.push((await logIn(nobody, newAddress())).status)
+    assert.deepEqual(statuses, [...Array(5).fill(401), 429])
+  })
+
+  test('from where the login got in before nobody waits, whatever others do', async () => {
+    const user = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
+    const home = newAddress()
+    assert.equal((await logIn(user, home)).status, 200)
+    for (let index = 0; index < 7; index++) await logIn({ ...user, password: 'wrong' }, newAddress())
+    assertError(await logIn(user, newAddress()), 429)
+    assert.equal((await logIn(user, home)).status, 200)
+    assert.equal((await logIn(user, newAddress())).status, 200, 'who got in starts anew')
+  })
+
+  test('the wait doubles up to a minute, and of tries at the same moment one is made', async () => {
+    const login = 'waits-longer'
+    const waits: number[] = []
+    for (let failures = 0; failures < 12; failures++) {
+      assert.equal(await claimAttempt(deps.database, login), 0)
+      const claims = await Promise.all(Array.from({ length: 5 }, () => claimAttempt(deps.database, login)))
+      if (failures > 4)
+        assert.ok(
+          claims.every(seconds => seconds > 0),
+          `${failures}: ${claims}`,
+        )
+      await noteFailure(deps.database, login, false)
+      waits.push(Math.round((await findAttempts(deps.database, login, '192.0.2.1')).waitSeconds))
+      // Time passes.
+      await deps.database.execute('update failed_logins set next_at = now()')
+    }
+    assert.deepEqual(waits, [0, 0, 0, 0, 2, 4, 8, 16, 32, 60, 60, 60])
+  })
+
+  test('logins that nobody has are forgotten after an hour', async () => {
+    await noteFailure(deps.database, 'long-ago', false)
+    await noteFailure(deps.database, 'long-ago-known', true)
+    await deps.database.execute(`update failed_logins set last_at = now() - interval '2 hours'`)
+    await noteFailure(deps.database, 'now', false)
+    const [row] = await deps.database.query<{ unknown: number; known: number }>(
+      `select count(*) filter (where not is_known)::int as unknown, count(*) filter (where is_known)::int as known from failed_logins`,
+    )
+    assert.equal(row?.unknown, 1)
+    assert.ok((row?.known ?? 0) > 0)
+  })
+
+  test('100 strangers in the queue do not keep out whoever comes from where he got in before', async () => {
+    const user = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
+    const home = newAddress()
+    assert.equal((await logIn(user, home)).status, 200)
+    let waiting = 0
+    const strangers = Array.from({ length: 100 }, (_, index) => {
+      waiting++
+      return logIn({ ...petro, login: `guess-${index}`, password: 'wrong' }, newAddress()).finally(() => waiting--)
+    })
+    for (let index = 0; index < 3; index++) assert.equal((await logIn(user, home)).status, 200)
+    assert.ok(waiting > 60, `${waiting} strangers still wait`)
+    // And a stranger of another network does not wait for all of one network.
+    assert.equal((await logIn(user, '203.0.113.7')).status, 200)
+    assert.ok(waiting > 30, `${waiting} strangers still wait`)
+    const statuses = new Set((await Promise.all(strangers)).map(({ status }) => status))
+    // On a slow machine some of them wait for too long.
+    assert.ok(
+      [...statuses].every(status => status === 401 || status === 503),
+      `${[...statuses]}`,
+    )
+  })
+
+  test('after 50 bodies that are no attempt an address gets 429 for such ones, and others get in there', async () => {
+    const address = newAddress()
+    const ask = () => platform.call('POST', path, { raw: '{', headers: { 'x-forwarded-for': address } })
+    for (let index = 0; index < 50; index++) assertError(await ask(), 400)
+    assertError(await ask(), 429)
+    assert.equal((await logIn(petro, address)).status, 200)
+  })
+
+  test('failed logins do not slow down the token endpoint at that address', async () => {
+    const address = newAddress()
+    for (let index = 0; index < 11; index++) await logIn({ ...olena, login: 'pk_x', password: 'wrong' }, address)
+    const answer = await platform.call('POST', '/getToken/auth', {
+      body: { clientId: 'pk_x', secret: 'x' },
+      headers: { 'x-forwarded-for': address },
+    })
+    assert.equal(answer.status, 400)
+  })
+
+  test('many right logins at once all get in', async () => {
+    const address = newAddress()
+    const answers = await Promise.all(Array.from({ length: 25 }, () => logIn(petro, address)))
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
+  })
+})
+
+test('passwords are kept as argon2id hashes', async () => {
+  const rows = await deps.database.query<{ hash: string }>('select password_hash as hash from portal_users')
+  assert.ok(rows.length > 0)
+  for (const { hash } of rows) assert.match(hash, /^\$argon2id\$/)
+})

@@ -1,0 +1,230 @@
+/** The key pairs that sign tokens: rotation, the upgrade from version 0.2, and who opens a private key (contract/access.md, "Tokens"). */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, beforeEach, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createSigner } from 'fast-jwt'
+import type { Caller } from '../../../src/access/caller.ts'
+import {
+  createTokenKeys,
+  ensureTokenKey,
+  makeTokenKey,
+  resealTokenKeys,
+  rotateTokenKey,
+  type TokenKeys,
+} from '../../../src/access/token-keys.ts'
+import { findTokenKeys } from '../../../src/access/token-keys-store.ts'
+import { createTokens } from '../../../src/access/tokens.ts'
+import { createClock } from '../../../src/clock.ts'
+import { deriveKeys } from '../../../src/keys.ts'
+import { applyDirectory } from '../../../src/partners/operations.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+const masterKeys = [randomBytes(32)]
+const startMs = Date.parse('2026-11-21T10:00:00.000Z')
+const bank: Caller = {
+  type: 'bank',
+  bankId: '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11',
+  role: 'ADMIN',
+  userType: 'gateway_user',
+  subject: 'pk_0123456789',
+}
+const lifetimeMs = 7_200_000
+const kidOf = (token: string): string =>
+  JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid as string
+
+let scratch: TestDatabase
+before(async () => {
+  scratch = await createTestDatabase()
+  const directory = 'merchants: [{ code: grocer, name: Grocer }]'
+  await applyDirectory(
+    { database: scratch.database, clock: createClock() },
+    { directory, files: new Map(), dryRun: false },
+  )
+})
+after(() => scratch.close())
+beforeEach(() => scratch.database.execute('truncate token_keys, credentials cascade'))
+
+/** A process that has just read the keys. */
+async function processWith(options: { masters?: Buffer[]; mayIssue?: boolean } = {}): Promise<TokenKeys> {
+  const readKeys = () => findTokenKeys(scratch.database)
+  const keys = createTokenKeys({
+    readKeys,
+    masterKeys: options.masters ?? masterKeys,
+    mayIssue: options.mayIssue ?? true,
+  })
+  await keys.refresh()
+  return keys
+}
+const issue = (keys: TokenKeys, atMs: number) => createTokens(keys, () => atMs).issue(bank)
+const accepts = (keys: TokenKeys, token: string, atMs: number) => createTokens(keys, () => atMs).read(token) !== null
+
+test('several processes at their first start make one key, whose private half is sealed', async () => {
+  await Promise.all(Array.from({ length: 5 }, () => ensureTokenKey(scratch.database, masterKeys, startMs)))
+  const [row, ...others] = await findTokenKeys(scratch.database)
+  assert.ok(row?.sealedPrivateKey)
+  assert.equal(others.length, 0)
+  assert.equal(row.sealedPrivateKey.indexOf(Buffer.from('302e020100300506032b6570', 'hex')), -1, 'no PKCS #8 in plain')
+  const token = issue(await processWith(), startMs)
+  assert.ok(accepts(await processWith({ mayIssue: false }), token, startMs))
+})
+
+test('a process that does not issue tokens opens no private key, not even with the wrong master key at hand', async () => {
+  await ensureTokenKey(scratch.database, masterKeys, startMs)
+  const reader = await processWith({ masters: [randomBytes(32)], mayIssue: false })
+  assert.ok(accepts(reader, issue(await processWith(), startMs), startMs))
+  assert.throws(() => issue(reader, startMs), { name: 'DomainError', code: 'unavailable' })
+  await assert.rejects(processWith({ masters: [randomBytes(32)] }), { name: 'SealingError' })
+})
+
+test('rotation: the new key signs once every process has read it, and tokens of the old one live on until they expire', async () => {
+  await ensureTokenKey(scratch.database, masterKeys, startMs)
+  const [first] = await findTokenKeys(scratch.database)
+  const unaware = await processWith()
+  const rotatedMs = startMs + 60_000
+  const { keyId, signsFrom } = await rotateTokenKey({ database: scratch.database, masterKeys }, rotatedMs)
+  const aware = await processWith()
+  const changesMs = signsFrom.getTime()
+  assert.ok(changesMs >= rotatedMs + 10_000)
+  assert.equal(kidOf(issue(aware, changesMs - 1)), first?.keyId)
+  const last = issue(aware, changesMs - 1)
+  assert.equal(kidOf(issue(aware, changesMs)), keyId)
+  assert.ok(accepts(unaware, last, changesMs), 'nobody issues what another process does not know yet')
+  assert.ok(accepts(aware, last, changesMs - 1 + lifetimeMs - 1_000))
+  assert.equal(accepts(aware, issue(aware, changesMs), changesMs), true)
+  // Once none of its tokens is live any more, the old key is good for nothing.
+  const verifier = aware.verifier('EdDSA', first?.keyId ?? '', changesMs + lifetimeMs + 61_000)
+  assert.equal(verifier, null)
+})
+
+test('a later rotation forgets private keys that sign no more; public ones stay', async () => {
+  await ensureTokenKey(scratch.database, masterKeys, startMs)
+  const day = 86_400_000
+  for (const n of [1, 2, 3]) await rotateTokenKey({ database: scratch.database, masterKeys }, startMs + n * day)
+  const rows = await findTokenKeys(scratch.database)
+  assert.deepEqual(
+    rows.map(({ sealedPrivateKey }) => sealedPrivateKey !== null),
+    [false, false, true, true],
+  )
+  assert.equal(kidOf(issue(await processWith(), startMs + 4 * day)), rows.at(-1)?.keyId)
+})
+
+test('rotations at once: each makes a key of its own, one after the other', async () => {
+  await ensureTokenKey(scratch.database, masterKeys, startMs)
+  const made = await Promise.all(
+    Array.from({ length: 5 }, () => rotateTokenKey({ database: scratch.database, masterKeys }, startMs)),
+  )
+  assert.equal(new Set(made.map(({ signsFrom }) => signsFrom.getTime())).size, 5)
+})
+
+test('sealed anew under another master key, the old one can be taken away and live tokens go on', async () => {
+  await ensureTokenKey(scratch.database, masterKeys, startMs)
+  const token = issue(await processWith(), startMs)
+  const newer = randomBytes(32)
+  await resealTokenKeys(scratch.database, [newer, ...masterKeys])
+  const alone = await processWith({ masters: [newer] })
+  assert.ok(accepts(alone, token, startMs))
+  assert.ok(accepts(alone, issue(alone, startMs), startMs))
+  await assert.rejects(processWith(), { name: 'SealingError' })
+})
+
+suite('a database of version 0.2', () => {
+  const [key] = deriveKeys(masterKeys, 'tokens')
+  const old = (iatMs: number) =>
+    createSigner({ key: key.key, algorithm: 'HS256', kid: key.id })({
+      iss: 'perkline',
+      aud: 'perkline-api',
+      sub: bank.subject,
+      iat: iatMs / 1000,
+      exp: (iatMs + lifetimeMs) / 1000,
+      jti: 'x',
+      accountType: 'bank',
+      accountId: '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11',
+      role: 'ADMIN',
+      userType: 'gateway_user',
+    })
+  beforeEach(async () => {
+    await scratch.database.execute(
+      `insert into credentials (client_id, merchant_id, role, label, secret_hash, created_at)
+       select 'pk_0123456789', merchant_id, 'gateway', '', 'x', now() from merchants limit 1`,
+    )
+    await ensureTokenKey(scratch.database, masterKeys, startMs)
+  })
+
+  test('its processes can be replaced one by one: for 15 minutes new ones issue tokens that old ones read', async () => {
+    const keys = await processWith()
+    assert.equal(kidOf(issue(keys, startMs + 14 * 60_000)), key.id)
+    assert.notEqual(kidOf(issue(keys, startMs + 15 * 60_000)), key.id)
+  })
+
+  test('its tokens are read until they expire, and not for longer', async () => {
+    const keys = await processWith({ mayIssue: false })
+    assert.ok(accepts(keys, old(startMs), startMs + lifetimeMs - 1_000))
+    const later = startMs + 15 * 60_000 + lifetimeMs + 61_000
+    assert.equal(accepts(keys, old(later), later), false)
+  })
+
+  test('a rotation meanwhile changes nothing of that', async () => {
+    await rotateTokenKey({ database: scratch.database, masterKeys }, startMs + 60_000)
+    const keys = await processWith()
+    assert.equal(kidOf(issue(keys, startMs + 14 * 60_000)), key.id)
+    assert.ok(accepts(keys, old(startMs), startMs + lifetimeMs - 1_000))
+  })
+})
+
+test('a database that nobody has used signs with its key at once, and reads no HMAC tokens after two hours', async () => {
+  await ensureTokenKey(scratch.database, masterKeys, startMs)
+  const [row] = await findTokenKeys(scratch.database)
+  assert.equal(kidOf(issue(await processWith(), startMs)), row?.keyId)
+  assert.equal(makeTokenKey(masterKeys, new Date(0)).keyId === row?.keyId, false)
+})
+
+suite('a secret that has ended', () => {
+  let platform: TestPlatform
+  let sibling: TestPlatform
+  before(async () => {
+    platform = await startPlatform()
+    sibling = await platform.sibling()
+  })
+  after(async () => {
+    await sibling.close()
+    await platform.close()
+  })
+
+  const admin = (path: string, body: object) =>
+    platform.call('POST', `/admin${path}`, { token: platform.config.operatorKey, body })
+  const tokenFor = async (given: { clientId: string; secret: string }) =>
+    (await platform.call('POST', '/getToken/auth', { body: { clientId: given.clientId, secret: given.secret } })).body
+      .access_token as string
+  const works = async (token: string, at = platform) =>
+    (await at.call('GET', '/esim/v1/operators', { token })).status === 200
+  const lost = async (token: string) => {
+    const startedMs = performance.now()
+    for (const at of [platform, sibling])
+      while (await works(token, at)) {
+        assert.ok(performance.now() - startedMs < 10_000, 'the token outlives its secret by more than 10 s')
+        await sleep(20)
+      }
+  }
+
+  test('takes its tokens along within 10 s, those of the new secret go on', async () => {
+    const { body: first } = await admin('/credentials', { bank: 'alpha', role: 'ADMIN' })
+    const token = await tokenFor(first)
+    const { body: second } = await admin(`/credentials/${first.clientId}/rotate`, { overlap: 'PT0S' })
+    const fresh = await tokenFor(second)
+    await lost(token)
+    for (const at of [platform, sibling]) assert.ok(await works(fresh, at))
+  })
+
+  test('stays good until its overlap ends, and a second rotation ends the oldest at once', async () => {
+    const { body: first } = await admin('/credentials', { bank: 'alpha', role: 'ADMIN' })
+    const oldest = await tokenFor(first)
+    const { body: second } = await admin(`/credentials/${first.clientId}/rotate`, { overlap: 'PT24H' })
+    const middle = await tokenFor(second)
+    assert.ok((await works(oldest)) && (await works(middle)))
+    await admin(`/credentials/${first.clientId}/rotate`, { overlap: 'PT24H' })
+    await lost(oldest)
+    for (const at of [platform, sibling]) assert.ok(await works(middle, at))
+  })
+})

@@ -1,0 +1,315 @@
+/** `perkline audit` on campaigns: green after everything that partners do, and each check red on what was broken on purpose. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { audit } from '../../../src/admin/audit/audit.ts'
+import {
+  columnsOf,
+  launchCampaign,
+  moveClock,
+  openPartners,
+  type Partners,
+  receiveCompensation,
+} from '../../support/campaign-moves.ts'
+import { campaignDirectory, createCampaign, ids } from '../../support/campaigns.ts'
+import { perkline } from '../../support/command.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { endedCampaign, line, reportOf, uploadBank, uploadMerchant } from '../../support/reconciliation.ts'
+import { addCustomers, fileOf, putSegment } from '../../support/segments.ts'
+
+let platform: TestPlatform
+let partners: Partners
+const run = (text: string) => platform.platform.database.execute(text)
+const proven = () => audit(platform.platform.deps.admin, new Date())
+
+/** What tests break, and what is put back after each. */
+const tables = [
+  'campaigns',
+  'campaign_banks',
+  'campaign_counts',
+  'campaign_history',
+  'campaign_segments',
+  'reports',
+  'customers',
+]
+
+before(async () => {
+  platform = await startPlatform({}, { directory: campaignDirectory })
+  partners = await openPartners(platform)
+  await makeCampaigns()
+  // What the database would never let happen is what an audit is for.
+  for (const table of tables)
+    for (const { name } of await platform.platform.database.query<{ name: string }>(
+      `select conname as name from pg_constraint
+       where conrelid = '${table}'::regclass and contype in ('c', 'f') and conname not like '%not_null%'`,
+    ))
+      await run(`alter table ${table} drop constraint ${name} cascade`)
+  for (const table of tables) await run(`create table kept_${table} as table ${table}`)
+})
+after(() => platform.close())
+afterEach(async () => {
+  await run(`truncate ${tables.join(', ')} cascade`)
+  for (const table of tables) {
+    const columns = await columnsOf(platform.platform.database, table)
+    await run(`insert into ${table} (${columns}) overriding system value select ${columns} from kept_${table}`)
+  }
+})
+
+/** One of each kind: waiting, deleted, rejected, expired, reported on, completed; with segments. */
+async function makeCampaigns(): Promise<void> {
+  const { grocer, alpha, beta } = partners
+  const both = { participantsIds: [ids.alpha, ids.beta] }
+  await addCustomers(platform, 'alpha', ['A-1', 'A-2'])
+  const completed = await launchCampaign(platform, partners, { name: 'Completed' })
+  await createCampaign(platform, both, grocer)
+  await moveClock(platform, { advance: 'P41D' })
+  await receiveCompensation(platform, completed)
+  await moveClock(platform, { advance: 'P31D' })
+
+  const rejected = await createCampaign(platform, both, grocer)
+  await beta.call('POST', `/cashbacks/${rejected}/reject`, { body: { comment: 'No' } })
+  const edited = await createCampaign(platform, { ...both, name: 'Edited' }, grocer)
+  const body = { participantsIds: [ids.gamma], percentage: 7.25, maxBudget: 1000.5 }
+  const answer = await grocer.call('PATCH', `/cashbacks/for-merchant/${edited}`, { body })
+  assert.equal(answer.status, 200, answer.text)
+  const deleted = await createCampaign(platform, {}, grocer)
+  await grocer.call('DELETE', `/cashbacks/for-merchant/${deleted}`)
+  const segmented = await createCampaign(platform, { name: 'Segmented' }, grocer)
+  assert.equal((await putSegment(grocer, segmented, fileOf(['A-1', 'A-2']))).status, 200)
+
+  const ended = await endedCampaign({ platform, ...partners }, [alpha, beta], { name: 'Reported' })
+  const report = await uploadBank(alpha, ended.id, reportOf(line(ended, 'a')))
+  assert.equal(report.status, 201, report.text)
+  const file = `transactionId,terminalId,transactionAt,amount\na,T-0001,${ended.at},200\n`
+  assert.equal((await uploadMerchant(grocer, ended.id, file)).status, 201)
+  assert.equal((await uploadBank(alpha, ended.id, reportOf(line(ended, 'a'), line(ended, 'b')))).status, 201)
+}
+
+test('everything that partners and the clock have done is in order', async () => {
+  const { ok, checks } = await proven()
+  assert.ok(ok, JSON.stringify(checks.filter(check => !check.ok)))
+  const env = { PERKLINE_URL: platform.url, OPERATOR_KEY: platform.config.operatorKey }
+  const { code, stdout } = await perkline(['audit'], { env })
+  assert.equal(code, 0)
+  for (const name of names) assert.ok(stdout.includes(`ok   ${name}: `), name)
+})
+
+const states = 'no state of a campaign is outside the tables'
+const launched = 'every launched campaign has an approved bank and no pending one'
+const parts = 'every bank’s part fits its campaign'
+const turns = 'it is told where the merchant has something to do'
+const counts = 'campaigns are counted as they are'
+const moves = 'history holds only moves of the tables'
+const gaps = 'history has no gaps'
+const present = 'history leads to the present states'
+const reports = 'reports are counted as they are kept'
+const shown = 'what readers get of a campaign agrees with its columns'
+const segments = 'every segment has as many customers as it says'
+const names = [states, launched, parts, turns, counts, moves, gaps, present, reports, shown, segments]
+
+const called = (name: string) => `(select cashback_id from campaigns where name = '${name}')`
+const lastEntry = (name: string) =>
+  `history_id = (select max(history_id) from campaign_history where cashback_id = ${called(name)} and subject = 'campaign')`
+
+const broken: [string, string, string[], RegExp][] = [
+  [
+    'a campaign in no state',
+    `update campaigns set status = 'lost' where name = 'Edited'`,
+    [states, parts, counts, present],
+    /has the status lost/,
+  ],
+  [
+    'a bank in no state',
+    `update campaign_banks set status = 'maybe' where cashback_id = ${called('Edited')}`,
+    [states, counts, present],
+    /bank c3c3.* has the status maybe/,
+  ],
+  [
+    'a reporting at no stage',
+    `update campaign_banks set reporting_stage = 'lost' where cashback_id = ${called('Reported')} and bank_id = '${ids.alpha}'`,
+    [states, turns, present, shown],
+    /has the reporting stage lost/,
+  ],
+  [
+    'a campaign that runs without a bank',
+    `update campaigns set status = 'active' where name = 'Edited'`,
+    [launched, parts, counts, present],
+    /is active with 0 approved and 1 pending banks/,
+  ],
+  [
+    'a bank that is waited for although the period is over',
+    `update campaign_banks set status = 'pending', reporting_stage = null
+     where cashback_id = ${called('Completed')}`,
+    [launched, counts, present],
+    /is completed with 0 approved and 1 pending banks/,
+  ],
+  [
+    'reporting before the end',
+    `update campaign_banks set status = 'approved', reporting_stage = 'settled' where cashback_id = ${called('Edited')}`,
+    [parts, turns, counts, present],
+    /is approved at settled while the campaign is awaitingBankApproval/,
+  ],
+  [
+    'paid without settlement',
+    `update campaign_banks set reporting_stage = 'awaitingBankReconciliation' where cashback_id = ${called('Completed')}`,
+    [parts, present],
+    /is at awaitingBankReconciliation while the campaign is completed/,
+  ],
+  [
+    'listed at another time',
+    `update campaign_banks set created_at = created_at + interval '1 s' where cashback_id = ${called('Edited')}`,
+    [parts],
+    /is listed at another time/,
+  ],
+  [
+    'listed with another end',
+    `update campaign_banks set date_to = date_to + interval '1 s' where cashback_id = ${called('Edited')}`,
+    [parts],
+    /is listed with another end of the period/,
+  ],
+  [
+    'a turn that nobody knows of',
+    'update campaigns set awaits_merchant = not awaits_merchant',
+    [turns],
+    /does not await its merchant/,
+  ],
+  [
+    'a campaign that is not counted',
+    `update campaign_counts set campaigns = campaigns - 1 where bank_status = ''`,
+    [counts],
+    /merchant [0-9a-f-]{36} has 1 campaigns that are completed, but 0 are counted/,
+  ],
+  [
+    'a count of nothing',
+    `update campaign_counts set campaign_status = 'lost ' || campaign_status where bank_status <> ''`,
+    [counts],
+    /bank [0-9a-f-]{36} has 0 campaigns that are lost \w+ and \w+, but \d are counted/,
+  ],
+  [
+    'a move that is none',
+    `update campaign_history set trigger = 'pay' where ${lastEntry('Completed')}`,
+    [moves],
+    /moves a campaign from compensationReceived by pay to completed/,
+  ],
+  [
+    'a gap',
+    `delete from campaign_history where trigger = 'start' and cashback_id = ${called('Completed')}`,
+    [gaps],
+    /moves a campaign from active, which was approved/,
+  ],
+  [
+    'a history that begins in the middle',
+    `delete from campaign_history where trigger = 'create' and cashback_id = ${called('Edited')}`,
+    [gaps],
+    /moves a campaign from awaitingBankApproval, which was nothing/,
+  ],
+  [
+    'a history that has something else for an edit',
+    `update campaign_history set trigger = 'launch' where trigger = 'edit' and cashback_id = ${called('Edited')}`,
+    [moves],
+    /moves a campaign from awaitingBankApproval by launch to awaitingBankApproval/,
+  ],
+  [
+    'a history of more than has happened',
+    `delete from campaign_banks where cashback_id = ${called('Edited')}`,
+    [counts, present],
+    /bank c3c3.*: bank is nothing, by its history pending/,
+  ],
+  [
+    'a state that was changed past the history',
+    `update campaigns set status = 'deleted' where name = 'Edited'`,
+    [parts, counts, present],
+    /campaign is deleted, by its history awaitingBankApproval/,
+  ],
+  [
+    'a report that is gone',
+    `delete from reports where side = 'bank' and version = 2`,
+    [reports],
+    /counts 2 reports of the bank, of which 1 are kept, the last number 1/,
+  ],
+  [
+    'a report too many',
+    'update campaign_banks set merchant_report_uploads = 0',
+    [reports],
+    /counts 0 reports of the merchant, of which 1 are kept/,
+  ],
+  ...Object.entries({
+    name: `name = 'Other'`,
+    dateTo: `date_to = date_to + interval '1 ms'`,
+    percentage: 'percentage = 7.26',
+    maxBudget: 'max_budget = null',
+    retailerId: `merchant_id = '${ids.voltshop}'`,
+    'number of terminals': 'terminals_count = terminals_count + 1',
+  }).map(([field, change]): (typeof broken)[number] => [
+    `another ${field} than readers see`,
+    `update campaigns set ${change} where name = 'Edited'`,
+    [...(field === 'dateTo' ? [parts] : []), ...(field === 'retailerId' ? [counts] : []), shown],
+    new RegExp(`shows another ${field}`),
+  ]),
+  [
+    'a card that is no JSON',
+    `update campaigns set card = left(card, 100) where name = 'Edited'`,
+    [shown],
+    /^campaign [0-9a-f-]{36} shows a card that is no JSON$/,
+  ],
+  [
+    'a card of odd values',
+    `update campaigns set card = regexp_replace(card, '"percentage":[^,]*', '"percentage":"seven"') where name = 'Edited'`,
+    [shown],
+    /^campaign [0-9a-f-]{36} shows another percentage$/,
+  ],
+  [
+    'terminals that are no list',
+    `update campaigns set terminals = '{' where name = 'Edited'`,
+    [shown],
+    /^campaign [0-9a-f-]{36} shows another number of terminals$/,
+  ],
+  [
+    'customers that are no list',
+    `update campaign_segments set customer_ids = '{}'`,
+    [segments],
+    /has 2 customers in its segment, but no list of them are listed/,
+  ],
+  [
+    'a segment that counts wrong',
+    'update campaign_segments set customers_count = 3',
+    [segments],
+    /has 3 customers in its segment, but 2 are listed/,
+  ],
+  [
+    'customers of no bank',
+    `update customers set bank_id = '${ids.visa}'`,
+    [segments],
+    /customers belong to the bank 11111111-.*, which does not exist/,
+  ],
+]
+for (const [what, change, red, detail] of broken)
+  test(`red: ${what}`, async () => {
+    assert.ok((await run(change)) > 0)
+    const failed = (await proven()).checks.filter(({ ok }) => !ok)
+    assert.deepEqual(
+      failed.map(({ name }) => name),
+      red,
+    )
+    assert.ok(
+      failed.some(check => detail.test(check.detail)),
+      failed.map(check => check.detail).join('\n'),
+    )
+  })
+
+// The last ones: from then on these texts stay as they are written.
+for (const [table, column, fault] of [
+  ['campaigns', 'standing', /shows another status or updatedAt/],
+  ['campaign_banks', 'participation', /is shown with another part/],
+] as const)
+  test(`red: ${column} of ${table} that the database has not made`, async () => {
+    await run(`alter table ${table} alter column ${column} drop expression`)
+    await run(
+      `update ${table} set ${column} = replace(${column}, '":"', '":" ') where cashback_id = ${called('Edited')}`,
+    )
+    const failed = (await proven()).checks.filter(({ ok }) => !ok)
+    assert.deepEqual(
+      failed.map(({ name }) => name),
+      [shown],
+    )
+    assert.match(failed[0]?.detail ?? '', fault)
+  })

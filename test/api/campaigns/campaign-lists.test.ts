@@ -1,0 +1,183 @@
+/** Lists and counts of campaigns that stay quick however many there are: nothing is lost, shown twice or counted wrong. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { audit } from '../../../src/admin/audit/audit.ts'
+import { copyCampaigns, launchCampaign, moveClock, openPartners, type Partners } from '../../support/campaign-moves.ts'
+import { campaignDirectory, createCampaign, ids } from '../../support/campaigns.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+/** As many as a page looks at. */
+const maxLookedAt = 10_000
+
+let platform: TestPlatform
+let partners: Partners
+before(async () => {
+  platform = await startPlatform({}, { directory: campaignDirectory })
+  partners = await openPartners(platform)
+})
+after(() => platform.close())
+
+type Row = { cashbackId: string; name: string; status: string; createdAt: string; updatedAt: string }
+type Listed = {
+  data: Row[]
+  pagination: {
+    page: number
+    totalPages: number
+    totalItems: number
+    hasNextPage: boolean
+    isComplete: boolean
+    next: string | null
+  }
+}
+
+async function get(path: string, token: string) {
+  const answer = await platform.call('GET', path, { token })
+  assert.equal(answer.status, 200, answer.text)
+  return answer.body
+}
+const ofBank = (query = ''): Promise<Listed> => get(`/portal/cashbacks${query}`, partners.alpha.token)
+const ofOperator = (query = ''): Promise<Listed> => get(`/admin/campaigns${query}`, platform.config.operatorKey)
+const idsOf = ({ data }: Listed): string[] => data.map(({ cashbackId }) => cashbackId)
+
+/** All that a list gives when one goes on behind each page. */
+async function walk(list: (query: string) => Promise<Listed>, query: string, between: () => Promise<unknown>) {
+  const met: string[] = []
+  for (let next: string | null = ''; next !== null; await between()) {
+    const page: Listed = await list(`?pageSize=7${query}${next && `&after=${next}`}`)
+    met.push(...idsOf(page))
+    assert.equal(page.pagination.hasNextPage, page.pagination.next !== null)
+    next = page.pagination.next
+  }
+  return met
+}
+
+test('each campaign is met once from page to page while others are added, change and go', async () => {
+  const { database } = platform.platform
+  const one = await createCampaign(
+    platform,
+    { name: 'Walked', participantsIds: [ids.alpha, ids.beta] },
+    partners.grocer,
+  )
+  // All of one instant, so that pages end between equal ones.
+  const all = [one, ...(await copyCampaigns(database, one, 30))].toSorted()
+  const removed = await createCampaign(platform, {}, partners.grocer)
+  const add = () => createCampaign(platform, { name: 'Walked later' }, partners.grocer)
+  const decide = async (id = '') =>
+    assert.equal((await partners.beta.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
+
+  let n = 0
+  const met = await walk(ofBank, '', async () => {
+    await add()
+    await decide(all[n++])
+    if (n === 1) await partners.grocer.call('DELETE', `/cashbacks/for-merchant/${removed}`)
+  })
+  assert.equal(new Set(met).size, met.length)
+  assert.deepEqual(met.filter(id => all.includes(id)).toSorted(), all)
+
+  const filtered = await walk(ofBank, '&name=walked&status=awaitingBankApproval&bankStatus=pending', add)
+  assert.equal(new Set(filtered).size, filtered.length)
+  assert.deepEqual(filtered.filter(id => all.includes(id)).toSorted(), all)
+
+  // What changes meanwhile moves to the beginning: it is met, or was met before.
+  const changed = all[20]
+  const ofAll = await walk(ofOperator, '', add)
+  assert.equal(new Set(ofAll).size, ofAll.length)
+  assert.deepEqual(ofAll.filter(id => all.includes(id)).toSorted(), all)
+  await decide(changed)
+  assert.equal(idsOf(await ofOperator('?pageSize=1'))[0], changed)
+})
+
+test('pages by number show the same campaigns in the same order', async () => {
+  const whole = await ofBank('?pageSize=100&sortBy=name&sortOrder=ASC')
+  assert.equal(whole.pagination.isComplete, true)
+  const pages = [1, 2, 3, 4, 5, 6, 7, 8].map(page => ofBank(`?pageSize=9&page=${page}&sortBy=name&sortOrder=ASC`))
+  assert.deepEqual((await Promise.all(pages)).flatMap(idsOf), idsOf(whole).slice(0, 72))
+  const byTime = await ofBank('?pageSize=100')
+  assert.deepEqual(idsOf(await ofBank('?pageSize=10&page=2')), idsOf(byTime).slice(10, 20))
+  assert.equal(byTime.pagination.totalItems, whole.pagination.totalItems)
+  assert.deepEqual(idsOf(await ofBank('?status=active&status=active')), [])
+})
+
+test('the operator finds by id, merchant, bank and status', async () => {
+  const mine = await createCampaign(platform, { participantsIds: [ids.gamma], name: 'Gamma alone' }, partners.grocer)
+  assert.deepEqual(idsOf(await ofOperator(`?search=${mine}`)), [mine])
+  assert.deepEqual(idsOf(await ofOperator(`?search=${mine}&bank=gamma&merchant=grocer`)), [mine])
+  assert.deepEqual(idsOf(await ofOperator(`?search=${mine}&bank=alpha`)), [])
+  assert.deepEqual(idsOf(await ofOperator('?bank=gamma')), [mine])
+  assert.deepEqual(idsOf(await ofOperator('?bank=gamma&merchant=voltshop')), [])
+  assert.deepEqual(idsOf(await ofOperator('?bank=gamma&search=GAMMA&status=awaitingBankApproval')), [mine])
+  assert.deepEqual(idsOf(await ofOperator('?merchant=voltshop')), [])
+  const { pagination } = await ofOperator('?merchant=grocer')
+  assert.equal(pagination.totalItems, (await ofOperator()).pagination.totalItems)
+})
+
+test('counts follow every move, and the audit proves them', async () => {
+  const statusesOf = async (token: string) => (await get('/portal/home', token)).counts
+  const before = await statusesOf(partners.alpha.token)
+  await launchCampaign(platform, partners, { name: 'Counted' })
+  const launched = await statusesOf(partners.alpha.token)
+  assert.equal(launched.byStatus.approved, before.byStatus.approved + 1)
+  assert.equal(launched.byBankStatus.approved, before.byBankStatus.approved + 1)
+  await moveClock(platform, { advance: 'P11D' })
+  assert.equal((await statusesOf(partners.alpha.token)).byStatus.active, before.byStatus.active + 1)
+  assert.equal((await statusesOf(partners.grocer.token)).byStatus.active, before.byStatus.active + 1)
+  await moveClock(platform, { advance: 'P40D' })
+  const ended = await statusesOf(partners.grocer.token)
+  assert.equal(ended.byStatus.awaitingBankApproval, 0)
+  const overview = await get('/admin/overview', platform.config.operatorKey)
+  assert.deepEqual(overview.campaigns, ended.byStatus)
+  const { ok, checks } = await audit(platform.platform.deps.admin, new Date())
+  assert.ok(ok, JSON.stringify(checks.filter(check => !check.ok)))
+})
+
+test('of a longer list the newest are looked at, and one can go on behind them', async () => {
+  const { database } = platform.platform
+  const old = await createCampaign(platform, { name: 'Needle' }, partners.grocer)
+  const hay = await createCampaign(platform, { name: 'Hay' }, partners.grocer)
+  await copyCampaigns(database, hay, maxLookedAt)
+
+  for (const list of [ofBank, ofOperator]) {
+    const { data, pagination } = await list()
+    assert.equal(data[0]?.name, 'Hay')
+    assert.deepEqual(
+      [pagination.totalItems, pagination.totalPages, pagination.isComplete],
+      [maxLookedAt, maxLookedAt / 20, false],
+    )
+    const last = await list('?page=500')
+    assert.equal(last.data.length, 20)
+    assert.deepEqual((await list('?page=501')).data, [])
+    const behind = await list(`?pageSize=100&after=${last.pagination.next}`)
+    assert.ok(idsOf(behind).includes(old))
+    assert.equal(behind.data.filter(({ name }) => name === 'Hay').length, 1)
+  }
+
+  for (const list of [(query: string) => ofBank(`?name=${query}`), (query: string) => ofOperator(`?search=${query}`)]) {
+    const none = await list('needle')
+    assert.deepEqual([none.data, none.pagination.totalItems, none.pagination.isComplete], [[], 0, false])
+    const found = await list(`needle&after=${none.pagination.next}`)
+    assert.deepEqual(idsOf(found), [old])
+    assert.deepEqual([found.pagination.isComplete, found.pagination.next], [true, null])
+  }
+
+  const sorted = await ofBank('?sortBy=name&sortOrder=DESC')
+  assert.deepEqual([sorted.data[0]?.name, sorted.pagination.isComplete], ['Hay', false])
+  const others = await ofBank(`?sortBy=name&sortOrder=ASC&pageSize=100&after=${sorted.pagination.next}`)
+  assert.equal(others.pagination.isComplete, true)
+  assert.ok(others.data.some(({ name }) => name === 'Needle'))
+
+  // Another state is not hidden by them.
+  assert.ok((await ofBank('?status=awaitingCompensationConfirmation&name=counted')).data.length > 0)
+})
+
+test('what is no place in a list is refused', async () => {
+  for (const after of ['1', 'x_y', `12345678901234567_${ids.alpha}`, `1_${ids.alpha}'`])
+    for (const [path, token] of [
+      ['/portal/cashbacks', partners.alpha.token],
+      ['/admin/campaigns', platform.config.operatorKey],
+    ] as const)
+      assert.equal(
+        (await platform.call('GET', `${path}?after=${encodeURIComponent(after)}`, { token })).status,
+        400,
+        after,
+      )
+})

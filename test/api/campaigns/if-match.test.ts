@@ -1,0 +1,196 @@
+/** Callers say which version of a campaign they decided by, and get 412 when it has changed since (contract/http.md, "Versions of a campaign"). */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { assertRefused, campaignDirectory, createCampaign, ids, type Partner } from '../../support/campaigns.ts'
+import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { together } from '../../support/race.ts'
+import {
+  endedCampaign,
+  formOf,
+  line,
+  openSides,
+  reportOf,
+  runningCampaign,
+  type Sides,
+  uploadBank,
+} from '../../support/reconciliation.ts'
+
+let platform: TestPlatform
+let sides: Sides
+before(async () => {
+  platform = await startPlatform({}, { directory: campaignDirectory })
+  sides = await openSides(platform)
+})
+after(() => platform.close())
+afterEach(() => platform.call('DELETE', '/sandbox/clock'))
+
+const both = { participantsIds: [ids.alpha, ids.beta] }
+const create = (overrides: Record<string, unknown> = both) => createCampaign(platform, overrides, sides.grocer)
+const edit = (id: string, body: object) => sides.grocer.call('PATCH', `/cashbacks/for-merchant/${id}`, { body })
+const decide = (bank: Partner, decision: 'confirm' | 'reject', id: string, tag?: string) =>
+  bank.call('POST', `/cashbacks/${id}/${decision}`, tag === undefined ? {} : { headers: { 'if-match': tag } })
+
+const tagOf = ({ headers, status, text }: Answer): string => {
+  assert.equal(status, 200, text)
+  return headers.get('etag') ?? assert.fail('no ETag')
+}
+const bankTag = async (bank: Partner, id: string) => tagOf(await bank.call('GET', `/portal/cashbacks/${id}`))
+const merchantTag = async (id: string) => tagOf(await sides.grocer.call('GET', `/cashbacks/for-merchant/${id}`))
+/** As a system knows it that has only the list. */
+async function listTag(bank: Partner, id: string): Promise<string> {
+  const { body } = await bank.call('GET', '/cashbacks/for-bank')
+  const { updatedAt } = body.find(({ cashbackId }: { cashbackId: string }) => cashbackId === id)
+  return `"${updatedAt}"`
+}
+
+for (const [form, read] of [
+  ['the ETag of the detail', bankTag],
+  ['the quoted updatedAt of the list', listTag],
+] as const)
+  describe(`a bank that sends ${form}`, () => {
+    for (const decision of ['confirm', 'reject'] as const)
+      test(`${decision}s what it has seen, and repeats that`, async () => {
+        const id = await create()
+        const seen = await read(sides.alpha, id)
+        assert.equal((await decide(sides.alpha, decision, id, seen)).status, 201)
+        const repeated = await decide(sides.alpha, decision, id, seen)
+        assert.equal(repeated.status, 201, repeated.text)
+      })
+
+    test('is refused once the terms are others', async () => {
+      const id = await create()
+      const seen = await read(sides.alpha, id)
+      assert.equal((await edit(id, { percentage: 20, merchantCompensationPercentage: 10 })).status, 200)
+      for (const decision of ['confirm', 'reject'] as const)
+        assertRefused(await decide(sides.alpha, decision, id, seen), 412, /read it again/)
+      assert.equal((await sides.alpha.call('GET', `/portal/cashbacks/${id}`)).body.bankStatus, 'pending')
+      assert.equal((await decide(sides.alpha, 'confirm', id, await read(sides.alpha, id))).status, 201)
+    })
+
+    test('is not disturbed by other banks', async () => {
+      const id = await create()
+      const seen = await read(sides.alpha, id)
+      assert.equal((await decide(sides.beta, 'reject', id)).status, 201)
+      assert.equal((await edit(id, { participantsIds: [ids.alpha, ids.beta, ids.gamma] })).status, 200)
+      assert.equal((await decide(sides.alpha, 'confirm', id, seen)).status, 201)
+    })
+
+    test('is refused once its own segment is another', async () => {
+      const id = await create()
+      const seen = await read(sides.alpha, id)
+      const form = await formOf({ file: 'customerId\nC-1\n' })
+      assert.equal((await sides.grocer.call('PUT', `/portal/cashbacks/${id}/segment`, form)).status, 200)
+      assertRefused(await decide(sides.alpha, 'confirm', id, seen), 412)
+    })
+
+    test('is refused with what it knew before it was invited again', async () => {
+      const id = await create()
+      const seen = await read(sides.alpha, id)
+      assert.equal((await edit(id, { participantsIds: [ids.beta] })).status, 200)
+      assert.equal((await edit(id, both)).status, 200)
+      assertRefused(await decide(sides.alpha, 'confirm', id, seen), 412)
+    })
+  })
+
+test('a tag that the campaign never had is refused, and * takes any version', async () => {
+  const id = await create()
+  for (const never of ['"0"', '"999"', '"2020-01-01T00:00:00.000Z"', 'W/"2"', '"abc"', '2'])
+    assertRefused(await decide(sides.alpha, 'confirm', id, never), 412)
+  assert.equal((await decide(sides.alpha, 'confirm', id, '*')).status, 201)
+})
+
+test('an edit and a confirmation at the same time: no bank agrees to what it has not seen', async () => {
+  for (let round = 0; round < 10; round++) {
+    const id = await create()
+    const seen = await bankTag(sides.alpha, id)
+    const [confirmed, edited] = await together(
+      round - 5,
+      () => decide(sides.alpha, 'confirm', id, seen),
+      () => edit(id, { percentage: 20 }),
+    )
+    const statuses = [confirmed.status, edited.status]
+    // Whoever is first wins: then either the terms are fixed, or the bank has to look again.
+    assert.ok(
+      [
+        [201, 400],
+        [412, 200],
+      ].some(pair => String(pair) === String(statuses)),
+      String(statuses),
+    )
+  }
+})
+
+describe('the merchant', () => {
+  test('is refused with If-None-Match: * on what exists', async () => {
+    const id = await create()
+    const headers = { 'if-none-match': '*' }
+    const path = `/cashbacks/for-merchant/${id}`
+    assertRefused(await sides.grocer.call('PATCH', path, { headers, body: { description: 'x' } }), 412)
+    assertRefused(await sides.grocer.call('DELETE', path, { headers }), 412)
+    assert.equal((await sides.grocer.call('GET', path)).body.status, 'awaitingBankApproval')
+  })
+
+  test('forms a segment only for the version that it knows', async () => {
+    const id = await create()
+    const seen = await merchantTag(id)
+    assert.equal((await decide(sides.alpha, 'reject', id)).status, 201)
+    const put = async (tag: string) => {
+      const { raw, headers } = await formOf({ file: 'customerId\nC-1\n' })
+      return sides.grocer.call('PUT', `/portal/cashbacks/${id}/segment`, {
+        raw,
+        headers: { ...headers, 'if-match': tag },
+      })
+    }
+    assertRefused(await put(seen), 412)
+    assert.equal((await sides.grocer.call('GET', `/portal/cashbacks/${id}/segment`)).body.formedAt, null)
+    assert.equal((await put(await merchantTag(id))).status, 200)
+  })
+
+  test('launches only the version that it knows', async () => {
+    const id = await create()
+    assert.equal((await decide(sides.alpha, 'confirm', id)).status, 201)
+    const launch = (tag: string) =>
+      sides.grocer.call('POST', `/cashbacks/for-merchant/${id}/confirm`, { headers: { 'if-match': tag } })
+    const seen = await merchantTag(id)
+    assert.equal((await decide(sides.beta, 'confirm', id)).status, 201)
+    assertRefused(await launch(seen), 412)
+    assert.equal((await launch(await merchantTag(id))).status, 201)
+  })
+})
+
+describe('after the period', () => {
+  const post = (partner: Partner, path: string, tag: string) =>
+    partner.call('POST', `/portal/cashbacks/${path}`, { headers: { 'if-match': tag } })
+
+  test('accept, settle, pay and receive take only the version that was read', async () => {
+    const { grocer, alpha, beta } = sides
+    const campaign = await endedCampaign(sides, [alpha, beta])
+    const { id } = campaign
+    const ofBank = `${id}/banks/${ids.alpha}`
+    const report = reportOf(line(campaign, 'T-1'))
+    assert.equal((await uploadBank(alpha, id, report)).status, 201)
+    const seen = await merchantTag(id)
+    const ofReports = tagOf(await grocer.call('GET', `/portal/cashbacks/${id}/reconciliation`))
+    assert.equal(ofReports, seen)
+    assert.equal((await uploadBank(beta, id, report)).status, 201)
+    assertRefused(await post(grocer, `${ofBank}/accept-report`, seen), 412)
+    assert.equal((await post(grocer, `${ofBank}/accept-report`, await merchantTag(id))).status, 200)
+    assert.equal((await post(grocer, `${ofBank}/accept-report`, seen)).status, 200, 'repeated')
+    assertRefused(await post(grocer, `${ofBank}/settle`, seen), 412)
+    assert.equal((await post(grocer, `${ofBank}/settle`, await merchantTag(id))).status, 200)
+    const ofBeta = `${id}/banks/${ids.beta}`
+    for (const move of ['accept-report', 'settle'])
+      assert.equal((await post(grocer, `${ofBeta}/${move}`, await merchantTag(id))).status, 200)
+    assertRefused(await post(grocer, `${id}/compensation-paid`, seen), 412)
+    assert.equal((await post(grocer, `${id}/compensation-paid`, await merchantTag(id))).status, 200)
+    assertRefused(await post(alpha, `${id}/compensation-received`, '"1"'), 412)
+    const paid = await bankTag(alpha, id)
+    assert.equal((await post(beta, `${id}/compensation-received`, await bankTag(beta, id))).status, 200)
+    assert.equal((await post(alpha, `${id}/compensation-received`, paid)).status, 200, 'another bank does not count')
+  })
+
+  test('nothing of this is asked of who sends no header', async () => {
+    const { id } = await runningCampaign(sides, [sides.alpha])
+    assert.equal((await edit(id, { description: 'x' })).status, 200)
+  })
+})

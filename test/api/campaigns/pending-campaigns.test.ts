@@ -1,0 +1,78 @@
+/** What a merchant may put before banks that have not agreed to anything (contract/limits.md, "Campaigns and stock"). */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { openPartners, type Partners } from '../../support/campaign-moves.ts'
+import {
+  assertRefused,
+  campaignDirectory,
+  campaignForm,
+  createBankCampaign,
+  openMerchant,
+} from '../../support/campaigns.ts'
+import { range } from '../../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+let platform: TestPlatform
+let partners: Partners
+before(async () => {
+  platform = await startPlatform(
+    { PENDING_CAMPAIGNS: '4', PENDING_CAMPAIGN_MIB: '1' },
+    { directory: campaignDirectory },
+  )
+  partners = await openPartners(platform)
+})
+after(() => platform.close())
+
+const path = '/cashbacks/for-merchant'
+const create = (overrides: Record<string, unknown> = {}) =>
+  partners.grocer.call('POST', path, { body: campaignForm(platform, overrides) })
+const remove = (id: string) => partners.grocer.call('DELETE', `${path}/${id}`)
+/** Terminals of so many bytes of JSON, nearly. */
+const terminals = (bytes: number) =>
+  range(Math.floor(bytes / 600)).map(index => ({ terminal_id: `T-${index}`, terminal_location: 'x'.repeat(448) }))
+const own = (bytes: number) => ({ terminalsPlatform: false, terminals: terminals(bytes) })
+const half = 512 * 1024
+
+test('of creations at the same moment no more than PENDING_CAMPAIGNS are taken; approved and ended ones make room', async () => {
+  const answers = await Promise.all(range(12).map(() => create()))
+  const created = answers.filter(({ status }) => status === 201).map(({ body }) => body.id as string)
+  assert.equal(created.length, 4)
+  for (const answer of answers.filter(({ status }) => status !== 201))
+    assertRefused(answer, 400, [
+      'participantsIds must be invited later: 4 campaigns of the merchant wait for the first approval of a bank',
+    ])
+  const [first = '', second = '', ...others] = created
+  assert.equal((await partners.alpha.call('POST', `/cashbacks/${first}/confirm`)).status, 201)
+  assert.equal((await remove(second)).status, 200)
+  const again = [await create(), await create(), await create()]
+  assert.deepEqual(
+    again.map(({ status }) => status),
+    [201, 201, 400],
+  )
+  // What a bank creates itself is its own affair.
+  await createBankCampaign(platform, partners.alpha)
+  for (const id of [first, ...others, ...again.slice(0, 2).map(({ body }) => body.id)]) await remove(id)
+})
+
+test('their terminals and banners have at most PENDING_CAMPAIGN_MIB together, after edits too', async () => {
+  const fault = [
+    'terminals must be fewer: those of the merchant’s campaigns that no bank has approved yet, with their banners, have at most 1 MiB',
+  ]
+  const first = await create(own(half))
+  assert.equal(first.status, 201)
+  assertRefused(await create(own(1.3 * half)), 400, fault)
+  const banner = `data:image/png;base64,${'A'.repeat(200_000)}`
+  const second = await create({ ...own(half / 2), bannerSmall: banner })
+  assert.equal(second.status, 201)
+  const edit = (body: object) => partners.grocer.call('PATCH', `${path}/${second.body.id}`, { body })
+  assertRefused(await edit({ bannerBig: banner }), 400, fault)
+  assertRefused(await edit({ terminals: terminals(half) }), 400, fault)
+  assert.equal((await edit({ description: 'x', terminals: terminals(half / 2 + 1_000) })).status, 200)
+  assert.equal((await edit({ bannerSmall: null, bannerBig: banner })).status, 200)
+  assert.equal((await partners.alpha.call('POST', `/cashbacks/${first.body.id}/confirm`)).status, 201)
+  assert.equal((await edit({ bannerSmall: banner })).status, 200, 'what a bank has approved does not count')
+  const other = await (await openMerchant(platform, 'voltshop')).call('POST', path, {
+    body: campaignForm(platform, own(half)),
+  })
+  assert.equal(other.status, 201, 'each merchant by itself')
+})

@@ -1,0 +1,119 @@
+/** Codes of errors for programs (contract/http.md, "Error codes"): a header on both contracts' errors, a field in the portal's and the operator's. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createCampaign, openCampaignBank, openMerchant, type Partner } from '../../support/campaigns.ts'
+import { advance, type Bank, openBank } from '../../support/esim.ts'
+import { type Answer, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
+import { openRaw, readRaw, requestText } from '../../support/raw-http.ts'
+
+const header = 'perkline-error-code'
+const unknownId = '0c7e9b1a-5d0f-4b8e-9c57-3f1d2a6b8e40'
+
+let platform: TestPlatform
+let bank: Bank
+let merchant: Partner
+before(async () => {
+  platform = await startPlatform({ OPEN_RESERVATIONS: '2' })
+  await platform.addStock('kyivstar', 'eu-10gb', 20)
+  bank = await openBank(platform)
+  merchant = await openMerchant(platform)
+})
+after(() => platform.close())
+
+/** The code of a contract's error, whose body has none. */
+function codeOf({ headers, body, status }: Answer): [number, string | null] {
+  assert.ok(!('code' in body))
+  return [status, headers.get(header)]
+}
+
+/** The code of an error of the portal or the operator's API, which has no such header. */
+function codeInBody({ headers, body, status }: Answer): [number, string] {
+  assert.equal(headers.get(header), null)
+  return [status, body.code]
+}
+
+const reserved = async (externalId: string): Promise<string> => (await bank.reserve(externalId)).body.orderId
+
+test('every refusal of an order says why', async () => {
+  const first = await reserved('first')
+  assert.deepEqual(codeOf(await bank.qr(first)), [409, 'order-not-confirmed'])
+  assert.deepEqual(codeOf(await bank.reserve({ externalId: 'first', tariffCode: 'ua-5gb' })), [
+    409,
+    'external-id-mismatch',
+  ])
+  const second = await reserved('second')
+  assert.deepEqual(codeOf(await bank.reserve('third')), [429, 'too-many-reservations'])
+  await bank.cancel(second)
+  assert.deepEqual(codeOf(await bank.confirm(second)), [409, 'order-cancelled'])
+  await bank.confirm(first)
+  assert.deepEqual(codeOf(await bank.cancel(first)), [409, 'order-confirmed'])
+  const late = await reserved('late')
+  await advance(platform, 'PT15M')
+  assert.deepEqual(codeOf(await bank.confirm(late)), [409, 'order-expired'])
+  assert.deepEqual(codeOf(await bank.cancel(late)), [409, 'order-expired'])
+})
+
+test('503 tells a tariff without stock from one that is switched off', async () => {
+  assert.deepEqual(codeOf(await bank.reserve({ externalId: 'a', tariffCode: 'empty' })), [503, 'no-stock'])
+  assert.deepEqual(codeOf(await bank.reserve({ externalId: 'b', tariffCode: 'off' })), [503, 'off-sale'])
+})
+
+test('a campaign’s state and the lack of an approval have codes of their own', async () => {
+  await platform.applyDirectory(testDirectory)
+  const [{ bank_id: alpha } = { bank_id: '' }] = await platform.platform.database.query<{ bank_id: string }>(
+    `select bank_id from banks where code = 'alpha'`,
+  )
+  const [{ id: visa } = { id: '' }] = await platform.platform.database.query<{ id: string }>(
+    'select payment_system_id as id from payment_systems limit 1',
+  )
+  const id = await createCampaign(platform, { participantsIds: [alpha], paymentSystemsId: [visa] }, merchant)
+  const launch = () => merchant.call('POST', `/cashbacks/for-merchant/${id}/confirm`)
+  assert.deepEqual(codeOf(await launch()), [400, 'no-bank-approved'])
+  const alphaBank = await openCampaignBank(platform)
+  assert.equal((await alphaBank.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
+  assert.deepEqual(codeOf(await alphaBank.call('POST', `/cashbacks/${id}/reject`)), [400, 'campaign-state'])
+  assert.deepEqual(
+    codeOf(await merchant.call('DELETE', `/cashbacks/for-merchant/${id}`, { headers: { 'if-match': '"99"' } })),
+    [412, 'stale'],
+  )
+  assert.deepEqual(codeInBody(await alphaBank.call('POST', `/portal/cashbacks/${id}/compensation-received`)), [
+    400,
+    'campaign-state',
+  ])
+})
+
+test('what every API refuses alike has the same codes in each of them', async () => {
+  const token = platform.config.operatorKey
+  const cases: [string, string, string, number][] = [
+    ['GET', '/nowhere', 'not-found', 404],
+    ['PUT', '/portal/session', 'method-not-allowed', 405],
+    ['PUT', '/admin/users', 'method-not-allowed', 405],
+    ['PUT', '/esim/v1/orders', 'method-not-allowed', 405],
+    ['GET', '/portal/home', 'unauthenticated', 401],
+    ['GET', '/esim/v1/operators', 'unauthenticated', 401],
+    ['GET', '/portal/nowhere', 'not-found', 404],
+    ['GET', '/admin/nowhere', 'not-found', 404],
+    ['GET', '/getToken/nowhere', 'not-found', 404],
+  ]
+  for (const [method, path, code, status] of cases) {
+    const answer = await platform.call(method, path, path.startsWith('/admin') ? { token } : {})
+    const hasOwnBody = /^\/(portal|admin)\//.test(path)
+    assert.deepEqual((hasOwnBody ? codeInBody : codeOf)(answer), [status, code], `${method} ${path}`)
+  }
+  const login = (raw: string, headers = {}) => platform.call('POST', '/portal/session', { raw, headers })
+  assert.deepEqual(codeInBody(await login('{')), [400, 'invalid'])
+  assert.deepEqual(codeInBody(await login(' '.repeat(70_000))), [413, 'too-large'])
+  assert.deepEqual(codeInBody(await login('x', { 'content-type': 'text/plain' })), [415, 'wrong-type'])
+  assert.deepEqual(codeOf(await bank.call('GET', '/orders/x')), [400, 'invalid'])
+  assert.deepEqual(codeOf(await bank.read(unknownId)), [404, 'not-found'])
+  assert.deepEqual(codeOf(await merchant.call('GET', '/cashbacks/for-bank')), [403, 'forbidden'])
+})
+
+test('a success carries no code, and neither does what is not in the list', async () => {
+  assert.equal((await bank.operators()).headers.get(header), null)
+  const socket = await openRaw(platform.url)
+  socket.write(requestText('GET', '/', { 'x-long': 'x'.repeat(20_000) }))
+  const { status, headers } = await readRaw(socket)
+  assert.deepEqual([status, headers[header]], [431, undefined])
+  socket.destroy()
+})

@@ -1,0 +1,201 @@
+/** Bodies in JSON that hold much: bounded before they are parsed, and large ones read in turns (contract/http.md, "Request bodies"). */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { after, before, suite, test } from 'node:test'
+import { readJsonAside, splitValue } from '../../../src/http/input/json-pieces.ts'
+import { assertRefused, campaignDirectory, campaignForm, ids } from '../../support/campaigns.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { openRaw, readRaw, requestText } from '../../support/raw-http.ts'
+
+let platform: TestPlatform
+let grocer: string
+let voltshop: string
+let alpha: string
+before(async () => {
+  platform = await startPlatform({}, { directory: campaignDirectory })
+  grocer = await platform.merchantToken('grocer')
+  voltshop = await platform.merchantToken('voltshop')
+  alpha = await platform.bankToken('alpha')
+})
+after(() => platform.close())
+
+const path = '/cashbacks/for-merchant'
+const list = (entries: number, entry: string) => `[${Array(entries).fill(entry).join()}]`
+const worst = `{"terminals":${list(5_000_000, '{}')}}`
+
+suite('what a body may hold', () => {
+  for (const [at, text] of [
+    ['/getToken/auth', 'text'],
+    ['/auth/login', 'message'],
+    ['/portal/session', 'message'],
+  ] as const)
+    test(`a small body of many objects is refused by ${at} in its API’s body`, async () => {
+      const answer = await platform.call('POST', at, { raw: `{"clientId":${list(20_000, '{}')}}` })
+      assert.equal(answer.status, 400)
+      assert.equal(answer.body[text], 'The body must have at most 500 values')
+    })
+
+  test('a campaign of more objects than any has is refused before it is parsed; others are answered meanwhile', async () => {
+    const delay = monitorEventLoopDelay({ resolution: 5 })
+    delay.enable()
+    let isAnswered = false
+    const attack = platform.call('POST', path, { token: grocer, raw: worst }).finally(() => {
+      isAnswered = true
+    })
+    let answered = 0
+    while (!isAnswered) {
+      assert.equal((await platform.call('GET', '/retailers', { token: alpha })).status, 200)
+      answered++
+    }
+    delay.disable()
+    assertRefused(await attack, 400, 'The body must have at most 60000 objects and arrays')
+    assert.ok(answered > 1, `${answered} answers meanwhile`)
+  })
+
+  test('the bound is that of the route, however small the body is', async () => {
+    const short = `{"terminals":${list(60_000, '{}')}}`
+    assert.ok(short.length < 256 * 1024)
+    for (const [method, at, token] of [
+      ['POST', path, grocer],
+      ['POST', '/portal/cashbacks', alpha],
+    ] as const)
+      assertRefused(
+        await platform.call(method, at, { token, raw: short }),
+        400,
+        'The body must have at most 60000 objects and arrays',
+      )
+    const values = `{"sku":${list(1_000_000, '1')}}`
+    assertRefused(
+      await platform.call('POST', path, { token: grocer, raw: values }),
+      400,
+      'The body must have at most 1000000 values',
+    )
+  })
+
+  test('the largest campaign that there can be is taken', async () => {
+    const terminals = Array.from({ length: 50_000 }, (_, index) => ({
+      terminal_id: `T-${index}`,
+      terminal_name: `Магазин ${index}`,
+      terminal_location: 'Kyiv',
+      merchant_id: 'M-1',
+      merchant_name: 'GROCER',
+    }))
+    const body = { ...campaignForm(platform), terminalsPlatform: false, terminals }
+    const { status, body: created } = await platform.call('POST', path, { token: grocer, body })
+    assert.equal(status, 201)
+    const details = await platform.call('GET', `${path}/${created.id}`, { token: grocer })
+    assert.deepEqual(details.body.terminals, terminals)
+    const renamed = terminals.map(terminal => ({ ...terminal, terminal_name: 'Крамниця' }))
+    const edited = await platform.call('PATCH', `${path}/${created.id}`, {
+      token: grocer,
+      body: { terminals: renamed },
+    })
+    assert.equal(edited.status, 200)
+    assert.deepEqual(edited.body.terminals, renamed)
+  })
+})
+
+const anything = { type: 'object', properties: { a: {}, c: {}, d: {} }, additionalProperties: false }
+const typed = {
+  ...anything,
+  properties: Object.fromEntries(['a', 'b', 'c', 'd'].map(name => [name, { type: ['number', 'array', 'object'] }])),
+}
+const aside = (body: string, schema: object = typed) =>
+  readJsonAside(new TextEncoder().encode(body), { bounds: { values: 10_000 }, schema })
+
+test('a body comes back from the thread as it was read, its long lists in pieces', async () => {
+  const bodies = [
+    '{"a":1,"b":[],"c":{"d":[1,2]}}',
+    `{"a":${list(1_234, '{"b":"ї"}')},"c":${list(500, '-0.0')},"d":${list(501, '1e400')}}`,
+  ]
+  for (const body of bodies) assert.deepEqual(await aside(body), JSON.parse(body))
+  assert.equal(splitValue({ a: Array(1_234).fill(1) }, []).length, 4)
+  const fault = { name: 'DomainError', code: 'invalid' }
+  await assert.rejects(aside('{"a":1,"a":2}'), { ...fault, details: ['a must be given once only'] })
+  await assert.rejects(aside('{'), { ...fault, details: 'The body must be valid JSON' })
+})
+
+test('of a body only what somebody looks at comes back', async () => {
+  assert.deepEqual(await aside('{"a":"text","b":2,"e":[{}]}'), { a: undefined, b: 2 })
+  assert.deepEqual(await aside('{"a":[{}],"c":1}', anything), {})
+  for (const body of [list(2_000, '{}'), '"text"', '1', 'null']) assert.deepEqual(await aside(body), [])
+})
+
+test('a large form with many kinds of faults is told the same as a small one', async () => {
+  const terminals = [{ terminal_id: 'T-1' }, { terminal_id: 'T-2', terminal_name: 1 }, {}, { terminal_id: '' }, 7]
+  const broken = {
+    name: 1,
+    percentage: 101,
+    dateFrom: 'soon',
+    x: 1,
+    terminalsPlatform: false,
+    minAmount: 9,
+    maxAmount: 2,
+  }
+  const faultsOf = async (body: object) => {
+    const answer = await platform.call('POST', path, { token: grocer, body: { ...campaignForm(platform), ...body } })
+    assert.equal(answer.status, 400)
+    return answer.body.message
+  }
+  const padding = 'x'.repeat(300_000)
+  assert.deepEqual(
+    await faultsOf({ ...broken, terminals, description: padding }),
+    await faultsOf({ ...broken, terminals, description: padding.slice(0, 700) }),
+  )
+  const twice = [{ terminal_id: 'T-1' }, { terminal_id: 'T-2' }, { terminal_id: 'T-1' }]
+  assert.deepEqual(await faultsOf({ terminals: twice, description: padding }), [
+    'description must be shorter than or equal to 666 characters',
+    'terminals.2.terminal_id must be unique in the list',
+  ])
+})
+
+const large = 300_000
+/** Announces a large body and sends none of it, or its beginning. */
+async function announce(token: string, target = path, method = 'POST'): Promise<Socket> {
+  const socket = await openRaw(platform.url)
+  const authorization = `Bearer ${token}`
+  socket.write(
+    requestText(method, target, { authorization, 'content-type': 'application/json', 'content-length': String(large) }),
+  )
+  return socket
+}
+const rest = `{"x":"${'x'.repeat(large - 8)}"}`
+
+suite('large bodies take turns', () => {
+  test('of one partner two are read at once, the third when one of them has its answer; other partners are served', async () => {
+    const [first, second] = [await announce(voltshop), await announce(voltshop)]
+    // Others' large bodies pass them.
+    const other = await platform.call('POST', path, { token: grocer, raw: rest })
+    assert.equal(other.status, 400)
+    const third = await announce(voltshop)
+    third.write(rest)
+    let isAnswered = false
+    const answer = readRaw(third).finally(() => {
+      isAnswered = true
+    })
+    assert.equal((await platform.call('POST', path, { token: grocer, raw: rest })).status, 400)
+    assert.equal(isAnswered, false, 'the third waits')
+    first.destroy()
+    assert.equal((await answer).status, 400)
+    for (const socket of [second, third]) socket.destroy()
+    await once(second, 'close')
+  })
+
+  test('role and ownership are told before anything of the body is read', async () => {
+    const { body } = await platform.call('POST', path, { token: grocer, body: campaignForm(platform) })
+    const asked: [token: string, id: string, status: number][] = [
+      [alpha, body.id, 403],
+      [voltshop, body.id, 403],
+      [voltshop, ids.alpha, 404],
+      [voltshop, 'x', 400],
+      ['none', body.id, 401],
+    ]
+    for (const [token, id, status] of asked) {
+      const socket = await announce(token, `${path}/${id}`, 'PATCH')
+      assert.equal((await readRaw(socket)).status, status, id)
+      socket.destroy()
+    }
+  })
+})

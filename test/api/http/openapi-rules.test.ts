@@ -1,0 +1,215 @@
+/**
+ * What every operation of the OpenAPI documents must have, so that a client made from them compiles, and every example works. Each
+ * message says what to do.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import AjvFormats from 'ajv-formats'
+import { type Exchange, walkExamples } from '../../support/example-walk.ts'
+import { addressesOf, readExamples } from '../../support/examples.ts'
+import { documents, snapshotUrl } from '../../support/openapi.ts'
+import { startPlatform } from '../../support/platform.ts'
+
+const texts = new Map(documents.map(({ file }) => [file, readFileSync(snapshotUrl(file), 'utf8')]))
+const parsed = [...texts].map(([file, text]) => ({ file, document: JSON.parse(text) }))
+
+type Operation = { file: string; path: string; method: string; operation: any }
+const operations: Operation[] = parsed.flatMap(({ file, document }) =>
+  Object.entries<any>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<any>(methods).map(([method, operation]) => ({
+      file,
+      path,
+      method: method.toUpperCase(),
+      operation,
+    })),
+  ),
+)
+
+/** Every schema of a document with the place at which it stands. */
+function* schemasOf(document: any): Generator<[at: string, schema: any]> {
+  for (const [name, schema] of Object.entries(document.components.schemas)) yield* within(name, schema)
+  for (const methods of Object.values<any>(document.paths))
+    for (const { operationId, parameters = [], requestBody, responses } of Object.values<any>(methods)) {
+      for (const { name, schema } of parameters) yield* within(`${operationId}?${name}`, schema)
+      for (const { schema } of Object.values<any>(requestBody?.content ?? {}))
+        yield* within(`${operationId} body`, schema)
+      for (const [status, { content = {} }] of Object.entries<any>(responses))
+        for (const { schema } of Object.values<any>(content)) yield* within(`${operationId} ${status}`, schema)
+    }
+}
+
+function* within(at: string, schema: any): Generator<[string, any]> {
+  yield [at, schema]
+  for (const [name, part] of Object.entries<any>(schema.properties ?? {})) yield* within(`${at}.${name}`, part)
+  if (schema.items) yield* within(`${at}[]`, schema.items)
+  for (const keyword of ['anyOf', 'oneOf', 'allOf']) for (const part of schema[keyword] ?? []) yield* within(at, part)
+  if (typeof schema.additionalProperties === 'object') yield* within(`${at}{}`, schema.additionalProperties)
+}
+
+const none: string[] = []
+
+test('operation ids are unique over all documents', () => {
+  const ids = operations.map(({ operation }) => operation.operationId)
+  assert.deepEqual(
+    ids.filter((id, index) => ids.indexOf(id) !== index),
+    none,
+    'rename the operationId of one of the two',
+  )
+})
+
+test('no document names a component Error', () => {
+  for (const { document } of parsed) assert.ok(!('Error' in document.components.schemas))
+})
+
+test('every property and parameter has a description', () => {
+  const missing: string[] = []
+  const isDescribed = (schema: any): boolean =>
+    schema.description !== undefined || schema.$ref !== undefined || (schema.anyOf ?? []).some((one: any) => one.$ref)
+  for (const { document } of parsed)
+    for (const [at, schema] of schemasOf(document))
+      for (const [name, part] of Object.entries(schema.properties ?? {}))
+        if (!isDescribed(part)) missing.push(`${at}.${name}`)
+  for (const { operation } of operations)
+    for (const { name, description, schema } of operation.parameters ?? [])
+      if (!description && !isDescribed(schema)) missing.push(`${operation.operationId}?${name}`)
+  assert.deepEqual(missing, none, 'give each of them a `description`')
+})
+
+test('a schema is written once', () => {
+  const copies: string[][] = []
+  for (const { document } of parsed) {
+    const places = new Map<string, string[]>()
+    for (const [at, { title: _, description: __, examples: ___, ...schema }] of schemasOf(document)) {
+      if (Object.keys(schema.properties ?? {}).length < 2 && (schema.enum ?? []).length < 3) continue
+      const text = JSON.stringify(schema)
+      places.set(text, [...(places.get(text) ?? []), at])
+    }
+    copies.push(...[...places.values()].filter(({ length }) => length > 1))
+  }
+  assert.deepEqual(copies, [], 'give the schema a `title`: it becomes a component of that name, referred to everywhere')
+})
+
+test('generators can read every schema', () => {
+  const wrong: string[] = []
+  for (const { document } of parsed)
+    for (const [at, schema] of schemasOf(document)) {
+      if (schema.enum && schema.type === undefined) wrong.push(`${at}: an enum needs a type`)
+      if (/\(\?[=!<]|\\[pP]\{/.test(schema.pattern ?? ''))
+        wrong.push(`${at}: a pattern needs to do without look-around and \\p (see 'x-documented')`)
+    }
+  for (const { operation } of operations)
+    for (const { name, required, schema } of operation.parameters ?? [])
+      if (required && schema.default !== undefined)
+        wrong.push(`${operation.operationId}?${name}: it has a default, and is required`)
+  assert.deepEqual(wrong, none)
+})
+
+test('every answer declares what it carries', () => {
+  const wrong: string[] = []
+  for (const { path, operation } of operations)
+    for (const [status, { content, headers }] of Object.entries<any>(operation.responses)) {
+      const at = `${operation.operationId} ${status}`
+      if ((status === '204' || status === '304') && content) wrong.push(`${at} has no content`)
+      if (status === '401' && !headers['www-authenticate']) wrong.push(`${at} lacks www-authenticate`)
+      if (Number(status) < 300 && !headers['cache-control']) wrong.push(`${at} lacks cache-control`)
+      if (content?.['text/csv'] && !headers['content-disposition']) wrong.push(`${at} lacks content-disposition`)
+      const isApi = !path.startsWith('/portal') && !path.startsWith('/admin')
+      if (Number(status) >= 400 && isApi && !headers['perkline-error-code'])
+        wrong.push(`${at} lacks perkline-error-code`)
+    }
+  for (const { method, operation } of operations)
+    if (method !== 'GET' && !operation.responses['408']) wrong.push(`${operation.operationId} lacks 408`)
+  assert.deepEqual(wrong, none)
+})
+
+const advice = 'add a step to test/support/example-walk.ts and run `npm run examples`, then `npm run openapi`'
+
+test('every body has an example', () => {
+  const missing: string[] = []
+  const lacksExample = (content: any = {}) =>
+    Object.entries<any>(content).some(([type, media]) => /json|csv/.test(type) && media.example === undefined)
+  for (const { operation } of operations) {
+    if (operation.requestBody?.required && lacksExample(operation.requestBody.content))
+      missing.push(`${operation.operationId} request`)
+    for (const [status, { content }] of Object.entries<any>(operation.responses))
+      if (lacksExample(content)) missing.push(`${operation.operationId} ${status}`)
+  }
+  assert.deepEqual(missing, none, advice)
+})
+
+test('every example works when it is tried, and what is answered is as documented', async () => {
+  const exchanges = await walkExamples(addressesOf(texts.values()))
+  const tried = new Set(exchanges.map(({ operationId }) => operationId))
+  const untried = operations.map(({ operation }) => operation.operationId).filter(id => !tried.has(id))
+  assert.deepEqual(untried, none, advice)
+  const examples = readExamples()
+  for (const { operationId, request } of exchanges)
+    if (typeof request === 'object')
+      assert.deepEqual(examples[operationId]?.request, request, `${operationId}: ${advice}`)
+  const validate = createValidator()
+  for (const exchange of exchanges) {
+    const { operationId, status, answer } = exchange
+    const { file, operation } = operations.find(one => one.operation.operationId === operationId) as Operation
+    const documented = operation.responses[status]
+    assert.ok(documented, `${operationId} answers ${status}, which its document lacks`)
+    assertHeaders(exchange, documented)
+    const type = answer.headers.get('content-type')?.split(';', 1)[0] ?? ''
+    const media = documented.content?.[type]
+    if (answer.text !== '') assert.ok(media, `${operationId} ${status} answers ${type}, which its document lacks`)
+    if (type === 'application/json') validate(file, `${operationId} ${status}`, media.schema, answer.body)
+  }
+})
+
+function createValidator() {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
+  AjvFormats.default(ajv)
+  for (const { file, document } of parsed) ajv.addSchema({ components: closed(document.components) }, file)
+  return (file: string, at: string, schema: any, value: unknown) => {
+    const text = JSON.stringify(closed(schema)).replaceAll('"#/components/', `"${file}#/components/`)
+    const check = ajv.compile(JSON.parse(text))
+    assert.ok(check(value), `${at} answers what its schema does not have: ${ajv.errorsText(check.errors)}`)
+  }
+}
+
+/** The same schemas, which take no field that they do not name. */
+function closed(schema: any): any {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const inner = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, closed(part)]))
+  return schema.type === 'object' && schema.properties && schema.additionalProperties === undefined
+    ? { ...inner, additionalProperties: false }
+    : inner
+}
+
+const polled = ['listBankCampaigns', 'listRetailers']
+
+function assertHeaders({ operationId, status, answer: { headers } }: Exchange, documented: any): void {
+  const at = `${operationId} ${status}`
+  assert.equal(headers.get('x-content-type-options'), 'nosniff', at)
+  const isPolled = polled.includes(operationId) && status < 400
+  assert.equal(headers.get('cache-control'), isPolled ? 'private, no-cache' : 'no-store', at)
+  if (isPolled) assert.equal(headers.get('vary'), 'accept-encoding, authorization, cookie', at)
+  for (const name of ['location', 'content-disposition', 'set-cookie', 'etag'])
+    assert.equal(headers.has(name), name in (documented.headers ?? {}), `${at}: declare the header ${name}, or send it`)
+}
+
+test('errors, too, stay out of caches, whichever operation they come from', async () => {
+  const platform = await startPlatform()
+  try {
+    for (const { path, method, operation } of operations) {
+      const { headers, status } = await platform.call(method, path.replaceAll(/{.*?}/g, 'x'), {
+        headers: { authorization: 'Bearer x' },
+      })
+      const at = `${operation.operationId} ${status}`
+      assert.deepEqual(
+        [headers.get('cache-control'), headers.get('x-content-type-options')],
+        ['no-store', 'nosniff'],
+        at,
+      )
+    }
+  } finally {
+    await platform.close()
+  }
+})

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { documents, lint, readDocuments, snapshotUrl } from '../../support/openapi.ts'
+import { startPlatform } from '../../support/platform.ts'
+import { requestText, sendRaw } from '../../support/raw-http.ts'
+
+test('the snapshots are what the platform serves (else: npm run openapi, and review the change)', async () => {
+  const served = await readDocuments()
+  for (const { file } of documents) {
+    assert.equal(readFileSync(snapshotUrl(file), 'utf8'), served.get(file), file)
+    assert.equal(JSON.parse(served.get(file) ?? '').openapi, '3.1.0')
+  }
+})
+
+/** Every operation of the snapshots. */
+function* operations(): Generator<{ file: string; path: string; method: string; name: string; operation: any }> {
+  for (const { file } of documents) {
+    const { paths } = JSON.parse(readFileSync(snapshotUrl(file), 'utf8'))
+    for (const [path, methods] of Object.entries<Record<string, any>>(paths))
+      for (const [method, operation] of Object.entries(methods))
+        yield { file, path, method: method.toUpperCase(), name: `${method} ${path}`, operation }
+  }
+}
+
+test('every operation has a summary, a description, and the errors that all share', () => {
+  for (const { file, name, operation } of operations()) {
+    assert.ok(operation.operationId && operation.summary && operation.description, name)
+    assert.ok(operation.responses['500'] && operation.responses['503'], name)
+    if (file === 'esim-sales.json')
+      for (const code of ['401', '403', '429']) assert.ok(operation.responses[code], `${name} ${code}`)
+  }
+})
+
+test('every answer declares the headers that it carries whatever its operation', () => {
+  for (const { file, name, operation } of operations())
+    for (const [code, { headers }] of Object.entries<any>(operation.responses)) {
+      const isLater = code === '429' || code === '503'
+      const expected = [
+        'x-request-id',
+        ...(isLater ? ['Retry-After'] : []),
+        ...(file === 'esim-sales.json' ? ['RateLimit', 'RateLimit-Policy'] : []),
+      ]
+      for (const header of expected) assert.match(headers[header].$ref, /^#\/components\/headers\//, `${name} ${code}`)
+    }
+})
+
+test('the confirm of an order declares how its e-mail went', () => {
+  const { operation } = [...operations()].find(({ operation }) => operation.operationId === 'confirmOrder') ?? {}
+  const { schema } = operation.responses['200'].headers['x-email-delivery']
+  assert.deepEqual(schema.enum, ['sent', 'already-sent', 'unknown', 'failed'])
+})
+
+test('a body is required where the operation needs one, and only there', () => {
+  const optional = [
+    'confirmOrder',
+    'cancelOrder',
+    'confirmParticipation',
+    'rejectParticipation',
+    'deleteCampaign',
+    'launchCampaign',
+  ]
+  const required = ['reserveOrder', 'createCampaign', 'editCampaign', 'issueToken', 'logIn', 'uploadBankReport']
+  const bodies = new Map<string, boolean>()
+  for (const { operation } of operations())
+    if (operation.requestBody) bodies.set(operation.operationId, operation.requestBody.required ?? false)
+  for (const operationId of optional) assert.equal(bodies.get(operationId), false, operationId)
+  for (const operationId of required) assert.equal(bodies.get(operationId), true, operationId)
+})
+
+test('every operation that takes a body says what it answers to one that it does not take', () => {
+  for (const { name, operation } of operations())
+    if (operation.requestBody) {
+      // A file of stock or of customers may be of any length.
+      const codes = 'text/csv' in operation.requestBody.content ? ['400', '415'] : ['400', '413', '415']
+      for (const code of codes) assert.ok(operation.responses[code], `${name} ${code}`)
+    }
+})
+
+test('whatever body is sent, also where none is asked for, the answer is one that is documented', async () => {
+  const platform = await startPlatform({ RATE_LIMIT: '1000/1000', API_RATE_LIMIT: '1000/1000' })
+  try {
+    const tokens = [await platform.bankToken(), await platform.merchantToken(), platform.config.operatorKey]
+    const json = { 'content-type': 'application/json' }
+    const bodies: Record<string, [headers: Record<string, string>, body: string]> = {
+      400: [json, '{'],
+      413: [{ ...json, 'content-length': '1000000000' }, ''],
+      415: [{ 'content-type': 'text/plain' }, 'x'],
+    }
+    for (const { path, method, operation, name } of operations()) {
+      if (method === 'GET') continue
+      const address = path.replaceAll(/{.*?}/g, '3f0e8a52-6c1d-4b7e-9a40-5d2c8e1f7b63')
+      const answered = new Set<string>()
+      for (const token of tokens)
+        for (const [headers, body] of Object.values(bodies)) {
+          const all = { authorization: `Bearer ${token}`, ...headers }
+          const { status, headers: sent } = await sendRaw(platform.url, requestText(method, address, all, body))
+          assert.ok(operation.responses[status], `${name} answers ${status}`)
+          for (const header of Object.keys(operation.responses[status].headers))
+            assert.ok(sent[header.toLowerCase()], `${name} answers ${status} without ${header}`)
+          answered.add(String(status))
+        }
+      const takesFile = operation.requestBody && !('application/json' in operation.requestBody.content)
+      for (const code of takesFile ? ['415'] : Object.keys(bodies)) assert.ok(answered.has(code), `${name} ${code}`)
+    }
+  } finally {
+    await platform.close()
+  }
+})
+
+const alone = { 'perkline.json': 'cashback', 'esim-sales.json': 'esim', 'operator.json': 'admin' } as const
+for (const { file, page } of documents)
+  test(`the page ${page} needs nothing but its own service, with a slash at its end and without`, async () => {
+    const platform = await startPlatform({}, { directory: null, only: [alone[file]] })
+    try {
+      const token = platform.config.operatorKey
+      for (const address of [page, `${page}/`]) {
+        const { status, text } = await platform.call('GET', address, { token })
+        assert.equal(status, 200, address)
+        const parts = [...text.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, part]) => part ?? '')
+        assert.ok(parts.length >= 5, text)
+        for (const part of parts) {
+          // As a browser finds them, wherever a proxy has put the page.
+          const { pathname } = new URL(part, `http://127.0.0.1${address}`)
+          assert.ok(pathname.startsWith(`${page}/`), pathname)
+          assert.equal((await platform.call('GET', pathname, { token })).status, 200, pathname)
+        }
+      }
+    } finally {
+      await platform.close()
+    }
+  })
+
+test('the linter finds nothing to complain about', () => {
+  const { status, output } = lint()
+  assert.equal(status, 0, output)
+})
+
+/** Every object in a document, with its place. */
+function* objects(value: unknown, place: string): Generator<{ place: string; object: Record<string, any> }> {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) yield { place, object: value }
+  for (const [name, part] of Object.entries(value)) yield* objects(part, `${place}/${name}`)
+}
+
+test('what the linter has no rule for: lists name their items, no value or tag twice, no script in a text', () => {
+  for (const { file } of documents) {
+    const document = JSON.parse(readFileSync(snapshotUrl(file), 'utf8'))
+    const tags = document.tags.map(({ name }: { name: string }) => name)
+    assert.deepEqual(tags, [...new Set(tags)], file)
+    for (const { place, object } of objects(document, file)) {
+      if (object.type === 'array') assert.ok(object.items, place)
+      if (Array.isArray(object.enum)) assert.deepEqual(object.enum, [...new Set(object.enum)], place)
+      for (const text of [object.title, object.description])
+        if (typeof text === 'string') assert.doesNotMatch(text, /<script|eval\(/i, place)
+    }
+  }
+})

@@ -1,0 +1,507 @@
+/** What holds for every request, whatever it asks for (contract/http.md). */
+import assert from 'node:assert/strict'
+import { METHODS } from 'node:http'
+import { after, before, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { type Answer, type CallOptions, startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { openRaw, type RawAnswer, readRaw, requestText, sendRaw } from '../../support/raw-http.ts'
+
+let platform: TestPlatform
+let token: string
+before(async () => {
+  platform = await startPlatform({ TRUSTED_PROXIES: '127.0.0.1' })
+  token = await platform.bankToken()
+})
+after(() => platform.close())
+
+/** Each request comes from an address of its own: one that sends too many malformed bodies is throttled. */
+let lastAddress = 0
+const from = () => {
+  lastAddress++
+  return { 'x-forwarded-for': `10.1.${lastAddress >> 8}.${lastAddress & 255}` }
+}
+const call = (method: string, path: string, options?: CallOptions): Promise<Answer> =>
+  platform.call(method, path, { ...options, headers: { ...from(), ...options?.headers } })
+const raw = (method: string, target: string, headers?: Record<string, string>, body?: string): Promise<RawAnswer> =>
+  sendRaw(platform.url, requestText(method, target, { ...from(), ...headers }, body))
+const json = { 'content-type': 'application/json' }
+const bearer = () => ({ authorization: `Bearer ${token}` })
+
+/** Fails unless an error has the body of the API that its path belongs to, and nothing more. */
+function assertErrorBody(answer: Answer | RawAnswer, status: number, method: string, path: string, what = path): void {
+  assert.equal(answer.status, status, `${method} ${what}: ${answer.text.slice(0, 300)}`)
+  if (path.startsWith('/getToken')) {
+    assert.deepEqual(Object.keys(answer.body), ['text'], what)
+    assert.equal(typeof answer.body.text, 'string')
+    return
+  }
+  const { message, ...rest } = answer.body
+  assert.ok(typeof message === 'string' || (Array.isArray(message) && message.length > 0), what)
+  if (!path.startsWith('/esim/v1')) {
+    assert.deepEqual(Object.keys(rest).sort(), ['error', 'statusCode'], what)
+    return
+  }
+  const { timestamp, error, ...fixed } = rest
+  assert.deepEqual(fixed, { statusCode: status, path, method }, what)
+  assert.equal(new Date(timestamp).toISOString(), timestamp)
+  assert.equal(typeof error, 'string')
+}
+
+const idOf = (answer: Answer | RawAnswer) =>
+  answer.headers instanceof Headers ? answer.headers.get('x-request-id') : answer.headers['x-request-id']
+
+// x-request-id
+
+test('the caller’s x-request-id is taken over when it is 1 to 128 of the allowed characters', async () => {
+  for (const id of ['a', 'Order-42_retry.1', '0'.repeat(128)])
+    assert.equal(idOf(await call('GET', '/health/live', { headers: { 'x-request-id': id } })), id)
+})
+
+test('another x-request-id is replaced by one of ours', async () => {
+  for (const id of ['', 'a b', 'a/b', '"a"', 'ї', 'a'.repeat(129), '{{7*7}}', 'a,b']) {
+    const answer = await raw('GET', '/health/live', { 'x-request-id': id })
+    assert.match(idOf(answer) ?? '', /^[0-9a-f-]{36}$/, id)
+  }
+  const twice = await sendRaw(
+    platform.url,
+    'GET /health/live HTTP/1.1\r\nhost: a\r\nx-request-id: a\r\nx-request-id: b\r\n\r\n',
+  )
+  assert.match(idOf(twice) ?? '', /^[0-9a-f-]{36}$/)
+})
+
+test('every answer carries an x-request-id, each its own', async () => {
+  const answers = await Promise.all([
+    raw('GET', '/health/live'),
+    raw('GET', '/swagger'),
+    raw('GET', '/esim/v1/swagger/json'),
+    raw('GET', '/esim/v1/operators', bearer()),
+    raw('HEAD', '/esim/v1/operators', bearer()),
+    raw('GET', '/esim/v1/operators'),
+    raw('GET', '/nowhere'),
+    raw('DELETE', '/esim/v1/orders'),
+    raw('OPTIONS', '*'),
+    raw('POST', '/getToken/auth', json, '{'),
+    raw('POST', '/getToken/auth', { 'content-type': 'text/plain' }, 'x'),
+    raw('POST', '/getToken/auth', json, ' '.repeat(70_000)),
+    raw('POST', '/getToken/auth', { ...json, expect: 'the-impossible' }, '{}'),
+    raw('GET', '/esim/v1/orders/%zz'),
+    raw('GET', '/health/live', { x: 'x'.repeat(20_000) }),
+    sendRaw(platform.url, 'GET /health/live HTTP/1.1\r\n\r\n'),
+    sendRaw(platform.url, 'what?\r\n\r\n'),
+  ])
+  for (const answer of answers) assert.ok(idOf(answer), `${answer.status} ${answer.text.slice(0, 100)}`)
+  assert.equal(new Set(answers.map(idOf)).size, answers.length)
+})
+
+// 404
+
+const unknownPaths = [
+  '/nowhere',
+  '/cashbacks',
+  '/cashbacks/for-bank/nowhere',
+  '/getToken',
+  '/getToken/auth/',
+  '/getToken/nowhere',
+  '/esim/v1',
+  '/esim/v1/',
+  '/esim/v1/nowhere',
+  '/esim/v1/operators/',
+  '/esim/v1/orders/a/b/c',
+  '/esim/v2/operators',
+  '//esim/v1/operators',
+  '/ESIM/V1/operators',
+  '/esim/v1/../operators',
+  '/swagger/static/nowhere.js',
+  '/swagger/static/..%2f..%2fpackage.json',
+  '/esim/v1/swagger/static/nowhere.js',
+  '/__proto__',
+  '/esim/v1/constructor',
+]
+for (const path of unknownPaths)
+  test(`404 in the body of its API for the unknown path ${path}, with a token or without`, async () => {
+    for (const headers of [{}, bearer(), { authorization: 'Bearer nonsense' }])
+      assertErrorBody(await raw('GET', path, headers), 404, 'GET', path)
+  })
+
+test('404 for an unknown path whatever the method, the body and the query', async () => {
+  for (const path of ['/nowhere', '/esim/v1/nowhere', '/getToken/nowhere']) {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+      assertErrorBody(await raw(method, path), 404, method, path)
+    const bodies: [Record<string, string>, string][] = [
+      [json, '{'],
+      [json, '{"a":1,"a":1}'],
+      [json, ' '.repeat(70_000)],
+      [{ 'content-type': 'text/plain' }, 'x'],
+      [{ 'content-type': ';;;' }, 'x'],
+      [{}, 'x'],
+    ]
+    for (const [headers, body] of bodies)
+      assertErrorBody(await raw('POST', path, headers, body), 404, 'POST', path, `${path} ${body.slice(0, 20)}`)
+    assertErrorBody(await raw('GET', `${path}?a=%ff`), 404, 'GET', path)
+  }
+})
+
+// 405
+
+const knownPaths: Record<string, string> = {
+  '/getToken/auth': 'POST',
+  '/auth/login': 'POST',
+  '/sandbox/clock': 'DELETE, GET, HEAD, POST',
+  '/health/live': 'GET, HEAD',
+  '/health/ready': 'GET, HEAD',
+  '/cashbacks/for-bank': 'GET, HEAD',
+  '/cashbacks/for-merchant': 'GET, HEAD, POST',
+  // Also where a campaign's id may stand.
+  '/cashbacks/for-merchant/banks': 'GET, HEAD',
+  '/esim/v1/operators': 'GET, HEAD',
+  '/esim/v1/operators/x/tariffs': 'GET, HEAD',
+  '/esim/v1/orders': 'POST',
+  '/esim/v1/orders/x': 'GET, HEAD',
+  '/esim/v1/orders/x/confirm': 'POST',
+  '/esim/v1/orders/x/cancel': 'POST',
+  '/esim/v1/orders/x/qr': 'GET, HEAD',
+  [`/esim/v1/orders/${'x'.repeat(2_000)}`]: 'GET, HEAD',
+}
+for (const [path, allow] of Object.entries(knownPaths))
+  test(`405 with Allow: ${allow} for another method at ${path.slice(0, 40)}`, async () => {
+    const others = METHODS.filter(method => method !== 'CONNECT' && !allow.split(', ').includes(method))
+    const answers = await Promise.all(others.map(async method => ({ method, answer: await raw(method, path) })))
+    for (const { method, answer } of answers) {
+      assert.equal(answer.status, 405, `${method} ${answer.text.slice(0, 200)}`)
+      assert.equal(answer.headers.allow, allow, method)
+      if (method !== 'HEAD') assertErrorBody(answer, 405, method, path)
+    }
+    const withBody = await raw('PUT', path, { 'content-type': 'text/plain' }, 'x')
+    assert.equal(withBody.status, 405)
+  })
+
+test('HEAD is answered as GET is, without the body', async () => {
+  for (const path of ['/esim/v1/operators', '/health/live', '/swagger', '/nowhere']) {
+    const [get, head] = await Promise.all([raw('GET', path, bearer()), raw('HEAD', path, bearer())])
+    assert.deepEqual([head.status, head.headers['content-type']], [get.status, get.headers['content-type']])
+    assert.equal(head.headers['content-length'], get.headers['content-length'])
+    assert.equal(head.text, '')
+  }
+  assert.equal((await raw('HEAD', '/esim/v1/operators')).status, 401)
+})
+
+// 415
+
+test('415 for another media type, in the body of the API', async () => {
+  const types = ['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'text/json', ';;;', 'json']
+  const more = ['multipart/form-data; boundary=x', 'application/jsonp', 'application/vnd.api+json', 'image/png']
+  for (const type of [...types, ...more])
+    for (const path of ['/getToken/auth', '/auth/login', '/sandbox/clock', '/esim/v1/orders']) {
+      const answer = await raw('POST', path, { ...bearer(), 'content-type': type }, '{"clientId":"a"}')
+      assertErrorBody(answer, 415, 'POST', path, `${path} ${type}`)
+    }
+  assertErrorBody(await raw('POST', '/getToken/auth', {}, '{"clientId":"a"}'), 415, 'POST', '/getToken/auth')
+})
+
+test('415 for a body in a content coding, in the body of the API', async () => {
+  const json = { 'content-type': 'application/json' }
+  const body = gzipSync('{"clientId":"a","secret":"b"}')
+  for (const path of ['/getToken/auth', '/auth/login', '/sandbox/clock', '/esim/v1/orders'])
+    for (const coding of ['gzip', 'GZIP', 'br', 'deflate, gzip', 'nonsense']) {
+      const headers = { ...json, 'content-encoding': coding }
+      const answer = await platform.call('POST', path, { token, raw: body, headers })
+      assertErrorBody(answer, 415, 'POST', path, `${path} ${coding}`)
+      assert.match(answer.text, /Content-Encoding/)
+    }
+  const identity = { ...json, 'content-encoding': 'identity' }
+  const raw = '{"clientId":"a","secret":"b"}'
+  assert.equal((await platform.call('POST', '/getToken/auth', { raw, headers: identity })).status, 400)
+  const bodiless = { headers: { 'content-encoding': 'gzip' } }
+  assert.equal((await platform.call('GET', '/health/live', bodiless)).status, 200)
+  const stranger = await platform.call('POST', '/esim/v1/orders', {
+    raw: body,
+    headers: { ...json, 'content-encoding': 'gzip' },
+  })
+  assert.equal(stranger.status, 401, 'who is calling comes first')
+})
+
+test('application/json is taken in any case and with parameters', async () => {
+  for (const type of [
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;a=b',
+  ])
+    assertErrorBody(
+      await raw('POST', '/getToken/auth', { 'content-type': type }, '{}'),
+      400,
+      'POST',
+      '/getToken/auth',
+      type,
+    )
+})
+
+// 400 for what is no JSON; the table of what that is, is test/rules/json.test.ts
+
+test('400 for a body that is no JSON, in the body of the API', async () => {
+  for (const path of ['/getToken/auth', '/auth/login', '/sandbox/clock', '/esim/v1/orders'])
+    for (const body of ['{', 'hello', '{"a":1,}', '{"a":1}{"b":2}', "{'a':1}", '{"a":1,"a":2}', '{"__proto__":1}'])
+      assertErrorBody(await raw('POST', path, { ...json, ...bearer() }, body), 400, 'POST', path, `${path} ${body}`)
+})
+
+test('400 for bytes that are no UTF-8, half a surrogate pair, NUL and deep nesting', async () => {
+  const bodies = [
+    Buffer.concat([Buffer.from('{"clientId":"'), Buffer.of(0xff), Buffer.from('","secret":"x"}')]),
+    Buffer.from('{"clientId":"\\ud800","secret":"x"}'),
+    Buffer.from('{"clientId":"\\u0000","secret":"x"}'),
+    Buffer.from(`{"clientId":${'['.repeat(1_000)}${']'.repeat(1_000)}}`),
+    Buffer.from('['.repeat(60_000)),
+  ]
+  for (const body of bodies) {
+    const answer = await call('POST', '/getToken/auth', { raw: body })
+    assertErrorBody(answer, 400, 'POST', '/getToken/auth', body.toString('utf8', 0, 60))
+  }
+})
+
+test('400 for no body at all where one is needed', async () => {
+  for (const headers of [{}, json, { ...json, 'content-length': '0' }])
+    for (const path of ['/getToken/auth', '/auth/login', '/sandbox/clock', '/esim/v1/orders'])
+      assertErrorBody(await raw('POST', path, { ...bearer(), ...headers }), 400, 'POST', path)
+})
+
+// 413
+
+test('a body of exactly 64 KiB is read, one byte more is 413, declared or in chunks', async () => {
+  const spaces = (length: number) => `{"clientId":"a"${' '.repeat(length - 16)}}`
+  const path = '/getToken/auth'
+  assertErrorBody(await raw('POST', path, json, spaces(65_536)), 400, 'POST', path)
+  assertErrorBody(await raw('POST', path, json, spaces(65_537)), 413, 'POST', path)
+  const inChunks = (body: string) => {
+    const half = Math.floor(body.length / 2)
+    const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+    const head = requestText('POST', path, { ...json, 'transfer-encoding': 'chunked' })
+    return sendRaw(platform.url, `${head}${chunk(body.slice(0, half))}${chunk(body.slice(half))}0\r\n\r\n`)
+  }
+  assertErrorBody(await inChunks(spaces(65_536)), 400, 'POST', path)
+  assertErrorBody(await inChunks(spaces(65_537)), 413, 'POST', path)
+})
+
+test('413 for a body of 2 MiB on every API, and the process goes on', async () => {
+  const body = `{"clientId":"${'a'.repeat(2 * 1024 * 1024)}"}`
+  for (const path of ['/getToken/auth', '/auth/login', '/sandbox/clock', '/esim/v1/orders'])
+    assertErrorBody(await raw('POST', path, { ...json, ...bearer() }, body), 413, 'POST', path)
+  assert.equal((await call('GET', '/health/live')).status, 200)
+})
+
+describe('a body that is refused before it has come', () => {
+  const long = 4 * 1024 * 1024
+  const inChunks = { 'transfer-encoding': 'chunked' }
+  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+  for (const [what, status, path, headers, begin, rest] of [
+    ['too long by what is declared', 413, '/getToken/auth', { 'content-length': String(long) }, '', ' '.repeat(long)],
+    [
+      'too long by what has come',
+      413,
+      '/getToken/auth',
+      inChunks,
+      chunk(' '.repeat(70_000)),
+      `${chunk(' '.repeat(long))}0\r\n\r\n`,
+    ],
+    [
+      'of another type',
+      415,
+      '/getToken/auth',
+      { 'content-type': 'text/plain', 'content-length': String(long) },
+      '',
+      ' '.repeat(long),
+    ],
+    [
+      'of another type, for an upload',
+      415,
+      '/admin/profiles',
+      { 'content-type': 'text/plain', 'content-length': String(long) },
+      '',
+      ' '.repeat(long),
+    ],
+  ] as const)
+    test(`${what}: ${status} also for who only listens when all is sent, and the connection stays`, async () => {
+      const socket = await openRaw(platform.url)
+      const operator = { authorization: `Bearer ${platform.config.operatorKey}` }
+      socket.write(requestText('POST', path, { ...json, ...operator, ...headers }) + begin)
+      assert.equal((await readRaw(socket)).status, status)
+      socket.write(rest)
+      socket.write(requestText('GET', '/health/live'))
+      assert.equal((await readRaw(socket)).status, 200)
+      socket.destroy()
+    })
+})
+
+test('a declared length that is huge is refused before any of it has come', async () => {
+  const socket = await openRaw(platform.url)
+  socket.write(requestText('POST', '/getToken/auth', { ...json, 'content-length': '99999999999' }))
+  assertErrorBody(await readRaw(socket), 413, 'POST', '/getToken/auth')
+  socket.destroy()
+})
+
+// What can't be read as a request
+
+test('431 as clear JSON for headers that are too long, one or many', async () => {
+  const long = { 'x-long': 'x'.repeat(20_000) }
+  const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`x-${index}`, 'x']))
+  for (const [target, headers] of [
+    ['/esim/v1/operators', long],
+    ['/esim/v1/operators', many],
+    ['/esim/v1/operators', { authorization: `Bearer ${'x'.repeat(20_000)}` }],
+    [`/esim/v1/operators?${'x'.repeat(20_000)}`, {}],
+  ] as const) {
+    const answer = await raw('GET', target, headers)
+    assert.equal(answer.status, 431)
+    assert.deepEqual(answer.body, {
+      statusCode: 431,
+      message: 'The headers must be shorter than 16 KiB',
+      error: 'Request Header Fields Too Large',
+    })
+  }
+})
+
+test('400 as clear JSON for what is no HTTP, without repeating it', async () => {
+  const requests = [
+    'hunter2\r\n\r\n',
+    'GET / HTTP/1.1\r\nhost: a\r\nhunter2\r\n\r\n',
+    'GET /hunter2 HTTP/1.1\r\nhost: a\r\ncontent-length: -1\r\n\r\n',
+    'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\ncontent-length: 4\r\n\r\nabc',
+    'GET /\0hunter2 HTTP/1.1\r\nhost: a\r\n\r\n',
+    '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03hunter2',
+  ]
+  for (const request of requests) {
+    const answer = await sendRaw(platform.url, Buffer.from(request, 'latin1'))
+    assert.equal(answer.status, 400, JSON.stringify(request))
+    assert.deepEqual([answer.body.statusCode, answer.body.error], [400, 'Bad Request'])
+    assert.ok(!answer.text.includes('hunter2'))
+  }
+})
+
+test('400 for HTTP/1.1 without Host, in the body of the API; HTTP/1.0 needs none', async () => {
+  const answer = await sendRaw(platform.url, 'GET /esim/v1/operators HTTP/1.1\r\n\r\n')
+  assertErrorBody(answer, 400, 'GET', '/esim/v1/operators')
+  assert.equal((await sendRaw(platform.url, 'GET /health/live HTTP/1.0\r\n\r\n')).status, 200)
+})
+
+test('Expect: 100-continue is answered, an unknown expectation passed over', async () => {
+  for (const expect of ['100-continue', 'the-impossible'])
+    assertErrorBody(await raw('POST', '/getToken/auth', { ...json, expect }, '{}'), 400, 'POST', '/getToken/auth')
+})
+
+test('an address in absolute form is answered as its path is', async () => {
+  assert.equal((await raw('GET', `${platform.url}/esim/v1/operators`, bearer())).status, 200)
+  const path = '/esim/v1/nowhere'
+  assertErrorBody(await raw('GET', `${platform.url}${path}?a=b`), 404, 'GET', path)
+})
+
+// Path and query
+
+test('400 for a path that is not percent-encoded UTF-8, in the body of its API, with the path as requested', async () => {
+  for (const wrong of ['%', '%z', '%zz', '%ff', '%c3', '%c0%af', '%ed%a0%80', 'a%2'])
+    for (const path of [`/esim/v1/orders/${wrong}`, `/esim/v1/operators/${wrong}/tariffs`, `/${wrong}`]) {
+      const answer = await raw('GET', path, bearer())
+      assertErrorBody(answer, 400, 'GET', path)
+      assert.match(String(answer.body.message), /path must be/)
+    }
+})
+
+test('400 for a query that is no well-formed text, after the caller is known', async () => {
+  for (const wrong of ['%', '%zz', '%ff', '%c0%af', '%ed%a0%80', '%00', 'a=%00']) {
+    const path = '/esim/v1/operators'
+    assertErrorBody(await raw('GET', `${path}?${wrong}`, bearer()), 400, 'GET', path, wrong)
+    assertErrorBody(await raw('GET', `${path}?${wrong}`), 401, 'GET', path, wrong)
+    // Where no parameter is looked at, either.
+    assertErrorBody(await raw('GET', `/health/live?${wrong}`), 400, 'GET', '/health/live', wrong)
+  }
+})
+
+test('the path in an error is as requested, encodings and all, without the query', async () => {
+  const cases = {
+    '/esim/v1/orders/a%20b?token=hunter2': '/esim/v1/orders/a%20b',
+    '/esim/v1/operators/%D0%9A/tariffs?x': '/esim/v1/operators/%D0%9A/tariffs',
+    '/%65sim/v1/orders/x?a?b': '/%65sim/v1/orders/x',
+  }
+  for (const [target, path] of Object.entries(cases)) {
+    const answer = await raw('GET', target, bearer())
+    assert.ok(answer.status === 400 || answer.status === 404, target)
+    assert.equal(answer.body.path, path)
+    assert.ok(!answer.text.includes('hunter2'))
+  }
+})
+
+test('NUL in a path names nothing', async () => {
+  const operator = { authorization: `Bearer ${platform.config.operatorKey}` }
+  assert.equal((await raw('GET', '/esim/v1/operators/%00/tariffs', bearer())).status, 404)
+  assert.equal((await raw('GET', '/esim/v1/orders/%00', bearer())).status, 400)
+  for (const path of ['/admin/users/%00/disable', '/admin/credentials/a%00/revoke', '/admin/credentials/%00/rotate'])
+    assert.ok([400, 404].includes((await raw('POST', path, operator)).status), path)
+})
+
+// Odd texts in every field
+
+const uuid = '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'
+const oddValues: unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  1e308,
+  2 ** 70,
+  [],
+  {},
+  [['x']],
+  { $gt: '' },
+  '',
+  ' ',
+  '\u0007',
+  '\u202e\u200b\ufeff',
+  'ї'.repeat(200),
+  '😀'.repeat(300),
+  'x'.repeat(10_000),
+  "'; drop table orders; --",
+  '{{7*7}}<script>',
+  '%s%n%00\\0',
+  '../../../../../../etc/passwd',
+  'NaN',
+  '-0',
+  'P1DT',
+  '0000-00-00T00:00:00Z',
+  uuid,
+]
+const bodies: Record<string, Record<string, unknown>> = {
+  'POST /getToken/auth': { clientId: 'pk_nobody', secret: 'nothing' },
+  'POST /auth/login': { typeAccount: 'bank', login: 'nobody', password: 'nothing' },
+  'POST /sandbox/clock': { now: 'x' },
+  'POST /sandbox/clock?': { advance: 'x' },
+  'POST /esim/v1/orders': { operatorCode: 'nobody', tariffCode: 'nothing', externalId: 'x' },
+  [`POST /esim/v1/orders/${uuid}/confirm`]: { customerEmail: 'a@b.example' },
+  [`POST /esim/v1/orders/${uuid}/cancel`]: { x: 1 },
+  'POST /admin/credentials': { bank: 'nobody', role: 'ADMIN', label: 'x' },
+  'POST /admin/credentials/nobody/rotate': { overlap: 'PT24H' },
+  'POST /admin/users': { bank: 'nobody', login: 'x', role: 'ADMIN', password: 'long enough a password' },
+  'POST /admin/profiles/withdraw': { iccids: [] },
+  'POST /admin/directory': { directory: 'x', files: {} },
+}
+for (const [operation, body] of Object.entries(bodies))
+  test(`odd values in every field of ${operation} are 4xx`, async () => {
+    const [method = '', path = ''] = operation.split(' ')
+    const key = path.startsWith('/admin') ? platform.config.operatorKey : token
+    const cases = Object.keys(body).flatMap(field => oddValues.map(value => ({ ...body, [field]: value })))
+    for (const odd of [...cases, ...oddValues.map(value => ({ ...body, [String(value)]: value })), ...oddValues]) {
+      const answer = await call(method, path, { token: key, body: odd })
+      const isFine = answer.status >= 400 && answer.status < 500
+      assert.ok(isFine, `${JSON.stringify(odd).slice(0, 200)}: ${answer.status} ${answer.text.slice(0, 200)}`)
+      assert.ok(answer.text.length < 64 * 1024)
+    }
+  })
+
+test('odd authorization headers are 401', async () => {
+  const odd = ['', 'Bearer', 'Bearer ', 'Bearer  ', 'Basic YTpi', `Token ${token}`, `Bearer${token}`, `Bearer:${token}`]
+  const more = [`Bearer ${token} x`, `Bearer "${token}"`, `${token}`, 'Bearer null', 'Bearer \x80\xff', 'Bearer ..']
+  for (const authorization of [...odd, ...more]) {
+    const path = '/esim/v1/operators'
+    const answer = await raw('GET', path, { authorization })
+    assertErrorBody(answer, 401, 'GET', path, authorization)
+    assert.match(answer.headers['www-authenticate'] ?? '', /^Bearer(?: error="invalid_token")?$/)
+  }
+})

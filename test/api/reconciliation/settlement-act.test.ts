@@ -1,0 +1,156 @@
+/** The settlement act: what both sides reported, what was accepted and what is owed, as data and as a PDF. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { after, before, suite, test } from 'node:test'
+import { assertRefused, campaignDirectory, ids, openMerchant, type Partner } from '../../support/campaigns.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import {
+  type Ended,
+  endedCampaign,
+  line,
+  merchantHeader,
+  move,
+  openSides,
+  reportOf,
+  runningCampaign,
+  type Sides,
+  uploadBank,
+  uploadMerchant,
+} from '../../support/reconciliation.ts'
+import { requireProgram } from '../../support/require-program.ts'
+
+let platform: TestPlatform
+let sides: Sides
+let campaign: Ended
+let bankFile: string
+before(async () => {
+  platform = await startPlatform({}, { directory: campaignDirectory })
+  sides = await openSides(platform)
+  const { alpha, beta, grocer } = sides
+  campaign = await endedCampaign(sides, [alpha, beta], { name: 'Їжа та ґаджети' })
+  bankFile = reportOf(line(campaign, 'a'), line(campaign, 'b', { cashback: '9.99' }))
+  for (const bank of [alpha, beta])
+    assert.equal((await uploadBank(bank, campaign.id, { file: bankFile, fileName: 'звіт.csv' })).status, 201)
+  const own = [merchantHeader, `a,T-0001,${campaign.at},200`, `c,T-0001,${campaign.at},0.1`].join('\n')
+  assert.equal((await uploadMerchant(grocer, campaign.id, own)).status, 201)
+  assert.equal((await uploadBank(alpha, campaign.id, { file: bankFile, fileName: 'звіт.csv' })).status, 201)
+  for (const step of ['accept-report', 'settle'])
+    assert.equal((await move(grocer, `${campaign.id}/banks/${ids.alpha}/${step}`)).status, 200)
+})
+after(() => platform.close())
+
+const read = (partner: Partner, query = '', id = campaign.id) =>
+  partner.call('GET', `/portal/cashbacks/${id}/settlement-act${query}`)
+const pdf = (partner: Partner, query = '') =>
+  partner.call('GET', `/portal/cashbacks/${campaign.id}/settlement-act.pdf${query}`)
+
+function textOf(bytes: Uint8Array): string {
+  const { stdout, status, stderr } = spawnSync('pdftotext', ['-layout', '-', '-'], { input: bytes })
+  assert.equal(status, 0, stderr.toString())
+  return stdout.toString('utf8').replace(/[\u00a0\u202f]/g, ' ')
+}
+
+suite('as data', () => {
+  test('totals, hashes, differences, dates, requisites; the merchant sees every bank', async () => {
+    const { status, body, text } = await read(sides.grocer)
+    assert.equal(status, 200, text)
+    assert.deepEqual(
+      [body.campaignName, body.currency, body.merchant.code, body.totalCompensation],
+      ['Їжа та ґаджети', 'UAH', 'grocer', 12],
+    )
+    const [alpha, beta] = body.banks
+    assert.deepEqual([alpha.code, beta.code], ['alpha', 'beta'])
+    assert.equal(alpha.bankReport.sha256, createHash('sha256').update(bankFile).digest('hex'))
+    assert.deepEqual(
+      [
+        alpha.bankReport.version,
+        alpha.bankReport.totalAmount,
+        alpha.bankReport.totalCashback,
+        alpha.merchantReport.totalAmount,
+      ],
+      [2, 400, 19.99, 200.1],
+    )
+    assert.deepEqual([alpha.compensation, alpha.matched, alpha.differences.total], [6, 1, 4])
+    assert.ok(alpha.acceptedAt && alpha.settledAt && alpha.receivedAt === null)
+    assert.deepEqual([beta.merchantReport, beta.matched, beta.settledAt], [null, null, null])
+  })
+
+  test('a bank gets its own part alone', async () => {
+    const { body } = await read(sides.beta)
+    assert.deepEqual(
+      body.banks.map(({ id }: { id: string }) => id),
+      [ids.beta],
+    )
+    assert.equal(body.totalCompensation, 6)
+    assertRefused(await read(sides.beta, `?bankId=${ids.alpha}`), 404)
+    const one = await read(sides.grocer, `?bankId=${ids.alpha}`)
+    assert.deepEqual([one.body.banks.length, one.body.totalCompensation], [1, 6])
+  })
+
+  test('a report from before hashes were kept gets its hash when it is first needed', async () => {
+    await platform.platform.database.execute('update reports set sha256 = null')
+    const { body } = await read(sides.alpha)
+    assert.equal(body.banks[0].bankReport.sha256, createHash('sha256').update(bankFile).digest('hex'))
+    const [row] = await platform.platform.database.query<{ count: number }>(
+      'select count(*)::int as count from reports where sha256 is not null',
+    )
+    assert.equal(row?.count, 2)
+  })
+
+  test('refused: before the period’s end, another merchant, an unknown campaign, a wrong query', async () => {
+    const running = await runningCampaign(sides, [sides.alpha])
+    assertRefused(await read(sides.grocer, '', running.id), 400, /^There is no settlement act yet/)
+    assertRefused(await read(await openMerchant(platform, 'voltshop')), 403)
+    assertRefused(await read(sides.alpha, '', ids.alpha), 404)
+    assertRefused(await read(sides.grocer, '?bank=x'), 400)
+    assertRefused(await pdf(sides.grocer, '?language=fr'), 400)
+    assertRefused(await pdf(sides.grocer, '?timeZone=Mars/Base'), 400, ['timeZone must be an IANA time zone'])
+  })
+})
+
+suite('as a PDF', () => {
+  test('is drawn in a thread of its own: nobody else waits', async () => {
+    const started: unknown[] = []
+    const note = (worker: unknown) => started.push(worker)
+    process.on('worker', note)
+    const answers = await Promise.all([pdf(sides.grocer), pdf(sides.alpha)])
+    process.off('worker', note)
+    for (const { status, text } of answers) assert.equal(status, 200, text)
+    assert.equal(started.length, 2)
+  })
+
+  test('українською: кирилиця, гривня, суми, геші', async t => {
+    if (!requireProgram(t, 'pdftotext')) return
+    const { status, headers, body } = await pdf(sides.grocer)
+    assert.equal(status, 200)
+    assert.equal(headers.get('content-type'), 'application/pdf')
+    assert.match(headers.get('content-disposition') ?? '', /^attachment; filename="settlement-act-/)
+    const text = textOf(body)
+    for (const part of ['Акт звірки та розрахунку', 'Їжа та ґаджети', 'Гросер', 'Alpha Bank', 'Бета Банк', 'звіт.csv'])
+      assert.ok(text.includes(part), `${part}\n${text}`)
+    for (const part of ['400,00 ₴', '19,99 ₴', '200,10 ₴', '6,00 ₴', '12,00 ₴', 'Неправильний кешбек', 'Проєкт'])
+      assert.ok(text.includes(part), `${part}\n${text}`)
+    const hash = createHash('sha256').update(bankFile).digest('hex')
+    assert.ok(text.replace(/\s/g, '').includes(hash.slice(0, 32)), text)
+    assert.equal(text.match(/Акт звірки та розрахунку/g)?.length, 2, 'a page for each bank')
+  })
+
+  test('in English, of one bank, in its own time zone', async t => {
+    if (!requireProgram(t, 'pdftotext')) return
+    const { body } = await pdf(sides.alpha, '?language=en&timeZone=UTC')
+    const text = textOf(body)
+    assert.match(text, /Generated .* \(UTC\)/)
+    for (const part of [
+      'Settlement act',
+      'Grocer',
+      '₴400.00',
+      '₴6.00',
+      'Settlement confirmed',
+      'Wrong cashback',
+      'Page 1 of 1',
+    ])
+      assert.ok(text.includes(part), `${part}\n${text}`)
+    assert.doesNotMatch(text, /Draft|Бета/)
+  })
+})

@@ -1,0 +1,41 @@
+/** What is kept of each order that was read takes as much memory as its text, and not a chunk that others share. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { each, openBank, range } from '../support/esim.ts'
+import { startPlatform } from '../support/platform.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as NonNullable<typeof globalThis.gc>
+
+const orders = 300
+/** Connections and what runs beside it take some, too. */
+const mostBytesEach = 32 * 1024
+
+/** What the first round ends gives the second more to collect. */
+async function collectAll(): Promise<void> {
+  for (let round = 0; round < 2; round++) {
+    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+    await new Promise(resolve => setImmediate(resolve))
+  }
+}
+
+test(`${orders} orders that were read keep at most ${mostBytesEach} bytes each`, async t => {
+  const platform = await startPlatform()
+  t.after(() => platform.close())
+  await platform.addStock('kyivstar', 'eu-10gb', orders)
+  const bank = await openBank(platform)
+  const ids: string[] = []
+  await each(range(orders), 16, async n => void ids.push((await bank.reserve(`kept-${n}`)).body.orderId))
+  await collectAll()
+  const before = process.memoryUsage().arrayBuffers
+  for (const id of ids) {
+    assert.equal((await bank.read(id)).status, 200)
+    // Others take from the shared chunk meanwhile, so that each order would keep another one.
+    for (const _ of range(40)) Buffer.from('x'.repeat(2_000))
+  }
+  await collectAll()
+  const kept = process.memoryUsage().arrayBuffers - before
+  assert.ok(kept < orders * mostBytesEach, `${Math.round(kept / orders)} bytes each`)
+})

@@ -1,0 +1,88 @@
+/** Connections that hold a descriptor and do nothing, of clients that never read and never close. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, beforeEach, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { range, until } from '../support/esim.ts'
+import { freePort } from '../support/free-port.ts'
+import { callAt, sharedSettings } from '../support/process.ts'
+import { openRaw, readRaw, requestText } from '../support/raw-http.ts'
+
+const program = fileURLToPath(new URL('../../bin/perkline', import.meta.url))
+const descriptors = 256
+const silentOnes = 300
+
+let database: TestDatabase
+let folder: string
+let port: number
+let url: string
+let end: () => Promise<void>
+const answers = (): Promise<boolean> =>
+  callAt(url, 1_000)('GET', '/health/live').then(
+    ({ status }) => status === 200,
+    () => false,
+  )
+before(async () => {
+  database = await createTestDatabase()
+  folder = await mkdtemp(join(tmpdir(), 'perkline-silent-'))
+  port = await freePort()
+  url = `http://127.0.0.1:${port}`
+  const env = { PATH: process.env.PATH ?? '', ...sharedSettings(database.url, folder), PORT: String(port) }
+  const script = `ulimit -n ${descriptors}; exec "${program}" serve`
+  const child = spawn('sh', ['-c', script], { env, cwd: folder, stdio: 'ignore' })
+  end = async () => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  await until('it answers', answers)
+})
+after(async () => {
+  await end()
+  await database.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+let sockets: Socket[] = []
+beforeEach(() => {
+  for (const socket of sockets) socket.destroy()
+  sockets = []
+})
+
+/** Clients that send the beginning, if any, and then neither read nor close. */
+async function crowd(beginning: string): Promise<void> {
+  for (const _ of range(silentOnes)) {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    sockets.push(socket)
+    socket.on('error', () => {})
+    await once(socket, 'connect').catch(() => {})
+    socket.pause()
+    if (beginning !== '') socket.write(beginning)
+  }
+}
+
+test('more connections that say nothing than there are descriptors: others are answered', async () => {
+  await crowd('')
+  for (const _ of range(10)) assert.equal(await answers(), true)
+})
+
+test('half a header and nothing more: all descriptors are given back within 10 seconds', async () => {
+  await crowd('GET / HTTP/1.1\r\nx: ')
+  const sinceMs = performance.now()
+  await until('others are answered', answers)
+  assert.ok(performance.now() - sinceMs < 10_000)
+})
+
+test('a connection opened in advance is not cut off after 5 seconds, and is answered when it asks', async () => {
+  const socket = await openRaw(url)
+  sockets.push(socket)
+  await sleep(8_000)
+  socket.write(requestText('GET', '/health/live'))
+  assert.equal((await readRaw(socket)).status, 200)
+})

@@ -1,0 +1,312 @@
+/** The portal's frame in a real browser: login and its faults, the way back after a session has ended, languages, colours, a phone. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { Request } from 'playwright-core'
+import { disableUser } from '../../src/access/operations.ts'
+import { assertAccessible, assertCount, closeBrowser, fillLogin, phone, visit } from '../support/browser.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { type Account, addAccount } from '../support/portal.ts'
+
+const gzippedScriptLimit = 250_000
+
+let platform: TestPlatform
+let merchant: Account
+let bank: Account
+let staff: Account
+before(async () => {
+  platform = await startPlatform()
+  merchant = await addAccount(platform, { merchant: 'grocer' }, 'admin_user')
+  bank = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
+  staff = await addAccount(platform, 'platform', 'admin')
+})
+after(async () => {
+  await closeBrowser()
+  await platform.close()
+})
+
+suite('login', () => {
+  test('each kind of account gets to its own pages, by keyboard alone', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, open, empty } = visitor
+    for (const [account, area, name] of [
+      [merchant, 'merchant', 'Grocer'],
+      [bank, 'bank', 'Alpha Bank'],
+      [staff, 'operator', 'Perkline'],
+    ] as const) {
+      await empty()
+      await open('/')
+      await page.waitForURL('**/app/login')
+      await page.locator(`input[type=radio][value=${account.typeAccount}] + label`).click()
+      await page.getByRole('textbox', { name: 'Login' }).focus()
+      await page.keyboard.type(account.login)
+      await page.keyboard.press('Tab')
+      await page.keyboard.type(account.password)
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**/app/${area}`)
+      await page.getByRole('heading', { level: 1, name }).waitFor()
+      assert.match(await page.title(), /· Perkline$/)
+    }
+  })
+
+  test('a wrong password, then the right one', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, open, errors } = visitor
+    await open('/login')
+    await fillLogin(page, { ...merchant, password: 'wrong' })
+    await page.getByRole('alert').getByText('Wrong login, password or account type').waitFor()
+    const password = page.locator('input[autocomplete=current-password]')
+    assert.equal(await password.inputValue(), '')
+    assert.equal(await page.evaluate(`document.activeElement.autocomplete`), 'current-password')
+    assert.match(errors.splice(0).join(), /401/)
+    await assertAccessible(visitor)
+    await fillLogin(page, merchant)
+    await page.waitForURL('**/app/merchant')
+  })
+
+  test('what is missing is said at the field, without asking the platform', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, open } = visitor
+    await open('/login')
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await assertCount(page.getByText('Fill this in'), 2)
+    assert.equal(await page.getByRole('textbox', { name: 'Login' }).getAttribute('aria-invalid'), 'true')
+  })
+
+  test('the platform away: a message, and the login works once it is back', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, open, errors } = visitor
+    await open('/login')
+    await page.route('**/portal/session', route => route.abort())
+    await fillLogin(page, merchant)
+    await page.getByRole('alert').getByText('can’t be reached').waitFor()
+    assert.match(errors.splice(0).join(), /ERR_FAILED/)
+    await page.unroute('**/portal/session')
+    await fillLogin(page, merchant)
+    await page.waitForURL('**/app/merchant')
+  })
+})
+
+suite('a session', () => {
+  test('is out of scripts’ reach, and outlives a reload', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, open } = visitor
+    await open('/login')
+    await fillLogin(page, bank)
+    await page.waitForURL('**/app/bank')
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: 'Alpha Bank' }).waitFor()
+    const kept = await page.evaluate('JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])')
+    assert.doesNotMatch(String(kept), /eyJ|perkline_session/)
+  })
+
+  test('ends by logging out, in every tab', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, logIn } = visitor
+    await logIn(merchant)
+    const other = await page.context().newPage()
+    await other.goto('/app/merchant')
+    await other.getByRole('heading', { level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('menuitem', { name: 'Log out' }).click()
+    await page.waitForURL('**/app/login*')
+    await page.getByText('You are logged out.').waitFor()
+    await other.waitForURL('**/app/login*')
+    const [cookie] = await page.context().cookies()
+    assert.equal(cookie, undefined)
+    await page.goto('/app/merchant')
+    await page.waitForURL('**/app/login*')
+  })
+
+  test('that has ended leads to the login, and back to where it was with all that the address said', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, logIn, open, errors } = visitor
+    await logIn(merchant)
+    await page.context().clearCookies()
+    await open('/merchant?page=2&name=autumn')
+    await page.waitForURL('**/app/login*')
+    await fillLogin(page, merchant)
+    await page.waitForURL('**/app/merchant?page=2&name=autumn')
+    // Of the session, and of what was asked for ahead.
+    const refused = errors.splice(0)
+    assert.ok(refused.length > 0 && refused.every(error => error.includes('401')), refused.join())
+  })
+
+  test('whose user was switched off says so on the page that is open', async t => {
+    const gone = await addAccount(platform, { merchant: 'grocer' }, 'editor')
+    // Its clock is moved, for good.
+    const visitor = await visit(t, platform, { isNew: true })
+    if (!visitor) return
+    const { page, logIn, errors } = visitor
+    await logIn(gone)
+    await disableUser({ database: platform.platform.database }, gone.login)
+    await platform.platform.deps.admin.refusals.refresh()
+    // Coming back to the window asks who is logged in.
+    await page.clock.install()
+    await page.clock.fastForward('05:00')
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
+    await page.getByText('Your session has ended').waitFor()
+    assert.match(errors.splice(0).join(), /401/)
+  })
+
+  test('leads nobody to the pages of another kind of account', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, logIn, open } = visitor
+    await logIn(bank, '/merchant')
+    await page.getByRole('heading', { level: 1, name: 'No access' }).waitFor()
+    await assertAccessible(visitor)
+    await page.getByRole('link', { name: 'Go to home' }).click()
+    await page.waitForURL('**/app/bank')
+    await open('/login?back=https://elsewhere.example/')
+    await page.waitForURL('**/app/bank')
+  })
+})
+
+suite('the frame', () => {
+  test('speaks the browser’s language, and the other one at a switch, for good', async t => {
+    const visitor = await visit(t, platform, { language: 'uk-UA' })
+    if (!visitor) return
+    const { page, open } = visitor
+    await open('/login')
+    await page.getByRole('heading', { level: 1, name: 'Вхід' }).waitFor()
+    assert.equal(await page.locator('html').getAttribute('lang'), 'uk')
+    await page.getByRole('button', { name: 'English' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Log in' }).waitFor()
+    assert.equal(await page.locator('html').getAttribute('lang'), 'en')
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: 'Log in' }).waitFor()
+    assert.equal(await page.title(), 'Log in · Perkline')
+  })
+
+  test('is dark where the system is, and light at a switch, for good', async t => {
+    const visitor = await visit(t, platform, { colourScheme: 'dark' })
+    if (!visitor) return
+    const { page, logIn } = visitor
+    const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme')
+    await logIn(merchant)
+    assert.equal(await scheme(), 'dark')
+    await page.getByRole('button', { name: 'Use light theme' }).click()
+    assert.equal(await scheme(), 'light')
+    await page.reload({ waitUntil: 'commit' })
+    await page.getByRole('banner').waitFor()
+    assert.equal(await scheme(), 'light')
+  })
+
+  test('keeps the time zone that somebody chooses', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, logIn } = visitor
+    await logIn(merchant)
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('menuitem', { name: 'Time zone' }).click()
+    const zone = page.getByRole('combobox', { name: 'Time zone' })
+    assert.equal(await zone.inputValue(), 'Europe/Kyiv')
+    await zone.fill('warsaw')
+    await page.getByRole('option', { name: 'Europe/Warsaw' }).click()
+    await assertAccessible(visitor)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.reload()
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('menuitem', { name: 'Europe/Warsaw' }).waitFor()
+  })
+
+  test('on a phone: the navigation opens and closes, and nothing is wider than the screen', async t => {
+    const visitor = await visit(t, platform, { viewport: phone })
+    if (!visitor) return
+    const { page, logIn, empty } = visitor
+    const isTooWide = () => page.evaluate('document.documentElement.scrollWidth > innerWidth')
+    for (const account of [merchant, bank, staff]) {
+      await empty()
+      await logIn(account)
+      assert.equal(await isTooWide(), false)
+      await assertAccessible(visitor)
+      await page.getByRole('button', { name: 'Open the navigation' }).click()
+      await page.getByRole('link', { name: 'Home', exact: true }).click()
+      await page.getByRole('button', { name: 'Open the navigation' }).waitFor()
+    }
+  })
+
+  test('by keyboard: past the navigation to the content; after a navigation the heading has the focus', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, logIn, open } = visitor
+    await logIn(merchant)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the content')
+    await page.keyboard.press('Enter')
+    assert.equal(await page.evaluate('document.activeElement.id'), 'content')
+    await open('/merchant/nowhere')
+    await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
+    await assertAccessible(visitor)
+    await page.getByRole('link', { name: 'Go to home' }).click()
+    await page.waitForURL('**/app/merchant')
+    await page.locator('h1:focus').waitFor()
+  })
+
+  test('is for everybody, in light and in dark', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, open, logIn } = visitor
+    await open('/login')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await assertAccessible(visitor)
+    await logIn(merchant)
+    await assertAccessible(visitor)
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('menuitem', { name: 'Log out' }).waitFor()
+    await assertAccessible(visitor)
+  })
+
+  test('asks for what a first page reads beside its script, and once', async t => {
+    const visitor = await visit(t, platform, { isNew: true })
+    if (!visitor) return
+    const { page, open } = visitor
+    await open('/login')
+    await fillLogin(page, merchant)
+    await page.getByRole('navigation').first().waitFor()
+    for (const [path, ...reads] of [
+      ['/merchant', '/portal/home', '/portal/home'],
+      ['/merchant/campaigns', '/cashbacks/for-merchant', '/portal/home'],
+    ] as const) {
+      const asked: [path: string, type: string][] = []
+      const note = (request: Request) => asked.push([new URL(request.url()).pathname, request.resourceType()])
+      page.on('request', note)
+      await open(path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.waitForLoadState('networkidle')
+      page.off('request', note)
+      const ofPlatform = asked.filter(([pathname]) => !pathname.startsWith('/app'))
+      assert.deepEqual(ofPlatform.map(([pathname]) => pathname).sort(), [...reads, '/portal/session'].sort())
+      // Those of scripts are of type `fetch`.
+      assert.ok(
+        ofPlatform.every(([, type]) => type !== 'fetch'),
+        JSON.stringify(ofPlatform),
+      )
+    }
+  })
+
+  test('loads less than 250 kB of compressed script before a person can work', async t => {
+    const visitor = await visit(t, platform, { isNew: true })
+    if (!visitor) return
+    const { page, open } = visitor
+    const sizes: Promise<number>[] = []
+    page.on('requestfinished', request => {
+      if (request.resourceType() === 'script')
+        sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+    })
+    await open('/login')
+    await fillLogin(page, merchant)
+    await page.getByRole('navigation').first().waitFor()
+    await page.waitForLoadState('networkidle')
+    const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+    assert.ok(total > 50_000 && total < gzippedScriptLimit, `${total} bytes`)
+  })
+})

@@ -1,0 +1,39 @@
+/** The pages of the OpenAPI documents in a browser, at an address that is not PUBLIC_URL. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { closeBrowser } from '../support/browser.ts'
+import { browserPrograms, openNewPage } from '../support/contexts.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { requireProgram } from '../support/require-program.ts'
+
+let platform: TestPlatform
+before(async () => {
+  platform = await startPlatform({ PUBLIC_URL: 'http://127.0.0.1:1' })
+})
+after(async () => {
+  await closeBrowser()
+  await platform.close()
+})
+
+test('"Try it out" works at the address at which the page was opened, the logo is whole, and nothing is kept', async t => {
+  if (!requireProgram(t, ...browserPrograms)) return
+  const baseURL = platform.url.replace('127.0.0.1', 'localhost')
+  const page = await openNewPage(
+    { baseURL },
+    {
+      viewport: { width: 1280, height: 900 },
+      colorScheme: 'light',
+    },
+  )
+  t.after(() => page.context().close())
+  await page.goto('/swagger#/Sandbox/readClock')
+  await page.getByRole('button', { name: 'Try it out' }).click()
+  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor()
+  assert.equal(await page.locator('.download-url-wrapper').isVisible(), false)
+  const links = await Promise.all((await page.locator('.info a').all()).map(link => link.getAttribute('href')))
+  for (const path of ['/swagger', '/esim/v1/swagger', '/swagger#/Tokens/issueToken'])
+    assert.ok(links.includes(path), path)
+  assert.ok(!links.some(link => link?.includes('.example')), 'a link leads nowhere')
+  assert.equal(await page.evaluate(() => Object.keys(localStorage).length), 0)
+})

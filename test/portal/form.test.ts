@@ -1,0 +1,394 @@
+/** The form of a campaign in a real browser: what people type, drafts, sections, the save bar, a copy of a campaign; its rules as tables. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, suite, test } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { emptyValues, periodOf, withTimes } from '../../portal/src/campaigns/form/values.ts'
+import { readClock, readDay, writeClock, writeDay } from '../../portal/src/i18n/typed-day.ts'
+import { readNumber, writeNumber } from '../../portal/src/i18n/typed-number.ts'
+import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
+import { campaignDirectory, createBankCampaign, createCampaign, ids } from '../support/campaigns.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { type Account, addAccount } from '../support/portal.ts'
+import { openSides, type Sides } from '../support/reconciliation.ts'
+import { addCustomers, customers, fileOf, putSegment } from '../support/segments.ts'
+
+let platform: TestPlatform
+let sides: Sides
+let manager: Account
+before(async () => {
+  platform = await startPlatform({}, { directory: campaignDirectory })
+  sides = await openSides(platform)
+  manager = await addAccount(platform, { merchant: 'grocer' }, 'editor')
+})
+after(async () => {
+  await closeBrowser()
+  await platform.close()
+})
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+const field = (page: Page, name: string | RegExp) => page.getByRole('textbox', { name })
+const sees = (page: Page, text: string | RegExp) => page.getByText(text).filter({ visible: true }).first().waitFor()
+const create = 'Create and invite the banks'
+const newCampaign = '/merchant/campaigns/new'
+
+suite('what is typed', { timeout: 60_000 }, () => {
+  test('numbers: as the language writes them, or refused', () => {
+    const cases: [typed: string, en: number | null, uk: number | null][] = [
+      ['0', 0, 0],
+      ['5000', 5000, 5000],
+      ['5000.5', 5000.5, 5000.5],
+      ['5000,5', 5000.5, 5000.5],
+      ['1 234,56', null, 1234.56],
+      ['1\u00a0234.56', 1234.56, 1234.56],
+      ['1,234', 1234, null],
+      ['1,234.56', 1234.56, null],
+      ['1,234,567', 1234567, null],
+      ['20.000', null, null],
+      ['1.234,56', null, null],
+      ['1e6', null, null],
+      ['12,34,567', null, null],
+      ['-5', null, null],
+      ['5%', null, null],
+      ['', null, null],
+      ['9999999999999.99', 9999999999999.99, 9999999999999.99],
+      ['99999999999999.99', null, null],
+    ]
+    for (const [typed, en, uk] of cases)
+      assert.deepEqual([readNumber(typed, 'en'), readNumber(typed, 'uk')], [en, uk], typed)
+    for (const language of ['en', 'uk'] as const)
+      for (const value of [0, 5.5, 20, 1234.56, 1234567])
+        assert.equal(readNumber(writeNumber(value, language), language), value)
+  })
+
+  test('days and times of day: the forms of both languages, or refused', () => {
+    const cases: [typed: string, day: string | null][] = [
+      ['31.12.2026', '2026-12-31'],
+      ['1.2.2026', '2026-02-01'],
+      ['1/2/2026', '2026-02-01'],
+      ['2026-12-31', '2026-12-31'],
+      ['31 Dec 2026', '2026-12-31'],
+      ['30 Sept 2026', '2026-09-30'],
+      ['30 Sep 2026', '2026-09-30'],
+      ['31 December 2026', '2026-12-31'],
+      ['31 грудня 2026', '2026-12-31'],
+      ['31 груд. 2026 р.', '2026-12-31'],
+      ['31.02.2026', null],
+      ['12/31/2026', null],
+      ['31.12.26', null],
+      ['31.12', null],
+      ['tomorrow', null],
+    ]
+    for (const [typed, day] of cases) assert.equal(readDay(typed), day, typed)
+    for (const language of ['en', 'uk'] as const)
+      for (let month = 1; month <= 12; month++) {
+        const day = `2027-${String(month).padStart(2, '0')}-09`
+        assert.equal(readDay(writeDay(day, language)), day)
+      }
+    assert.deepEqual(['9:30', '09.30', '23:59:59', '24:00', '9', '9:5'].map(readClock), [
+      '09:30:00',
+      '09:30:00',
+      '23:59:59',
+      null,
+      null,
+      null,
+    ])
+    assert.deepEqual(['09:30:00', '09:30:15'].map(writeClock), ['09:30', '09:30:15'])
+  })
+
+  test('a period is the same with times and in whole days', () => {
+    const values = { ...emptyValues('Europe/Kyiv'), days: ['2026-12-05', '2026-12-20'] as [string, string] }
+    const period = { dateFrom: '2026-12-04T22:00:00.000Z', dateTo: '2026-12-20T22:00:00.000Z' }
+    assert.deepEqual(periodOf(values), period)
+    const timed = { ...values, ...withTimes(values, true) }
+    assert.deepEqual([timed.days, periodOf(timed)], [['2026-12-05', '2026-12-21'], period])
+    assert.deepEqual(withTimes(timed, false).days, values.days)
+  })
+
+  test('what cannot be read stands at its field as it was typed, and nothing is sent', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    await field(page, 'Name').fill('Typed')
+    await field(page, 'First day').fill('31.02.2027')
+    await field(page, /^Cashback/).fill('1e6')
+    await field(page, /^Maximum purchase/).fill('20.000')
+    await field(page, /^Budget per bank/).fill('1.234,56')
+    await button(page, create).click()
+    await page.locator('[data-path=countryCode]:focus').waitFor()
+    await sees(page, 'Enter the date like this: 31.12.2026 or 31 Dec 2026')
+    assert.equal(await page.getByText('Enter the number like this: 1,234.50').count(), 3)
+    assert.equal(await field(page, /^Maximum purchase/).inputValue(), '20.000')
+    assert.equal(await field(page, 'First day').inputValue(), '31.02.2027')
+    await sees(page, /^\d+ fields need your attention$/)
+    await assertAccessible(visitor)
+    await field(page, /^Maximum purchase/).fill('20 000,5')
+    await field(page, /^Maximum purchase/).fill('20000.5')
+    await field(page, 'First day').fill('1.2.2027')
+    await field(page, 'Name').focus()
+    assert.equal(await field(page, /^Maximum purchase/).inputValue(), '20,000.5')
+    assert.equal(await field(page, 'First day').inputValue(), '1 Feb 2027')
+  })
+})
+
+suite('sections and saving', { timeout: 60_000 }, () => {
+  test('the navigation tells how far each section is and leads there; saving is always in reach', async t => {
+    for (const viewport of [{ width: 1440, height: 900 }, phone]) {
+      const visitor = await visit(t, platform, { viewport })
+      if (!visitor) return
+      const { page } = visitor
+      await visitor.logIn(manager, newCampaign)
+      const sections = page.getByRole('navigation', { name: 'Sections of the form' })
+      await sections.getByRole('link', { name: 'Money, not complete' }).waitFor()
+      await sections.getByRole('link', { name: 'Banners, complete' }).waitFor()
+      assert.ok(await isInView(page, button(page, create)), 'before anything is scrolled')
+      await sections.getByRole('link', { name: /^Payment systems/ }).click()
+      await page.locator('h2:focus', { hasText: 'Payment systems' }).waitFor()
+      assert.ok(await isInView(page, page.getByRole('checkbox', { name: 'Visa' })))
+      assert.ok(await isInView(page, button(page, create)), 'further down')
+      assert.ok(await isInView(page, sections), 'the navigation stays')
+      await page.getByRole('checkbox', { name: 'Visa' }).check()
+      await sections.getByRole('link', { name: 'Payment systems, complete' }).waitFor()
+      await button(page, create).click()
+      await page.locator('[data-path=name]:focus').waitFor()
+      await sections.getByRole('link', { name: 'Money, has errors' }).waitFor()
+      assert.ok(await isInView(page, field(page, 'Name')))
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0)
+      await assertAccessible(visitor)
+    }
+  })
+
+  test('a long word does not leave the preview card', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    await field(page, 'Name').fill('W'.repeat(27))
+    const card = page.getByRole('region', { name: 'As a customer sees it' })
+    await card.getByText('W'.repeat(27)).waitFor()
+    const hidden = await inPage(card.getByText('W'.repeat(27)), 'return element.scrollWidth - element.clientWidth')
+    assert.equal(hidden, 0)
+  })
+})
+
+/** Whether the whole of it is on the screen, with nothing in front of it. */
+async function isInView(page: Page, found: Locator): Promise<boolean> {
+  await found.waitFor()
+  const box = await found.boundingBox()
+  const { height = 0 } = page.viewportSize() ?? {}
+  if (!box || box.y < 0 || box.y + box.height > height) return false
+  const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
+  return inPage(
+    found,
+    `const top = document.elementFromPoint(given.x, given.y)
+     return top !== null && (element.contains(top) || top.contains(element))`,
+    middle,
+  )
+}
+
+/** Runs a function's body in the page, with `element` and `given`. */
+const inPage = <Result>(found: Locator, body: string, given: object = {}): Promise<Result> =>
+  found.evaluate(new Function('element', 'given', body) as () => Result, given as never)
+
+suite('drafts', { timeout: 60_000 }, () => {
+  const terminalsFile = {
+    name: 'terminals.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(
+      `terminal_id,terminal_name,terminal_location\n${Array.from({ length: 50_000 }, (_, index) => `T-${index},Store number ${index},Kyiv Main Street ${index} second floor`).join('\n')}`,
+    ),
+  }
+  const chooseTerminals = async (page: Page) => {
+    await page.getByRole('radio', { name: 'A list from a file' }).check()
+    await page.locator('input[type=file]').first().setInputFiles(terminalsFile)
+    await sees(page, '50,000 terminals added')
+  }
+  const restored = /^Your unsaved changes from/
+
+  test('50,000 terminals survive a reload', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    await field(page, 'Name').fill('Many terminals')
+    await chooseTerminals(page)
+    await field(page, 'Name').fill('Many terminals!')
+    await page.reload()
+    await sees(page, restored)
+    assert.equal(await field(page, 'Name').inputValue(), 'Many terminals!')
+    await sees(page, '50,000 terminals')
+  })
+
+  test('a draft that cannot be kept: the person is told, and no older one is restored', async t => {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    await field(page, 'Name').fill('Older')
+    await page.reload()
+    await sees(page, restored)
+    await page.evaluate(`IDBObjectStore.prototype.put = () => {
+      throw new DOMException('No room', 'QuotaExceededError')
+    }`)
+    await field(page, 'Name').fill('Newer')
+    await sees(page, 'This browser cannot keep your draft')
+    await assertAccessible(visitor)
+    await page.reload()
+    await field(page, 'Name').waitFor()
+    assert.equal(await field(page, 'Name').inputValue(), '')
+    assert.equal(await page.getByText(restored).count(), 0)
+  })
+
+  test('logging out removes them, and another person does not get them', async t => {
+    const other = await addAccount(platform, { merchant: 'grocer' }, 'editor')
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, newCampaign)
+    await field(page, 'Name').fill('Of the manager')
+    await visitor.logIn(other, newCampaign)
+    await field(page, 'Name').waitFor()
+    assert.equal(await field(page, 'Name').inputValue(), '')
+    await visitor.logIn(manager, newCampaign)
+    await sees(page, restored)
+    await field(page, 'Name').fill('Just before leaving')
+    await page.getByRole('button', { name: 'Your account' }).click()
+    await page.getByRole('menuitem', { name: 'Log out' }).click()
+    await page.waitForURL(/login/)
+    const left = await page.evaluate(`new Promise((resolve, reject) => {
+      const opening = indexedDB.open('perkline')
+      opening.onerror = () => reject(opening.error)
+      opening.onsuccess = () => {
+        const all = opening.result.transaction('drafts').objectStore('drafts').getAllKeys()
+        all.onsuccess = () => resolve(all.result)
+      }
+    })`)
+    assert.deepEqual(left, [])
+  })
+})
+
+suite('a copy of a campaign', { timeout: 60_000 }, () => {
+  const terminals = [{ terminal_id: '=A-1', terminal_name: 'Store, 1' }, { terminal_id: 'B-2' }]
+  const fillDates = async (page: Page) => {
+    const year = new Date().getFullYear() + 1
+    await field(page, 'First day').fill(`05.01.${year}`)
+    await field(page, 'Last day').fill(`20.01.${year}`)
+  }
+
+  test('of a merchant: terms, banks and terminals; the dates are asked for', async t => {
+    const given = {
+      name: 'Original',
+      percentage: 7.5,
+      maxBudget: 1000,
+      participantsIds: [ids.alpha, ids.beta],
+      terminalsPlatform: false,
+      terminals,
+    }
+    const id = await createCampaign(platform, given, sides.grocer)
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(manager, `/merchant/campaigns/${id}`)
+    await page.getByRole('link', { name: 'Duplicate' }).click()
+    await page.getByRole('heading', { level: 1, name: 'New campaign from a copy' }).waitFor()
+    assert.equal(await field(page, 'First day').inputValue(), '')
+    await button(page, create).click()
+    await page.locator('[data-path=dateFrom]:focus').waitFor()
+    await fillDates(page)
+    await assertAccessible(visitor)
+    await button(page, create).click()
+    await page.getByRole('heading', { level: 1, name: 'Original' }).waitFor()
+    const copy = new URL(page.url()).pathname.split('/').at(-1)
+    assert.notEqual(copy, id)
+    const read = async (cashbackId: string | undefined) =>
+      (await sides.grocer.call('GET', `/cashbacks/for-merchant/${cashbackId}`)).body
+    const [original, copied] = await Promise.all([read(id), read(copy)])
+    assert.notEqual(copied.dateFrom, original.dateFrom)
+    const own = ['cashbackId', 'dateFrom', 'dateTo', 'createdAt', 'updatedAt']
+    for (const name of Object.keys(original).filter(each => !own.includes(each)))
+      assert.deepEqual(copied[name], original[name], name)
+  })
+
+  test('of a bank’s own campaign', async t => {
+    const banker = await addAccount(platform, { bank: 'alpha' }, 'EDITOR')
+    const id = await createBankCampaign(platform, sides.alpha, {
+      name: 'Bank’s own',
+      percentage: 3,
+      terminalsPlatform: false,
+      terminals,
+    })
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(banker, `/bank/campaigns/${id}`)
+    await page.getByRole('link', { name: 'Duplicate' }).click()
+    await page.getByRole('heading', { level: 1, name: 'New campaign from a copy' }).waitFor()
+    await sees(page, '2 terminals')
+    await fillDates(page)
+    await button(page, 'Create the campaign').click()
+    await page.getByRole('heading', { level: 1, name: 'Bank’s own' }).waitFor()
+    const copy = new URL(page.url()).pathname.split('/').at(-1)
+    assert.notEqual(copy, id)
+    const { body } = await sides.alpha.call('GET', `/portal/cashbacks/${copy}/own-terminals`)
+    const shape = { terminal_name: null, terminal_location: null, merchant_id: null, merchant_name: null }
+    assert.deepEqual(
+      body.terminals,
+      terminals.map(terminal => ({ ...shape, ...terminal })),
+    )
+    const invited = await createCampaign(platform, { name: 'Invited' }, sides.grocer)
+    await visitor.walk(`/bank/campaigns/${invited}`)
+    await button(page, 'Take part').waitFor()
+    assert.equal(await page.getByRole('link', { name: 'Duplicate' }).count(), 0)
+  })
+})
+
+test('the merchant sees every bank’s name, when it decided and what it said, at every stage', {
+  timeout: 60_000,
+}, async t => {
+  const id = await createCampaign(platform, { participantsIds: [ids.alpha, ids.beta] }, sides.grocer)
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, open } = visitor
+  await visitor.logIn(manager, `/merchant/campaigns/${id}?tab=banks`)
+  const row = (name: string) => page.getByRole('row').filter({ has: page.getByText(name, { exact: true }) })
+  for (const name of ['Alpha Bank', 'Бета Банк']) await row(name).waitFor()
+  assert.equal((await sides.alpha.call('POST', `/cashbacks/${id}/confirm`)).status, 201)
+  const declined = await sides.beta.call('POST', `/cashbacks/${id}/reject`, {
+    body: { comment: 'The budget is spent' },
+  })
+  assert.equal(declined.status, 201)
+  await open(`/merchant/campaigns/${id}?tab=banks`)
+  await row('Бета Банк').getByText('«The budget is spent»').waitFor()
+  await row('Alpha Bank').locator('time').waitFor()
+  await assertAccessible(visitor)
+})
+
+test('a bank downloads the terminals and its customers of a campaign as CSV files', { timeout: 60_000 }, async t => {
+  const banker = await addAccount(platform, { bank: 'alpha' }, 'EDITOR')
+  await addCustomers(platform, 'alpha', customers('A', 30))
+  const id = await createCampaign(platform, {}, sides.grocer)
+  assert.equal((await putSegment(sides.grocer, id, fileOf(customers('A', 30)))).status, 200)
+  for (const viewport of [{ width: 1440, height: 900 }, phone]) {
+    const visitor = await visit(t, platform, { viewport })
+    if (!visitor) return
+    const { page } = visitor
+    const save = async () => {
+      const saved = page.waitForEvent('download')
+      await button(page, 'Export CSV').click()
+      return readFile(await (await saved).path(), 'utf8')
+    }
+    await visitor.logIn(banker, `/bank/campaigns/${id}`)
+    assert.equal((await save()).split('\r\n').length, 32, 'a header, 30 customers, an empty rest')
+    await assertAccessible(visitor)
+    await page.getByRole('tab', { name: 'Terminals' }).click()
+    await page.getByRole('searchbox').fill('T-0001')
+    await page.waitForURL(/find=/)
+    await page.getByText('T-0002').waitFor({ state: 'detached' })
+    const file = await save()
+    assert.match(file, /T-0001/)
+    assert.doesNotMatch(file, /T-0002/)
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0)
+    await assertAccessible(visitor)
+  }
+})

@@ -1,0 +1,91 @@
+/** The command palette in a real browser: by its keys and its button, what it finds, and for whom. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
+import { campaignDirectory, createCampaign, ids } from '../support/campaigns.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { addAccount } from '../support/portal.ts'
+
+let platform: TestPlatform
+let id: string
+before(async () => {
+  platform = await startPlatform({}, { directory: campaignDirectory })
+  id = await createCampaign(platform, { name: 'Winter gifts', participantsIds: [ids.alpha] })
+})
+after(async () => {
+  await closeBrowser()
+  await platform.close()
+})
+
+const search = (page: Page) => page.getByRole('dialog').getByRole('textbox')
+const command = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true })
+
+test('leads to a campaign by a part of its name, a page and an action, for each kind of account', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  for (const [owner, role, area] of [
+    [{ merchant: 'grocer' }, 'admin_user', 'merchant'],
+    [{ bank: 'alpha' }, 'ADMIN', 'bank'],
+    ['platform', 'admin', 'operator'],
+  ] as const) {
+    await visitor.empty()
+    await visitor.logIn(await addAccount(platform, owner, role))
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    await search(page).fill('GIFTS')
+    await command(page, 'Winter gifts').waitFor()
+    await assertAccessible(visitor)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/app/${area}/campaigns/${id}`)
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Search' }).click()
+    await command(page, 'Home').click()
+    await page.waitForURL(`**/app/${area}`)
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+k')
+    await search(page).fill('new camp')
+    const isOffered = area !== 'operator'
+    if (isOffered) {
+      await command(page, 'New campaign').click()
+      await page.getByRole('heading', { level: 1, name: 'New campaign' }).waitFor()
+    } else await page.getByText('Nothing found').waitFor()
+  }
+})
+
+test('offers nobody what the role may not do', async t => {
+  const visitor = await visit(t, platform, { viewport: phone })
+  if (!visitor) return
+  const { page } = visitor
+  for (const [owner, role, text] of [
+    [{ merchant: 'grocer' }, 'viewer', 'Campaigns'],
+    [{ bank: 'alpha' }, 'VIEWER', 'eSIM sales'],
+  ] as const) {
+    await visitor.empty()
+    await visitor.logIn(await addAccount(platform, owner, role))
+    await page.getByRole('button', { name: 'Search' }).click()
+    await command(page, text).waitFor()
+    assert.equal(await command(page, 'New campaign').count(), 0)
+    assert.equal(await command(page, 'Campaigns').count(), role === 'viewer' ? 1 : 0)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0)
+  }
+})
+
+test('in a Ukrainian layout the same key opens it, and its code comes only then', async t => {
+  const visitor = await visit(t, platform, { language: 'uk-UA', isNew: true })
+  if (!visitor) return
+  const { page } = visitor
+  const scripts: string[] = []
+  page.on('request', request => request.resourceType() === 'script' && scripts.push(request.url()))
+  await visitor.logIn(await addAccount(platform, { merchant: 'grocer' }, 'admin_user'))
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.waitForLoadState('networkidle')
+  assert.ok(scripts.every(url => !url.includes('command-palette')))
+  await page.evaluate(`document.body.dispatchEvent(
+    new KeyboardEvent('keydown', { key: 'л', code: 'KeyK', ctrlKey: true, bubbles: true, cancelable: true }))`)
+  await page.getByRole('dialog').getByPlaceholder('Пошук кампаній і сторінок').waitFor()
+  assert.ok(scripts.some(url => url.includes('command-palette')))
+})

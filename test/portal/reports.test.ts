@@ -1,0 +1,290 @@
+/** Reports in a real browser: nothing goes out unseen, nothing is kept of what was cancelled or left, and all differences are in reach. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, suite, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertAccessible, closeBrowser, phone, type Visitor, visit } from '../support/browser.ts'
+import { campaignDirectory, ids } from '../support/campaigns.ts'
+import { until } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { type Account, addAccount } from '../support/portal.ts'
+import {
+  type Ended,
+  endedCampaign,
+  header,
+  line,
+  merchantHeader,
+  move,
+  openSides,
+  reconciliationOf,
+  reportOf,
+  type Sides,
+  uploadBank,
+  uploadMerchant,
+} from '../support/reconciliation.ts'
+
+let platform: TestPlatform
+let sides: Sides
+let bank: Account
+let merchant: Account
+before(async () => {
+  platform = await startPlatform({}, { directory: campaignDirectory })
+  sides = await openSides(platform)
+  bank = await addAccount(platform, { bank: 'alpha' }, 'EDITOR')
+  merchant = await addAccount(platform, { merchant: 'grocer' }, 'admin_user')
+})
+after(async () => {
+  await closeBrowser()
+  await platform.close()
+})
+
+const file = (name: string, content: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(content) })
+const button = (page: Page, name: string | RegExp) =>
+  page.getByRole('button', { name, exact: typeof name === 'string' })
+const sees = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
+const dialogButton = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true })
+const atBank = ({ id }: Pick<Ended, 'id'>) => `/bank/campaigns/${id}/reconciliation`
+const atMerchant = ({ id }: Pick<Ended, 'id'>) => `/merchant/campaigns/${id}/banks/${ids.alpha}`
+
+/** The state that the API tells, and how many reports there are. */
+async function told({ id }: Ended) {
+  const { bankReportingStatus, reports } = await reconciliationOf(sides.alpha, id)
+  return [bankReportingStatus, reports.length]
+}
+
+const idle = (what: string) =>
+  until(what, async () => {
+    const [row] = await platform.platform.database.query<{ count: number }>(
+      `select count(*)::int as count from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+       and xact_start is not null and query ~ '(report|checked|campaign_terminals)'`,
+    )
+    return row?.count === 0
+  })
+
+suite('a bank’s report', { timeout: 120_000 }, () => {
+  test('of 200,000 lines is checked, summed up and not sent; cancelled, left, and then sent', async t => {
+    const campaign = await endedCampaign(sides, [sides.alpha], { name: 'Large' })
+    const lines = Array.from({ length: 200_000 }, (_, index) =>
+      line(campaign, `tx-${index}`, index < 3 ? { cashback: '9' } : {}),
+    )
+    const large = file('large.csv', [header, ...lines].join('\n'))
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page, errors } = visitor
+    await visitor.logIn(bank, atBank(campaign))
+    const choose = page.locator('input[type=file]')
+
+    await choose.setInputFiles(large)
+    await sees(page, 'Checking the file')
+    await button(page, 'Cancel').click()
+    await sees(page, 'The upload was cancelled. Nothing was changed.')
+    await idle('the cancelled trial is over')
+    assert.deepEqual(await told(campaign), ['awaitingBankReconciliation', 0])
+
+    await choose.setInputFiles(large)
+    const checked = page.getByRole('region', { name: 'Check before you send' })
+    await checked.waitFor({ timeout: 60_000 })
+    assert.deepEqual(await checked.locator('dd').allInnerTexts(), ['200,000', '₴40,000,000.00', '₴1,999,997.00', '3'])
+    await checked.getByText('Wrong cashback: 3').waitFor()
+    await sees(page, /Grocer gets the file with these differences/)
+    await assertAccessible(visitor)
+    assert.deepEqual(await told(campaign), ['awaitingBankReconciliation', 0], 'choosing sends nothing')
+
+    await button(page, 'Send to Grocer').click()
+    await sees(page, 'The file has arrived and is being processed. It can no longer be cancelled.')
+    assert.equal(await button(page, 'Cancel').count(), 0)
+    await page.getByRole('link', { name: 'Campaigns', exact: true }).click()
+    await sees(page, 'Leave while the file is being uploaded?')
+    await dialogButton(page, 'Cancel').click()
+    await page.getByRole('link', { name: 'Campaigns', exact: true }).click()
+    await dialogButton(page, 'Leave the page').click()
+    await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor()
+    await idle('the upload that was left is over')
+    assert.deepEqual(await told(campaign), ['awaitingBankReconciliation', 0], 'what was left is not kept')
+    await visitor.walk(atBank(campaign))
+    await sees(page, /^You left this page while large\.csv was being uploaded/)
+    await assertAccessible(visitor)
+
+    await choose.setInputFiles(file('small.csv', reportOf(line(campaign, 'a'))))
+    await button(page, 'Send to Grocer').click()
+    await sees(page, 'The report was sent to Grocer')
+    assert.deepEqual(await told(campaign), ['awaitingMerchantReconciliationConfirmation', 1])
+    errors.splice(0)
+  })
+
+  test('by the template is accepted; українською названо кожен хибний рядок', async t => {
+    const campaign = await endedCampaign(sides, [sides.alpha], { name: 'Template' })
+    const visitor = await visit(t, platform, { language: 'uk-UA', viewport: phone })
+    if (!visitor) return
+    const { page, errors } = visitor
+    await visitor.logIn(bank, atBank(campaign))
+    await button(page, 'Що має бути в кожному стовпці').click()
+    await sees(page, /Кешбек, виплачений клієнтові/)
+    await assertAccessible(visitor)
+    const [template] = await Promise.all([page.waitForEvent('download'), button(page, 'Завантажити шаблон').click()])
+    const text = await readFile(await template.path(), 'utf8')
+    assert.match(text, /^transactionId,terminalId,transactionAt,amount,cashbackAmount\r\n/)
+    const choose = page.locator('input[type=file]')
+    await choose.setInputFiles(file('template.csv', text))
+    await page.getByRole('region', { name: 'Перевірте перед надсиланням' }).waitFor()
+    await button(page, 'Вибрати інший файл').click()
+
+    const wrong = ['x', `a,T,yesterday,"12,5",-1`, `b,T,${campaign.at},1,1`]
+    await choose.setInputFiles(file('wrong.csv', [header, ...wrong].join('\n')))
+    const faults = page.getByRole('alert').filter({ hasText: 'Файл не прийнято' })
+    await faults.waitFor()
+    assert.deepEqual(await faults.getByRole('listitem').allInnerTexts(), [
+      'Рядок 2: має бути значень: 5, є: 1',
+      'Рядок 3, transactionAt: має бути дата й час із часовим поясом, наприклад 2026-12-05T14:30:00+02:00 (yesterday)',
+      'Рядок 3, amount: має бути число з крапкою і щонайбільше 2 знаками після неї, наприклад 1250.00 (12,5)',
+      'Рядок 3, cashbackAmount: має бути 0 або більше (-1)',
+    ])
+    assert.match(errors.splice(0).join(), /400/)
+    await assertFits(page)
+  })
+})
+
+/** Nothing of the page is cut off at its side. */
+async function assertFits(page: Page): Promise<void> {
+  const [width, shown] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]')
+  assert.ok((width ?? 0) <= (shown ?? 0), `the page is ${width} px wide of ${shown}`)
+}
+
+suite('differences', { timeout: 120_000 }, () => {
+  let campaign: Ended
+  before(async () => {
+    campaign = await endedCampaign(sides, [sides.alpha], { name: 'Many differences' })
+    const odd = [
+      line(campaign, 'late', { at: campaign.dateTo }),
+      line(campaign, 'large', { amount: '20000.01', cashback: '1000.00' }),
+      line(campaign, 'twice'),
+      line(campaign, 'twice'),
+    ]
+    const many = Array.from({ length: 2_000 }, (_, index) => line(campaign, `tx-${index}`, { cashback: '9.99' }))
+    assert.equal((await uploadBank(sides.alpha, campaign.id, reportOf(...many, ...odd))).status, 201)
+  })
+
+  const rows = (page: Page) => page.getByRole('table', { name: 'Differences' }).getByRole('row')
+
+  for (const [name, viewport] of [
+    ['1440', { width: 1440, height: 900 }],
+    ['390', phone],
+  ] as const)
+    test(`are found beyond the first thousand, in people’s words, with every column in reach at ${name} px`, async t => {
+      const visitor = await visit(t, platform, { viewport })
+      if (!visitor) return
+      const { page } = visitor
+      await visitor.logIn(merchant, atMerchant(campaign))
+      const search = page.getByRole('searchbox', { name: 'Find a transaction' })
+      await search.fill('TX-1999')
+      await sees(page, 'tx-1999')
+      await search.fill('')
+      await page.getByRole('combobox', { name: 'Kind' }).selectOption('wrong-cashback')
+      await sees(page, '2,000 entries')
+      await page.getByRole('combobox', { name: 'Kind' }).selectOption('')
+      for (const [id, text] of [
+        ['late', /20\d\d/],
+        ['large', /₴100\.00 – ₴5,000\.00/],
+        ['twice', /same as line 2004/],
+      ] as const) {
+        await search.fill(id)
+        await rows(page).filter({ hasText: id }).filter({ hasText: text }).first().waitFor()
+        await page.waitForFunction(`document.querySelectorAll('[data-kind]').length === 1`)
+        const shown = await page.getByRole('table', { name: 'Differences' }).innerText()
+        assert.doesNotMatch(shown, /\d{4}-\d\d-\d\dT|\.\.|\bline \d+$/)
+      }
+      await assertFits(page)
+      await assertAccessible(visitor)
+      const card = await page.evaluate<number>(
+        `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('table[aria-label=Differences]').parentElement)`,
+      )
+      assert.ok(card <= 0, `${card} px of the table are out of sight`)
+    })
+})
+
+suite('the next step', { timeout: 120_000 }, () => {
+  test('is a button on each page, and names the money', async t => {
+    const campaign = await endedCampaign(sides, [sides.alpha, sides.beta], { name: 'Two banks' })
+    for (const side of [sides.alpha, sides.beta])
+      assert.equal((await uploadBank(side, campaign.id, reportOf(line(campaign, 'a')))).status, 201)
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(merchant, `/merchant/campaigns/${campaign.id}`)
+    await page.getByRole('link', { name: 'Review the report of Alpha Bank' }).click()
+    await button(page, 'Accept the report').click()
+    await sees(page, /There are no differences\. Your compensation to this bank is then ₴6\.00\./)
+    await dialogButton(page, 'Accept the report').click()
+    await sees(page, 'The report is accepted')
+    assert.equal((await move(sides.grocer, `${campaign.id}/banks/${ids.beta}/accept-report`)).status, 200)
+    await visitor.open(`/merchant/campaigns/${campaign.id}`)
+    await page.getByRole('link', { name: 'Settle with Alpha Bank' }).click()
+    await button(page, 'Confirm settlement').waitFor()
+    const { width } = (await button(page, 'Confirm settlement').boundingBox()) ?? assert.fail()
+    assert.ok(width < 400, `the button is ${width} px wide`)
+    for (const bankId of [ids.alpha, ids.beta])
+      assert.equal((await move(sides.grocer, `${campaign.id}/banks/${bankId}/settle`)).status, 200)
+    await visitor.open(`/merchant/campaigns/${campaign.id}`)
+    await button(page, 'Mark as paid').click()
+    const amounts = page.getByRole('dialog').getByRole('table', { name: 'Amounts by bank' })
+    assert.deepEqual(
+      (await amounts.getByRole('row').allInnerTexts()).map(row => row.split(/\s*\t\s*/)),
+      [
+        ['Alpha Bank', '₴6.00'],
+        ['Бета Банк', '₴6.00'],
+        ['Total', '₴12.00'],
+      ],
+    )
+    await assertAccessible(visitor)
+  })
+})
+
+test('a printed page is without the portal’s frame', { timeout: 60_000 }, async t => {
+  const campaign = await endedCampaign(sides, [sides.alpha], { name: 'On paper' })
+  assert.equal((await uploadBank(sides.alpha, campaign.id, reportOf(line(campaign, 'a')))).status, 201)
+  assert.equal(
+    (await uploadMerchant(sides.grocer, campaign.id, `${merchantHeader}\na,T-0001,${campaign.at},200`)).status,
+    201,
+  )
+  const visitor: Visitor | null = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(bank, atBank(campaign))
+  await page.getByRole('navigation').waitFor()
+  await page.emulateMedia({ media: 'print' })
+  assert.equal(await page.getByRole('navigation').isVisible(), false)
+  assert.equal(await page.getByRole('banner').isVisible(), false)
+  assert.equal(await page.getByRole('heading', { level: 1 }).isVisible(), true)
+  await page.emulateMedia({ media: null })
+})
+
+test('the settlement act is read, printed without buttons and downloaded, by both sides', {
+  timeout: 60_000,
+}, async t => {
+  const campaign = await endedCampaign(sides, [sides.alpha], { name: 'Act' })
+  assert.equal((await uploadBank(sides.alpha, campaign.id, reportOf(line(campaign, 'a')))).status, 201)
+  for (const step of ['accept-report', 'settle'])
+    assert.equal((await move(sides.grocer, `${campaign.id}/banks/${ids.alpha}/${step}`)).status, 200)
+  for (const [account, path] of [
+    [merchant, atMerchant(campaign)],
+    [bank, atBank(campaign)],
+  ] as const) {
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    await visitor.logIn(account, path)
+    await page.getByRole('link', { name: 'Settlement act' }).click()
+    await page.getByRole('heading', { name: 'Settlement act', level: 1 }).waitFor()
+    const article = page.getByRole('article', { name: 'Alpha Bank' })
+    await article.getByText('₴6.00').waitFor()
+    await article.getByText(/^[0-9a-f]{64}$/).waitFor()
+    await assertAccessible(visitor)
+    const [saved] = await Promise.all([page.waitForEvent('download'), button(page, 'Download as PDF').click()])
+    assert.match(saved.suggestedFilename(), /^settlement-act-.*-alpha\.pdf$/)
+    assert.equal((await readFile(await saved.path())).subarray(0, 5).toString(), '%PDF-')
+    await page.emulateMedia({ media: 'print' })
+    assert.equal(await button(page, 'Download as PDF').isVisible(), false)
+    await page.emulateMedia({ media: null })
+    await visitor.empty()
+  }
+})

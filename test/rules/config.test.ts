@@ -1,0 +1,582 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import process from 'node:process'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { ConfigError, readClientConfig, readConfig, withKeys } from '../../src/config.ts'
+import { unknownSettings } from '../../src/settings/advice.ts'
+import { settingsHelp } from '../../src/settings/help.ts'
+
+const masterKey = Buffer.alloc(32, 7).toString('base64')
+const otherKey = Buffer.alloc(32, 8).toString('base64')
+const operatorKey = 'o'.repeat(32)
+const server = {
+  DATABASE_URL: 'postgres://perkline@db.example/perkline?sslmode=verify-full',
+  MASTER_KEY: masterKey,
+  OPERATOR_KEY: operatorKey,
+}
+
+/** What an embedded platform keeps below its data folder. */
+const keyFiles = ['keys/master.key', 'operator.key']
+
+/** The faults that a set of settings is refused with, one a line. */
+function faultsOf(env: Record<string, string>): string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, `${error}`)
+    return error.message.split('\n').flatMap(line => (line.startsWith('  - ') ? line.slice(4) : []))
+  }
+  return []
+}
+
+const refused = (env: Record<string, string>, fault: RegExp) => {
+  const faults = faultsOf(env)
+  assert.equal(faults.length, 1, `${JSON.stringify(env)}: ${faults.join(' | ') || 'taken'}`)
+  assert.match(faults[0] ?? '', fault)
+}
+
+async function folder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'perkline-config-'))
+  t.after(() => rm(path, { recursive: true, force: true }))
+  return path
+}
+
+test('without any setting it is the embedded sandbox of the documentation', () => {
+  assert.deepEqual(readConfig({}), {
+    host: '127.0.0.1',
+    port: 8080,
+    publicUrl: 'http://127.0.0.1:8080',
+    databaseUrl: null,
+    databasePool: 10,
+    dataDir: resolve('data'),
+    mode: 'sandbox',
+    sampleData: true,
+    migrateOnStart: true,
+    masterKeys: [],
+    operatorKey: null,
+    smtpUrl: null,
+    mailFrom: null,
+    redisUrl: null,
+    rateLimit: { perSecond: 100, burst: 200 },
+    apiRateLimit: { perSecond: 50, burst: 100 },
+    openReservations: 10_000,
+    reservationShare: 100,
+    pendingCampaigns: 200,
+    pendingCampaignMib: 64,
+    completeAfterDays: 30,
+    idempotencyHours: 24,
+    retention: { reportLinesDays: null, segmentsDays: null, msisdnDays: null },
+    logLevel: 'info',
+    metrics: null,
+    admin: null,
+    trustedProxies: [],
+  })
+})
+
+test('with a database server it is live and without samples', () => {
+  const config = readConfig(server)
+  assert.deepEqual([config.mode, config.sampleData, config.databaseUrl], ['live', false, server.DATABASE_URL])
+  assert.deepEqual([config.operatorKey, config.masterKeys], [operatorKey, [Buffer.alloc(32, 7)]])
+  assert.equal(readConfig({ ...server, PERKLINE_MODE: 'sandbox' }).sampleData, false)
+})
+
+test('every setting is taken over', () => {
+  const config = readConfig({
+    ...server,
+    HOST: '::1',
+    PORT: '9000',
+    DATABASE_POOL: '25',
+    DATA_DIR: '/var/lib/perkline',
+    PERKLINE_MODE: 'sandbox',
+    SAMPLE_DATA: '1',
+    MIGRATE_ON_START: '0',
+    MASTER_KEY: `${otherKey}, ${masterKey}`,
+    SMTP_URL: 'smtps://user:word@mail.example:465',
+    MAIL_FROM: 'eSIM <esim@bank.example>',
+    REDIS_URL: 'rediss://:word@redis.example',
+    RATE_LIMIT: '5/50',
+    API_RATE_LIMIT: '3/30',
+    RESERVATION_SHARE: '20',
+    PENDING_CAMPAIGNS: '7',
+    PENDING_CAMPAIGN_MIB: '8',
+    OPEN_RESERVATIONS: '3',
+    COMPLETE_AFTER_DAYS: '0',
+    IDEMPOTENCY_HOURS: '168',
+    KEEP_REPORT_LINES_DAYS: '30',
+    KEEP_SEGMENTS_DAYS: '1',
+    KEEP_MSISDN_DAYS: '36500',
+    LOG_LEVEL: 'debug',
+    METRICS_PORT: '9100',
+    METRICS_HOST: '0.0.0.0',
+    ADMIN_PORT: '9200',
+    ADMIN_HOST: '10.0.0.1',
+    TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1,::1',
+  })
+  assert.deepEqual(config, {
+    host: '::1',
+    port: 9000,
+    publicUrl: 'http://[::1]:9000',
+    databaseUrl: server.DATABASE_URL,
+    databasePool: 25,
+    dataDir: '/var/lib/perkline',
+    mode: 'sandbox',
+    sampleData: true,
+    migrateOnStart: false,
+    masterKeys: [Buffer.alloc(32, 8), Buffer.alloc(32, 7)],
+    operatorKey,
+    smtpUrl: 'smtps://user:word@mail.example:465',
+    mailFrom: 'eSIM <esim@bank.example>',
+    redisUrl: 'rediss://:word@redis.example',
+    rateLimit: { perSecond: 5, burst: 50 },
+    apiRateLimit: { perSecond: 3, burst: 30 },
+    openReservations: 3,
+    reservationShare: 20,
+    pendingCampaigns: 7,
+    pendingCampaignMib: 8,
+    completeAfterDays: 0,
+    idempotencyHours: 168,
+    retention: { reportLinesDays: 30, segmentsDays: 1, msisdnDays: 36_500 },
+    logLevel: 'debug',
+    metrics: { host: '0.0.0.0', port: 9100 },
+    admin: { host: '10.0.0.1', port: 9200 },
+    trustedProxies: ['10.0.0.0/8', '127.0.0.1', '::1'],
+  })
+})
+
+test('a setting that is empty or blank counts as left out', () => {
+  assert.deepEqual(readConfig({ PORT: '', DATABASE_URL: '  ', MASTER_KEY: '', RATE_LIMIT: ' ' }), readConfig({}))
+})
+
+test('the public address has no slash at its end', () => {
+  assert.equal(readConfig({ PUBLIC_URL: 'https://esim.example/' }).publicUrl, 'https://esim.example')
+})
+
+test('RATE_LIMIT=0 switches the limit off', () => {
+  assert.equal(readConfig({ RATE_LIMIT: '0' }).rateLimit, null)
+  assert.equal(readConfig({ API_RATE_LIMIT: '0' }).apiRateLimit, null)
+})
+
+test('all faults are told at once, each naming its setting', () => {
+  const faults = faultsOf({
+    PORT: '80a',
+    PUBLIC_URL: 'esim.example',
+    DATABASE_URL: 'mysql://db.example/x',
+    DATABASE_POOL: '1',
+    PERKLINE_MODE: 'production',
+    SAMPLE_DATA: 'yes',
+    MIGRATE_ON_START: 'no',
+    MASTER_KEY: `${masterKey},short`,
+    OPERATOR_KEY: 'x'.repeat(31),
+    SMTP_URL: 'mail.example:25',
+    MAIL_FROM: 'a@example.com\r\nBcc: b@example.com',
+    REDIS_URL: 'http://redis.example',
+    RATE_LIMIT: '100',
+    API_RATE_LIMIT: 'fast',
+    RESERVATION_SHARE: '101',
+    PENDING_CAMPAIGNS: '0',
+    PENDING_CAMPAIGN_MIB: 'x',
+    OPEN_RESERVATIONS: '0',
+    COMPLETE_AFTER_DAYS: '-1',
+    LOG_LEVEL: 'loud',
+    METRICS_PORT: '65536',
+    ADMIN_PORT: 'x',
+    ALLOW_PLAINTEXT: 'yes',
+    TRUSTED_PROXIES: 'the-proxy',
+  })
+  const named = faults.map(fault => fault.split(' ')[0]).sort()
+  assert.deepEqual(named, [
+    'ADMIN_PORT',
+    'ALLOW_PLAINTEXT',
+    'API_RATE_LIMIT',
+    'COMPLETE_AFTER_DAYS',
+    'DATABASE_POOL',
+    'DATABASE_URL',
+    'LOG_LEVEL',
+    'MAIL_FROM',
+    'MASTER_KEY',
+    'METRICS_PORT',
+    'MIGRATE_ON_START',
+    'OPEN_RESERVATIONS',
+    'OPERATOR_KEY',
+    'PENDING_CAMPAIGNS',
+    'PENDING_CAMPAIGN_MIB',
+    'PERKLINE_MODE',
+    'PORT',
+    'PUBLIC_URL',
+    'RATE_LIMIT',
+    'REDIS_URL',
+    'RESERVATION_SHARE',
+    'SAMPLE_DATA',
+    'SMTP_URL',
+    'TRUSTED_PROXIES',
+  ])
+})
+
+test('a database server needs both keys, and a mail server a sender', () => {
+  const faults = faultsOf({ DATABASE_URL: server.DATABASE_URL, SMTP_URL: 'smtps://mail.example' })
+  assert.deepEqual(
+    faults.map(fault => fault.split(' is required')[0]),
+    ['MASTER_KEY', 'OPERATOR_KEY', 'MAIL_FROM'],
+  )
+})
+
+test('the sender of e-mails is one address, with or without a name', () => {
+  const mail = { SMTP_URL: 'smtp://mail.example' }
+  const wrong = ['nobody', 'a@', '@b.example', 'eSIM <nobody>', 'a@b.example, c@d.example', 'a@b.example c@d.example']
+  for (const MAIL_FROM of [...wrong, 'eSIM <a@b.example', 'eSIM a@b.example', '<a@b.example> eSIM', 'a@b.example\nx'])
+    refused({ ...mail, MAIL_FROM }, /^MAIL_FROM must be one address/)
+  for (const MAIL_FROM of ['a@b.example', '<a@b.example>', 'eSIM <a@b.example>', '"Банк, eSIM" <a+b@c.example>'])
+    assert.equal(readConfig({ ...mail, MAIL_FROM }).mailFrom, MAIL_FROM)
+})
+
+test('live mode refuses the samples, embedded or not', () => {
+  refused({ PERKLINE_MODE: 'live', SAMPLE_DATA: '1' }, /^SAMPLE_DATA must be 0 in live mode/)
+  refused({ ...server, SAMPLE_DATA: '1' }, /^SAMPLE_DATA must be 0 in live mode/)
+})
+
+test('no message shows a password, a key or a secret', () => {
+  const secret = 'hunter2hunter2'
+  const message = faultsOf({
+    DATABASE_URL: `mysql://user:${secret}@db.example/x`,
+    SMTP_URL: `http://user:${secret}@mail.example`,
+    REDIS_URL: `https://:${secret}@redis.example`,
+    PUBLIC_URL: `ftp://user:${secret}@esim.example`,
+    MASTER_KEY: `${secret},${secret}`,
+    OPERATOR_KEY: secret,
+    MAIL_FROM: `${secret}\n`.repeat(20),
+  }).join('\n')
+  assert.match(message, /DATABASE_URL/)
+  assert.ok(!message.includes(secret), message)
+})
+
+test('a database address that the driver could not read is refused without showing it', () => {
+  for (const url of ['postgres://user:%zz@db.example/x', 'postgres://user:pa#ss@db.example/x', 'postgres:// db/x']) {
+    refused({ ...server, DATABASE_URL: url }, /^DATABASE_URL must be/)
+    assert.ok(
+      !faultsOf({ ...server, DATABASE_URL: url })
+        .join()
+        .includes('user'),
+    )
+  }
+})
+
+test('whole numbers are digits within their limits', () => {
+  for (const value of ['-1', '1.5', '1e3', '0x50', '65536', '٣', '9'.repeat(30), '80 80'])
+    refused({ PORT: value }, /^PORT must be a whole number from 0 to 65535/)
+  assert.equal(readConfig({ PORT: '0' }).port, 0)
+  assert.equal(readConfig({ PORT: ' 65535 ' }).port, 65535)
+})
+
+test('metrics are served at an address of their own', () => {
+  const fault = /^METRICS_PORT must be another than PORT/
+  refused({ METRICS_PORT: '8080' }, fault)
+  refused({ PORT: '9100', METRICS_PORT: '9100', METRICS_HOST: '0.0.0.0' }, fault)
+  refused({ HOST: '::', PORT: '9100', METRICS_PORT: '9100' }, fault)
+  refused({ HOST: '10.0.0.1', METRICS_HOST: '10.0.0.1', METRICS_PORT: '8080' }, fault)
+  assert.equal(readConfig({ HOST: '10.0.0.1', METRICS_PORT: '8080' }).metrics?.port, 8080)
+  assert.equal(readConfig({ PORT: '0', METRICS_PORT: '0' }).metrics?.port, 0)
+})
+
+test('a rate limit is two whole numbers from 1 on', () => {
+  for (const value of ['100', '0/0', '0/5', '5/0', '-1/5', '1.5/5', '5/5/5', 'off', '/5', '5/'])
+    refused({ RATE_LIMIT: value }, /^RATE_LIMIT must be/)
+})
+
+test('a master key is base64 of exactly 32 bytes', () => {
+  const wrong = [
+    Buffer.alloc(31).toString('base64'),
+    Buffer.alloc(33).toString('base64'),
+    Buffer.alloc(32).toString('hex'),
+    `${masterKey.slice(0, 20)}!!!!${masterKey.slice(20)}`,
+    `${masterKey}${masterKey}`,
+    'correct horse battery staple',
+  ]
+  for (const key of wrong) refused({ MASTER_KEY: key }, /^MASTER_KEY must be base64 of 32 bytes; its first key is not$/)
+  refused({ MASTER_KEY: `${masterKey},` }, /its second key is not$/)
+  refused({ MASTER_KEY: `${masterKey},,${otherKey}` }, /its second key is not$/)
+  assert.equal(readConfig({ MASTER_KEY: masterKey.replace(/=+$/, '') }).masterKeys.length, 1)
+})
+
+test('trusted proxies are addresses or networks', () => {
+  for (const value of ['proxy.example', '10.0.0.0/33', '10.0.0', '127.0.0.1,nonsense', '::1/129', '1.2.3.4/'])
+    refused({ TRUSTED_PROXIES: value }, /^TRUSTED_PROXIES must be/)
+  for (const value of ['10.0.0.0/8', '::1', 'fd00::/8', ' 10.0.0.1 , 10.0.0.2 '])
+    assert.ok(readConfig({ TRUSTED_PROXIES: value }).trustedProxies.length > 0, value)
+})
+
+test('the embedded platform makes its keys once, for its owner alone, and keeps them', async t => {
+  const dataDir = join(await folder(t), 'data')
+  const first = withKeys(readConfig({ DATA_DIR: dataDir }))
+  for (const file of keyFiles) assert.equal(statSync(join(dataDir, file)).mode & 0o777, 0o600)
+  assert.equal(statSync(join(dataDir, 'keys')).mode & 0o777, 0o700)
+  assert.equal(first.masterKeys[0]?.length, 32)
+  assert.ok(first.operatorKey.length >= 32)
+  assert.equal(readFileSync(join(dataDir, 'operator.key'), 'utf8').trim(), first.operatorKey)
+  assert.deepEqual(withKeys(readConfig({ DATA_DIR: dataDir })), first)
+  assert.notEqual(withKeys(readConfig({ DATA_DIR: await folder(t) })).operatorKey, first.operatorKey)
+})
+
+test('of several processes at their first start all have the same keys, and no draft of a key stays', async t => {
+  const dataDir = join(await folder(t), 'data')
+  const config = JSON.stringify(new URL('../../src/config.ts', import.meta.url).href)
+  const script = `import { readConfig, withKeys } from ${config}
+    await new Promise(resolve => setTimeout(resolve, ${Date.now() + 1_500} - Date.now()))
+    const { operatorKey, masterKeys } = withKeys(readConfig(process.env))
+    process.stdout.write(operatorKey + masterKeys[0].toString('hex'))`
+  const keysOf = async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      env: { DATA_DIR: dataDir },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    return text(child.stdout)
+  }
+  const keys = await Promise.all(Array.from({ length: 4 }, keysOf))
+  assert.equal(keys[0]?.length, 128)
+  assert.equal(new Set(keys).size, 1)
+  assert.deepEqual(readdirSync(dataDir, { recursive: true }).sort(), ['keys', ...keyFiles])
+})
+
+test('a master key that version 0.2 left beside the database is moved, also when an earlier move was cut off', async t => {
+  for (const isCutOff of [false, true]) {
+    const dataDir = await folder(t)
+    writeFileSync(join(dataDir, 'master.key'), `${masterKey}\n`, { mode: 0o600 })
+    if (isCutOff) {
+      mkdirSync(join(dataDir, 'keys'))
+      writeFileSync(join(dataDir, 'keys', 'master.key'), `${masterKey}\n`, { mode: 0o600 })
+    }
+    assert.deepEqual(withKeys(readConfig({ DATA_DIR: dataDir })).masterKeys, [Buffer.alloc(32, 7)])
+    assert.deepEqual(readdirSync(dataDir, { recursive: true }).sort(), ['keys', ...keyFiles])
+    assert.equal(statSync(join(dataDir, 'keys', 'master.key')).mode & 0o777, 0o600)
+  }
+})
+
+test('two different master keys in one data folder: neither is thrown away', async t => {
+  const dataDir = await folder(t)
+  mkdirSync(join(dataDir, 'keys'))
+  const [former, present] = [join(dataDir, 'master.key'), join(dataDir, 'keys', 'master.key')]
+  writeFileSync(former, masterKey)
+  writeFileSync(present, otherKey)
+  assert.throws(
+    () => withKeys(readConfig({ DATA_DIR: dataDir })),
+    (error: unknown) =>
+      error instanceof ConfigError && error.message.includes(`${former} and ${present} hold different`),
+  )
+  assert.deepEqual([readFileSync(former, 'utf8'), readFileSync(present, 'utf8')], [masterKey, otherKey])
+})
+
+test('keys that are given are used and not written down', async t => {
+  const dataDir = await folder(t)
+  const config = withKeys(readConfig({ DATA_DIR: dataDir, MASTER_KEY: masterKey, OPERATOR_KEY: operatorKey }))
+  assert.deepEqual([config.operatorKey, config.masterKeys], [operatorKey, [Buffer.alloc(32, 7)]])
+  assert.deepEqual(readdirSync(dataDir), [])
+})
+
+test('a key file that is empty or cut short is refused, naming the file', async t => {
+  for (const file of keyFiles) {
+    for (const content of ['', '\n', 'abc']) {
+      const dataDir = await folder(t)
+      mkdirSync(join(dataDir, 'keys'))
+      writeFileSync(join(dataDir, file), content)
+      assert.throws(
+        () => withKeys(readConfig({ DATA_DIR: dataDir })),
+        (error: Error) => error instanceof ConfigError && error.message.includes(join(dataDir, file)),
+        `${file}: ${JSON.stringify(content)}`,
+      )
+    }
+  }
+})
+
+test('a data folder that can’t be one is named with its setting', async t => {
+  const file = join(await folder(t), 'file')
+  writeFileSync(file, '')
+  for (const dataDir of [file, join(file, 'below')])
+    assert.throws(
+      () => withKeys(readConfig({ DATA_DIR: dataDir })),
+      (error: unknown) => error instanceof ConfigError && /DATA_DIR must be a folder.*file/.test(error.message),
+    )
+})
+
+test('a command finds the platform and its key by the settings, or by the data folder', async t => {
+  const dataDir = await folder(t)
+  assert.throws(() => readClientConfig({ DATA_DIR: dataDir }), ConfigError)
+  const { operatorKey: made } = withKeys(readConfig({ DATA_DIR: dataDir }))
+  assert.deepEqual(readClientConfig({ DATA_DIR: dataDir }), { url: 'http://127.0.0.1:8080', operatorKey: made })
+  assert.deepEqual(readClientConfig({ PERKLINE_URL: 'https://p.example/', OPERATOR_KEY: operatorKey }), {
+    url: 'https://p.example',
+    operatorKey,
+  })
+  assert.throws(() => readClientConfig({ PERKLINE_URL: 'p.example', OPERATOR_KEY: operatorKey }), /PERKLINE_URL/)
+})
+
+test('a command says where it looked for the operator’s key', async t => {
+  const dataDir = await folder(t)
+  assert.throws(
+    () => readClientConfig({ DATA_DIR: dataDir }),
+    (error: Error) =>
+      ['OPERATOR_KEY', 'OPERATOR_KEY_FILE', join(dataDir, 'operator.key')].every(place =>
+        error.message.includes(place),
+      ),
+  )
+  const file = join(dataDir, 'key')
+  writeFileSync(file, `${operatorKey}\n`)
+  assert.equal(readClientConfig({ OPERATOR_KEY_FILE: file }).operatorKey, operatorKey)
+})
+
+test('a command sends its key over http to this machine only', () => {
+  const client = (url: string, more = {}) => readClientConfig({ PERKLINE_URL: url, OPERATOR_KEY: operatorKey, ...more })
+  for (const url of ['http://p.example', 'http://10.0.0.1:8080', 'http://[fd00::1]:8080', 'http://127.0.0.1.p.example'])
+    assert.throws(() => client(url), /PERKLINE_URL must start with https:/, url)
+  for (const url of ['http://localhost:8080', 'http://127.0.0.2', 'http://[::1]:8080', 'https://p.example'])
+    assert.equal(client(url).url, url)
+  assert.equal(client('http://p.example', { ALLOW_PLAINTEXT: '1' }).url, 'http://p.example')
+})
+
+test('five settings may stand in files', async t => {
+  const path = await folder(t)
+  const values = {
+    DATABASE_URL: server.DATABASE_URL,
+    MASTER_KEY: `${masterKey},${otherKey}`,
+    OPERATOR_KEY: operatorKey,
+    SMTP_URL: 'smtps://user:word@mail.example',
+    REDIS_URL: 'rediss://redis.example',
+  }
+  const files = Object.entries(values).map(([name, value]) => {
+    writeFileSync(join(path, name), `${value}\n`, { mode: 0o600 })
+    return [`${name}_FILE`, join(path, name)]
+  })
+  const mail = { MAIL_FROM: 'esim@bank.example' }
+  assert.deepEqual(readConfig({ ...Object.fromEntries(files), ...mail }), readConfig({ ...values, ...mail }))
+  for (const [name = '', file = ''] of files) {
+    const plain = name.replace('_FILE', '') as keyof typeof values
+    const others = { ...values, ...mail, [plain]: '' }
+    refused({ ...values, ...mail, [name]: file }, new RegExp(`^${plain} and ${name} are both set`))
+    refused(
+      { ...others, [name]: join(path, 'absent') },
+      new RegExp(`^${name} must name a file that this user can read`),
+    )
+    writeFileSync(join(path, 'empty'), '\n')
+    refused({ ...others, [name]: join(path, 'empty') }, new RegExp(`^${name} names .*empty, which is empty$`))
+  }
+})
+
+test('live mode sends nothing unencrypted to another machine', () => {
+  const mail = { MAIL_FROM: 'esim@bank.example' }
+  const elsewhere: [string, string[], string[]][] = [
+    [
+      'DATABASE_URL',
+      [
+        'postgres://p@db.example/p',
+        'postgres://p@10.0.0.1/p?sslmode=disable',
+        'postgres://p@localhost/p?host=db.example',
+        'postgres://p@db.example/p?ssl=0',
+      ],
+      [
+        'postgres://p@db.example/p?sslmode=require',
+        'postgres://p@db.example/p?ssl=true',
+        'postgres://p@127.0.0.1/p',
+        'postgres://p@[::1]/p',
+        'postgres:///p',
+        'postgres://p@%2Fvar%2Frun%2Fpostgresql/p',
+        'postgres://p@localhost/p?host=%2Fvar%2Frun%2Fpostgresql',
+        'postgres://p@db.example/p?host=/var/run/postgresql',
+      ],
+    ],
+    [
+      'SMTP_URL',
+      ['smtp://mail.example', 'smtp://mail.example?requireTLS=false', 'smtp://mail.example?ignoreTLS=true'],
+      ['smtps://mail.example', 'smtp://mail.example?requireTLS=true', 'smtp://localhost:25', 'smtp://[::1]:25'],
+    ],
+    [
+      'REDIS_URL',
+      ['redis://redis.example', 'redis://:w@10.0.0.1:6379'],
+      ['rediss://redis.example', 'redis://127.0.0.1'],
+    ],
+  ]
+  for (const [name, plain, safe] of elsewhere) {
+    for (const url of plain) {
+      refused({ ...server, ...mail, [name]: url }, new RegExp(`^${name} must use TLS`))
+      assert.deepEqual(faultsOf({ ...server, ...mail, [name]: url, ALLOW_PLAINTEXT: '1' }), [])
+      assert.deepEqual(faultsOf({ ...server, ...mail, [name]: url, PERKLINE_MODE: 'sandbox' }), [])
+    }
+    for (const url of safe) assert.deepEqual(faultsOf({ ...server, ...mail, [name]: url }), [], url)
+  }
+})
+
+test('a database URL without a host leads where PGHOST says', () => {
+  const nowhere = { ...server, DATABASE_URL: 'postgres:///perkline' }
+  refused({ ...nowhere, PGHOST: 'db.example' }, /^DATABASE_URL must use TLS/)
+  for (const PGHOST of ['', 'localhost', '/var/run/postgresql']) assert.deepEqual(faultsOf({ ...nowhere, PGHOST }), [])
+  const encrypted = { ...nowhere, DATABASE_URL: 'postgres:///perkline?sslmode=verify-full', PGHOST: 'db.example' }
+  assert.deepEqual(faultsOf(encrypted), [])
+})
+
+test('the admin interface has an address that nothing else has', () => {
+  refused({ ADMIN_PORT: '8080' }, /^ADMIN_PORT must be another than PORT/)
+  refused({ ADMIN_PORT: '9100', METRICS_PORT: '9100' }, /^ADMIN_PORT must be another than METRICS_PORT/)
+  assert.deepEqual(readConfig({ ADMIN_PORT: '9200' }).admin, { host: '127.0.0.1', port: 9200 })
+  assert.equal(readConfig({ HOST: '10.0.0.1', ADMIN_PORT: '8080' }).admin?.port, 8080)
+})
+
+test('names that are no settings but look like ours are told, with what may be meant', () => {
+  const meant: [name: string, setting: string][] = [
+    ['MASTERKEY', 'MASTER_KEY'],
+    ['MASTER_KEYS', 'MASTER_KEY'],
+    ['REDIS', 'REDIS_URL'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['PUBLIC_ULR', 'PUBLIC_URL'],
+    ['PERKLINE_PORTT', ''],
+    ['PERKLINE_PUBLIC_URL', 'PUBLIC_URL'],
+    ['database_url', 'DATABASE_URL'],
+    ['OPERATOR_KEYFILE', 'OPERATOR_KEY_FILE'],
+  ]
+  for (const [name, setting] of meant) {
+    const [told = ''] = unknownSettings([name])
+    assert.ok(told.startsWith(`${name} is not a setting`) && told.includes(setting && `did you mean ${setting}?`), told)
+  }
+  const others = [
+    'PATH',
+    'HOME',
+    'HOSTNAME',
+    'MAIL',
+    'SHELL',
+    'LANG',
+    'TERM',
+    'PWD',
+    'USER',
+    'LOGNAME',
+    'EDITOR',
+    'POST',
+  ]
+  const containers = ['REDIS_SERVICE_HOST', 'PERKLINE_SERVICE_HOST', 'PERKLINE_PORT', 'PERKLINE_PORT_8080_TCP']
+  const npm = ['npm_command', 'npm_package_name', 'NODE_ENV', 'INIT_CWD', 'DISPLAY', 'SSH_AUTH_SOCK', 'XDG_DATA_DIRS']
+  const own = [...settingsHelp.map(({ name }) => name), 'PERKLINE_URL']
+  assert.deepEqual(unknownSettings([...others, ...containers, ...npm, ...own]), [])
+})
+
+test('the help names every setting that is read', () => {
+  const asked = new Set<string>()
+  const env = new Proxy({} as Record<string, string>, {
+    get: (_, name) => {
+      asked.add(String(name))
+      return undefined
+    },
+  })
+  readConfig(env)
+  const helped = settingsHelp.map(({ name }) => name)
+  assert.deepEqual(
+    [...asked].filter(name => !helped.includes(name)),
+    [],
+  )
+})
+
+test('.env.example has every setting once, each commented out, and can be used as it stands', () => {
+  const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8')
+  const names = [...example.matchAll(/^#([A-Z_]+)=/gm)].map(([, name]) => name)
+  assert.deepEqual(names.sort(), settingsHelp.map(({ name }) => name).sort())
+  assert.doesNotMatch(example, /^[^#\n]/m)
+})

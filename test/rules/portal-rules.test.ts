@@ -1,0 +1,382 @@
+/** What the portal works out by itself: words, days in a time zone, addresses, the platform's faults at the fields of a form. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { csvText } from '../../portal/src/api/csv.ts'
+import { ApiError } from '../../portal/src/api/errors.ts'
+import { faultsByField, faultText } from '../../portal/src/api/faults.ts'
+import {
+  counting,
+  day,
+  manyOf,
+  oneOf,
+  parseSearch,
+  searchParams,
+  stringifySearch,
+  tableFields,
+  text,
+} from '../../portal/src/app/search.ts'
+import { stagesOf, todayOf, wayOfLife } from '../../portal/src/campaigns/life.ts'
+import { createFormat } from '../../portal/src/i18n/format.ts'
+import { firstLanguage } from '../../portal/src/i18n/language.ts'
+import { createNames } from '../../portal/src/i18n/names.ts'
+import { counted } from '../../portal/src/i18n/texts.ts'
+import { addDays, daysOfPeriod, fromZoned, isTimeZone, periodOfDays, toZoned } from '../../portal/src/i18n/time-zone.ts'
+import { checkText } from '../../portal/src/operator/audit-texts.ts'
+import { sortedPage } from '../../portal/src/ui/data-table/columns.ts'
+import { profileSearchOf } from '../../portal/src/ui/profile-search.ts'
+import { statusTexts } from '../../portal/src/ui/status-texts.ts'
+import { campaignChecks } from '../../src/campaigns/lifecycle/audit-checks.ts'
+import { bankStatuses, campaignStatuses, reportingStages } from '../../src/campaigns/lifecycle/lifecycle.ts'
+import { orderStatuses } from '../../src/esim/orders/lifecycle.ts'
+import { auditChecks } from '../../src/esim/stock/audit-checks.ts'
+
+suite('words', () => {
+  test('the first language that the portal speaks', () => {
+    const cases: [string[], string][] = [
+      [['uk'], 'uk'],
+      [['uk-UA', 'en'], 'uk'],
+      [['de-AT', 'en-GB', 'uk'], 'en'],
+      [['pl', 'UK'], 'uk'],
+      [['de'], 'en'],
+      [[], 'en'],
+    ]
+    for (const [wanted, language] of cases) assert.equal(firstLanguage(wanted), language, wanted.join())
+  })
+
+  test('names of partners, countries and currencies are in the language of the page', () => {
+    const [en, uk] = [createNames('en'), createNames('uk')]
+    const cases: [string, string, string][] = [
+      [en.of({ name: 'Гросер', nameEn: 'Grocer' }), uk.of({ name: 'Гросер', nameEn: 'Grocer' }), 'Grocer Гросер'],
+      [en.of({ name: 'Alpha Bank' }), uk.of({ name: 'Alpha Bank', nameEn: null }), 'Alpha Bank Alpha Bank'],
+      [
+        en.of({ nameUk: 'Київстар', nameEn: '' }),
+        uk.of({ nameUk: 'Київстар', nameEn: 'Kyivstar' }),
+        'Київстар Київстар',
+      ],
+      [en.country('ua'), uk.country('UA'), 'Ukraine Україна'],
+      [en.country('QQ', 'Erewhon'), uk.country('not a code'), 'Erewhon not a code'],
+      [en.currency('PLN'), uk.currency('PLN'), 'Polish Zloty польський злотий'],
+    ]
+    for (const [english, ukrainian, expected] of cases) assert.equal(`${english} ${ukrainian}`, expected)
+  })
+
+  test('counts take the form of their language', () => {
+    const uk = { one: 'кампанія', few: 'кампанії', many: 'кампаній', other: 'кампанії' }
+    const counts = [0, 1, 2, 5, 11, 14, 21, 22, 25, 1.5]
+    assert.deepEqual(
+      counts.map(count => counted('uk', count, uk)),
+      [
+        '0 кампаній',
+        '1 кампанія',
+        '2 кампанії',
+        '5 кампаній',
+        '11 кампаній',
+        '14 кампаній',
+        '21 кампанія',
+        '22 кампанії',
+      ].concat(['25 кампаній', '1,5 кампанії']),
+    )
+    assert.deepEqual(
+      [counted('en', 1, { one: 'day', other: 'days' }), counted('en', 21, { one: 'day', other: 'days' })],
+      ['1 day', '21 days'],
+    )
+  })
+
+  test('every status of the platform has its words, and no other', () => {
+    const lists = {
+      campaign: campaignStatuses,
+      participation: bankStatuses,
+      reporting: reportingStages,
+      order: [...orderStatuses, 'withdrawn'],
+    }
+    for (const [kind, statuses] of Object.entries(lists))
+      for (const language of ['en', 'uk'] as const)
+        assert.deepEqual(Object.keys(statusTexts[language][kind as keyof typeof lists]).sort(), [...statuses].sort())
+  })
+})
+
+test('every check of the audit has its words in both languages; what breaks one is told as the platform tells it', () => {
+  const checks = [...auditChecks, ...campaignChecks, { code: 'sealed-profiles', name: 'sealed', holds: 'all open' }]
+  for (const { code, name, holds } of checks) {
+    const told = checkText({ code, name, ok: true, detail: holds }, 'uk', String)
+    for (const text of [told.name, told.detail]) assert.match(text, /^[^a-z]*$/i, name)
+    assert.notEqual(checkText({ code, name, ok: true, detail: holds }, 'en', String).name, name)
+    assert.equal(
+      checkText({ code, name, ok: false, detail: 'order 7 is lost' }, 'uk', String).detail,
+      'order 7 is lost',
+    )
+  }
+  const params = { profiles: 10, tariffs: 2, free: 4, reserved: 3, sold: 2, withdrawn: 1 }
+  const books = { code: 'profile-states', name: 'states', ok: true, detail: 'in English', params }
+  assert.deepEqual(
+    checkText(books, 'uk', value => `${value}!`),
+    {
+      name: 'Кожен профіль вільний, зарезервований, проданий або вилучений',
+      detail: 'Профілів: 10!, тарифів: 2!. Вільних 4!, зарезервованих 3!, проданих 2!, вилучених 1!',
+    },
+  )
+  const unknown = { code: 'new-check', name: 'A new check', ok: true, detail: 'It holds' }
+  assert.deepEqual(checkText(unknown, 'uk', String), { name: 'A new check', detail: 'It holds' })
+})
+
+suite('figures', () => {
+  // Spaces that do not break are shown as plain ones here.
+  const plain = (written: string) => written.replace(/[\u00a0\u202f\u2009]/g, ' ')
+  const uk = createFormat('uk', 'Europe/Kyiv')
+  const en = createFormat('en', 'Europe/Kyiv')
+
+  test('money, percentages, sizes', () => {
+    assert.equal(plain(uk.money(1250000.5, 'UAH')), '1 250 000,50 ₴')
+    assert.equal(en.money(0.1, 'EUR'), '€0.10')
+    assert.equal(plain(uk.money(7)), '7,00')
+    assert.equal(plain(uk.percent(5.5)), '5,5%')
+    assert.deepEqual([0, 1, 198, 1000, 1_250_000].map(en.bytes).map(plain), [
+      '0 bytes',
+      '1 byte',
+      '198 bytes',
+      '1 kB',
+      '1.3 MB',
+    ])
+    assert.deepEqual([1, 3, 198].map(uk.bytes).map(plain), ['1 байт', '3 байти', '198 байтів'])
+  })
+
+  test('mobile data as people say it', () => {
+    const said = [100, 500, 1000, 1024, 1536, 3072, 10_240, 1500].map(en.dataVolume).map(plain)
+    assert.deepEqual(said, ['100 MB', '500 MB', '1 GB', '1 GB', '1.5 GB', '3 GB', '10 GB', '1,500 MB'])
+    assert.equal(plain(uk.dataVolume(15_360)), '15 ГБ')
+  })
+
+  test('a phone number or an ICCID as people type it', () => {
+    assert.deepEqual(profileSearchOf(' +380 (67) 123-45-67 '), { msisdn: '+380671234567' })
+    assert.deepEqual(profileSearchOf('8938003 9912345678 90'), { iccid: '8938003991234567890' })
+    for (const wrong of ['', '0671234567', 'abc', '+', '893800399123456789012'])
+      assert.equal(profileSearchOf(wrong), null)
+  })
+
+  test('a period of whole days ends with its last day; another shows its times', () => {
+    assert.equal(plain(en.period('2026-10-31T22:00:00Z', '2026-11-30T22:00:00Z')), '1 – 30 Nov 2026')
+    assert.equal(plain(en.period('2026-11-09T22:00:00Z', '2026-11-10T22:00:00Z')), '10 Nov 2026')
+    assert.match(
+      plain(en.period('2026-11-01T00:00:00Z', '2026-12-01T00:00:00Z')),
+      /^1 Nov 2026, 02:00 – 1 Dec 2026, 02:00$/,
+    )
+  })
+
+  test('how long until, how long ago', () => {
+    const now = new Date('2026-11-10T12:00:00Z')
+    const at = ['2026-11-13T13:00:00Z', '2026-11-10T15:59:00Z', '2026-11-10T11:58:00Z', '2026-11-10T12:00:30Z']
+    assert.deepEqual(
+      at.map(each => en.relative(each, now)),
+      ['in 3 days', 'in 3 hours', '2 minutes ago', 'this minute'],
+    )
+  })
+})
+
+suite('days in a time zone', () => {
+  test('there and back, also where clocks are changed', () => {
+    const cases: [string, string, string][] = [
+      ['2026-11-10 00:00:00', 'Europe/Kyiv', '2026-11-09T22:00:00.000Z'],
+      ['2026-07-10 00:00:00', 'Europe/Kyiv', '2026-07-09T21:00:00.000Z'],
+      ['2026-03-29 00:00:00', 'Europe/Kyiv', '2026-03-28T22:00:00.000Z'],
+      ['2026-03-30 00:00:00', 'Europe/Kyiv', '2026-03-29T21:00:00.000Z'],
+      ['2026-10-25 00:00:00', 'Europe/Kyiv', '2026-10-24T21:00:00.000Z'],
+      ['2026-10-26 00:00:00', 'Europe/Kyiv', '2026-10-25T22:00:00.000Z'],
+      ['2026-11-10 13:30:15', 'America/New_York', '2026-11-10T18:30:15.000Z'],
+      ['2026-11-10 00:00:00', 'Asia/Kolkata', '2026-11-09T18:30:00.000Z'],
+      ['2026-11-10 00:00:00', 'Pacific/Kiritimati', '2026-11-09T10:00:00.000Z'],
+      ['2026-11-10 00:00:00', 'UTC', '2026-11-10T00:00:00.000Z'],
+    ]
+    for (const [local, zone, instant] of cases) {
+      assert.equal(fromZoned(local, zone).toISOString(), instant, `${local} ${zone}`)
+      assert.equal(toZoned(instant, zone), local)
+    }
+  })
+
+  test('a time that there is twice is the earlier one, one that is skipped counts on', () => {
+    assert.equal(fromZoned('2026-10-25 03:30:00', 'Europe/Kyiv').toISOString(), '2026-10-25T00:30:00.000Z')
+    assert.equal(fromZoned('2026-03-29 03:30:00', 'Europe/Kyiv').toISOString(), '2026-03-29T01:30:00.000Z')
+  })
+
+  test('every hour of a year is found again', () => {
+    for (const zone of ['Europe/Kyiv', 'America/St_Johns', 'Australia/Lord_Howe']) {
+      let ambiguous = 0
+      for (let at = Date.parse('2026-01-01T00:00:00Z'); at < Date.parse('2027-01-01T00:00:00Z'); at += 3_600_000) {
+        const found = fromZoned(toZoned(new Date(at), zone), zone).getTime()
+        if (found !== at) ambiguous++
+        assert.equal(toZoned(new Date(found), zone), toZoned(new Date(at), zone))
+      }
+      assert.ok(ambiguous <= 1, `${zone}: ${ambiguous} hours are not found again`)
+    }
+  })
+
+  test('a period of days takes in its last day, and is known as such in its own zone only', () => {
+    const period = periodOfDays('2026-10-20', '2026-10-31', 'Europe/Kyiv')
+    assert.deepEqual(period, { dateFrom: '2026-10-19T21:00:00.000Z', dateTo: '2026-10-31T22:00:00.000Z' })
+    assert.deepEqual(daysOfPeriod(period.dateFrom, period.dateTo, 'Europe/Kyiv'), {
+      from: '2026-10-20',
+      to: '2026-10-31',
+    })
+    assert.equal(daysOfPeriod(period.dateFrom, period.dateTo, 'UTC'), null)
+    assert.deepEqual([addDays('2026-12-31', 1), addDays('2026-03-01', -1)], ['2027-01-01', '2026-02-28'])
+    assert.deepEqual([isTimeZone('Europe/Kyiv'), isTimeZone('Mars'), isTimeZone(null)], [true, false, false])
+  })
+})
+
+suite('addresses', () => {
+  const search = searchParams({
+    ...tableFields(['name', 'dateFrom']),
+    name: text,
+    from: day,
+    status: manyOf(['active', 'approved']),
+    tab: oneOf(['banks', 'terminals']),
+    size: counting,
+  })
+
+  test('what an address says wrongly is passed over', () => {
+    const cases: [string, object][] = [
+      ['', {}],
+      ['?page=2&sortBy=name&sortOrder=DESC', { page: 2, sortBy: 'name', sortOrder: 'DESC' }],
+      ['?page=0&sortBy=secret&sortOrder=up', {}],
+      ['?page=1.5&size=-1&from=2026-02-31', {}],
+      ['?name=007&from=2026-02-28', { name: '007', from: '2026-02-28' }],
+      ['?name=%20&name=b', {}],
+      ['?status=approved&status=active&status=gone', { status: ['active', 'approved'] }],
+      ['?status=active&tab=banks&other=1', { status: ['active'], tab: 'banks' }],
+    ]
+    for (const [address, fields] of cases) assert.deepEqual(search(parseSearch(address)), fields, address)
+  })
+
+  test('what is written is read again', () => {
+    const fields = { page: 3, name: 'a&b = 100 %', status: ['active', 'approved'] as const }
+    assert.equal(
+      stringifySearch({ ...fields, tab: undefined }),
+      '?page=3&name=a%26b+%3D+100+%25&status=active&status=approved',
+    )
+    assert.deepEqual(search(parseSearch(stringifySearch(fields))), fields)
+    assert.equal(stringifySearch({ page: undefined }), '')
+  })
+})
+
+suite('faults', () => {
+  test('the validator’s forms in people’s words', () => {
+    const cases: [string, string, string][] = [
+      ['given', 'Fill this in', 'Заповніть це поле'],
+      ['shorter than or equal to 27 characters', 'At most 27 characters', 'Щонайбільше 27 символів'],
+      ['longer than or equal to 1 character', 'Fill this in', 'Заповніть це поле'],
+      ['at least 0', '0 or more', '0 або більше'],
+      ['at most 100', '100 or less', '100 або менше'],
+      [
+        '1 to 64 letters, digits, dots, underscores or hyphens, the first a letter or digit',
+        '1 to 64 Latin letters, digits, dots, underscores or hyphens',
+        'Від 1 до 64 латинських літер, цифр, крапок, підкреслень або дефісів',
+      ],
+      ['an ISO 3166-1 alpha-2 code in upper case, or global', 'Choose a country', 'Виберіть країну'],
+      [
+        'an ISO 4217 code: three upper-case letters',
+        'A currency code of three capital letters, such as UAH',
+        'Код валюти з трьох великих літер, наприклад UAH',
+      ],
+      ['a domain name', 'A domain name, such as shop.example', 'Доменне ім’я, наприклад shop.example'],
+      ['a whole number from 1 to 100', 'A whole number from 1 to 100', 'Ціле число від 1 до 100'],
+      ['at most 200 characters', 'At most 200 characters', 'Щонайбільше 200 символів'],
+      [
+        'one line of 1 to 200 characters, or empty',
+        '1 to 200 characters, in one line',
+        'Від 1 до 200 символів, в один рядок',
+      ],
+      ['in another form', 'Must be in another form', 'Має бути: in another form'],
+    ]
+    for (const [requirement, en, uk] of cases)
+      assert.deepEqual(
+        [faultText({ field: 'x', requirement }, 'en'), faultText({ field: 'x', requirement }, 'uk')],
+        [en, uk],
+      )
+  })
+
+  test('each at its field; what belongs to none is told apart', () => {
+    const messages = [
+      'name must be shorter than or equal to 27 characters',
+      'terminals.3.terminal_id must be given',
+      'participantsIds must be a list of at least 1',
+      'secret must be omitted',
+      'At least one bank must approve participation first',
+    ]
+    const error = new ApiError(400, messages, null)
+    assert.deepEqual(faultsByField(error, ['name', 'terminals', 'participantsIds', 'minAmount'], 'en'), {
+      byField: {
+        name: 'At most 27 characters',
+        terminals: '3.terminal_id: Fill this in',
+        participantsIds: 'Choose at least 1',
+      },
+      others: ['secret must be omitted', 'At least one bank must approve participation first'],
+    })
+  })
+})
+
+suite('tables', () => {
+  const rows = [
+    { name: 'b', sum: 2 },
+    { name: 'a', sum: null },
+    { name: 'c', sum: 10 },
+  ]
+  const values = { name: (row: (typeof rows)[0]) => row.name, sum: (row: (typeof rows)[0]) => row.sum }
+  const names = (by: string, order: 'ASC' | 'DESC', page = 1, size = 10) =>
+    sortedPage(rows, { by, order }, page, size, values)
+      .rows.map(({ name }) => name)
+      .join('')
+
+  test('are sorted as numbers and as text, and cut into pages', () => {
+    assert.deepEqual([names('name', 'ASC'), names('sum', 'ASC'), names('sum', 'DESC')], ['abc', 'abc', 'cba'])
+    assert.deepEqual([names('none', 'ASC'), names('name', 'ASC', 2, 2), names('name', 'ASC', 9, 2)], ['bac', 'c', 'c'])
+    assert.deepEqual(sortedPage([], { by: 'name', order: 'ASC' }, 1, 10, {}).paging, {
+      page: 1,
+      totalPages: 0,
+      totalItems: 0,
+    })
+  })
+
+  test('leave as CSV that no spreadsheet takes for formulas', () => {
+    assert.equal(
+      csvText([
+        ['id', 'name'],
+        ['=1+1', 'a "b", c'],
+        [-5, null],
+        ['+380', 'two\nlines'],
+        [true, 'ї'],
+      ]),
+      '\uFEFF"id","name"\r\n"\'=1+1","a ""b"", c"\r\n-5,\r\n"\'+380","two\nlines"\r\ntrue,"ї"\r\n',
+    )
+  })
+})
+
+suite('a campaign’s life', () => {
+  const campaign = {
+    createdAt: '2026-10-01T00:00:00Z',
+    dateFrom: '2026-11-01T00:00:00Z',
+    dateTo: '2026-12-01T00:00:00Z',
+  }
+  const share = (status: (typeof campaignStatuses)[number], now: string) =>
+    todayOf({ ...campaign, status }, new Date(now))
+
+  test('today’s place is told where time alone brings the next state', () => {
+    assert.equal(share('active', '2026-11-16T00:00:00Z'), 0.5)
+    assert.equal(share('active', '2026-12-02T00:00:00Z'), 1)
+    assert.equal(share('approved', '2026-10-01T00:00:00Z'), 0)
+    assert.equal(share('awaitingBankApproval', '2026-10-16T00:00:00Z'), null)
+  })
+
+  test('stages behind, here and ahead', () => {
+    const states = (status: (typeof campaignStatuses)[number]) =>
+      stagesOf(status)
+        .map(({ state }) => state)
+        .join(' ')
+    assert.equal(states('awaitingBankApproval'), `current${' next'.repeat(8)}`)
+    assert.equal(states('active'), `done done done current${' next'.repeat(5)}`)
+    assert.equal(states('completed'), Array(9).fill('done').join(' '))
+    assert.deepEqual(
+      stagesOf('deleted').map(({ status }) => status),
+      ['awaitingBankApproval', 'deleted'],
+    )
+    assert.deepEqual(wayOfLife, campaignStatuses.slice(0, 9))
+  })
+})
