@@ -15,7 +15,7 @@ export type ImportOptions = OutputOptions & {
 type ImportResult = { imported: number; duplicates: number; rejected: number }
 type ImportLine = { reject?: Reject; result?: ImportResult }
 
-/** `perkline profiles import FILE.csv` (contract/contract/operations.md, "The stock file"): memory is bounded, however long the file is. */
+/** `perkline profiles import FILE.csv` (contract/contract/contract/operations.md, "The stock file"): memory is bounded, however long the file is. */
 export async function importProfiles(path: string, options: ImportOptions): Promise<void> {
   const { rejects: rejectsPath } = options
   if (rejectsPath !== undefined && !options.skipInvalid)

@@ -1,4 +1,4 @@
-/** What an apply changes, entry by entry and field by field (contract/contract/operations.md, "The directory file"). */
+/** What an apply changes, entry by entry and field by field (contract/contract/contract/operations.md, "The directory file"). */
 import { type EntryKind, type EntryTable, entryKinds, type FieldValues } from './tables.ts'
 
 /** `[old, new]`; old is null in a new entry. */

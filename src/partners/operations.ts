@@ -1,4 +1,4 @@
-/** What the platform's operator does with the directory (contract/contract/operations.md, "The directory file"). */
+/** What the platform's operator does with the directory (contract/contract/contract/operations.md, "The directory file"). */
 import type { Clock } from '../clock.ts'
 import { type Database, type Queryable, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'

@@ -1,5 +1,5 @@
 /**
- * Removes personal data that is older than the settings allow (contract/contract/contract/security.md, "Personal data"). Each call does a bounded
+ * Removes personal data that is older than the settings allow (contract/contract/contract/contract/security.md, "Personal data"). Each call does a bounded
  * piece; what several processes do at once, one of them does.
  */
 import { tellSegmentChanged } from '../campaigns/lifecycle/moves-store.ts'

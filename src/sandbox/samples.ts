@@ -1,4 +1,4 @@
-/** Loads the sample directory and stock into an empty database (contract/contract/operations.md, "Two commands"): what a newcomer plays with. */
+/** Loads the sample directory and stock into an empty database (contract/contract/contract/operations.md, "Two commands"): what a newcomer plays with. */
 import { randomBytes } from 'node:crypto'
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'
 import { addUser, issueCredential, type UserOwner } from '../access/operations.ts'

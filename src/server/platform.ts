@@ -65,7 +65,7 @@ const mostOffsetSeconds = 60
 /** For tokens and logins, and for what each process looks up every `pollMs`. */
 const accessConnections = 3
 const startAgainMs = 1_000
-/** Requests under way when it stops get this long to finish (contract/contract/operations.md, "Settings"). */
+/** Requests under way when it stops get this long to finish (contract/contract/contract/operations.md, "Settings"). */
 const finishWithinMs = 30_000
 const mailTimeoutMs = 10_000
 const portalFolder = fileURLToPath(new URL('../../portal/dist', import.meta.url))

@@ -1,4 +1,4 @@
-/** What nobody can take from sales: connections, also while others' reads are slow or a table is locked (security.md, R2). */
+/** What nobody can take from sales: connections, also while others' reads are slow or a table is locked (contract/limits.md, "Costly reads"). */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import pg from 'pg'

@@ -29,7 +29,7 @@ test('the bill of materials of a production installation needs no development pa
   const folder = mkdtempSync(join(tmpdir(), 'perkline-sbom-'))
   t.after(() => rmSync(folder, { recursive: true }))
   for (const file of ['package.json', 'package-lock.json', 'bin/package.json', 'portal/package.json'])
-    cpSync(new URL(`../${file}`, import.meta.url), join(folder, file))
+    cpSync(new URL(`../../${file}`, import.meta.url), join(folder, file))
   const [, args = ''] =
     /`npm (sbom [^`]+)`/.exec(readFileSync(new URL('../../SECURITY.md', import.meta.url), 'utf8')) ?? []
   const { status, stdout, stderr } = spawnSync('npm', args.split(' '), { cwd: folder, encoding: 'utf8' })

@@ -1,4 +1,4 @@
-/** Taking free profiles out of sale for good (contract/contract/operations.md, "The stock file"). */
+/** Taking free profiles out of sale for good (contract/contract/contract/operations.md, "The stock file"). */
 import type { Queryable } from '../../db/database.ts'
 import { tell } from '../../events/tell.ts'
 import { newOrderId } from '../orders/order-id.ts'

@@ -1,6 +1,6 @@
 /**
  * Reads of people and exports: each partner has few at once, and they have connections of their own, so that nothing else waits for
- * them (security.md, R2).
+ * them (contract/limits.md, "Costly reads").
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AsideKind, Database, Queryable } from '../../db/database.ts'

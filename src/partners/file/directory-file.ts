@@ -24,7 +24,7 @@ const clearer = new Map<string, string>([
 const maxCharacters = 16 * 1024 * 1024
 
 /**
- * Reads the directory file (contract/contract/operations.md, "The directory file"), YAML 1.2. `files` holds the texts of the terminalsFile
+ * Reads the directory file (contract/contract/contract/operations.md, "The directory file"), YAML 1.2. `files` holds the texts of the terminalsFile
  * entries by their path as the YAML writes it. Gives what the file states, or every fault with its path and line.
  */
 export function readDirectory(

@@ -1,4 +1,4 @@
-/** The rules of the directory file, key by key (contract/contract/operations.md, "The directory file"). */
+/** The rules of the directory file, key by key (contract/contract/contract/operations.md, "The directory file"). */
 
 import * as rules from '../../text/text-rules.ts'
 import { deliveryModes } from '../delivery-modes.ts'
@@ -96,7 +96,7 @@ export type DirectoryContext = {
 }
 
 /**
- * Reads the whole directory file (contract/contract/operations.md, "The directory file"). A field that an entry leaves out is undefined, and null
+ * Reads the whole directory file (contract/contract/contract/operations.md, "The directory file"). A field that an entry leaves out is undefined, and null
  * clears one; what a new entry gets instead stands in `tables.ts`.
  */
 export function directoryForm(context: DirectoryContext) {

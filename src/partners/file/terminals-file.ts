@@ -1,4 +1,4 @@
-/** The terminals of one merchant, as a `terminalsFile` of the directory file lists them (contract/contract/operations.md, "The directory file"). */
+/** The terminals of one merchant, as a `terminalsFile` of the directory file lists them (contract/contract/contract/operations.md, "The directory file"). */
 
 import type { Problem } from '../../errors.ts'
 import { splitRecord } from '../../text/csv-lines.ts'
@@ -40,7 +40,7 @@ type Faults = { faults: string[]; problems: Problem[] }
 type Broken = { text: string; rule: string; params?: Problem['params'] }
 
 /**
- * Reads a `terminalsFile` (contract/contract/operations.md, "The directory file"): CSV with a header that names the columns, of which only
+ * Reads a `terminalsFile` (contract/contract/contract/operations.md, "The directory file"): CSV with a header that names the columns, of which only
  * `terminalId` has to be there; a byte-order mark and CRLF are fine. An empty value is null. Every fault goes to `faults`
  * with file, line and column, `fileName` being the path as the YAML file writes it; the same goes to `problems` for programs.
  */
