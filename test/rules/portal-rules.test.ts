@@ -4,6 +4,13 @@ import { suite, test } from 'node:test'
 import { csvText } from '../../portal/src/api/csv.ts'
 import { ApiError } from '../../portal/src/api/errors.ts'
 import { faultsByField, faultText } from '../../portal/src/api/faults.ts'
+import { stagesOf, todayOf, wayOfLife } from '../../portal/src/campaigns/detail/life.ts'
+import { createFormat } from '../../portal/src/i18n/format.ts'
+import { firstLanguage } from '../../portal/src/i18n/language.ts'
+import { createNames } from '../../portal/src/i18n/names.ts'
+import { counted } from '../../portal/src/i18n/texts.ts'
+import { addDays, daysOfPeriod, fromZoned, isTimeZone, periodOfDays, toZoned } from '../../portal/src/i18n/time-zone.ts'
+import { checkText } from '../../portal/src/operator/audit-texts.ts'
 import {
   counting,
   day,
@@ -14,14 +21,7 @@ import {
   stringifySearch,
   tableFields,
   text,
-} from '../../portal/src/app/search.ts'
-import { stagesOf, todayOf, wayOfLife } from '../../portal/src/campaigns/life.ts'
-import { createFormat } from '../../portal/src/i18n/format.ts'
-import { firstLanguage } from '../../portal/src/i18n/language.ts'
-import { createNames } from '../../portal/src/i18n/names.ts'
-import { counted } from '../../portal/src/i18n/texts.ts'
-import { addDays, daysOfPeriod, fromZoned, isTimeZone, periodOfDays, toZoned } from '../../portal/src/i18n/time-zone.ts'
-import { checkText } from '../../portal/src/operator/audit-texts.ts'
+} from '../../portal/src/routing/search.ts'
 import { sortedPage } from '../../portal/src/ui/data-table/columns.ts'
 import { profileSearchOf } from '../../portal/src/ui/profile-search.ts'
 import { statusTexts } from '../../portal/src/ui/status-texts.ts'

@@ -2,8 +2,8 @@
 import { bankNavigation } from '../bank/navigation.ts'
 import { merchantNavigation } from '../merchant/navigation.ts'
 import { operatorNavigation } from '../operator/navigation.ts'
+import type { NavigationItem } from '../routing/navigation-item.ts'
 import type { Session } from '../session/session.ts'
-import type { NavigationItem } from './navigation-item.ts'
 
 const lists = { retailer: merchantNavigation, bank: bankNavigation, platform: operatorNavigation }
 

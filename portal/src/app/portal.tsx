@@ -6,13 +6,13 @@ import { RouterProvider } from '@tanstack/react-router'
 import { ApiError } from '../api/errors.ts'
 import { onSessionEnd } from '../api/session-end.ts'
 import { PreferencesProvider, useTexts } from '../i18n/preferences.tsx'
+import { wayBack } from '../routing/way-back.ts'
 import { forgetSession } from '../session/session.ts'
 import { uiTexts } from '../ui/texts.ts'
 import { isLost, learnFrom, watchConnection } from './connection.ts'
 import { createPortalRouter } from './router.ts'
 import { styleNonce } from './style-nonce.ts'
 import { colourSchemeManager, cssVariables, theme } from './theme.ts'
-import { wayBack } from './way-back.ts'
 
 const outcome = { onSuccess: () => learnFrom(), onError: (error: unknown) => learnFrom(error) }
 

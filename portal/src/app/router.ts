@@ -4,10 +4,10 @@ import { type AnyRoute, createRouter } from '@tanstack/react-router'
 import { bankRoutes } from '../bank/routes.ts'
 import { merchantRoutes } from '../merchant/routes.ts'
 import { operatorRoutes } from '../operator/routes.ts'
+import { homeRoute, loginRoute, rootRoute, signedInRoute } from '../routing/base-routes.ts'
+import { parseSearch, stringifySearch } from '../routing/search.ts'
 import { heardOfKey, lastHeardOf, type Session, sessionQuery } from '../session/session.ts'
-import { homeRoute, loginRoute, rootRoute, signedInRoute } from './base-routes.ts'
-import { FaultPage, NotFoundPage, PendingPage } from './fault-pages.tsx'
-import { parseSearch, stringifySearch } from './search.ts'
+import { FaultPage, NotFoundPage, PendingPage } from './error-pages.tsx'
 
 const routeTree = rootRoute.addChildren([
   loginRoute,

@@ -1,5 +1,5 @@
 import { IconChartBar, IconDeviceSim, IconHome, IconReceipt, IconSpeakerphone } from '@tabler/icons-react'
-import type { NavigationItem } from '../app/navigation-item.ts'
+import type { NavigationItem } from '../routing/navigation-item.ts'
 import { maySeeCampaigns } from '../session/rights.ts'
 
 export const bankNavigation: NavigationItem[] = [

@@ -1,10 +1,10 @@
 /** What the bank's pages read. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api, versioned } from '../api/client.ts'
-import { groups } from '../campaigns/campaign-groups.ts'
-import { type HomeAsked, partnersHomeQuery } from '../campaigns/home-query.ts'
-import { periodAsked } from '../campaigns/period-asked.ts'
-import { useCampaignChanged as useChanged } from '../campaigns/use-move.ts'
+import { useCampaignChanged as useChanged } from '../campaigns/detail/use-transition.ts'
+import { type HomeAsked, partnersHomeQuery } from '../campaigns/home/query.ts'
+import { groups } from '../campaigns/list/campaign-groups.ts'
+import { periodAsked } from '../campaigns/list/period-asked.ts'
 import type { ProfileSearch } from '../ui/profile-search.ts'
 import type { CampaignsSearch, OrdersSearch } from './search.ts'
 

@@ -1,7 +1,8 @@
 /** What the bank's pages keep in their addresses. */
-import { counting, day, oneOf, searchParams, tableFields, text } from '../app/search.ts'
-import { groupNames } from '../campaigns/campaign-groups.ts'
-import { differenceFields } from '../campaigns/difference-search.ts'
+
+import { groupNames } from '../campaigns/list/campaign-groups.ts'
+import { differenceFields } from '../campaigns/reconciliation/difference-search.ts'
+import { counting, day, oneOf, searchParams, tableFields, text } from '../routing/search.ts'
 
 export const decisions = ['pending', 'approved', 'declined', 'expired'] as const
 export const authors = ['retailer', 'bank'] as const

@@ -1,7 +1,7 @@
 /** What every area reads of a campaign beside its own list. */
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api, versioned } from '../api/client.ts'
-import type { DifferenceSearch } from './difference-search.ts'
+import type { DifferenceSearch } from './reconciliation/difference-search.ts'
 import type { ReconciledBank } from './types.ts'
 
 /** Changes of a campaign invalidate `['campaigns', cashbackId]`. */

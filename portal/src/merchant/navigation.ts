@@ -1,5 +1,5 @@
 import { IconHome, IconSpeakerphone } from '@tabler/icons-react'
-import type { NavigationItem } from '../app/navigation-item.ts'
+import type { NavigationItem } from '../routing/navigation-item.ts'
 
 export const merchantNavigation: NavigationItem[] = [
   { to: '/merchant', text: 'home', icon: IconHome, isExact: true },

@@ -2,11 +2,11 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api, versioned } from '../api/client.ts'
 import type { paths } from '../api/schema/perkline.ts'
-import { groups } from '../campaigns/campaign-groups.ts'
-import { type HomeAsked, partnersHomeQuery } from '../campaigns/home-query.ts'
-import { periodAsked } from '../campaigns/period-asked.ts'
+import { useCampaignChanged as useChanged } from '../campaigns/detail/use-transition.ts'
+import { type HomeAsked, partnersHomeQuery } from '../campaigns/home/query.ts'
+import { groups } from '../campaigns/list/campaign-groups.ts'
+import { periodAsked } from '../campaigns/list/period-asked.ts'
 import type { CampaignDetails } from '../campaigns/types.ts'
-import { useCampaignChanged as useChanged } from '../campaigns/use-move.ts'
 import type { CampaignsSearch } from './search.ts'
 
 export const homeQuery = (asked?: HomeAsked) => partnersHomeQuery('merchant', asked)

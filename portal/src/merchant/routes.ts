@@ -1,9 +1,9 @@
 /** The addresses of the merchant's pages, what each reads from its address, and where its code is. */
 import { createRoute } from '@tanstack/react-router'
-import { onlyFor, signedInRoute } from '../app/base-routes.ts'
-import { lazyPage } from '../app/lazy-page.ts'
-import { type HomeSearch, homeSearch } from '../campaigns/home-query.ts'
+import { type HomeSearch, homeSearch } from '../campaigns/home/query.ts'
 import { keptTimeZone } from '../i18n/preferences.tsx'
+import { onlyFor, signedInRoute } from '../routing/base-routes.ts'
+import { lazyPage } from '../routing/lazy-page.ts'
 import { keptPageSize } from '../ui/data-table/page-size.ts'
 import { campaignsQuery, homeQuery } from './queries.ts'
 import { type CampaignsSearch, campaignSearch, campaignsSearch, newCampaignSearch, roomSearch } from './search.ts'
@@ -78,7 +78,7 @@ const room = createRoute({
   getParentRoute: () => merchantRoute,
   path: '/campaigns/$cashbackId/banks/$bankId',
   validateSearch: roomSearch,
-  component: lazyPage(() => import('./pages/room.tsx'), 'RoomPage'),
+  component: lazyPage(() => import('./pages/reconciliation.tsx'), 'RoomPage'),
 })
 
 export const merchantRoutes = merchantRoute.addChildren([

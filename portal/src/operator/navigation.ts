@@ -9,7 +9,7 @@ import {
   IconSpeakerphone,
   IconUsers,
 } from '@tabler/icons-react'
-import type { NavigationItem } from '../app/navigation-item.ts'
+import type { NavigationItem } from '../routing/navigation-item.ts'
 
 export const operatorNavigation: NavigationItem[] = [
   { to: '/operator', text: 'home', icon: IconHome, isExact: true },

@@ -1,7 +1,7 @@
 /** The addresses of the operator's pages, what each reads from its address, and where its code is. */
 import { createRoute } from '@tanstack/react-router'
-import { onlyFor, signedInRoute } from '../app/base-routes.ts'
-import { lazyPage } from '../app/lazy-page.ts'
+import { onlyFor, signedInRoute } from '../routing/base-routes.ts'
+import { lazyPage } from '../routing/lazy-page.ts'
 import { overviewQuery, stockQuery } from './queries.ts'
 import { accessSearch, campaignsSearch, ordersSearch, partnersSearch, stockSearch } from './search.ts'
 

@@ -1,6 +1,7 @@
 /** What the operator's pages keep in their addresses. */
-import { counting, day, oneOf, searchParams, tableFields, text } from '../app/search.ts'
-import { statusNames } from '../campaigns/campaign-groups.ts'
+
+import { statusNames } from '../campaigns/list/campaign-groups.ts'
+import { counting, day, oneOf, searchParams, tableFields, text } from '../routing/search.ts'
 
 export const partnersSearch = searchParams({ tab: oneOf(['banks', 'merchants']), page: counting, search: text })
 export type PartnersSearch = ReturnType<typeof partnersSearch>

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { reconciliationTexts } from '../../campaigns/reconciliation-texts.ts'
-import { SettlementAct } from '../../campaigns/settlement-act.tsx'
+import { SettlementAct } from '../../campaigns/reconciliation/settlement-act.tsx'
+import { reconciliationTexts } from '../../campaigns/reconciliation/texts.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { BackLink } from '../../ui/back-link.tsx'

@@ -1,7 +1,7 @@
 import { Button, FileButton, Group, Image, Stack, TextInput } from '@mantine/core'
 import { IconPhoto } from '@tabler/icons-react'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
-import { BannerLink } from '../banner-link.tsx'
+import { BannerLink } from '../detail/banner-link.tsx'
 import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'

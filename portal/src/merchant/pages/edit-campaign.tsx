@@ -10,9 +10,9 @@ import { LinkButton } from '../../ui/links.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { campaignPageTexts } from '../campaign-texts.ts'
+import { CampaignLoaded } from '../components/campaign-loaded.tsx'
+import { EditForm } from '../components/edit-form.tsx'
 import { editTexts } from '../edit-texts.ts'
-import { CampaignLoaded } from '../parts/campaign-loaded.tsx'
-import { EditForm } from '../parts/edit-form.tsx'
 import { banksQuery, type ReadCampaign } from '../queries.ts'
 
 const route = getRouteApi('/signed-in/merchant/campaigns/$cashbackId/edit')

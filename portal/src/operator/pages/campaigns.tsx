@@ -1,7 +1,7 @@
 import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { statusNames } from '../../campaigns/campaign-groups.ts'
+import { statusNames } from '../../campaigns/list/campaign-groups.ts'
 import classes from '../../campaigns/parts.module.css'
 import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'

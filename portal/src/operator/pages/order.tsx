@@ -1,7 +1,7 @@
 import { Card, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { CampaignLoaded } from '../../campaigns/campaign-loaded.tsx'
+import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
 import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'

@@ -1,0 +1,86 @@
+/** What stands in a page's place when it cannot be shown. */
+import { Button, Container } from '@mantine/core'
+import type { ErrorComponentProps } from '@tanstack/react-router'
+import { type ReactNode, useCallback, useEffect, useState } from 'react'
+import { isApiError } from '../api/errors.ts'
+import { useTexts } from '../i18n/preferences.tsx'
+import { forbidden } from '../routing/base-routes.ts'
+import { LinkButton } from '../ui/links.tsx'
+import { NotLoaded } from '../ui/not-loaded.ts'
+import { PageHeader } from '../ui/page-header.tsx'
+import { Failure, Loading } from '../ui/states.tsx'
+import { uiTexts } from '../ui/texts.ts'
+import { look } from './connection.ts'
+import { appTexts } from './texts.ts'
+
+/** A page in another one's place, with the way to the start. */
+function FaultFrame({ title, children }: { title: string; children: ReactNode }) {
+  const { notFound } = useTexts(appTexts)
+  return (
+    <Container size="sm" py="xl">
+      <PageHeader title={title} />
+      {children}
+      <LinkButton to="/" variant="default" mt="lg" display="table">
+        {notFound.action}
+      </LinkButton>
+    </Container>
+  )
+}
+
+/** The error boundary of every page: the frame around it stays. */
+export function FaultPage({ error, reset }: ErrorComponentProps) {
+  const texts = useTexts(uiTexts)
+  if (error instanceof NotLoaded) return <NotLoadedPage />
+  const isForbidden = isApiError(error, 403)
+  return (
+    <FaultFrame title={isForbidden ? texts.forbidden : texts.errors.title}>
+      <Failure error={error} onRetry={isForbidden ? undefined : reset} />
+    </FaultFrame>
+  )
+}
+
+const reloadedKey = 'perkline.reloaded-at'
+
+/** A new version of the platform has other files, so the page is loaded anew; not again and again. */
+function isReloadDue(): boolean {
+  const isDue = Date.now() - Number(sessionStorage.getItem(reloadedKey) ?? 0) > 60_000
+  if (isDue) sessionStorage.setItem(reloadedKey, String(Date.now()))
+  return isDue
+}
+
+/** The page's code did not come. With a connection the page is loaded anew by itself, without one when the person asks for it. */
+function NotLoadedPage() {
+  const { notLoaded } = useTexts(appTexts)
+  const { retry } = useTexts(uiTexts)
+  const [isLooking, setLooking] = useState(true)
+  const loadAnew = useCallback(async (mayReload: () => boolean) => {
+    setLooking(true)
+    if ((await look()) && mayReload()) location.reload()
+    else setLooking(false)
+  }, [])
+  useEffect(() => void loadAnew(isReloadDue), [loadAnew])
+  return (
+    <Container size="sm" py="xl">
+      <PageHeader title={notLoaded.title} lead={notLoaded.text} />
+      <Button loading={isLooking} onClick={() => loadAnew(() => true)}>
+        {retry}
+      </Button>
+    </Container>
+  )
+}
+
+/** No such page, or none for this kind of account. */
+export function NotFoundPage({ data }: { data?: unknown }) {
+  const texts = useTexts(uiTexts)
+  const { notFound } = useTexts(appTexts)
+  if (data === forbidden) return <FaultFrame title={texts.forbidden}>{texts.errors[403]}</FaultFrame>
+  return <FaultFrame title={notFound.title}>{notFound.text}</FaultFrame>
+}
+
+export function PendingPage() {
+  return (
+    <Container size="lg" py="xl">
+      <Loading />
+    </Container>
+  )
+}

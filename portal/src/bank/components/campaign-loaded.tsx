@@ -1,0 +1,25 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { CampaignLoaded as Shown } from '../../campaigns/detail/campaign-loaded.tsx'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { BackLink } from '../../ui/back-link.tsx'
+import { bankCampaignTexts } from '../campaign-texts.ts'
+import { campaignQuery } from '../queries.ts'
+import type { BankCampaign } from '../types.ts'
+
+/** A page of one of the bank's campaigns, once it is read; it looks at once, and every half minute, whether something has changed. */
+export function CampaignLoaded({
+  cashbackId,
+  children,
+}: {
+  cashbackId: string
+  children: (campaign: BankCampaign) => ReactNode
+}) {
+  const texts = useTexts(bankCampaignTexts)
+  const query = useQuery({ ...campaignQuery(cashbackId), refetchInterval: 30_000, refetchOnMount: 'always' })
+  return (
+    <Shown query={query} back={<BackLink to="/bank/campaigns">{texts.back}</BackLink>} notShown={texts.notShown}>
+      {children}
+    </Shown>
+  )
+}

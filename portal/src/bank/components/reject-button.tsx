@@ -1,0 +1,97 @@
+import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, api, ifMatch } from '../../api/client.ts'
+import { isApiError } from '../../api/errors.ts'
+import { type Seen, useTellStale } from '../../campaigns/detail/stale.tsx'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { useDraft } from '../../session/draft.ts'
+import { useNotify } from '../../ui/notify.tsx'
+import { uiTexts } from '../../ui/texts.ts'
+import { bankCampaignTexts } from '../campaign-texts.ts'
+import { useSeen } from '../mutations.ts'
+import { useCampaignChanged } from '../queries.ts'
+import type { BankCampaign } from '../types.ts'
+
+/** Declines a campaign after asking for a reason; the reason stays in the browser until it is sent. */
+export function RejectButton({ campaign }: { campaign: BankCampaign }) {
+  const texts = useTexts(bankCampaignTexts)
+  const { close: closeText } = useTexts(uiTexts)
+  const [isOpen, { open, close }] = useDisclosure()
+  return (
+    <>
+      <Button variant="subtle" color="red" onClick={open}>
+        {texts.reject}
+      </Button>
+      <Modal
+        opened={isOpen}
+        onClose={close}
+        title={texts.rejectTitle(campaign.name)}
+        centered
+        closeButtonProps={{ 'aria-label': closeText }}
+      >
+        <RejectForm campaign={campaign} onClose={close} />
+      </Modal>
+    </>
+  )
+}
+
+function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: () => void }) {
+  const texts = useTexts(bankCampaignTexts)
+  const { cancel } = useTexts(uiTexts)
+  const { cashbackId, createdByType } = campaign
+  const notify = useNotify()
+  const tellStale = useTellStale()
+  // As it was when the form was opened.
+  const [seen] = useState(useSeen(campaign))
+  const changed = useCampaignChanged()
+  const draft = useDraft<string>(`reject/${cashbackId}`)
+  const [typed, setTyped] = useState<string | null>(null)
+  const reason = typed ?? draft.restored?.values ?? ''
+  const rejecting = useMutation({
+    mutationFn: (asked: Seen) => {
+      const body = { comment: reason.trim() || null }
+      const params = { path: { cashbackId }, header: ifMatch(asked.etag) }
+      return answer(api.POST('/cashbacks/{cashbackId}/reject', { params, body }))
+    },
+    onSuccess() {
+      draft.discard()
+      notify.done(texts.rejected)
+      onClose()
+    },
+    onError(error, asked) {
+      if (!isApiError(error, 412)) return notify.failed(error)
+      onClose()
+      tellStale(asked)
+    },
+    onSettled: () => changed(cashbackId),
+  })
+  return (
+    <Stack gap="md">
+      <Text>{createdByType === 'bank' ? texts.withdrawText : texts.rejectText}</Text>
+      <Textarea
+        label={texts.reason}
+        description={texts.reasonHint}
+        autosize
+        minRows={2}
+        maxRows={8}
+        maxLength={1000}
+        data-autofocus
+        value={reason}
+        onChange={({ currentTarget }) => {
+          setTyped(currentTarget.value)
+          draft.keep(currentTarget.value)
+        }}
+      />
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" onClick={onClose}>
+          {cancel}
+        </Button>
+        <Button color="red" loading={rejecting.isPending} onClick={() => rejecting.mutate(seen)}>
+          {texts.reject}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,14 @@
+import { Anchor } from '@mantine/core'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { campaignTexts } from '../texts.ts'
+
+/** A picture elsewhere is not loaded by itself: its server would learn who looks at the campaign, and when. */
+export function BannerLink({ address }: { address: string }) {
+  const texts = useTexts(campaignTexts).card
+  if (!/^https?:\/\/.+\..+/i.test(address)) return null
+  return (
+    <Anchor href={address} target="_blank" rel="noreferrer" size="sm">
+      {texts.openBanner}
+    </Anchor>
+  )
+}

@@ -1,0 +1,25 @@
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useNow } from '../../session/use-now.ts'
+import { LifeLine } from '../../ui/life-line.tsx'
+import { statusTexts } from '../../ui/status-texts.ts'
+import { campaignTexts } from '../texts.ts'
+import { type CampaignInLife, type CampaignStatus, stagesOf, todayOf } from './life.ts'
+
+/** A campaign's life drawn as the line of its states, with today's place on it. */
+export function CampaignLifeLine({ campaign }: { campaign: CampaignInLife }) {
+  const texts = useTexts(campaignTexts)
+  const names = useTexts(statusTexts).campaign
+  const format = useFormat()
+  const now = useNow()
+  const notes: Partial<Record<CampaignStatus, string>> = {
+    active: texts.starts(format.date(campaign.dateFrom)),
+    awaitingCompensationConfirmation: texts.ends(format.lastDay(campaign.dateTo)),
+  }
+  const steps = stagesOf(campaign.status).map(({ status, state }) => ({
+    key: status,
+    label: names[status],
+    note: notes[status] ?? null,
+    state,
+  }))
+  return <LifeLine label={texts.life} steps={steps} today={todayOf(campaign, now)} />
+}

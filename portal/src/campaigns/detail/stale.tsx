@@ -1,0 +1,64 @@
+import { Stack, Text } from '@mantine/core'
+import { modals } from '@mantine/modals'
+import { useQuery } from '@tanstack/react-query'
+import { useCallback } from 'react'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { Loaded } from '../../ui/states.tsx'
+import { HistoryEntries } from '../history/campaign-history.tsx'
+import { changeTexts } from '../history/change-texts.ts'
+import { historyQuery } from '../queries.ts'
+import type { Versioned } from '../types.ts'
+
+/** The version of a campaign that a person looks at. */
+export type Seen = Versioned & {
+  cashbackId: string
+  updatedAt: string
+  /** Whose names are known. */
+  banks: readonly { id: string; name: string }[]
+}
+
+/** What has happened to a campaign since a person saw it, with old and new values. */
+export function ChangesSince({ seen: { cashbackId, updatedAt, banks } }: { seen: Seen }) {
+  const texts = useTexts(changeTexts)
+  const query = useQuery({ ...historyQuery(cashbackId), staleTime: 0 })
+  return (
+    <Loaded query={query}>
+      {entries => {
+        const newer = entries.filter(({ at }) => at > updatedAt)
+        return newer.length > 0 ? (
+          <HistoryEntries entries={newer} banks={banks} />
+        ) : (
+          <Text size="sm">{texts.staleUnknown}</Text>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+/**
+ * For a change that was refused because the campaign is another by now (412).
+ *
+ * @returns tells what has changed; the page, which is to be read again, then shows what to decide by
+ */
+export function useTellStale(): (seen: Seen) => void {
+  const texts = useTexts(changeTexts)
+  return useCallback(
+    seen => {
+      modals.openConfirmModal({
+        title: texts.staleTitle,
+        centered: true,
+        children: (
+          <Stack gap="md" data-stale>
+            <Text>{texts.staleText}</Text>
+            <ChangesSince seen={seen} />
+            <Text>{texts.staleAgain}</Text>
+          </Stack>
+        ),
+        labels: { confirm: texts.staleClose, cancel: '' },
+        cancelProps: { display: 'none' },
+        confirmProps: { 'data-autofocus': true },
+      })
+    },
+    [texts],
+  )
+}

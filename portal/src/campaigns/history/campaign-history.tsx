@@ -1,0 +1,107 @@
+import {
+  IconBuildingBank,
+  IconCalendarEvent,
+  IconCoins,
+  IconFileSpreadsheet,
+  IconPencil,
+  type IconProps,
+  IconSpeakerphone,
+  IconUsers,
+} from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import type { ComponentType } from 'react'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
+import { statusTexts } from '../../ui/status-texts.ts'
+import { type Happening, Timeline } from '../../ui/timeline.tsx'
+import { historyQuery } from '../queries.ts'
+import type { HistoryEntry } from '../types.ts'
+import { FieldChanges } from './field-changes.tsx'
+import { historyTexts } from './texts.ts'
+
+type Named = { id: string; name: string }
+
+/**
+ * Who did what with a campaign, the latest first.
+ *
+ * @param props.banks whose names are known; another one is "a bank"
+ */
+export function CampaignHistory({ cashbackId, banks }: { cashbackId: string; banks: readonly Named[] }) {
+  const query = useQuery(historyQuery(cashbackId))
+  return <Loaded query={query}>{entries => <HistoryEntries entries={entries} banks={banks} />}</Loaded>
+}
+
+/** The same with the entries at hand, such as those of the operator. */
+export function HistoryEntries({ entries, banks }: { entries: readonly HistoryEntry[]; banks: readonly Named[] }) {
+  const texts = useTexts(historyTexts)
+  const describe = useDescribe(banks)
+  if (entries.length === 0) return <Empty title={texts.none} />
+  return <Timeline happenings={entries.map(withoutRepeatedComment).map(describe).toReversed()} />
+}
+
+/** What a bank says about its decision is told there, and not again where that moved the whole campaign. */
+function withoutRepeatedComment(entry: HistoryEntry, _: number, all: readonly HistoryEntry[]): HistoryEntry {
+  const isTold = ({ subject, at, comment }: HistoryEntry) =>
+    subject === 'bank' && at === entry.at && comment === entry.comment
+  return entry.subject === 'campaign' && all.some(isTold) ? { ...entry, comment: null } : entry
+}
+
+function useDescribe(banks: readonly Named[]): (entry: HistoryEntry, index: number) => Happening {
+  const texts = useTexts(historyTexts)
+  const statuses = useTexts(statusTexts).campaign
+  const nameOf = (id: string | null) => banks.find(bank => bank.id === id)?.name ?? texts.otherBank
+  const textOf = (entry: HistoryEntry) => {
+    const { changes, comment, subject, from, to } = entry
+    if (changes !== null) return <FieldChanges changes={changes} banks={banks} />
+    if (comment) return `«${comment}»`
+    const status = subject === 'campaign' ? (statuses as Record<string, string>)[to ?? ''] : undefined
+    return status && from !== null ? texts.now(status) : null
+  }
+  return (entry, index) => {
+    const Picture = pictureOf(entry)
+    return {
+      key: String(index),
+      at: entry.at,
+      title: titleOf(entry, nameOf(entry.bankId), texts),
+      by: byOf(entry, texts, nameOf),
+      text: textOf(entry),
+      icon: <Picture size={13} aria-hidden />,
+    }
+  }
+}
+
+type Texts = ReturnType<typeof useTexts<(typeof historyTexts)['en']>>
+
+/** The moves are the platform's; one that came after this portal was built is told in general words. */
+function titleOf({ subject, trigger }: HistoryEntry, bank: string, texts: Texts): string {
+  if (subject === 'campaign') {
+    const titles: Record<string, string> = texts.campaign
+    return titles[trigger] ?? texts.campaign.other
+  }
+  const titles: Record<string, (bank: string) => string> = subject === 'bank' ? texts.participation : texts.reporting
+  return (titles[trigger] ?? titles.other)?.(bank) ?? ''
+}
+
+function byOf({ actor }: HistoryEntry, texts: Texts, nameOf: (id: string | null) => string): string {
+  if (actor.type === 'clock') return texts.clock
+  const who =
+    actor.type === 'bank'
+      ? actor.id === null
+        ? texts.otherBank
+        : (actor.name ?? nameOf(actor.id))
+      : actor.type === 'retailer'
+        ? texts.merchant
+        : texts.platform
+  if (actor.login === null) return who
+  // A client id: nobody knows it by heart.
+  return actor.login.startsWith('pk_') ? texts.bySystem(who) : texts.by(who, actor.login)
+}
+
+function pictureOf({ subject, trigger }: HistoryEntry): ComponentType<IconProps> {
+  if (trigger === 'start' || trigger === 'end') return IconCalendarEvent
+  if (trigger === 'edit') return IconPencil
+  if (trigger === 'segment') return IconUsers
+  if (trigger.includes('report')) return IconFileSpreadsheet
+  if (['settle', 'pay', 'acknowledge'].includes(trigger)) return IconCoins
+  return subject === 'campaign' ? IconSpeakerphone : IconBuildingBank
+}

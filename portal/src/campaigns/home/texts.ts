@@ -1,0 +1,66 @@
+/** Texts of the homes and lists of campaigns that merchants and banks share. */
+import { dictionary } from '../../i18n/texts.ts'
+
+export const homeTexts = dictionary({
+  en: {
+    mine: 'Needs your action',
+    /** For those who only read. */
+    ours: 'Needs your team’s action',
+    others: 'Waiting for others',
+    incomplete: 'You have more open campaigns than are shown here. See all of them in the list of campaigns.',
+    noneOfKind: 'No tasks of this kind',
+    kind: 'Kind of task',
+    kinds: {
+      'mark-paid': 'Payments',
+      'acknowledge-compensation': 'Receipts',
+      'confirm-settlement': 'Settlements',
+      'answer-report': 'Reports to review',
+      'upload-report': 'Reports to upload',
+      'launch-possible': 'Launches',
+      'decide-invitation': 'Decisions',
+    },
+    urgencies: { soon: 'Due within 3 days', later: 'Later', none: 'No deadline' },
+    by: (when: string) => `Due ${when}`,
+    ended: (day: string) => `Period ended ${day}`,
+    view: 'View',
+    groups: {
+      all: 'All',
+      awaitingApproval: 'Awaiting approval',
+      approved: 'Approved',
+      active: 'Running',
+      finished: 'Ended',
+      closed: 'Closed',
+    },
+    group: 'Group of statuses',
+  },
+  uk: {
+    mine: 'Ваші завдання',
+    ours: 'Завдання вашої команди',
+    others: 'Очікуємо на інших',
+    incomplete: 'Відкритих кампаній більше, ніж показано тут. Усі вони є у списку кампаній.',
+    noneOfKind: 'Таких завдань немає',
+    kind: 'Вид завдання',
+    kinds: {
+      'mark-paid': 'Оплата',
+      'acknowledge-compensation': 'Надходження',
+      'confirm-settlement': 'Розрахунки',
+      'answer-report': 'Перевірка звітів',
+      'upload-report': 'Подання звітів',
+      'launch-possible': 'Запуск',
+      'decide-invitation': 'Рішення',
+    },
+    urgencies: { soon: 'Термін до 3 днів', later: 'Пізніше', none: 'Без терміну' },
+    by: when => `До ${when}`,
+    ended: day => `Період завершився ${day}`,
+    view: 'Переглянути',
+    groups: {
+      all: 'Усі',
+      awaitingApproval: 'На погодженні',
+      approved: 'Погоджені',
+      active: 'Тривають',
+      finished: 'Період завершено',
+      closed: 'Закриті',
+    },
+    group: 'Група станів',
+  },
+})

@@ -1,0 +1,30 @@
+/** The general groups of statuses, as the platform's list of campaigns has them. */
+import type { CampaignStatus } from '../detail/life.ts'
+
+export const groups = {
+  awaitingApproval: ['awaitingBankApproval', 'awaitingMerchantApproval'],
+  approved: ['approved'],
+  active: ['active'],
+  finished: [
+    'awaitingCompensationConfirmation',
+    'awaitingCompensationPayment',
+    'paymentConfirmed',
+    'compensationReceived',
+    'completed',
+  ],
+  closed: ['declined', 'expired', 'deleted'],
+} as const satisfies Record<string, readonly CampaignStatus[]>
+
+export type Group = keyof typeof groups
+export const groupNames = ['awaitingApproval', 'approved', 'active', 'finished', 'closed'] as const satisfies Group[]
+
+/** Every status, in the order of life. */
+export const statusNames: readonly CampaignStatus[] = groupNames.flatMap(group => [...groups[group]])
+
+/** How many campaigns a group has. */
+export const countOf = (group: Group, byStatus: Partial<Record<CampaignStatus, number>>): number =>
+  groups[group].reduce((sum, status) => sum + (byStatus[status] ?? 0), 0)
+
+/** The campaign does not take place: nothing will ever be reconciled. */
+export const isClosed = (status: CampaignStatus): boolean =>
+  (groups.closed as readonly CampaignStatus[]).includes(status)

@@ -1,0 +1,43 @@
+import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useFormat } from '../../i18n/preferences.tsx'
+import classes from '../parts.module.css'
+
+export type CountTile = { key: string; label: string; count: number }
+
+/**
+ * How many there are of each kind; each figure leads to them.
+ *
+ * @param props.link makes the link to what a tile counts; its look covers the tile
+ */
+export function CountTiles<Tile extends CountTile>(props: {
+  title: string
+  tiles: readonly Tile[]
+  link: (tile: Tile, children: ReactNode, look: string) => ReactNode
+}) {
+  const { title, tiles, link } = props
+  const format = useFormat()
+  return (
+    <Stack component="section" gap="sm" aria-label={title}>
+      <Title order={2}>{title}</Title>
+      <SimpleGrid cols={{ base: 3, md: Math.min(tiles.length, 6) }} spacing={{ base: 'xs', sm: 'sm' }}>
+        {tiles.map(tile => (
+          <Card key={tile.key} padding="sm" className={classes.tile ?? ''}>
+            {link(
+              tile,
+              <>
+                <Text size="xl" fw={650} className="figure">
+                  {format.number(tile.count)}
+                </Text>
+                <Text size="sm" c="dimmed">
+                  {tile.label}
+                </Text>
+              </>,
+              classes.tileLink ?? '',
+            )}
+          </Card>
+        ))}
+      </SimpleGrid>
+    </Stack>
+  )
+}

@@ -1,0 +1,93 @@
+import { Card, SimpleGrid, Text, Title } from '@mantine/core'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { KeyFacts } from '../../ui/key-facts.tsx'
+import { Count, DateTime, Money } from '../../ui/values.tsx'
+import type { ReconciledBank, Report } from '../types.ts'
+import { reconciliationTexts } from './texts.ts'
+
+/** The latest report of a side; null before the first. */
+export const latestReport = ({ reports }: Pick<ReconciledBank, 'reports'>, side: Report['side']): Report | null =>
+  reports.findLast(report => report.side === side) ?? null
+
+/** The sum of the cashback; the merchant may leave the column out, and then there is none. */
+export const reportedCashback = ({ side, totalCashback }: Report): number | null =>
+  side === 'merchant' && totalCashback === 0 ? null : totalCashback
+
+/** The totals of both sides' latest reports beside each other, and what follows from them. */
+export function ReportTotals({ bank, currency }: { bank: ReconciledBank; currency: string }) {
+  const texts = useTexts(reconciliationTexts)
+  const isOver = bank.bankReportingStatus === 'awaitingCompensationConfirmation'
+  const outcome = [
+    {
+      label: texts.compensation,
+      value:
+        bank.expectedCompensation === null ? (
+          <Text c="dimmed">{texts.noCompensation}</Text>
+        ) : (
+          <Money amount={bank.expectedCompensation} currency={currency} />
+        ),
+      hint: bank.expectedCompensation === null ? null : texts.compensationHint,
+    },
+    {
+      label: texts.matched,
+      value:
+        bank.matched === null ? (
+          <Text c="dimmed">{isOver ? texts.neverCompared : texts.notCompared}</Text>
+        ) : (
+          <Count value={bank.matched} />
+        ),
+    },
+    { label: texts.differences, value: <Count value={bank.reports.length === 0 ? null : bank.differences.total} /> },
+  ]
+  return (
+    <Card component="section">
+      <Title order={2} mb="md">
+        {texts.totals}
+      </Title>
+      <SimpleGrid cols={{ base: 1, md: 2 }} mb="lg">
+        <ReportFigures
+          title={texts.bankReport}
+          report={latestReport(bank, 'bank')}
+          currency={currency}
+          none={texts.none}
+        />
+        <ReportFigures
+          title={texts.merchantReport}
+          report={latestReport(bank, 'merchant')}
+          currency={currency}
+          none={isOver ? texts.acceptedWithout : texts.none}
+        />
+      </SimpleGrid>
+      <KeyFacts facts={outcome} columns={3} />
+    </Card>
+  )
+}
+
+type FiguresGiven = { title: string; report: Report | null; currency: string; none: string }
+
+function ReportFigures({ title, report, currency, none }: FiguresGiven) {
+  const texts = useTexts(reconciliationTexts)
+  const facts = report && [
+    { label: texts.amount, value: <Money amount={report.totalAmount} currency={currency} /> },
+    {
+      label: texts.cashback,
+      value: <Money amount={reportedCashback(report)} currency={currency} />,
+    },
+    { label: texts.lines, value: <Count value={report.lines} /> },
+    { label: texts.uploaded, value: <DateTime at={report.uploadedAt} /> },
+  ]
+  return (
+    <Card padding="md" radius="md">
+      <Title order={3} mb="sm">
+        {title}
+        {report && (
+          <Text span c="dimmed" size="sm" fw={400}>
+            {` · ${texts.version(report.version)}`}
+          </Text>
+        )}
+      </Title>
+      {facts ? <KeyFacts facts={facts} columns={2} /> : <Text c="dimmed">{none}</Text>}
+      {report?.comment && <Text mt="sm">{`«${report.comment}»`}</Text>}
+    </Card>
+  )
+}

@@ -1,0 +1,134 @@
+import { Alert, Button, Card, Group, List, Stack, Text, Title } from '@mantine/core'
+import { IconSend } from '@tabler/icons-react'
+import { useEffect, useRef, useState } from 'react'
+import type { paths } from '../../api/schema/perkline.ts'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { FileUpload, Sending } from '../../ui/file-upload.tsx'
+import { KeyFacts } from '../../ui/key-facts.tsx'
+import { useNotify } from '../../ui/notify.tsx'
+import { useUpload } from '../../ui/use-upload.ts'
+import { Count, Money } from '../../ui/values.tsx'
+import type { Report } from '../types.ts'
+import { differenceKinds } from './difference-search.ts'
+import { maxReportBytes, useReportGuide } from './report-guide.ts'
+import { reconciliationTexts } from './texts.ts'
+
+type Tried =
+  paths['/portal/cashbacks/{cashbackId}/bank-report']['post']['responses'][200]['content']['application/json']
+
+type Given = {
+  side: Report['side']
+  /** Where reports of this side go. */
+  path: string
+  currency: string
+  /** Name of the other side, which gets the report. */
+  recipient: string
+  hint: string
+  /** Other fields of the form. */
+  fields?: Record<string, string>
+  /** After the report was sent, or its upload cancelled: reads the campaign again. */
+  onSettled(isSent: boolean): void
+}
+
+/** A report is checked first; what it says and differs in is shown, and it goes to the other side when somebody sends it. */
+export function ReportUpload({ side, path, currency, recipient, hint, fields = {}, onSettled }: Given) {
+  const texts = useTexts(reconciliationTexts)
+  const notify = useNotify()
+  const guide = useReportGuide(side)
+  const [file, setFile] = useState<File | null>(null)
+  const [tried, setTried] = useState<Tried | null>(null)
+  const trial = useUpload<Tried>(`${path}?dryRun=true`, { isTrial: true, onDone: setTried })
+  const sending = useUpload<unknown>(path, {
+    onDone() {
+      notify.done(texts.sent(recipient))
+      onSettled(true)
+    },
+  })
+  const [latest, setLatest] = useState<'trial' | 'sending'>('trial')
+  const choose = (chosen: File) => {
+    setLatest('trial')
+    setFile(chosen)
+    setTried(null)
+    return trial.send(chosen, fields)
+  }
+  const send = async (checked: File) => {
+    setLatest('sending')
+    const answer = await sending.send(checked, fields)
+    // What was checked may not be true any more.
+    setTried(null)
+    if (answer === null) onSettled(false)
+  }
+  if (sending.isSending) return <Sending upload={sending} />
+  if (tried && file)
+    return (
+      <Checked
+        {...{ tried, currency, recipient, side }}
+        fileName={file.name}
+        onSend={() => void send(file)}
+        onOther={() => setTried(null)}
+      />
+    )
+  const shown = latest === 'trial' ? { ...trial, interrupted: sending.interrupted } : sending
+  return <FileUpload upload={{ ...shown, send: choose }} hint={hint} guide={guide} mostBytes={maxReportBytes} />
+}
+
+type CheckedGiven = Pick<Given, 'side' | 'currency' | 'recipient'> & {
+  tried: Tried
+  fileName: string
+  onSend(): void
+  onOther(): void
+}
+
+function Checked({ tried, fileName, currency, recipient, side, onSend, onOther }: CheckedGiven) {
+  const texts = useTexts(reconciliationTexts)
+  const format = useFormat()
+  const { lines, totalAmount, totalCashback, differences } = tried
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => title.current?.focus(), [])
+  const kinds = differenceKinds.filter(kind => differences.byKind[kind] > 0)
+  const facts = [
+    { label: texts.lines, value: <Count value={lines} /> },
+    { label: texts.amount, value: <Money amount={totalAmount} currency={currency} /> },
+    {
+      label: texts.cashback,
+      value: <Money amount={side === 'merchant' && totalCashback === 0 ? null : totalCashback} currency={currency} />,
+    },
+    { label: texts.differences, value: <Count value={differences.total} /> },
+  ]
+  return (
+    <Card component="section" aria-label={texts.checkedTitle}>
+      <Stack gap="md">
+        <div>
+          <Title order={3} tabIndex={-1} ref={title} style={{ outline: 'none' }}>
+            {texts.checkedTitle}
+          </Title>
+          <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+            {fileName}
+          </Text>
+        </div>
+        <KeyFacts facts={facts} />
+        <Alert
+          color={differences.total === 0 ? 'perk' : 'orange'}
+          title={differences.total === 0 ? texts.checkedClean : texts.checkedDifferences(differences.total)}
+        >
+          {kinds.length > 0 && (
+            <List size="sm">
+              {kinds.map(kind => (
+                <List.Item key={kind}>{`${texts.kinds[kind]}: ${format.number(differences.byKind[kind])}`}</List.Item>
+              ))}
+            </List>
+          )}
+        </Alert>
+        <Text>{side === 'bank' ? texts.passesToMerchant(recipient) : texts.passesToBank(recipient)}</Text>
+        <Group gap="sm">
+          <Button leftSection={<IconSend size={16} aria-hidden />} onClick={onSend}>
+            {texts.send(recipient)}
+          </Button>
+          <Button variant="default" onClick={onOther}>
+            {texts.otherFile}
+          </Button>
+        </Group>
+      </Stack>
+    </Card>
+  )
+}

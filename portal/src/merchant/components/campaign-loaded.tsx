@@ -1,0 +1,27 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { CampaignLoaded as Shown } from '../../campaigns/detail/campaign-loaded.tsx'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { BackLink } from '../../ui/back-link.tsx'
+import { campaignPageTexts } from '../campaign-texts.ts'
+import { campaignQuery, type ReadCampaign } from '../queries.ts'
+
+/**
+ * A page of one of the merchant's campaigns, once it is read.
+ *
+ * @param props.everyMs how often the page looks whether something has changed
+ */
+export function CampaignLoaded(props: {
+  cashbackId: string
+  everyMs?: number
+  children: (campaign: ReadCampaign) => ReactNode
+}) {
+  const { cashbackId, everyMs, children } = props
+  const texts = useTexts(campaignPageTexts)
+  const query = useQuery({ ...campaignQuery(cashbackId), ...(everyMs && { refetchInterval: everyMs }) })
+  return (
+    <Shown query={query} back={<BackLink to="/merchant/campaigns">{texts.back}</BackLink>} notShown={texts.notShown}>
+      {children}
+    </Shown>
+  )
+}

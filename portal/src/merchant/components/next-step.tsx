@@ -1,0 +1,90 @@
+import { Button, Card, Group, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { isClosed } from '../../campaigns/list/campaign-groups.ts'
+import type { CampaignDetails, ReconciledBank } from '../../campaigns/types.ts'
+import type { Format } from '../../i18n/format.ts'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import type { SameTexts } from '../../i18n/texts.ts'
+import { useMayChange } from '../../session/use-session.ts'
+import { campaignPageTexts } from '../campaign-texts.ts'
+import { useAccept, useSettle } from '../mutations.ts'
+import { AnswerForm } from './answer-form.tsx'
+import { PayButton } from './pay-button.tsx'
+
+type Given = { campaign: CampaignDetails; bank: ReconciledBank }
+
+/** Whose turn it is in the reconciliation with a bank, and the buttons when it is the merchant's. */
+export function NextStep({ campaign, bank }: Given) {
+  const { room: texts } = useTexts(campaignPageTexts)
+  const format = useFormat()
+  const mayChange = useMayChange()
+  return (
+    <Card component="section" aria-label={texts.next}>
+      <Title order={2} mb={4}>
+        {texts.next}
+      </Title>
+      <Text maw="75ch">{stepText({ campaign, bank }, texts, format)}</Text>
+      {mayChange && <StepActions campaign={campaign} bank={bank} />}
+    </Card>
+  )
+}
+
+type Texts = SameTexts<(typeof campaignPageTexts)['en']['room']>
+
+function stepText({ campaign, bank }: Given, texts: Texts, format: Format): string {
+  const { status, dateTo, expectedCompensation, country } = campaign
+  const invited = campaign.banks.find(({ id }) => id === bank.id)
+  const stage = bank.bankReportingStatus
+  const money = (amount: number | null) => format.money(amount ?? 0, country.currency.code)
+  const amount = money(bank.expectedCompensation)
+  if (stage === null && isClosed(status)) return texts.closed
+  if (stage === null)
+    return invited?.status === 'pending' || invited?.status === 'approved'
+      ? texts.notYet(format.dateTime(dateTo))
+      : texts.notPart
+  if (!bank.settlementConfirmed) return texts[stage](stage === 'awaitingCompensationConfirmation' ? amount : bank.name)
+  if (status === 'awaitingCompensationConfirmation') return texts.settledWaits(amount)
+  if (status === 'awaitingCompensationPayment') return texts.settledPay(amount, money(expectedCompensation))
+  return status === 'paymentConfirmed' ? texts.settledPaid(amount) : texts.settledOver
+}
+
+function StepActions({ campaign, bank }: Given) {
+  const { room: texts } = useTexts(campaignPageTexts)
+  const format = useFormat()
+  // The question shows figures of the reconciliation: the version is its own.
+  const part = { ...campaign, etag: bank.etag, bankId: bank.id, bankName: bank.name }
+  const amount = format.money(bank.expectedCompensation ?? 0, campaign.country.currency.code)
+  const accept = useAccept(part, bank.differences.total, amount)
+  const settle = useSettle(part, amount)
+  const [isAnswering, { toggle }] = useDisclosure()
+  const { bankReportingStatus: stage, settlementConfirmed } = bank
+  if (stage === 'awaitingMerchantReconciliationConfirmation')
+    return (
+      <>
+        <Group mt="md" gap="sm">
+          <Button loading={accept.isPending} onClick={accept.ask}>
+            {texts.accept}
+          </Button>
+          <Button variant="default" aria-expanded={isAnswering} onClick={toggle}>
+            {texts.answer}
+          </Button>
+        </Group>
+        {isAnswering && <AnswerForm campaign={campaign} bank={bank} />}
+      </>
+    )
+  if (stage === 'awaitingCompensationConfirmation' && !settlementConfirmed)
+    return (
+      <Group mt="md">
+        <Button loading={settle.isPending} onClick={settle.ask}>
+          {texts.settle}
+        </Button>
+      </Group>
+    )
+  if (settlementConfirmed && campaign.status === 'awaitingCompensationPayment')
+    return (
+      <Group mt="md">
+        <PayButton campaign={campaign} />
+      </Group>
+    )
+  return null
+}

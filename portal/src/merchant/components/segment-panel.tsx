@@ -1,0 +1,152 @@
+import { Alert, Card, Code, Stack, Text, Title } from '@mantine/core'
+import { IconInfoCircle } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ifMatch } from '../../api/client.ts'
+import { isApiError } from '../../api/errors.ts'
+import { useTellStale } from '../../campaigns/detail/stale.tsx'
+import { segmentQuery } from '../../campaigns/queries.ts'
+import type { CampaignDetails, Segment } from '../../campaigns/types.ts'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useNow } from '../../session/use-now.ts'
+import { useMayChange } from '../../session/use-session.ts'
+import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { FileUpload } from '../../ui/file-upload.tsx'
+import { KeyFacts } from '../../ui/key-facts.tsx'
+import { useNotify } from '../../ui/notify.tsx'
+import { Loaded } from '../../ui/states.tsx'
+import { useUpload } from '../../ui/use-upload.ts'
+import { Count, DateTime } from '../../ui/values.tsx'
+import { campaignPageTexts } from '../campaign-texts.ts'
+import { useCampaignChanged } from '../queries.ts'
+
+type Malformed = { count: number; lines: number[] }
+type Formed = { notTaken: { malformed: Malformed } }
+
+const mostBytes = 256 * 1024 * 1024
+const guide = (customerId: string) => ({
+  columns: { customerId },
+  template: { fileName: 'segment-template.csv', rows: [['C-000001'], ['C-000002']] },
+})
+
+/** For which customers the campaign is, bank by bank, and the upload that forms the segment anew. */
+export function SegmentPanel({ campaign }: { campaign: CampaignDetails }) {
+  const { segment: texts } = useTexts(campaignPageTexts)
+  const query = useQuery(segmentQuery(campaign.cashbackId))
+  const mayChange = useMayChange()
+  return (
+    <Stack gap="lg">
+      <Text c="dimmed">{texts.lead}</Text>
+      <Loaded query={query}>
+        {segment => (
+          <>
+            <SegmentFacts segment={segment} />
+            {segment.formedAt !== null && (
+              <Text size="sm" c="dimmed">
+                {texts.rounded}
+              </Text>
+            )}
+            {segment.formedAt !== null && (
+              <DataTable
+                label={texts.title}
+                query={query}
+                rows={segment.banks}
+                rowKey={({ id }) => id}
+                columns={[
+                  { key: 'bank', title: texts.bank, cell: ({ name }) => <b>{name}</b> },
+                  {
+                    key: 'customers',
+                    title: texts.customers,
+                    align: 'right',
+                    cell: bank => <Count value={bank.formedAt === null ? null : bank.customersCount} />,
+                  },
+                ]}
+              />
+            )}
+            {mayChange && <SegmentUpload campaign={campaign} isFirst={segment.formedAt === null} />}
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  )
+}
+
+function SegmentFacts({ segment }: { segment: Segment }) {
+  const { segment: texts } = useTexts(campaignPageTexts)
+  if (segment.formedAt === null)
+    return (
+      <Card>
+        <Text>{texts.none}</Text>
+      </Card>
+    )
+  return (
+    <Card>
+      <KeyFacts
+        columns={3}
+        facts={[
+          { label: texts.customers, value: <Count value={segment.customersCount} /> },
+          { label: texts.formed, value: <DateTime at={segment.formedAt} /> },
+          { label: texts.file, value: segment.sourceFileName },
+        ]}
+      />
+    </Card>
+  )
+}
+
+const whileOpen = ['awaitingBankApproval', 'awaitingMerchantApproval', 'approved', 'active']
+
+function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFirst: boolean }) {
+  const { segment: texts } = useTexts(campaignPageTexts)
+  const { cashbackId, status, dateTo } = campaign
+  const now = useNow()
+  const notify = useNotify()
+  const tellStale = useTellStale()
+  const changed = useCampaignChanged()
+  const [malformed, setMalformed] = useState<Malformed | null>(null)
+  const upload = useUpload<Formed>(`/portal/cashbacks/${cashbackId}/segment`, {
+    method: 'PUT',
+    headers: ifMatch(campaign.etag),
+    onError(error) {
+      if (!isApiError(error, 412)) return
+      tellStale(campaign)
+      void changed(cashbackId)
+    },
+    onCancel: () => void changed(cashbackId),
+    onDone(formed) {
+      notify.done(texts.done)
+      setMalformed(formed.notTaken.malformed.count > 0 ? formed.notTaken.malformed : null)
+      void changed(cashbackId)
+    },
+  })
+  if (!whileOpen.includes(status) || Date.parse(dateTo) <= now.getTime()) return <Text c="dimmed">{texts.over}</Text>
+  return (
+    <Card component="section">
+      <Title order={2} mb={4}>
+        {isFirst ? texts.upload : texts.replace}
+      </Title>
+      {!isFirst && (
+        <Text size="sm" c="dimmed" mb="md">
+          {texts.replaceText}
+        </Text>
+      )}
+      <FileUpload upload={upload} hint={texts.hint} mostBytes={mostBytes} guide={guide(texts.column)} />
+      {malformed && <MalformedNotice malformed={malformed} />}
+    </Card>
+  )
+}
+
+function MalformedNotice({ malformed: { count, lines } }: { malformed: Malformed }) {
+  const { segment: texts } = useTexts(campaignPageTexts)
+  const format = useFormat()
+  return (
+    <Alert color="orange" icon={<IconInfoCircle />} title={texts.malformed(count)} mt="md" role="status">
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{texts.malformedWhy}</Text>
+        {count > lines.length && <Text size="sm">{texts.malformedShown(format.number(lines.length))}</Text>}
+        <Code block mah={160} tabIndex={0} style={{ overflow: 'auto', alignSelf: 'stretch' }}>
+          {lines.join(', ')}
+        </Code>
+      </Stack>
+    </Alert>
+  )
+}

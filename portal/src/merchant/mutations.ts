@@ -1,0 +1,100 @@
+/** What a merchant does with a campaign at the push of a button; each asks first and tells what it has led to. */
+import type { ReactNode } from 'react'
+import { answer, api, type ifMatch } from '../api/client.ts'
+import type { Seen } from '../campaigns/detail/stale.tsx'
+import { type Move, type Question, useCampaignMove } from '../campaigns/detail/use-transition.ts'
+import type { CampaignDetails } from '../campaigns/types.ts'
+import { useFormat, useTexts } from '../i18n/preferences.tsx'
+import { campaignPageTexts } from './campaign-texts.ts'
+import { useCampaignChanged } from './queries.ts'
+
+type Header = ReturnType<typeof ifMatch>
+
+/** A move of the merchant. */
+function useMove(seen: Seen, question: Question, act: (header: Header) => Promise<unknown>): Move {
+  const changed = useCampaignChanged()
+  return useCampaignMove({ seen, question, act, onSettled: () => changed(seen.cashbackId) })
+}
+
+export function useLaunch(campaign: CampaignDetails): Move {
+  const texts = useTexts(campaignPageTexts)
+  const format = useFormat()
+  const { cashbackId, name, banks } = campaign
+  const namesOf = (status: string) => banks.filter(bank => bank.status === status).map(bank => bank.name)
+  const leftOut = namesOf('pending')
+  const text = [
+    texts.launchText(format.list(namesOf('approved'))),
+    leftOut.length > 0 ? texts.launchLeftOut(format.list(leftOut)) : texts.launchFixed,
+  ].join(' ')
+  const question = { title: texts.launchTitle(name), text, action: texts.launch, done: texts.launched }
+  return useMove(campaign, question, header =>
+    answer(
+      api.POST('/cashbacks/for-merchant/{cashbackId}/confirm', { params: { path: { cashbackId }, header }, body: {} }),
+    ),
+  )
+}
+
+export function useRemove(campaign: CampaignDetails): Move {
+  const texts = useTexts(campaignPageTexts)
+  const { cashbackId, name } = campaign
+  const question = {
+    title: texts.removeTitle(name),
+    text: texts.removeText,
+    action: texts.remove,
+    isDangerous: true,
+    done: texts.removed,
+  }
+  return useMove(campaign, question, header =>
+    answer(api.DELETE('/cashbacks/for-merchant/{cashbackId}', { params: { path: { cashbackId }, header }, body: {} })),
+  )
+}
+
+/** @param text says how much goes to whom in the version that was seen */
+export function usePay(seen: Seen, text: ReactNode): Move {
+  const texts = useTexts(campaignPageTexts)
+  const { cashbackId } = seen
+  const question = { title: texts.payTitle, text, action: texts.pay, done: texts.paid }
+  return useMove(seen, question, header =>
+    answer(
+      api.POST('/portal/cashbacks/{cashbackId}/compensation-paid', {
+        params: { path: { cashbackId }, header },
+        body: {},
+      }),
+    ),
+  )
+}
+
+/** A bank's part in the version that was seen. */
+type Part = Seen & { bankId: string; bankName: string }
+
+/** @param amount what the merchant then has to compensate, in words */
+export function useAccept(part: Part, differences: number, amount: string): Move {
+  const { cashbackId, bankId, bankName } = part
+  const { room: texts } = useTexts(campaignPageTexts)
+  const question = {
+    title: texts.acceptTitle(bankName),
+    text: texts.acceptText(differences, amount),
+    action: texts.accept,
+    done: texts.accepted,
+  }
+  const path = '/portal/cashbacks/{cashbackId}/banks/{bankId}/accept-report'
+  return useMove(part, question, header =>
+    answer(api.POST(path, { params: { path: { cashbackId, bankId }, header }, body: {} })),
+  )
+}
+
+/** @param amount what the merchant is to compensate, in words */
+export function useSettle(part: Part, amount: string): Move {
+  const { cashbackId, bankId, bankName } = part
+  const { room: texts } = useTexts(campaignPageTexts)
+  const question = {
+    title: texts.settleTitle(bankName),
+    text: texts.settleText(amount),
+    action: texts.settle,
+    done: texts.settled,
+  }
+  const path = '/portal/cashbacks/{cashbackId}/banks/{bankId}/settle'
+  return useMove(part, question, header =>
+    answer(api.POST(path, { params: { path: { cashbackId, bankId }, header }, body: {} })),
+  )
+}

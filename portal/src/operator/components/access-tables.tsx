@@ -1,0 +1,177 @@
+/** Users and credentials with what can be done to them: of everybody, or of one partner. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { modals } from '@mantine/modals'
+import type { ComponentProps } from 'react'
+import { answer, api } from '../../api/client.ts'
+import { appTexts } from '../../app/texts.ts'
+import { useMove } from '../../campaigns/detail/use-transition.ts'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { useMayChange, useSession } from '../../session/use-session.ts'
+import type { Column } from '../../ui/data-table/columns.ts'
+import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
+import { DateTime } from '../../ui/values.tsx'
+import { type Credential, type User, useOperatorChanged } from '../queries.ts'
+import { operatorTexts } from '../texts.ts'
+import { oldSecretUntil, RotateForm } from './rotate-form.tsx'
+
+type TableProps<Row> = Omit<ComponentProps<typeof DataTable<Row>>, 'label' | 'columns' | 'rowKey'> & {
+  /** Whose each is; not for the rows of one partner. */
+  hasAccount?: boolean
+}
+
+/** @param platform what the platform's own account is called */
+export const accountOf = ({ bank, merchant }: { bank: string | null; merchant: string | null }, platform: string) =>
+  bank ?? merchant ?? platform
+
+export function UsersTable({ hasAccount = false, ...table }: TableProps<User>) {
+  const { login: self } = useSession()
+  const { access: texts } = useTexts(operatorTexts)
+  const { role: roles } = useTexts(appTexts)
+  const format = useFormat()
+  const mayChange = useMayChange()
+  const account: Column<User> = { key: 'account', title: texts.account, cell: user => accountOf(user, texts.platform) }
+  const actions: Column<User> = {
+    key: 'actions',
+    title: texts.actions,
+    align: 'right',
+    // Nobody locks themselves out.
+    cell: ({ login, disabledAt }) => disabledAt === null && login !== self && <Disable login={login} />,
+  }
+  const columns: Column<User>[] = [
+    {
+      key: 'login',
+      title: texts.login,
+      cell: ({ login, disabledAt }) => (
+        <Text span fw={600} c={disabledAt ? 'dimmed' : 'inherit'}>
+          {login}
+        </Text>
+      ),
+    },
+    ...(hasAccount ? [account] : []),
+    { key: 'role', title: texts.role, cell: ({ role }) => (roles as Record<string, string>)[role] ?? role },
+    {
+      key: 'status',
+      title: texts.status,
+      cell: ({ disabledAt }) => (
+        <Stack gap={0} align="flex-start">
+          <StatusBadge of="access" status={disabledAt ? 'disabled' : 'active'} />
+          {disabledAt && (
+            <Text size="sm" c="dimmed">
+              {texts.disabledOn(format.date(disabledAt))}
+            </Text>
+          )}
+        </Stack>
+      ),
+    },
+    {
+      key: 'since',
+      title: texts.since,
+      cell: ({ createdAt }) => <DateTime at={createdAt} withTime={false} />,
+      isMinor: true,
+    },
+    ...(mayChange ? [actions] : []),
+  ]
+  return <DataTable label={texts.tabs.users} columns={columns} rowKey={({ userId }) => userId} {...table} />
+}
+
+function Disable({ login }: { login: string }) {
+  const { access: texts } = useTexts(operatorTexts)
+  const question = {
+    title: texts.disableTitle(login),
+    text: texts.disableText,
+    action: texts.disable,
+    isDangerous: true,
+    done: texts.disabled(login),
+  }
+  const move = useMove(
+    question,
+    () => answer(api.POST('/admin/users/{login}/disable', { params: { path: { login } } })),
+    useOperatorChanged(),
+  )
+  return (
+    <Button size="xs" variant="subtle" color="red" loading={move.isPending} onClick={move.ask}>
+      {texts.disable}
+    </Button>
+  )
+}
+
+export function CredentialsTable({ hasAccount = false, ...table }: TableProps<Credential>) {
+  const { access: texts } = useTexts(operatorTexts)
+  const { role: roles } = useTexts(appTexts)
+  const mayChange = useMayChange()
+  const account: Column<Credential> = { key: 'account', title: texts.account, cell: each => accountOf(each, '') }
+  const actions: Column<Credential> = {
+    key: 'actions',
+    title: texts.actions,
+    align: 'right',
+    cell: credential => credential.revokedAt === null && <CredentialActions credential={credential} />,
+  }
+  const columns: Column<Credential>[] = [
+    {
+      key: 'label',
+      title: texts.label,
+      cell: ({ label, clientId }) => (
+        <Stack gap={0}>
+          {label && <b>{label}</b>}
+          <span className="figure">{clientId}</span>
+        </Stack>
+      ),
+    },
+    ...(hasAccount ? [account] : []),
+    { key: 'role', title: texts.role, cell: ({ role }) => (roles as Record<string, string>)[role] ?? role },
+    { key: 'status', title: texts.status, cell: credential => <CredentialStatus credential={credential} /> },
+    {
+      key: 'since',
+      title: texts.since,
+      cell: ({ createdAt }) => <DateTime at={createdAt} withTime={false} />,
+      isMinor: true,
+    },
+    ...(mayChange ? [actions] : []),
+  ]
+  return <DataTable label={texts.tabs.credentials} columns={columns} rowKey={({ clientId }) => clientId} {...table} />
+}
+
+function CredentialStatus({ credential }: { credential: Credential }) {
+  const { access: texts } = useTexts(operatorTexts)
+  const format = useFormat()
+  if (credential.revokedAt) return <StatusBadge of="access" status="revoked" />
+  const until = oldSecretUntil(credential)
+  if (!until) return <StatusBadge of="access" status="active" />
+  return (
+    <Stack gap={0} align="flex-start">
+      <StatusBadge of="access" status="expiring" />
+      <Text size="sm" c="dimmed">
+        {texts.oldUntil(format.dateTime(until))}
+      </Text>
+    </Stack>
+  )
+}
+
+function CredentialActions({ credential }: { credential: Credential }) {
+  const { clientId, label } = credential
+  const { access: texts } = useTexts(operatorTexts)
+  const name = label || clientId
+  const revoke = useMove(
+    {
+      title: texts.revokeTitle(name),
+      text: texts.revokeText,
+      action: texts.revoke,
+      isDangerous: true,
+      done: texts.revoked,
+    },
+    () => answer(api.POST('/admin/credentials/{clientId}/revoke', { params: { path: { clientId } } })),
+    useOperatorChanged(),
+  )
+  const rotate = () => modals.open({ title: texts.rotateTitle(name), children: <RotateForm credential={credential} /> })
+  return (
+    <Group gap="xs" justify="flex-end">
+      <Button size="xs" variant="default" onClick={rotate}>
+        {texts.rotate}
+      </Button>
+      <Button size="xs" variant="subtle" color="red" loading={revoke.isPending} onClick={revoke.ask}>
+        {texts.revoke}
+      </Button>
+    </Group>
+  )
+}
