@@ -1,9 +1,9 @@
 /** A partner's campaigns as a CSV file (RFC 4180) of any length, read from the database as fast as it is taken. */
 import { Readable } from 'node:stream'
-import type { Queryable } from '../../db/database.ts'
+import type { Database } from '../../db/database.ts'
 import { csvCell } from '../../text/csv-cell.ts'
 import { bankReportingStatus, isSettled } from '../lifecycle/lifecycle.ts'
-import { type ExportedCampaign, type ExportSearch, findExported } from './export-store.ts'
+import { type ExportedCampaign, type ExportSearch, readExported } from './export-store.ts'
 import type { Party } from './home-store.ts'
 
 type Cell = string | number | boolean | null
@@ -39,21 +39,15 @@ const columns: Record<Party['type'], Column[]> = {
 
 export const columnNames = (party: Party['type']): string[] => columns[party].map(({ name }) => name)
 
-const campaignsAtOnce = 500
-
-export function campaignsCsv(database: Queryable, party: Party, search: ExportSearch): Readable {
+export function campaignsCsv(database: Database, party: Party, search: ExportSearch): Readable {
   return Readable.from(pieces(database, party, search), { objectMode: false })
 }
 
-async function* pieces(database: Queryable, party: Party, search: ExportSearch): AsyncGenerator<string> {
+async function* pieces(database: Database, party: Party, search: ExportSearch): AsyncGenerator<string> {
   const shown = columns[party.type]
   yield lineOf(shown.map(({ name }) => name))
-  for (let after: ExportedCampaign | null = null; ; ) {
-    const campaigns = await findExported(database, party, search, after, campaignsAtOnce)
-    if (campaigns.length > 0) yield campaigns.map(campaign => lineOf(shown.map(({ cell }) => cell(campaign)))).join('')
-    if (campaigns.length < campaignsAtOnce) return
-    after = campaigns.at(-1) ?? null
-  }
+  for await (const campaigns of readExported(database, party, search))
+    yield campaigns.map(campaign => lineOf(shown.map(({ cell }) => cell(campaign)))).join('')
 }
 
 const lineOf = (cells: readonly Cell[]): string => `${cells.map(csvCell).join(',')}\r\n`

@@ -1,6 +1,8 @@
-/** All SQL of a partner's campaigns as a file: as the lists find them, the newest first, in pieces. */
+/** All SQL of a partner's campaigns as a file: as the lists find them, the newest first, by one statement. */
 
-import type { Queryable } from '../../db/database.ts'
+import { readPiecewise } from '../../db/cursor.ts'
+import type { Database } from '../../db/database.ts'
+import { withLiterals } from '../../db/literals.ts'
 import type { BankStatus, CampaignStatus, ReportingStage } from '../lifecycle/lifecycle.ts'
 import type { BankCampaignSearch } from './bank-table-store.ts'
 import type { Party } from './home-store.ts'
@@ -31,8 +33,6 @@ export type ExportedCampaign = {
   expectedCompensation: string | null
   createdAt: Date
   updatedAt: Date
-  /** Where the next piece goes on. */
-  createdText: string
 }
 
 const filters = `
@@ -42,62 +42,45 @@ const filters = `
 
 const parts = {
   bank: {
-    found: `campaign_banks i join campaigns c using (cashback_id) where i.bank_id = $1 and i.status = any($10::text[])`,
+    found: 'campaign_banks i join campaigns c using (cashback_id)',
+    isOwn: 'i.bank_id = $1::uuid and i.status = any($7::text[])',
     at: 'i.created_at',
     columns: `i.status as "bankStatus", i.reporting_stage as stage, null as "banksInvited", null as "banksApproved",
       round(i.expected_compensation, 2)::text as "expectedCompensation"`,
-    join: 'join campaign_banks i on i.cashback_id = c.cashback_id and i.bank_id = $1',
   },
   retailer: {
-    found: `campaigns c where c.merchant_id = $1 and $10::text[] is not null`,
+    found: `campaigns c cross join lateral (
+      select count(*) as invited, count(*) filter (where status = 'approved') as approved, sum(expected_compensation) as expected
+      from campaign_banks where cashback_id = c.cashback_id) i`,
+    isOwn: 'c.merchant_id = $1::uuid',
     at: 'c.created_at',
     columns: `null as "bankStatus", null as stage, i.invited as "banksInvited", i.approved as "banksApproved",
       round(i.expected, 2)::text as "expectedCompensation"`,
-    join: `cross join lateral (
-      select count(*) as invited, count(*) filter (where status = 'approved') as approved, sum(expected_compensation) as expected
-      from campaign_banks where cashback_id = c.cashback_id) i`,
   },
 }
 
-/**
- * One piece.
- *
- * @param after the last campaign of the piece before; null: the first piece
- */
-export function findExported(
-  database: Queryable,
+/** Every campaign that the search finds, some at a time, as they are at one instant. */
+export function readExported(
+  database: Database,
   party: Party,
   search: ExportSearch,
-  after: Pick<ExportedCampaign, 'createdText' | 'cashbackId'> | null,
-  limit: number,
-): Promise<ExportedCampaign[]> {
-  const { found, at, columns, join } = parts[party.type]
+): AsyncIterable<ExportedCampaign[]> {
+  const { found, isOwn, at, columns } = parts[party.type]
   const { statuses, namePattern, createdByType, startsFrom, endsBy, bankStatuses } = search
-  return database.query<ExportedCampaign>(
-    `select c.cashback_id as "cashbackId", c.name, m.name as "retailerName",
-            case when c.created_by_bank_id is null then 'retailer' else 'bank' end as "createdByType", c.status,
-            c.date_from as "dateFrom", c.date_to as "dateTo", c.percentage::text,
-            c.merchant_compensation_percentage::text as "merchantCompensationPercentage",
-            round(c.min_amount, 2)::text as "minAmount", round(c.max_amount, 2)::text as "maxAmount",
-            round(c.max_budget, 2)::text as "maxBudget", k.currency_code as currency, c.created_at as "createdAt",
-            c.updated_at as "updatedAt", page.created_at::text as "createdText", ${columns}
-     from (
-       select cashback_id, ${at} as created_at from ${found} and ${filters}
-         and ($7::timestamptz is null or (${at} <= $7 and (${at} < $7 or cashback_id > $8::uuid)))
-       order by ${at} desc, cashback_id limit $9
-     ) page join campaigns c using (cashback_id) ${join} join merchants m using (merchant_id) join countries k using (country_id)
-     order by page.created_at desc, page.cashback_id`,
-    [
-      party.type === 'bank' ? party.bankId : party.merchantId,
-      statuses,
-      namePattern,
-      createdByType,
-      startsFrom,
-      endsBy,
-      after?.createdText ?? null,
-      after?.cashbackId ?? null,
-      limit,
-      bankStatuses,
-    ],
+  const text = `
+    select c.cashback_id as "cashbackId", c.name, m.name as "retailerName",
+      case when c.created_by_bank_id is null then 'retailer' else 'bank' end as "createdByType", c.status,
+      c.date_from as "dateFrom", c.date_to as "dateTo", c.percentage::text,
+      c.merchant_compensation_percentage::text as "merchantCompensationPercentage",
+      round(c.min_amount, 2)::text as "minAmount", round(c.max_amount, 2)::text as "maxAmount",
+      round(c.max_budget, 2)::text as "maxBudget", k.currency_code as currency, c.created_at as "createdAt",
+      c.updated_at as "updatedAt", ${columns}
+    from ${found} join merchants m using (merchant_id) join countries k using (country_id)
+    where ${isOwn} and ${filters}
+    order by ${at} desc, c.cashback_id`
+  const id = party.type === 'bank' ? party.bankId : party.merchantId
+  return readPiecewise(
+    database,
+    withLiterals(text, [id, statuses, namePattern, createdByType, startsFrom, endsBy, bankStatuses]),
   )
 }

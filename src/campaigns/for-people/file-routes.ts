@@ -61,9 +61,8 @@ export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       if (party.type === 'retailer' && query.bankStatus)
         throw new DomainError('invalid', ['bankStatus must be omitted by a merchant'])
       const search = readFilters(query)
-      return reply
-        .headers(downloadHeaders('campaigns.csv'))
-        .send(campaignsCsv(await deps.costlyReads.begin(request, reply), party, search))
+      await deps.costlyReads.begin(request, reply)
+      return reply.headers(downloadHeaders('campaigns.csv')).send(campaignsCsv(database, party, search))
     },
   )
 
