@@ -1,4 +1,5 @@
-/** Every relative link in the documents leads to a file that exists, and every citation in the code to a heading of docs/contract. */
+/** Every relative link in the documents leads to a file that exists, every citation in the code to a heading of docs/contract,
+ * and the tree of ARCHITECTURE.md shows every folder. */
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -55,4 +56,22 @@ test('every citation of docs/contract in the code leads to a heading that exists
     )
   }
   assert.ok(citations > 100)
+})
+
+test('the tree of ARCHITECTURE.md shows every folder of the server', () => {
+  const tree = readFileSync(join(checkout, 'ARCHITECTURE.md'), 'utf8').split('```')[1] ?? ''
+  const lines = tree.slice(tree.indexOf('\nsrc/\n') + 1).split('\n')
+  const shown: string[] = []
+  let room = ''
+  for (const line of lines.slice(1)) {
+    if (/^\S/.test(line)) break
+    const [, indent = '', name = ''] = /^( +)([a-z-]+)\/ /.exec(line) ?? []
+    if (name === '') continue
+    if (indent.length === 2) room = name
+    shown.push(indent.length === 2 ? name : `${room}/${name}`)
+  }
+  const folders = globSync('src/**/', { cwd: checkout })
+    .map(folder => folder.replace(/^src\/?|\/$/g, ''))
+    .filter(folder => folder !== '')
+  assert.deepEqual(shown.sort(), folders.sort())
 })

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Move, moves, type Subject, type Trigger } from '../../src/campaigns/lifecycle/lifecycle.ts'
 
-export const pages = ['ARCHITECTURE.md', 'docs/campaign-life.md'] as const
+export const pages = ['docs/campaign-life.md'] as const
 
 const markers = ['<!-- drawn by npm run diagrams -->', '<!-- end of the drawing -->'] as const
 
