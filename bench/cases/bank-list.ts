@@ -37,7 +37,12 @@ export const bankListCase: Case = {
   name: 'bank-list',
   async run(bench) {
     const metricsPort = await freePort()
-    return using(serveCampaigns(bench, database, { METRICS_PORT: String(metricsPort) }), async platform => {
+    const settings = {
+      METRICS_PORT: String(metricsPort),
+      PENDING_CAMPAIGNS: '1000000',
+      PENDING_CAMPAIGN_MIB: '1000000',
+    }
+    return using(serveCampaigns(bench, database, settings), async platform => {
       const served = { ...platform, metricsUrl: `http://127.0.0.1:${metricsPort}/metrics` }
       for (const list of lists(bench.quick)) await fill(bench, served, list)
       await bench.server.run(database, 'vacuum analyze', 'checkpoint')
