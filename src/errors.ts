@@ -1,3 +1,5 @@
+import { type BrokenRule, ruleMessage } from './error-rules.ts'
+
 /**
  * The one error that rules throw. Its code is from a closed list; `http/errors.ts` alone knows which status code and which
  * body it becomes, so an operation never has to know how it was called.
@@ -58,22 +60,28 @@ export class DomainError extends Error {
   readonly details: string | string[]
   /** Seconds after which the caller may try again (`Retry-After`); set where waiting helps. */
   readonly retryAfterSeconds: number | undefined
+  /** The broken rules among the details, for programs. */
+  readonly rules: readonly BrokenRule[]
   /** The first broken rules of a file, where the rules have names. */
   readonly problems: readonly Problem[] | undefined
 
   constructor(
     code: ErrorCode,
-    details: string | string[],
+    given: string | readonly (string | BrokenRule)[],
     options: { retryAfterSeconds?: number; problems?: readonly Problem[]; cause?: unknown } = {},
   ) {
+    const details = typeof given === 'string' ? given : given.map(detailText)
     super(Array.isArray(details) ? details.join('; ') : details, { cause: options.cause })
     this.name = 'DomainError'
     this.code = code
     this.details = details
+    this.rules = typeof given === 'string' ? [] : given.filter(one => typeof one !== 'string')
     this.retryAfterSeconds = options.retryAfterSeconds
     this.problems = options.problems
   }
 }
+
+const detailText = (detail: string | BrokenRule): string => (typeof detail === 'string' ? detail : ruleMessage(detail))
 
 /** The caller sent a token that is not valid: it was altered, has expired, or lost its access. */
 export class InvalidTokenError extends DomainError {

@@ -1,8 +1,10 @@
 /** What is done with credentials and users: exchanging them for a token, and the operator's side of both. */
+
 import { randomUUID } from 'node:crypto'
 import { realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
+import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import type { BankRole } from './caller.ts'
 import { bankRoles, merchantRoles, platformRoles } from './caller.ts'
@@ -138,15 +140,16 @@ export async function addUser(
   given: { owner: UserOwner; login: string; role: string; password: string },
 ): Promise<{ userId: string }> {
   const roles: readonly string[] = rolesFor(given.owner)
-  if (!roles.includes(given.role)) throw new DomainError('invalid', [`role must be one of ${roles.join(', ')}`])
+  if (!roles.includes(given.role))
+    throw new DomainError('invalid', [broken('role', 'one-of', { values: roles.join(', ') })])
   const owner = given.owner === 'platform' ? 'platform' : await ownerOf(deps.database, given.owner)
   const userId = randomUUID()
   const { login, role } = given
   const passwordHash = await hashPassword(given.password)
   if (!(await store.insertUser(deps.database, { userId, owner, login, role, passwordHash }))) {
     const holder = await store.findUser(deps.database, login)
-    const by = holder?.disabled ? 'by a disabled user' : 'already'
-    throw new DomainError('conflict', [`login must be free; ${login} is taken ${by}`])
+    const rule = holder?.disabled ? 'login-of-disabled' : 'login-taken'
+    throw new DomainError('conflict', [broken('login', rule, { login })])
   }
   return { userId }
 }

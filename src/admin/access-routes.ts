@@ -1,9 +1,11 @@
 /** The operator's side of access: the directory of partners, credentials and portal users. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import * as access from '../access/operations.ts'
 import type { Refusals } from '../access/refusals.ts'
 import { listCredentials, listUsers } from '../access/store.ts'
 import { realNow } from '../clock.ts'
+import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
@@ -25,7 +27,7 @@ const longestOverlapDays = 366
 function ownerOf(given: { bank?: string; merchant?: string; platform?: true }): access.UserOwner {
   const { bank, merchant, platform } = given
   if ([bank, merchant, platform].filter(named => named !== undefined).length !== 1)
-    throw new DomainError('invalid', ['bank must be given, or another one account, and only one'])
+    throw new DomainError('invalid', [broken('bank', 'one-account')])
   if (platform) return 'platform'
   return bank === undefined ? { merchant: merchant ?? '' } : { bank }
 }
@@ -79,10 +81,10 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     async (request, reply) => {
       const { role, label, ...named } = request.body
       const partner = ownerOf(named)
-      if (partner === 'platform') throw new DomainError('invalid', ['bank must be given, or merchant'])
+      if (partner === 'platform') throw new DomainError('invalid', [broken('bank', 'bank-or-merchant')])
       if ('merchant' in partner && role !== undefined)
-        throw new DomainError('invalid', ['role must be omitted: a merchant’s credential may do everything'])
-      if ('bank' in partner && role === undefined) throw new DomainError('invalid', ['role must be given for a bank'])
+        throw new DomainError('invalid', [broken('role', 'no-role-of-merchant')])
+      if ('bank' in partner && role === undefined) throw new DomainError('invalid', [broken('role', 'role-of-bank')])
       const issued = await access.issueCredential(deps, { partner, role: role ?? 'gateway', label })
       return reply.code(201).send(issued)
     },
@@ -123,7 +125,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       const now = realNow()
       const overlapMs = (addDuration(now, request.body.overlap)?.getTime() ?? Number.NaN) - now.getTime()
       if (!(overlapMs <= longestOverlapDays * 86_400_000))
-        throw new DomainError('invalid', ['overlap must be an ISO 8601 duration of at most a year, like PT24H'])
+        throw new DomainError('invalid', [broken('overlap', 'overlap-duration')])
       const rotated = await access.rotateCredential(deps, { clientId: request.params.clientId, overlapMs })
       await deps.refusals.refresh()
       const previousValidUntil = rotated.previousValidUntil.toISOString()

@@ -1,6 +1,8 @@
 /** Shapes of the operator's side of access. */
+
 import Type from 'typebox'
 import { bankRoles } from '../access/caller.ts'
+import { mustBe } from '../error-rules.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { instant } from '../http/schemas.ts'
 import { applyModes } from '../partners/operations.ts'
@@ -121,7 +123,7 @@ export const UserBody = Type.Object(
       maxLength: 128,
       pattern: '^\\P{C}+$',
       'x-documented': { pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$' },
-      'x-must-be': 'text of 1 to 128 characters',
+      ...mustBe('text', { max: 128 }),
       description: 'Unique over all accounts',
     }),
     role: Type.String({

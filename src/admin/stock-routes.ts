@@ -1,8 +1,10 @@
 /** The operator's side of the stock: imports, withdrawals, counts, and sealing anew. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { resealTokenKeys, rotateTokenKey } from '../access/token-keys.ts'
 import { realMs } from '../clock.ts'
+import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
 import { countStock } from '../esim/sold/figures-store.ts'
@@ -174,7 +176,7 @@ async function tariffIdsOf(
   { operator, tariff }: { operator?: string; tariff?: string },
 ): Promise<number[] | null> {
   if (operator === undefined) {
-    if (tariff !== undefined) throw new DomainError('invalid', ['operator must be given with a tariff'])
+    if (tariff !== undefined) throw new DomainError('invalid', [broken('operator', 'with-tariff')])
     return null
   }
   await catalogue.refresh()

@@ -5,10 +5,12 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { hasSessionCookie } from '../access/request/session-cookie.ts'
 import { realNow } from '../clock.ts'
+import { type BrokenRule, ruleCodes } from '../error-rules.ts'
 import { DomainError, type ErrorCode, errorCodes, InvalidTokenError, type Problem } from '../errors.ts'
 import { UnsupportedError } from './input/message-rules.ts'
-import { faultMessages } from './input/validation.ts'
+import { schemaRules } from './input/validation.ts'
 import { SlowUploadError } from './upload/upload.ts'
 
 /** The status of each code. Does not compile when a code has none. */
@@ -62,6 +64,11 @@ const codeOfStatus: Record<number, ErrorCode> = {
 /** Tells programs why a request failed, where the contract fixes the error body. */
 export const errorCodeHeader = 'perkline-error-code'
 
+/** The broken rules for the portal's forms, where the contract fixes the error body: a JSON list in ASCII. */
+export const errorRulesHeader = 'perkline-error-rules'
+/** Of the 16 KiB that browsers and proxies take in headers. */
+const mostRulesBytes = 4094
+
 const message = Type.Union([Type.String(), Type.Array(Type.String())], {
   description:
     'What is wrong: one text, or for validation errors a list in which each entry begins with the name of its field',
@@ -83,16 +90,35 @@ const code = Type.Enum([...errorCodes], {
 const orNull = <Value>(type: string, description: string, example: Value) =>
   Type.Unsafe<Value | null>({ type: [type, 'null'], description, examples: [example] })
 
+const params = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+  description: 'Values of the rule',
+  examples: [{ decimals: 2 }],
+})
+
 const FileProblem = Type.Object({
   line: orNull<number>('integer', 'Line of the file, its header being line 1; null: the file as a whole', 7),
   column: orNull<string>('string', 'Name of the column; null: the line as a whole', 'amount'),
   rule: Type.String({ description: 'The broken rule. Its meaning never changes', examples: ['decimal'] }),
-  params: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
-    description: 'Values of the rule',
-    examples: [{ decimals: 2 }],
-  }),
+  params,
   value: orNull<string>('string', 'The value; null: nothing to show', '12,5'),
 })
+
+const rules = Type.Optional(
+  Type.Array(
+    Type.Object({
+      field: Type.String({ description: 'The field, as `message` names it', examples: ['terminals.0.terminal_id'] }),
+      rule: Type.Enum([...ruleCodes], {
+        description: 'The rule that its value breaks. A rule never changes its meaning; new ones may be added',
+        examples: ['max-length'],
+      }),
+      params,
+      line: Type.Optional(
+        Type.Integer({ description: 'Where the field is one of a directory file: its line, from 1', examples: [7] }),
+      ),
+    }),
+    { description: 'The broken rules of single fields; `message` says the same in English' },
+  ),
+)
 
 const problems = Type.Optional(
   Type.Array(FileProblem, {
@@ -101,12 +127,12 @@ const problems = Type.Optional(
 )
 
 export const PortalError = Type.Object(
-  { ...CashbackError.properties, code, problems },
+  { ...CashbackError.properties, code, rules, problems },
   { $id: 'PortalError', description: 'An error of the operations under `/portal`' },
 )
 
 export const OperatorError = Type.Object(
-  { ...CashbackError.properties, code, problems },
+  { ...CashbackError.properties, code, rules, problems },
   {
     $id: 'ApiError',
     description: 'An error',
@@ -166,17 +192,20 @@ export type Failure = {
   statusCode: number
   details: string | string[]
   code?: ErrorCode | undefined
+  rules?: readonly BrokenRule[] | undefined
   problems?: readonly Problem[] | undefined
 }
 
 /** Answers with an error in the body of the API that the path belongs to, with its code in the body or in a header. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, failure: Failure): FastifyReply {
-  const { statusCode, details, code = codeOfStatus[statusCode] } = failure
+  const { statusCode, details, rules = [], code = codeOfStatus[statusCode] } = failure
   const error = STATUS_CODES[statusCode] ?? 'Error'
   const path = pathOf(request)
   const api = apiOf(path)
   const hasOwnBody = api === 'portal' || api === 'operator'
   if (code !== undefined && !hasOwnBody) reply.header(errorCodeHeader, code)
+  if (rules.length > 0 && api === 'cashback' && hasSessionCookie(request))
+    reply.header(errorRulesHeader, rulesHeader(rules))
   return reply.code(statusCode).type('application/json; charset=utf-8').serializer(JSON.stringify).send(bodyOf())
 
   function bodyOf(): object {
@@ -184,7 +213,11 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, failure:
     if (api === 'esim')
       return { statusCode, timestamp: realNow().toISOString(), path, method: request.method, error, message: details }
     const { problems } = failure
-    const own = { ...(code !== undefined && { code }), ...(problems !== undefined && { problems }) }
+    const own = {
+      ...(code !== undefined && { code }),
+      ...(rules.length > 0 && { rules }),
+      ...(problems !== undefined && { problems }),
+    }
     return { statusCode, message: details, error, ...(hasOwnBody && own) }
   }
 }
@@ -212,6 +245,15 @@ export class EncodedBodyError extends Error {
   readonly statusCode = 415
 }
 
+/** The first of the rules, as JSON that a header can hold. */
+function rulesHeader(rules: readonly BrokenRule[]): string {
+  const told = rules.map(rule => JSON.stringify(rule).replace(/[^\x20-\x7e]/g, escaped))
+  while (told.join().length > mostRulesBytes) told.pop()
+  return `[${told.join()}]`
+}
+
+const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 /** The status that an error is answered with. */
 export const statusOfError = (error: unknown, request: FastifyRequest): number => readError(error, request).statusCode
 
@@ -219,11 +261,11 @@ type ReadError = Failure & { retryAfterSeconds?: number | undefined }
 
 function readError(error: unknown, request: FastifyRequest): ReadError {
   if (error instanceof DomainError) {
-    const { code, details, problems, retryAfterSeconds } = error
-    return { statusCode: statusOf[code], code, details, problems, retryAfterSeconds }
+    const { code, details, rules, problems, retryAfterSeconds } = error
+    return { statusCode: statusOf[code], code, details, rules, problems, retryAfterSeconds }
   }
   const { validation, statusCode, code } = error as FastifyError
-  if (validation) return { statusCode: 400, details: faultMessages(validation as never) }
+  if (validation) return readError(new DomainError('invalid', schemaRules(validation as never)), request)
   if (statusCode === 413) return { statusCode, details: 'The body is larger than this operation takes' }
   if (error instanceof SlowUploadError) return { statusCode: 408, details: error.message }
   if (error instanceof EncodedBodyError)

@@ -1,6 +1,7 @@
 /** Lists that are shown page by page, as the merchant's list of campaigns is (contract/campaigns.md, "Merchant list"). */
 
 import Type, { type TSchema } from 'typebox'
+import { mustBe } from '../error-rules.ts'
 import { count, flag } from './schemas.ts'
 
 const mostOnAPage = 100
@@ -21,7 +22,7 @@ export const listingParameters = {
   after: Type.Optional(
     Type.String({
       pattern: '^[0-9]{1,16}_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-      'x-must-be': 'the `next` of a page',
+      ...mustBe('cursor'),
       description:
         'The `next` of the page before: pages are counted from behind it. Left out: from the newest campaign',
       examples: ['1795377600000000_9b2f1c52-6a3e-4d53-9d0f-2f8f7f0c6b11'],

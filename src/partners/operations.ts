@@ -1,8 +1,10 @@
 /** What the platform's operator does with the directory (contract/contract/contract/operations.md, "The directory file"). */
+
 import type { Clock } from '../clock.ts'
 import { type Database, type Queryable, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { notify } from '../db/notifications.ts'
+import type { BrokenRule } from '../error-rules.ts'
 import { DomainError, type Problem } from '../errors.ts'
 import { type Change, type Changes, createChanges } from './changes.ts'
 import { checkClaims } from './file/claims.ts'
@@ -106,12 +108,12 @@ async function writeTerminals(
 }
 
 /** Problems have no path: they are told only where they are all that is wrong. */
-function problemsOf(read: Awaited<ReturnType<typeof readDirectoryAside>>, faults: string[]): { problems?: Problem[] } {
+function problemsOf(read: Awaited<ReturnType<typeof readDirectoryAside>>, faults: unknown[]): { problems?: Problem[] } {
   const problems = 'problems' in read ? read.problems : []
   return problems.length > 0 && problems.length === faults.length ? { problems: problems.slice(0, mostProblems) } : {}
 }
 
-function bounded(faults: string[]): string[] {
+function bounded(faults: (string | BrokenRule)[]): (string | BrokenRule)[] {
   if (faults.length <= mostFaults) return faults
   return [...faults.slice(0, mostFaults), `... and ${faults.length - mostFaults} more faults`]
 }

@@ -4,7 +4,7 @@ import { DomainError } from '../errors.ts'
 import { decodeLine, readLines, splitRecord } from '../text/csv-lines.ts'
 import { isDateAlone, readInstant } from '../text/instant.ts'
 import { shownText } from '../text/shown-text.ts'
-import { brokenRule, oneLine } from '../text/text-rules.ts'
+import { brokenRule, oneLine, type TextRule } from '../text/text-rules.ts'
 import type { Side } from './differences.ts'
 import {
   type Broken,
@@ -136,7 +136,7 @@ const instantFault: Broken = { rule: 'instant', params: { from: 1970, to: 9999 }
 
 const longestId = 128
 const id = oneLine(longestId)
-const anyText = { must: '', holds: () => true }
+const anyText: TextRule = { rule: 'unicode', params: {}, holds: () => true }
 
 function idFault(text: string): Broken | undefined {
   if (brokenRule(text, id) === undefined) return undefined

@@ -2,13 +2,15 @@
  * The sandbox clock (contract/operations.md, "The clock of the sandbox"): kept in the database, so that all processes agree; it goes only forwards, and what
  * falls due on the way is carried out before the answer.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, realMs } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
+import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { addDuration } from '../text/duration.ts'
-import { instantForm, readInstant } from '../text/instant.ts'
+import { instantRule, readInstant } from '../text/instant.ts'
 
 export type SandboxDeps = {
   database: Database
@@ -44,9 +46,8 @@ export function moveClock(deps: SandboxDeps, given: { advance: string } | { now:
     const nowMs = Math.round(realMs())
     const target = 'advance' in given ? addDuration(new Date(nowMs + currentMs), given.advance) : readInstant(given.now)
     if (target === null) {
-      const must =
-        'advance' in given ? 'advance must be an ISO 8601 duration, like PT15M' : `now must be ${instantForm}`
-      throw new DomainError('invalid', [must])
+      const rule = 'advance' in given ? broken('advance', 'duration') : { field: 'now', ...instantRule }
+      throw new DomainError('invalid', [rule])
     }
     if (!(target.getTime() < endOfTime)) {
       const field = 'advance' in given ? 'advance' : 'now'

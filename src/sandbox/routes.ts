@@ -1,13 +1,15 @@
 /** `/sandbox/clock`: exists in sandbox mode only. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { bearerToken, callerOf } from '../access/request/authenticate.ts'
 import { keyCheck, noteGuess, type OperatorDeps } from '../admin/request/authenticate.ts'
+import { mustBe } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { CashbackError } from '../http/errors.ts'
 import { errorAnswers, named } from '../http/openapi/operations.ts'
-import { instantForm, instantPattern } from '../text/instant.ts'
+import { instantPattern, instantRule } from '../text/instant.ts'
 import { moveClock, readClock, resetClock, type SandboxDeps } from './operations.ts'
 
 const Reading = named(
@@ -27,7 +29,7 @@ const Move = Type.Object(
       Type.String({
         maxLength: 64,
         pattern: '^P',
-        'x-must-be': 'an ISO 8601 duration, like PT15M',
+        ...mustBe('duration'),
         description: 'How far to move, an ISO 8601 duration',
         examples: ['PT15M'],
       }),
@@ -35,7 +37,7 @@ const Move = Type.Object(
     now: Type.Optional(
       Type.String({
         maxLength: 64,
-        'x-must-be': instantForm,
+        ...mustBe(instantRule.rule, instantRule.params),
         'x-documented': { pattern: instantPattern },
         description:
           'Where to move to, not before the present time of the clock: ISO 8601, a date alone means midnight UTC',
@@ -47,7 +49,7 @@ const Move = Type.Object(
     additionalProperties: false,
     minProperties: 1,
     maxProperties: 1,
-    'x-must-be': 'an object with either advance or now',
+    ...mustBe('advance-or-now'),
   },
 )
 

@@ -1,7 +1,7 @@
 /** A file of customers: CSV (RFC 4180, UTF-8) with the one column `customerId`. Pure: bytes in, ids and faults out. */
 
 import { decodeLine, readLines, splitRecord } from '../text/csv-lines.ts'
-import { brokenRule } from '../text/text-rules.ts'
+import { brokenRule, type TextRule } from '../text/text-rules.ts'
 import {
   type BrokenLine,
   customerColumn,
@@ -70,4 +70,4 @@ function readId(line: string | undefined): string | BrokenLine {
   return isId(customerId) ? customerId : { rule: 'customer-id', params: { max: mostIdCharacters } }
 }
 
-const anyText = { must: '', holds: () => true }
+const anyText: TextRule = { rule: 'unicode', params: {}, holds: () => true }

@@ -1,4 +1,5 @@
 /** Days of a time zone as instants. The zones are those of this runtime, so that no database has to know the same ones. */
+import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 
 const dayMs = 86_400_000
@@ -71,6 +72,6 @@ function wallClock(timeZone: string): Intl.DateTimeFormat {
       hourCycle: 'h23',
     })
   } catch {
-    throw new DomainError('invalid', ['timeZone must be an IANA time zone, like Europe/Kyiv'])
+    throw new DomainError('invalid', [broken('timeZone', 'time-zone')])
   }
 }

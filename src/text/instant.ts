@@ -5,8 +5,8 @@
 const form =
   /^((\d{4}-\d\d-\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)?)(Z|([+-](?:[01]\d|2[0-3]))(?::?([0-5]\d))?)?$/i
 
-/** What completes "<field> must be ..." for a text that is none. */
-export const instantForm = 'an ISO 8601 date, or a date and time with a time zone, from 1970 to 9999'
+/** What a text breaks that is none. */
+export const instantRule = { rule: 'instant', params: { from: 1970, to: 9999 } } as const
 
 /** The same for readers of the OpenAPI documents; days that the calendar lacks are refused beyond it. */
 export const instantPattern =

@@ -1,6 +1,8 @@
 /** Periods in the queries of lists (contract/campaigns.md, "Bank list"): a date alone means that whole day, UTC. */
+
 import Type from 'typebox'
-import { instantForm, instantPattern, isDateAlone, readInstant } from './instant.ts'
+import { type BrokenRule, mustBe } from '../error-rules.ts'
+import { instantPattern, instantRule, isDateAlone, readInstant } from './instant.ts'
 
 /** What is asked of a campaign's period, which is half-open; null: nothing. */
 export type PeriodFilter = {
@@ -14,7 +16,7 @@ const instant = (description: string) =>
   Type.Optional(
     Type.String({
       maxLength: 40,
-      'x-must-be': instantForm,
+      ...mustBe(instantRule.rule, instantRule.params),
       'x-documented': { pattern: instantPattern },
       description: `${description} ISO 8601: with a time it needs a zone or \`Z\``,
       examples: ['2026-12-01T00:00:00Z'],
@@ -33,17 +35,17 @@ export const activeOnParameter = {
   ),
 }
 
-/** @param faults gets what is no date, each in the form `<field> must be ...` */
+/** @param faults gets what is no date */
 export function readPeriodFilter(
   given: { dateFrom?: unknown; dateTo?: unknown; activeOn?: unknown },
-  faults: string[],
+  faults: BrokenRule[],
 ): PeriodFilter {
   const read = (field: keyof typeof given): Span | null => {
     const text = given[field]
     // What is no text has been told already.
     if (typeof text !== 'string') return null
     const from = readInstant(text)
-    if (from === null) faults.push(`${field} must be ${instantForm}`)
+    if (from === null) faults.push({ field, ...instantRule })
     return from && { from, until: isDateAlone(text) ? later(from, dayMs) : from }
   }
   const active = read('activeOn')

@@ -1,7 +1,9 @@
 /** Spans of time in the queries of lists: from an instant on, and up to another; a date alone means that whole day, UTC. */
+
 import Type from 'typebox'
+import { type BrokenRule, mustBe } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
-import { instantForm, instantPattern, isDateAlone, readInstant } from './instant.ts'
+import { instantPattern, instantRule, isDateAlone, readInstant } from './instant.ts'
 
 /** Half-open; null: no bound. */
 export type Span = { from: Date | null; until: Date | null }
@@ -10,7 +12,7 @@ const instant = (description: string) =>
   Type.Optional(
     Type.String({
       maxLength: 40,
-      'x-must-be': instantForm,
+      ...mustBe(instantRule.rule, instantRule.params),
       'x-documented': { pattern: instantPattern },
       description,
       examples: ['2026-11-21T00:00:00Z'],
@@ -26,12 +28,12 @@ const dayMs = 86_400_000
 
 /** @throws DomainError 'invalid' for what is no date */
 export function readSpan(given: { dateFrom?: string; dateTo?: string }): Span {
-  const faults: string[] = []
+  const faults: BrokenRule[] = []
   const read = (field: 'dateFrom' | 'dateTo'): Date | null => {
     const text = given[field]
     if (text === undefined) return null
     const found = readInstant(text)
-    if (found === null) faults.push(`${field} must be ${instantForm}`)
+    if (found === null) faults.push({ field, ...instantRule })
     return found
   }
   const [from, to] = [read('dateFrom'), read('dateTo')]

@@ -6,6 +6,7 @@ import { crossFaults, type Fields, readFields, readNewFields, settled } from '..
 import { noTerminals, type TerminalList } from '../../src/campaigns/form/terminal-list.ts'
 import { cardText, type Terms } from '../../src/campaigns/form/terms.ts'
 import type { CampaignState, CampaignStatus } from '../../src/campaigns/lifecycle/lifecycle.ts'
+import { ruleMessage } from '../../src/error-rules.ts'
 import { matches } from '../../src/http/answer/etag.ts'
 import { readInstant } from '../../src/text/instant.ts'
 
@@ -144,7 +145,7 @@ describe('one field', () => {
   ]
   for (const [field, value, fault] of faulty)
     test(`${field} ${JSON.stringify(value).slice(0, 60)}: ${fault.slice(0, 60)}`, () =>
-      assert.deepEqual(readFields({ [field]: value }).faults, [fault]))
+      assert.deepEqual(readFields({ [field]: value }).faults.map(ruleMessage), [fault]))
 
   for (const [what, value] of [
     ['2048 characters', address(2048)],
@@ -267,7 +268,8 @@ describe('between fields', () => {
     ['own terminals, one', { terminalsPlatform: false, terminals: own(1) }, []],
     ['the platform’s terminals, and own ones', { terminals: own(1) }, []],
   ]
-  for (const [name, given, faults] of table) test(name, () => assert.deepEqual(crossFaults(fields(given), now), faults))
+  for (const [name, given, faults] of table)
+    test(name, () => assert.deepEqual(crossFaults(fields(given), now).map(ruleMessage), faults))
 
   test('a rule waits until all of its fields are known', () => {
     for (const known of [
@@ -357,7 +359,9 @@ describe('what the state permits', () => {
     // As `compareTerminals` finds it: a shorter list lacks the first, and a list of two is another one.
     const firstMissing = (given.terminals?.count ?? 3) < 3 ? '1' : null
     const terminals = { isChanged: true, firstMissing }
-    return lockedFaults(state, { present, merged: { ...present, ...given }, terminals, changed, now: at })
+    return lockedFaults(state, { present, merged: { ...present, ...given }, terminals, changed, now: at }).map(
+      ruleMessage,
+    )
   }
   const unchanged = (why: string) => [`name must be unchanged: ${why}`]
   const named = { name: 'x' }

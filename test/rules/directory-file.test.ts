@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type BrokenRule, ruleMessage } from '../../src/error-rules.ts'
 import { type Directory, readDirectory, terminalsFilesOf } from '../../src/partners/file/directory-file.ts'
 import { readDirectoryAside } from '../../src/partners/file/reading.ts'
 
 const noFiles = new Map<string, string>()
 
+const faultText = (fault: string | BrokenRule): string => (typeof fault === 'string' ? fault : ruleMessage(fault))
+
 function directoryOf(yamlText: string, files: ReadonlyMap<string, string> = noFiles): Directory {
   const read = readDirectory(yamlText, files)
-  assert.ok(!('faults' in read), 'faults' in read ? read.faults.join('\n') : '')
+  assert.ok(!('faults' in read), 'faults' in read ? read.faults.map(faultText).join('\n') : '')
   return read.directory
 }
 
 function faultsOf(yamlText: string, files: ReadonlyMap<string, string> = noFiles): string[] {
   const read = readDirectory(yamlText, files)
-  return 'faults' in read ? read.faults : []
+  return 'faults' in read ? read.faults.map(faultText) : []
 }
 
 test('what an entry leaves out is undefined, and null is what clears a field', () => {

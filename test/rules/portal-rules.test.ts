@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { csvText } from '../../portal/src/api/csv.ts'
-import { ApiError } from '../../portal/src/api/errors.ts'
+import { apiError } from '../../portal/src/api/errors.ts'
 import { faultsByField, faultText } from '../../portal/src/api/faults.ts'
+import { type BrokenRule, ruleTexts } from '../../portal/src/api/rule-texts.ts'
 import { stagesOf, todayOf, wayOfLife } from '../../portal/src/campaigns/detail/life.ts'
 import { createFormat } from '../../portal/src/i18n/format.ts'
 import { firstLanguage } from '../../portal/src/i18n/language.ts'
@@ -27,6 +28,7 @@ import { profileSearchOf } from '../../portal/src/ui/profile-search.ts'
 import { statusTexts } from '../../portal/src/ui/status-texts.ts'
 import { campaignChecks } from '../../src/campaigns/lifecycle/audit-checks.ts'
 import { bankStatuses, campaignStatuses, reportingStages } from '../../src/campaigns/lifecycle/lifecycle.ts'
+import { ruleCodes } from '../../src/error-rules.ts'
 import { orderStatuses } from '../../src/esim/orders/lifecycle.ts'
 import { auditChecks } from '../../src/esim/stock/audit-checks.ts'
 
@@ -258,58 +260,68 @@ suite('addresses', () => {
 })
 
 suite('faults', () => {
-  test('the validator’s forms in people’s words', () => {
-    const cases: [string, string, string][] = [
-      ['given', 'Fill this in', 'Заповніть це поле'],
-      ['shorter than or equal to 27 characters', 'At most 27 characters', 'Щонайбільше 27 символів'],
-      ['longer than or equal to 1 character', 'Fill this in', 'Заповніть це поле'],
-      ['at least 0', '0 or more', '0 або більше'],
-      ['at most 100', '100 or less', '100 або менше'],
+  test('every rule of the platform has a text in both languages', () => {
+    assert.deepEqual(Object.keys(ruleTexts).sort(), [...ruleCodes].sort())
+    for (const rule of ruleCodes)
+      for (const language of ['en', 'uk'] as const) {
+        const text = faultText({ rule, params: {}, message: 'f must' }, language)
+        assert.ok(text.length > 0 && text !== 'f must', rule)
+        assert.equal(/[а-яії]/i.test(text.replaceAll('undefined', '')), language === 'uk', `${rule}: ${text}`)
+      }
+  })
+
+  test('rules in people’s words, with their values', () => {
+    const cases: [BrokenRule['rule'], BrokenRule['params'], string, string][] = [
+      ['given', {}, 'Fill this in', 'Заповніть це поле'],
+      ['max-length', { max: 27 }, 'At most 27 characters', 'Щонайбільше 27 символів'],
+      ['min-length', { min: 1 }, 'Fill this in', 'Заповніть це поле'],
+      ['type', { type: 'number or null' }, 'This is no number', 'Це не число'],
+      ['whole-number', { min: 1, max: 100 }, 'A whole number from 1 to 100', 'Ціле число від 1 до 100'],
       [
-        '1 to 64 letters, digits, dots, underscores or hyphens, the first a letter or digit',
+        'code',
+        {},
         '1 to 64 Latin letters, digits, dots, underscores or hyphens',
         'Від 1 до 64 латинських літер, цифр, крапок, підкреслень або дефісів',
       ],
-      ['an ISO 3166-1 alpha-2 code in upper case, or global', 'Choose a country', 'Виберіть країну'],
-      [
-        'an ISO 4217 code: three upper-case letters',
-        'A currency code of three capital letters, such as UAH',
-        'Код валюти з трьох великих літер, наприклад UAH',
-      ],
-      ['a domain name', 'A domain name, such as shop.example', 'Доменне ім’я, наприклад shop.example'],
-      ['a whole number from 1 to 100', 'A whole number from 1 to 100', 'Ціле число від 1 до 100'],
-      ['at most 200 characters', 'At most 200 characters', 'Щонайбільше 200 символів'],
-      [
-        'one line of 1 to 200 characters, or empty',
-        '1 to 200 characters, in one line',
-        'Від 1 до 200 символів, в один рядок',
-      ],
-      ['in another form', 'Must be in another form', 'Має бути: in another form'],
     ]
-    for (const [requirement, en, uk] of cases)
-      assert.deepEqual(
-        [faultText({ field: 'x', requirement }, 'en'), faultText({ field: 'x', requirement }, 'uk')],
-        [en, uk],
-      )
+    for (const [rule, params, en, uk] of cases) {
+      const fault = { rule, params, message: '' }
+      assert.deepEqual([faultText(fault, 'en'), faultText(fault, 'uk')], [en, uk])
+    }
+  })
+
+  test('a rule of a newer platform keeps its wording', () => {
+    const message = 'x must be in another form'
+    assert.equal(faultText({ rule: 'another' as 'given', params: {}, message }, 'uk'), message)
   })
 
   test('each at its field; what belongs to none is told apart', () => {
-    const messages = [
-      'name must be shorter than or equal to 27 characters',
-      'terminals.3.terminal_id must be given',
-      'participantsIds must be a list of at least 1',
-      'secret must be omitted',
-      'At least one bank must approve participation first',
+    const body = {
+      message: [
+        'name must be shorter than or equal to 27 characters',
+        'terminals.3.terminal_id must be given',
+        'participantsIds must be a list of at least 1',
+        'secret must be omitted',
+        'At least one bank must approve participation first',
+      ],
+    }
+    const rules = [
+      { field: 'name', rule: 'max-length', params: { max: 27 } },
+      { field: 'terminals.3.terminal_id', rule: 'given', params: {} },
+      { field: 'participantsIds', rule: 'min-items', params: { min: 1 } },
+      { field: 'secret', rule: 'omitted', params: {} },
     ]
-    const error = new ApiError(400, messages, null)
-    assert.deepEqual(faultsByField(error, ['name', 'terminals', 'participantsIds', 'minAmount'], 'en'), {
-      byField: {
-        name: 'At most 27 characters',
-        terminals: '3.terminal_id: Fill this in',
-        participantsIds: 'Choose at least 1',
-      },
-      others: ['secret must be omitted', 'At least one bank must approve participation first'],
-    })
+    const inHeader = apiError(400, body, new Headers({ 'perkline-error-rules': JSON.stringify(rules) }))
+    const inBody = apiError(400, { ...body, rules }, new Headers())
+    for (const error of [inHeader, inBody])
+      assert.deepEqual(faultsByField(error, ['name', 'terminals', 'participantsIds', 'minAmount'], 'en'), {
+        byField: {
+          name: 'At most 27 characters',
+          terminals: '3.terminal_id: Fill this in',
+          participantsIds: 'Choose at least 1',
+        },
+        others: ['secret must be omitted', 'At least one bank must approve participation first'],
+      })
   })
 })
 

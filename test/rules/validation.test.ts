@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import Type, { type TSchema } from 'typebox'
-import { faultMessages, validatorCompiler } from '../../src/http/input/validation.ts'
+import { mustBe, ruleMessage } from '../../src/error-rules.ts'
+import { schemaRules, validatorCompiler } from '../../src/http/input/validation.ts'
 
 type Validate = { (data: unknown): boolean; errors?: ErrorObject[] | null }
 
@@ -12,7 +13,7 @@ function compiled(schema: TSchema, httpPart: string): Validate {
 
 function faultsOf(schema: TSchema, data: unknown, httpPart = 'body'): string[] {
   const validate = compiled(schema, httpPart)
-  return validate(data) ? [] : faultMessages(validate.errors ?? [])
+  return validate(data) ? [] : schemaRules(validate.errors ?? []).map(ruleMessage)
 }
 
 const closed = { additionalProperties: false }
@@ -42,7 +43,7 @@ test('each kind of fault is worded as <field> must be ...', () => {
     [Type.String({ format: 'uuid' }), 'x', 'f must be a UUID'],
     [Type.String({ format: 'date' }), '2026-02-30', 'f must be an ISO 8601 date'],
     [Type.String({ format: 'date-time' }), '2026-01-01', 'f must be an ISO 8601 date and time with a time zone'],
-    [Type.String({ pattern: '^P', 'x-must-be': 'a duration' }), 'x', 'f must be a duration'],
+    [Type.String({ pattern: '^P', ...mustBe('duration') }), 'x', 'f must be an ISO 8601 duration, like PT15M'],
   ]
   for (const [schema, value, wording] of wordings)
     assert.deepEqual(faultsOf(Type.Object({ f: schema }), { f: value }), [wording])
@@ -232,7 +233,7 @@ describe('a body of nothing but faults costs no more than a good one', () => {
     const validate = compiled(schema, 'body')
     assert.equal(validate(body), false)
     const errors = validate.errors ?? []
-    return { made: errors.length, told: faultMessages(errors) }
+    return { made: errors.length, told: schemaRules(errors).map(ruleMessage) }
   }
 
   test('a list: the faults of the first items, up to 100', () => {

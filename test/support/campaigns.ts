@@ -182,7 +182,7 @@ export function assertResult(answer: Answer, statusCode: number, expected: { id?
   for (const field of ['createdAt', 'updatedAt']) assert.match(answer.body[field], instant)
 }
 
-/** The error body of the cashback API, with exactly its fields; the portal and the operator's API add `code`. @param message the whole text, all entries in any order, or a pattern */
+/** The error body of the cashback API, with exactly its fields; the portal and the operator's API add `code`, and what was broken. @param message the whole text, all entries in any order, or a pattern */
 export function assertRefused(answer: Answer, statusCode: number, message?: string | readonly string[] | RegExp): void {
   const reasons: Record<number, string> = {
     400: 'Bad Request',
@@ -199,8 +199,9 @@ export function assertRefused(answer: Answer, statusCode: number, message?: stri
     503: 'Service Unavailable',
   }
   assert.equal(answer.status, statusCode, answer.text)
-  const { message: said, code, problems: _, ...rest } = answer.body
+  const { message: said, code, problems: _, rules, ...rest } = answer.body
   assert.deepEqual(rest, { statusCode, error: reasons[statusCode] })
+  assert.ok(code !== undefined || rules === undefined, answer.text)
   // In the body where the contract leaves room for it, else in a header; never in both.
   const codes = [code, answer.headers.get('perkline-error-code')].filter(one => one !== undefined && one !== null)
   assert.equal(codes.length, 1, answer.text)

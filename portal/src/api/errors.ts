@@ -1,8 +1,9 @@
 /** An answer of the platform that is no success, in a form that pages and forms can show. */
 import type { FileProblem } from './file-problems.ts'
+import type { BrokenRule } from './rule-texts.ts'
 
-/** One entry of a 400: `terminals.0.terminal_id must be given`. */
-export type Fault = { field: string; requirement: string }
+/** A rule that a field breaks, with the message that says so: `terminals.0.terminal_id must be given`. */
+export type Fault = BrokenRule & { message: string }
 
 /** There is no answer at all: the network or the platform is away. */
 export const noAnswer = 0
@@ -12,8 +13,8 @@ export class ApiError extends Error {
   readonly status: number
   /** What is wrong, as the platform words it. */
   readonly messages: string[]
-  /** Those of the messages that name a field. */
-  readonly faults: Fault[]
+  /** Those of the messages that tell a broken rule of a field. */
+  readonly faults: readonly Fault[]
   /** What the platform calls this error; null where it does not say. */
   readonly code: string | null
   /** The broken rules of an uploaded file, or of the request. */
@@ -25,7 +26,7 @@ export class ApiError extends Error {
     status: number,
     messages: string[],
     headers: { get(name: string): string | null } | null,
-    { problems = [], code = null }: { problems?: readonly FileProblem[]; code?: string | null } = {},
+    { problems = [], faults = [], code = null }: Partial<Pick<ApiError, 'problems' | 'faults' | 'code'>> = {},
   ) {
     super(messages.join('; ') || `The platform answers ${status}`)
     this.name = 'ApiError'
@@ -33,30 +34,37 @@ export class ApiError extends Error {
     this.messages = messages
     this.problems = problems
     this.code = code
-    this.faults = messages.map(readFault).filter(fault => fault !== null)
+    this.faults = faults
     this.requestId = headers?.get('x-request-id') ?? null
     this.retryAfterSeconds = Number(headers?.get('retry-after') ?? Number.NaN) || null
   }
 
-  /** The same answer with some of its messages only: those that are shown nowhere else. */
-  withMessages(messages: string[]): ApiError {
+  /** The same answer with some of its messages only, those that are shown nowhere else, or with its faults at other fields. */
+  with({ messages = this.messages, faults = this.faults }: Partial<Pick<ApiError, 'messages' | 'faults'>>): ApiError {
     const get = (name: string) =>
       name === 'x-request-id' ? this.requestId : (this.retryAfterSeconds?.toString() ?? null)
-    return new ApiError(this.status, messages, { get }, { problems: this.problems, code: this.code })
+    return new ApiError(this.status, messages, { get }, { problems: this.problems, faults, code: this.code })
   }
 }
 
-/** `<field> must be <requirement>`, as the contract words faults of form; null for any other message. */
-export function readFault(message: string): Fault | null {
-  const [, field, requirement] = /^([\p{L}\p{N}_.[\]-]+) must (?:be )?(.+)$/su.exec(message) ?? []
-  return field && requirement ? { field, requirement } : null
+/** The rules with their messages: both lists have the same order, and some messages name no rule. */
+function withMessages(rules: readonly BrokenRule[], messages: readonly string[]): Fault[] {
+  let next = 0
+  return rules.flatMap(rule => {
+    const at = messages.findIndex((message, index) => index >= next && message.startsWith(`${rule.field} `))
+    if (at < 0) return []
+    next = at + 1
+    return [{ ...rule, message: messages[at] ?? '' }]
+  })
 }
 
 /** @param body an error body of either API: `{message}` with one text or several */
 export function apiError(status: number, body: unknown, headers: { get(name: string): string | null }): ApiError {
   const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined
-  return new ApiError(status, [message].flat().filter(isText), headers, {
+  const messages = [message].flat().filter(isText)
+  return new ApiError(status, messages, headers, {
     problems: problemsOf(body),
+    faults: withMessages(rulesOf(body, headers), messages),
     code: codeOf(body, headers),
   })
 }
@@ -65,6 +73,15 @@ export function apiError(status: number, body: unknown, headers: { get(name: str
 function codeOf(body: unknown, headers: { get(name: string): string | null }): string | null {
   const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : undefined
   return isText(code) ? code : headers.get('perkline-error-code')
+}
+
+/** In the body, or in a header where the contract fixes the body. */
+function rulesOf(body: unknown, headers: { get(name: string): string | null }): BrokenRule[] {
+  const rules: unknown =
+    typeof body === 'object' && body !== null && 'rules' in body
+      ? body.rules
+      : JSON.parse(headers.get('perkline-error-rules') ?? '[]')
+  return Array.isArray(rules) ? rules : []
 }
 
 function problemsOf(body: unknown): FileProblem[] {

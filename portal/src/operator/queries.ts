@@ -169,9 +169,8 @@ export function useOperatorChanged(): () => Promise<void> {
   return useCallback(() => client.invalidateQueries({ queryKey: ['operator'] }), [client])
 }
 
-/** Where a fault of a single entry is, as the directory file tells it: `banks[0].name (line 1): must be ...`. */
-const placeOfFault =
-  /^(?:banks|merchants|esim\.operators)\[0\](?:\.tariffs\[0\])?\.(?:esim\.)?(\w+)\S* \(line 1\): must /
+/** Where a fault of a single entry is, as the directory file names it: `banks[0].name`. */
+const placeOfFault = /^(?:banks|merchants|esim\.operators)\[0\](?:\.tariffs\[0\])?\.(?:esim\.)?(\w+).*$/
 
 type EntryOptions = { mode?: 'apply' | 'create'; dryRun?: boolean; files?: Record<string, string> }
 
@@ -193,6 +192,8 @@ export async function applyEntry(entry: object, options: EntryOptions = {}): Pro
     if (!isApiError(error, 400, 409)) throw error
     // What is wrong in a file is told as it is.
     if (error.problems.length > 0) throw error
-    throw error.withMessages(error.messages.map(message => message.replace(placeOfFault, '$1 must ')))
+    throw error.with({
+      faults: error.faults.map(fault => ({ ...fault, field: fault.field.replace(placeOfFault, '$1') })),
+    })
   }
 }

@@ -1,5 +1,6 @@
 /** What went wrong, in people's words. */
 import { ApiError, noAnswer } from '../api/errors.ts'
+import { faultText } from '../api/faults.ts'
 import { problemText } from '../api/file-problems.ts'
 import type { Language } from '../i18n/language.ts'
 import type { SameTexts } from '../i18n/texts.ts'
@@ -24,13 +25,14 @@ export function errorText(error: unknown, texts: Texts, language: Language): Err
     return { title: errors.title, text: errors.noAnswer, details: [], requestId: null, isPassing: true }
   if (!(error instanceof ApiError))
     return { title: errors.title, text: errors.unexpected, details: [], requestId: null, isPassing: true }
-  const { status, messages, requestId, code, problems } = error
+  const { status, requestId, code, problems } = error
   if (status === noAnswer)
     return { title: errors.title, text: errors.noAnswer, details: [], requestId: null, isPassing: true }
   const isKnown = status in errors
   if (code === 'campaign-state' && problems.length === 0)
     return { title: errors.title, text: errors.campaignState, details: [], requestId: null, isPassing: false }
-  const named = problems.length > 0 ? problems.map(problem => problemText(problem, language)) : messages
+  const named =
+    problems.length > 0 ? problems.map(problem => problemText(problem, language)) : messagesOf(error, language)
   return {
     title: status === 403 ? texts.forbidden : errors.title,
     text: isKnown ? errors[status as 400] : errors.unexpected,
@@ -38,4 +40,13 @@ export function errorText(error: unknown, texts: Texts, language: Language): Err
     requestId: status >= 500 ? requestId : null,
     isPassing: status >= 500 || status === 429,
   }
+}
+
+/** A message that tells a rule of a field is told in people's words. */
+function messagesOf({ messages, faults }: ApiError, language: Language): string[] {
+  const byMessage = new Map(faults.map(fault => [fault.message, fault]))
+  return messages.map(message => {
+    const fault = byMessage.get(message)
+    return fault ? `${fault.field}: ${faultText(fault, language)}` : message
+  })
 }

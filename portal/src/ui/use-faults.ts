@@ -24,7 +24,7 @@ export function useFaults<Values, Field extends string>(
       if (!isApiError(error, 400, 409)) return setRest(error)
       const { byField, others } = faultsByField(error, fields, language)
       form.setErrors(byField)
-      setRest(others.length > 0 || Object.keys(byField).length === 0 ? error.withMessages(others) : null)
+      setRest(others.length > 0 || Object.keys(byField).length === 0 ? error.with({ messages: others }) : null)
       const first = fields.find(field => byField[field] !== undefined)
       if (first) form.getInputNode(first as never)?.focus()
     },

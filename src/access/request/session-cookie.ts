@@ -8,6 +8,10 @@ const isSecure = (publicUrl: string): boolean => new URL(publicUrl).protocol ===
 export const sessionCookieName = (publicUrl: string): string =>
   isSecure(publicUrl) ? '__Host-perkline_session' : 'perkline_session'
 
+/** Whether a request comes with the cookie of a session, which may have ended, and without a token of its own. */
+export const hasSessionCookie = ({ headers }: FastifyRequest): boolean =>
+  headers.authorization === undefined && /(?:^|;\s*)(?:__Host-)?perkline_session=/.test(headers.cookie ?? '')
+
 /** @returns the token of the request's cookie; null without one, and with two, of which one may be foreign */
 export function cookieToken(request: FastifyRequest, publicUrl: string): string | null {
   if (request.headers.cookie === undefined) return null

@@ -1,5 +1,7 @@
 /** The filters of the bank's list of campaigns (contract/campaigns.md, "Bank list"). */
+
 import Type from 'typebox'
+import { type BrokenRule, eachOnce } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { closed, uuid } from '../../http/schemas.ts'
 import { nameParameter, namePattern } from '../../text/name-pattern.ts'
@@ -83,10 +85,10 @@ type Query = {
  * @param schemaFaults what the schema has found in it
  * @throws DomainError 'invalid' with all faults
  */
-export function readFilters(query: Query, schemaFaults: readonly string[]): ListFilters {
+export function readFilters(query: Query, schemaFaults: readonly BrokenRule[]): ListFilters {
   const faults = [...schemaFaults]
   const period = readPeriodFilter(query, faults)
-  if (faults.length > 0) throw new DomainError('invalid', [...new Set(faults)])
+  if (faults.length > 0) throw new DomainError('invalid', eachOnce(faults))
   const { name, sku, retailerId, status, bankApprovalStatus } = query
   const asked = status === undefined ? undefined : statusFilters[status]
   const bankStatusesAsked = bankApprovalStatus ?? (asked?.bank ? [asked.bank] : null)

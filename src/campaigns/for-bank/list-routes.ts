@@ -3,12 +3,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { bankOf } from '../../access/request/authenticate.ts'
+import type { BrokenRule } from '../../error-rules.ts'
 import { chooseEncoding, type Encoding, encodeBytes } from '../../http/answer/content-encoding.ts'
 import { isKnown } from '../../http/answer/etag.ts'
 import { leaving } from '../../http/answer/leaving.ts'
 import { sendLong } from '../../http/answer/long-answer.ts'
 import { polledAnswerHeaders, polledHeaders } from '../../http/answer/polled-answer.ts'
-import { faultMessages } from '../../http/input/validation.ts'
+import { schemaRules } from '../../http/input/validation.ts'
 import { ref } from '../../http/openapi/operations.ts'
 import { cashbackErrors, secured } from '../../http/schemas.ts'
 import type { CampaignRoutesDeps } from '../request/deps.ts'
@@ -105,8 +106,8 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
   )
 }
 
-const faultsOf = ({ validationError }: FastifyRequest): string[] =>
-  validationError ? faultMessages(validationError.validation as never) : []
+const faultsOf = ({ validationError }: FastifyRequest): BrokenRule[] =>
+  validationError ? schemaRules(validationError.validation as never) : []
 
 const announced = (reply: FastifyReply, etag: string): FastifyReply => reply.headers({ ...polledHeaders, etag })
 

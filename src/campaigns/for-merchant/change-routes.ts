@@ -1,7 +1,9 @@
 /** What a merchant changes: it creates, edits, deletes and launches. Registered where every caller is a merchant already. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { merchantOf } from '../../access/request/authenticate.ts'
+import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { answerOnce, idempotent } from '../../http/idempotency.ts'
 import { bodyOptional } from '../../http/input/optional-body.ts'
@@ -26,7 +28,7 @@ const onlyAuthor = 'A bank calls, the role does not permit changes, or the merch
 /** A large body is read only once it is known whose the campaign is. */
 const requireAuthorOf = (deps: CampaignDeps) => async (request: FastifyRequest) => {
   const { cashbackId } = request.params as { cashbackId: string }
-  if (!uuidForm.test(cashbackId)) throw new DomainError('invalid', ['cashbackId must be a UUID'])
+  if (!uuidForm.test(cashbackId)) throw new DomainError('invalid', [broken('cashbackId', 'uuid')])
   await operations.requireAuthorOf(deps, { merchant: merchantOf(request), cashbackId })
 }
 

@@ -1,5 +1,7 @@
 /** The parameters of the merchant's list (contract/campaigns.md, "Merchant list"). */
+
 import Type from 'typebox'
+import { type BrokenRule, eachOnce, mustBe } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { closed } from '../../http/schemas.ts'
 import { nameParameter, namePattern } from '../../text/name-pattern.ts'
@@ -34,7 +36,7 @@ export const MerchantListQuery = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: mostPages,
-        'x-must-be': 'a whole number from 1',
+        ...mustBe('whole-number', { min: 1 }),
         description: 'Page, from 1; a page past the end is empty. Default: 1',
         examples: [1],
       }),
@@ -43,7 +45,7 @@ export const MerchantListQuery = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: mostOnAPage,
-        'x-must-be': `a whole number from 1 to ${mostOnAPage}`,
+        ...mustBe('whole-number', { min: 1, max: mostOnAPage }),
         description: `Campaigns on a page. Left out: ${usualOnAPage}`,
         examples: [usualOnAPage],
       }),
@@ -75,7 +77,7 @@ export const MerchantListQuery = Type.Object(
     sortOrder: Type.Optional(
       Type.String({
         pattern: '^(?:[Aa][Ss][Cc]|[Dd][Ee][Ss][Cc])$',
-        'x-must-be': 'ASC or DESC',
+        ...mustBe('sort-order'),
         description: 'ASC or DESC, in any case. Default: DESC',
         examples: ['DESC'],
       }),
@@ -115,10 +117,10 @@ type Query = {
  * @param schemaFaults what the schema has found in it
  * @throws DomainError 'invalid' with all faults
  */
-export function readListRequest(query: Query, schemaFaults: readonly string[]): ListRequest {
+export function readListRequest(query: Query, schemaFaults: readonly BrokenRule[]): ListRequest {
   const faults = [...schemaFaults]
   const { startsFrom, endsBy } = readPeriodFilter(query, faults)
-  if (faults.length > 0) throw new DomainError('invalid', [...new Set(faults)])
+  if (faults.length > 0) throw new DomainError('invalid', eachOnce(faults))
   return {
     page: query.page ?? 1,
     pageSize: query.pageSize ?? usualOnAPage,

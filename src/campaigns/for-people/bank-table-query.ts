@@ -1,5 +1,7 @@
 /** What a bank's people ask of their list of campaigns. */
+
 import Type from 'typebox'
+import type { BrokenRule } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { listingParameters, type Page } from '../../http/paging.ts'
 import { closed } from '../../http/schemas.ts'
@@ -70,7 +72,7 @@ export function readBankCampaignSearch(query: Query): BankCampaignSearch {
 
 /** @throws DomainError 'invalid' for what is no date */
 export function readFilters(query: Filters): Omit<BankCampaignSearch, 'sort'> {
-  const faults: string[] = []
+  const faults: BrokenRule[] = []
   const { startsFrom, endsBy } = readPeriodFilter(query, faults)
   if (faults.length > 0) throw new DomainError('invalid', faults)
   return {

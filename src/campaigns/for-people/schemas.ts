@@ -1,9 +1,11 @@
 /** What both sides of a campaign look up in it. */
+
 import Type from 'typebox'
+import { mustBe } from '../../error-rules.ts'
 import { named, nullable } from '../../http/openapi/operations.ts'
 import { pageOf, pagingParameters } from '../../http/paging.ts'
 import { closed, count, instant, text, uuid } from '../../http/schemas.ts'
-import { instantForm, instantPattern } from '../../text/instant.ts'
+import { instantPattern, instantRule } from '../../text/instant.ts'
 import { Terminal } from '../campaign-schemas.ts'
 
 const terminalFilters = {
@@ -17,7 +19,7 @@ const terminalFilters = {
   since: Type.Optional(
     Type.String({
       maxLength: 40,
-      'x-must-be': instantForm,
+      ...mustBe(instantRule.rule, instantRule.params),
       'x-documented': { pattern: instantPattern },
       description: 'Only terminals that were added at or after it; a date alone means midnight UTC',
       examples: ['2026-11-21T00:00:00Z'],

@@ -1,5 +1,6 @@
 /** What an edit changes, and whether it may (contract/campaigns.md, "Edit"). Pure: values in, faults out. */
 
+import { type BrokenRule, broken } from '../../error-rules.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 import type { FieldName, Fields } from './form.ts'
 import type { TerminalChange } from './terminal-list-store.ts'
@@ -76,7 +77,7 @@ export function shownChanges(
 
 const elements = (list: readonly unknown[]): Set<string> => new Set(list.map(element => JSON.stringify(element)))
 
-/** What of the changes the state of the campaign does not permit; each in the form `<field> must be ...`. */
+/** What of the changes the state of the campaign does not permit. */
 export function lockedFaults(
   campaign: lifecycle.CampaignState,
   given: {
@@ -86,23 +87,23 @@ export function lockedFaults(
     changed: readonly FieldName[]
     now: Date
   },
-): string[] {
+): BrokenRule[] {
   const { fields, onlyAdding } = lifecycle.editable(campaign, given.now)
   return given.changed.flatMap(name => {
-    if (!fields.includes(name)) return [`${name} must be unchanged: ${whyLocked(campaign, given.now)}`]
+    if (!fields.includes(name)) return [whyLocked(name, campaign, given.now)]
     if (!onlyAdding || !lifecycle.growingFields.includes(name)) return []
     const missing =
       name === 'terminals'
         ? (given.terminals?.firstMissing ?? null)
         : firstMissing(given.present[name], given.merged[name])
-    return missing === null ? [] : [`${name} must be the present list and additions only: ${missing} is missing`]
+    return missing === null ? [] : [broken(name, 'only-additions', { missing })]
   })
 }
 
-function whyLocked({ status, dateTo }: lifecycle.CampaignState, now: Date): string {
+function whyLocked(name: FieldName, { status, dateTo }: lifecycle.CampaignState, now: Date): BrokenRule {
   const awaits = status === 'awaitingBankApproval' || status === 'awaitingMerchantApproval'
-  if (dateTo <= now) return 'the campaign is over'
-  return awaits ? 'a bank has approved the campaign' : `the campaign is ${status}`
+  if (dateTo <= now) return broken(name, 'unchanged-over')
+  return awaits ? broken(name, 'unchanged-approved') : broken(name, 'unchanged-status', { status })
 }
 
 /** The first text of the old list that the new one lacks. */

@@ -1,6 +1,8 @@
 /** New campaigns, of a merchant or of a bank (contract/campaigns.md, "Create"). */
+
 import { randomUUID } from 'node:crypto'
 import type { BankCaller, MerchantCaller } from '../../access/caller.ts'
+import { type BrokenRule, broken, eachOnce } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import type { CampaignDeps } from '../deps.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
@@ -12,7 +14,7 @@ import type { Origin } from './terms.ts'
 
 type Deps = Pick<CampaignDeps, 'database' | 'clock' | 'pending'>
 /** `body` as it came, and what the schema has found wrong in it. */
-export type Form = { body: unknown; schemaFaults: readonly string[] }
+export type Form = { body: unknown; schemaFaults: readonly BrokenRule[] }
 
 /**
  * Creates a campaign of the merchant and invites the banks that its form names.
@@ -47,9 +49,7 @@ export function createAsBank(deps: Deps, bank: BankCaller, form: Form): Promise<
     merchantId,
     invited: [bank.bankId],
     partnerFaults: found =>
-      merchantId === undefined || isWelcome(found)
-        ? []
-        : ['retailerId must be an active merchant that does not exclude the bank'],
+      merchantId === undefined || isWelcome(found) ? [] : [broken('retailerId', 'open-merchant')],
     createdByBankId: bank.bankId,
     actor: actorOf(bank),
   })
@@ -57,11 +57,11 @@ export function createAsBank(deps: Deps, bank: BankCaller, form: Form): Promise<
 
 type NewCampaign = {
   fields: Partial<Fields>
-  formFaults: readonly string[]
+  formFaults: readonly BrokenRule[]
   /** Undefined when the form does not tell it, which is among its faults. */
   merchantId: string | undefined
   invited: readonly string[] | undefined
-  partnerFaults(found: DirectoryEntries): string[]
+  partnerFaults(found: DirectoryEntries): BrokenRule[]
   createdByBankId: string | null
   actor: Actor
 }
@@ -98,27 +98,25 @@ function create({ database, clock, pending }: Deps, given: NewCampaign): Promise
 }
 
 /** @throws DomainError 'invalid' when there are any */
-export function refuseFaults(faults: readonly string[]): void {
-  if (faults.length > 0) throw new DomainError('invalid', [...new Set(faults)].slice(0, mostFaults))
+export function refuseFaults(faults: readonly BrokenRule[]): void {
+  if (faults.length > 0) throw new DomainError('invalid', eachOnce(faults).slice(0, mostFaults))
 }
 
 /** Banks that cannot be invited. */
-export function bankFaults(invited: readonly string[] | undefined, found: DirectoryEntries): string[] {
+export function bankFaults(invited: readonly string[] | undefined, found: DirectoryEntries): BrokenRule[] {
   return (invited ?? []).flatMap((bankId, index) =>
-    found.banks.includes(bankId)
-      ? []
-      : [`participantsIds.${index} must be a connected bank that the merchant does not exclude`],
+    found.banks.includes(bankId) ? [] : [broken(`participantsIds.${index}`, 'invitable-bank')],
   )
 }
 
 /** What the directory lacks; a malformed code has been told already. */
-export function directoryFaults(fields: Partial<Fields>, found: DirectoryEntries): string[] {
+export function directoryFaults(fields: Partial<Fields>, found: DirectoryEntries): BrokenRule[] {
   const { countryCode, paymentSystemsId = [] } = fields
   const faults = paymentSystemsId.flatMap((id, index) =>
-    found.paymentSystems.includes(id) ? [] : [`paymentSystemsId.${index} must be a payment system of the platform`],
+    found.paymentSystems.includes(id) ? [] : [broken(`paymentSystemsId.${index}`, 'known-payment-system')],
   )
   if (countryCode !== undefined && /^[A-Z]{2}$/.test(countryCode) && found.countryId === null)
-    faults.push('countryCode must be a country of the platform')
+    faults.push(broken('countryCode', 'known-country'))
   return faults
 }
 

@@ -1,6 +1,8 @@
 /** A merchant edits its campaign (contract/campaigns.md, "Edit"). */
+
 import type { MerchantCaller } from '../../access/caller.ts'
 import type { Queryable } from '../../db/database.ts'
+import type { BrokenRule } from '../../error-rules.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { requireAuthor } from '../for-merchant/operations.ts'
 import { lockCampaignByClock } from '../lifecycle/due-moves.ts'
@@ -21,7 +23,7 @@ export type Edit = Guard & {
   /** As it came; fields that it leaves out stay, null clears an optional one. */
   body: unknown
   /** What the schema has found in it. */
-  schemaFaults: readonly string[]
+  schemaFaults: readonly BrokenRule[]
 }
 
 type Known = Terms & { participantsIds: string[] }
@@ -96,7 +98,7 @@ async function lockOwn(
   transaction: Queryable,
   deps: CampaignDeps,
   { cashbackId, merchant }: Edit,
-  formFaults: readonly string[],
+  formFaults: readonly BrokenRule[],
 ): Promise<LockedCampaign> {
   const campaign = await lockCampaignByClock(transaction, deps, cashbackId)
   const isOwn = campaign?.merchantId === merchant.merchantId && campaign.createdByBankId === null

@@ -4,7 +4,8 @@
  * lengths; here they are passed over, so that all faults of a body are told together and none twice.
  */
 
-import { instantForm, readInstant } from '../../text/instant.ts'
+import { type BrokenRule, broken } from '../../error-rules.ts'
+import { instantRule, readInstant } from '../../text/instant.ts'
 import { picture } from '../../text/text-rules.ts'
 import { uuidForm } from '../../text/uuid.ts'
 import { noTerminals, readTerminals, type TerminalList } from './terminal-list.ts'
@@ -14,8 +15,8 @@ import type { Terms } from './terms.ts'
 export type Fields = Omit<Terms, 'allProducts'> & { allProducts: boolean | null; participantsIds: string[] }
 export type FieldName = keyof Fields
 
-/** The fields that were given and can be read; `faults` each in the form `<field> must be ...`. */
-export type ReadFields = { fields: Partial<Fields>; faults: string[] }
+/** The fields that were given and can be read, and what is wrong. */
+export type ReadFields = { fields: Partial<Fields>; faults: BrokenRule[] }
 
 /** Longest lists of banks and of payment systems. */
 export const mostIds = 1_000
@@ -39,7 +40,7 @@ const whenLeftOut = {
 } satisfies Partial<Fields>
 
 /** Gives the value, or undefined when there is none to go on with; a fault is added unless the schema tells it. */
-type Reader<Value> = (value: unknown, field: string, faults: string[]) => Value | undefined
+type Reader<Value> = (value: unknown, field: string, faults: BrokenRule[]) => Value | undefined
 
 const readers: { [Field in FieldName]: Reader<Fields[Field]> } = {
   participantsIds: ids,
@@ -74,7 +75,7 @@ const readers: { [Field in FieldName]: Reader<Fields[Field]> } = {
  */
 export function readFields(body: unknown): ReadFields {
   const fields: Record<string, unknown> = {}
-  const faults: string[] = []
+  const faults: BrokenRule[] = []
   for (const [field, value] of Object.entries(isObject(body) ? body : {})) {
     if (!Object.hasOwn(readers, field)) continue
     const read: unknown =
@@ -95,23 +96,21 @@ export function readNewFields(body: unknown): ReadFields {
 }
 
 /** What is wrong between fields; a rule is looked at once all of its fields are known. */
-export function crossFaults(fields: Partial<Fields>, now: Date): string[] {
+export function crossFaults(fields: Partial<Fields>, now: Date): BrokenRule[] {
   const { dateTo } = fields
-  return [...(dateTo && dateTo <= now ? ['dateTo must be in the future'] : []), ...contradictions(fields)]
+  return [...(dateTo && dateTo <= now ? [broken('dateTo', 'future')] : []), ...contradictions(fields)]
 }
 
 /** Those that are wrong whatever the time is. */
-export function contradictions(fields: Partial<Fields>): string[] {
+export function contradictions(fields: Partial<Fields>): BrokenRule[] {
   const { dateFrom, dateTo, minAmount, maxAmount, allProducts, sku, categoryId, terminals, terminalsPlatform } = fields
-  const faults: string[] = []
-  if (dateFrom && dateTo && dateTo <= dateFrom) faults.push('dateTo must be after dateFrom')
+  const faults: BrokenRule[] = []
+  if (dateFrom && dateTo && dateTo <= dateFrom) faults.push(broken('dateTo', 'after', { field: 'dateFrom' }))
   // With 2 decimals below 10^10, numbers are as far apart as the amounts.
   if (minAmount !== undefined && maxAmount !== undefined && Number(maxAmount) < Number(minAmount))
-    faults.push('maxAmount must be at least minAmount')
-  if (allProducts && (sku?.length || categoryId?.length))
-    faults.push('allProducts must be false when sku or categoryId is given')
-  if (terminalsPlatform === false && terminals?.count === 0)
-    faults.push('terminals must be a list of at least 1 when terminalsPlatform is false')
+    faults.push(broken('maxAmount', 'not-below', { field: 'minAmount' }))
+  if (allProducts && (sku?.length || categoryId?.length)) faults.push(broken('allProducts', 'all-or-some-products'))
+  if (terminalsPlatform === false && terminals?.count === 0) faults.push(broken('terminals', 'own-terminals'))
   return faults
 }
 
@@ -124,7 +123,7 @@ export const settled = (fields: Omit<Fields, 'participantsIds'>): Terms => ({
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function text(value: unknown, _field: string, _faults: string[]): string | undefined {
+function text(value: unknown, _field: string, _faults: BrokenRule[]): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
@@ -133,24 +132,19 @@ const unfitForName = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 /** Spaces, and characters that leave no mark, such as a zero-width space. */
 const invisible = /[\s\p{Default_Ignorable_Code_Point}\u2800]/gu
 
-function readName(value: unknown, field: string, faults: string[]): string | undefined {
+function readName(value: unknown, field: string, faults: BrokenRule[]): string | undefined {
   if (typeof value !== 'string') return undefined
-  if (value.replace(invisible, '') === '')
-    faults.push(`${field} must be a text with at least one character that is not a space`)
-  else if (unfitForName.test(value))
-    faults.push(`${field} must be one line, without characters that turn the direction of the text`)
+  if (value.replace(invisible, '') === '') faults.push(broken(field, 'not-blank'))
+  else if (unfitForName.test(value)) faults.push(broken(field, 'plain-line'))
   return value
 }
 
 /** No SVG: where a bank opens it by itself, the scripts in it run. */
 const svg = /^data:image\/svg/i
 
-function banner(value: unknown, field: string, faults: string[]): string | undefined {
-  if (typeof value === 'string' && svg.test(value)) faults.push(`${field} must not be an SVG image`)
-  else if (typeof value === 'string' && (value === '' || !picture.holds(value)))
-    faults.push(
-      `${field} must be an http or https URL of at most 2048 characters, or a data:image/...;base64, URI of at most 256 KiB`,
-    )
+function banner(value: unknown, field: string, faults: BrokenRule[]): string | undefined {
+  if (typeof value === 'string' && svg.test(value)) faults.push(broken(field, 'no-svg'))
+  else if (typeof value === 'string' && (value === '' || !picture.holds(value))) faults.push(broken(field, 'banner'))
   return text(value, field, faults)
 }
 
@@ -162,10 +156,10 @@ function texts(value: unknown): string[] | undefined {
   return Array.isArray(value) && value.every(item => typeof item === 'string') ? value : undefined
 }
 
-function instant(value: unknown, field: string, faults: string[]): Date | undefined {
+function instant(value: unknown, field: string, faults: BrokenRule[]): Date | undefined {
   if (typeof value !== 'string') return undefined
   const read = readInstant(value)
-  if (read === null) faults.push(`${field} must be ${instantForm}`)
+  if (read === null) faults.push({ field, ...instantRule })
   return read ?? undefined
 }
 
@@ -174,10 +168,10 @@ function decimal(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : undefined
 }
 
-function money(value: unknown, field: string, faults: string[]): string | undefined {
+function money(value: unknown, field: string, faults: BrokenRule[]): string | undefined {
   const amount = decimal(value)
   if (amount !== undefined && !/^-?\d+(?:\.\d{1,2})?$/.test(amount))
-    faults.push(`${field} must be a number with at most 2 decimals`)
+    faults.push(broken(field, 'decimals', { decimals: 2 }))
   return amount
 }
 
@@ -187,16 +181,16 @@ export function readId(value: unknown): string | undefined {
   return uuidForm.test(id) ? id : undefined
 }
 
-function ids(value: unknown, field: string, faults: string[]): string[] | undefined {
+function ids(value: unknown, field: string, faults: BrokenRule[]): string[] | undefined {
   const read = texts(value)?.map(id => id.toLowerCase())
   if (!read || read.length > mostIds) return undefined
-  if (new Set(read).size < read.length) faults.push(`${field} must be a list without repetitions`)
+  if (new Set(read).size < read.length) faults.push(broken(field, 'no-repetitions'))
   return read.every(id => uuidForm.test(id)) ? read : undefined
 }
 
-function terminals(value: unknown, field: string, faults: string[]): TerminalList | undefined {
+function terminals(value: unknown, field: string, faults: BrokenRule[]): TerminalList | undefined {
   const read = readTerminals(value)
   for (const index of read?.repeated ?? [])
-    if (faults.length < mostFaults) faults.push(`${field}.${index}.terminal_id must be unique in the list`)
+    if (faults.length < mostFaults) faults.push(broken(`${field}.${index}.terminal_id`, 'unique-in-list'))
   return read?.list ?? undefined
 }

@@ -2,7 +2,9 @@
  * What a merchant may put before banks that have not agreed to anything (contract/limits.md, "Campaigns and stock"): campaigns that no bank has approved yet are
  * limited in number and size. Creations and edits of a merchant follow one another here, so that the limits hold exactly.
  */
+
 import type { Queryable } from '../../db/database.ts'
+import { type BrokenRule, broken } from '../../error-rules.ts'
 import type { TerminalList } from './terminal-list.ts'
 
 export type PendingLimits = {
@@ -35,12 +37,9 @@ export async function newCampaignFaults(
   transaction: Queryable,
   limits: PendingLimits,
   { merchantId, content }: { merchantId: string; content: Content },
-): Promise<string[]> {
+): Promise<BrokenRule[]> {
   const use = await lockUse(transaction, limits, merchantId, null)
-  if (use.campaigns >= limits.campaigns)
-    return [
-      `participantsIds must be invited later: ${limits.campaigns} campaigns of the merchant wait for the first approval of a bank`,
-    ]
+  if (use.campaigns >= limits.campaigns) return [broken('participantsIds', 'max-pending', { max: limits.campaigns })]
   return sizeFaults(limits, use, content)
 }
 
@@ -49,7 +48,7 @@ export async function editFaults(
   transaction: Queryable,
   limits: PendingLimits,
   given: { merchantId: string; cashbackId: string; content: Content },
-): Promise<string[]> {
+): Promise<BrokenRule[]> {
   return sizeFaults(limits, await lockUse(transaction, limits, given.merchantId, given.cashbackId), given.content)
 }
 
@@ -65,13 +64,9 @@ async function lockUse(
   return use
 }
 
-function sizeFaults(limits: PendingLimits, use: Use, { terminals, bannerSmall, bannerBig }: Content): string[] {
+function sizeFaults(limits: PendingLimits, use: Use, { terminals, bannerSmall, bannerBig }: Content): BrokenRule[] {
   const ofTerminals = terminals?.text?.byteLength ?? use.ownTerminals
   const bytes = ofTerminals + Buffer.byteLength(bannerSmall ?? '') + Buffer.byteLength(bannerBig ?? '')
   const mebibytes = Math.floor(limits.bytes / (1024 * 1024))
-  return use.bytes + bytes <= limits.bytes
-    ? []
-    : [
-        `terminals must be fewer: those of the merchant’s campaigns that no bank has approved yet, with their banners, have at most ${mebibytes} MiB`,
-      ]
+  return use.bytes + bytes <= limits.bytes ? [] : [broken('terminals', 'max-pending-size', { mebibytes })]
 }

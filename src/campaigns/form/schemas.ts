@@ -1,8 +1,10 @@
 /** The form of a campaign as partners send it: what a schema can state. The rules beyond that are in `form.ts`. */
+
 import Type, { type TProperties } from 'typebox'
+import { mustBe } from '../../error-rules.ts'
 import { named, nullable } from '../../http/openapi/operations.ts'
 import { closed, uuid } from '../../http/schemas.ts'
-import { instantForm, instantPattern } from '../../text/instant.ts'
+import { instantPattern, instantRule } from '../../text/instant.ts'
 import { mostIds } from './form.ts'
 
 /** A form with 50,000 terminals and two banners must fit. */
@@ -39,7 +41,7 @@ const percentage = (description: string, example: number) =>
 const instant = (description: string, example: string) =>
   Type.String({
     maxLength: 40,
-    'x-must-be': instantForm,
+    ...mustBe(instantRule.rule, instantRule.params),
     'x-documented': { pattern: instantPattern },
     description: `${description}: ISO 8601. A time needs \`Z\` or an offset such as \`+02:00\`; a date alone means midnight UTC`,
     examples: [example],
@@ -56,7 +58,7 @@ const banner = (size: string) =>
 
 const listed = (description: string, examples: string[]) =>
   nullable(
-    Type.Array(Type.String({ minLength: 1, maxLength: 128, 'x-must-be': 'a text of 1 to 128 characters' }), {
+    Type.Array(Type.String({ minLength: 1, maxLength: 128, ...mustBe('text', { max: 128 }) }), {
       maxItems: mostListed,
       description,
       examples: [examples],
@@ -74,7 +76,7 @@ const Terminal = named(
         minLength: 1,
         maxLength: 128,
         pattern: `^${notControl}*[^\\s${controls}]${notControl}*$`,
-        'x-must-be': 'one line of 1 to 128 characters',
+        ...mustBe('one-line', { max: 128 }),
         description: 'Terminal identifier, once in the list',
         examples: ['T-0001'],
       }),
@@ -108,7 +110,7 @@ const required = {
   percentage: percentage('Cashback in percent', 5),
   countryCode: Type.String({
     pattern: '^[A-Za-z]{2}$',
-    'x-must-be': 'an ISO 3166-1 alpha-2 code',
+    ...mustBe('country'),
     description: 'ISO 3166-1 alpha-2 code in any case, of a country in the platform’s directory',
     examples: ['UA'],
   }),
@@ -149,10 +151,10 @@ const optional = {
   purchaseOffline: nullable(Type.Boolean({ description: 'Purchases in shops count. Default: true' })),
   maxBudget: nullable(money('Highest cost of a bank’s part', { exclusiveMinimum: 0 }, 100000)),
   merchantCategoryCode: nullable(
-    Type.Array(
-      Type.String({ pattern: '^\\d{4}$', 'x-must-be': 'four digits', description: 'MCC', examples: ['5411'] }),
-      { maxItems: mostListed, description: 'Merchant category codes' },
-    ),
+    Type.Array(Type.String({ pattern: '^\\d{4}$', ...mustBe('four-digits'), description: 'MCC', examples: ['5411'] }), {
+      maxItems: mostListed,
+      description: 'Merchant category codes',
+    }),
   ),
   terminals: nullable(
     Type.Array(Terminal, {

@@ -1,5 +1,7 @@
 /** The shapes of the eSIM API: from these come validation, types, answers and the OpenAPI document. */
+
 import Type, { type TSchema } from 'typebox'
+import { mustBe } from '../../error-rules.ts'
 import { EsimError } from '../../http/errors.ts'
 import { errorAnswers, named, nullable } from '../../http/openapi/operations.ts'
 import { deliveryModes } from '../../partners/delivery-modes.ts'
@@ -144,7 +146,7 @@ export const ConfirmBody = Type.Object(
     customerEmail: Type.Optional(
       Type.String({
         maxLength: 254,
-        'x-must-be': 'an e-mail address of at most 254 characters',
+        ...mustBe('email'),
         description: 'Where the QR code goes in `qr_email` mode, required there for the first confirm; never stored',
         examples: ['customer@example.com'],
       }),

@@ -1,5 +1,7 @@
 /** Orders of eSIM profiles as people see them: never with what installs a profile. */
+
 import Type from 'typebox'
+import { mustBe } from '../../error-rules.ts'
 import { nullable } from '../../http/openapi/operations.ts'
 import { closed, count, instant, money, text, uuid } from '../../http/schemas.ts'
 import { deliveryModes } from '../../partners/delivery-modes.ts'
@@ -52,7 +54,7 @@ export const ProfileSearch = Type.Object(
     msisdn: Type.Optional(
       Type.String({
         pattern: '^\\+?[1-9]\\d{0,14}$',
-        'x-must-be': 'an E.164 number, with or without a leading +',
+        ...mustBe('msisdn'),
         description: 'The whole number',
         examples: ['+380671234567'],
       }),
@@ -60,7 +62,7 @@ export const ProfileSearch = Type.Object(
     iccid: Type.Optional(
       Type.String({
         pattern: '^\\d{18,20}$',
-        'x-must-be': '18 to 20 digits',
+        ...mustBe('iccid'),
         description: 'The whole ICCID',
         examples: ['8938003991234567890'],
       }),

@@ -1,6 +1,7 @@
 /**
  * Large JSON bodies: read and checked in a thread of their own, and handed over some entries of their lists at a time.
  */
+import type { BrokenRule } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { piecesOfThread } from '../../work/worker-pieces.ts'
 import type { JsonBounds } from './json.ts'
@@ -8,7 +9,7 @@ import { noteFaults, type SchemaFault } from './validation.ts'
 
 /** A fault of the JSON; or the value with its long lists empty and its faults by the schema, and then the entries of those lists. */
 export type JsonPiece =
-  | { fault: string | string[] }
+  | { fault: string | readonly (string | BrokenRule)[] }
   | { value: object; faults: SchemaFault[] }
   | { list: string; entries: unknown[] }
 

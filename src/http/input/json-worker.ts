@@ -17,7 +17,8 @@ async function read(): Promise<{ pieces: JsonPiece[]; memory: ArrayBuffer[] }> {
     const { body, memory } = readAside(fields)
     return { pieces: splitValue(body, faults), memory }
   } catch (error) {
-    if (error instanceof DomainError) return { pieces: [{ fault: error.details }], memory: [] }
+    if (error instanceof DomainError)
+      return { pieces: [{ fault: error.rules.length > 0 ? error.rules : error.details }], memory: [] }
     throw error
   }
 }

@@ -4,6 +4,7 @@
  * surrogate pair, NUL, bytes that are no UTF-8) is a fault that names its field, because in a payment API two spellings of one
  * request must never become two meanings.
  */
+import { type BrokenRule, broken, type RuleCode } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { innerPath, shownName } from './field-name.ts'
 
@@ -96,7 +97,7 @@ export function readJson(bytes: Uint8Array, { names: mostNames = usualMostNames 
   checkNames(text, mostNames)
   // Text that was valid UTF-8 can only become ill-formed through an escape.
   if (text.includes('\\u')) {
-    const faults: string[] = []
+    const faults: BrokenRule[] = []
     checkTexts(value, '', faults)
     if (faults.length > 0) throw new DomainError('invalid', faults)
   }
@@ -152,21 +153,19 @@ const pathWithin = ({ path, names, name, index }: Level): string => innerPath(pa
 
 function checkName(level: Level, mostNames: number): void {
   const { names, name } = level
-  const fault = (must: string) => new DomainError('invalid', [`${shownName(pathWithin(level))} must be ${must}`])
-  if (!isText(name)) throw fault('well-formed text without NUL')
+  const fault = (rule: RuleCode) => new DomainError('invalid', [broken(shownName(pathWithin(level)), rule)])
+  if (!isText(name)) throw fault('json-text')
   if (name === '__proto__') throw fault('omitted')
-  if (names?.has(name)) throw fault('given once only')
+  if (names?.has(name)) throw fault('given-once')
   names?.add(name)
   if (names && names.size > mostNames)
-    throw new DomainError('invalid', [
-      `${shownName(level.path) || 'body'} must be an object of at most ${mostNames} fields`,
-    ])
+    throw new DomainError('invalid', [broken(shownName(level.path) || 'body', 'max-fields', { max: mostNames })])
 }
 
-function checkTexts(value: unknown, path: string, faults: string[]): void {
+function checkTexts(value: unknown, path: string, faults: BrokenRule[]): void {
   if (faults.length === mostFaults) return
   if (typeof value === 'string') {
-    if (!isText(value)) faults.push(`${shownName(path) || 'body'} must be well-formed text without NUL`)
+    if (!isText(value)) faults.push(broken(shownName(path) || 'body', 'json-text'))
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, inner] of Object.entries(value)) checkTexts(inner, innerPath(path, name), faults)
   }

@@ -1,6 +1,7 @@
 /** What the schema of a form has found wrong, for a route that tells it together with the rules beyond the schema. */
 import type { FastifyRequest } from 'fastify'
-import { faultMessages } from './validation.ts'
+import type { BrokenRule } from '../../error-rules.ts'
+import { schemaRules } from './validation.ts'
 
 /**
  * @param part where the form is
@@ -9,9 +10,9 @@ import { faultMessages } from './validation.ts'
 export function schemaFaults(
   request: Pick<FastifyRequest, 'validationError'>,
   part: 'body' | 'querystring' = 'body',
-): string[] {
+): BrokenRule[] {
   const { validationError } = request
   if (!validationError) return []
   if (validationError.validationContext !== part) throw validationError
-  return faultMessages(validationError.validation as never)
+  return schemaRules(validationError.validation as never)
 }

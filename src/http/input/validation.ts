@@ -8,6 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import AjvFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
+import { type BrokenRule, broken, type Rule, type RuleCode, ruleMessage } from '../../error-rules.ts'
 import { uuidForm } from '../../text/uuid.ts'
 import { boundKeywords } from './bounded-keywords.ts'
 import { innerPath, shownName } from './field-name.ts'
@@ -32,9 +33,9 @@ function createAjv(): Ajv2020 {
   ajv.addFormat('uuid', uuidForm)
   // The usual definition also takes a leap second and a zone without minutes, which no Date can hold.
   ajv.addFormat('date-time', text => isDateTime.validate(text) && !Number.isNaN(Date.parse(text)))
-  // 'x-must-be' completes "<field> must be ..." where a pattern or format would say too little.
+  // 'x-rule' is told where a pattern or format would say too little; 'x-must-be' words it in the OpenAPI document.
   // 'x-documented' is for the OpenAPI document alone: rules that the server checks in its own code.
-  ajv.addVocabulary(['x-must-be', 'x-documented'])
+  ajv.addVocabulary(['x-rule', 'x-must-be', 'x-documented'])
   boundKeywords(ajv, mostFaults)
   return ajv
 }
@@ -53,7 +54,7 @@ export function findFaults(schema: object, value: unknown): SchemaFault[] {
     schemaPath,
     keyword,
     params,
-    parentSchema: { 'x-must-be': parentSchema?.['x-must-be'] },
+    parentSchema: { 'x-rule': parentSchema?.['x-rule'] },
   }))
 }
 
@@ -101,72 +102,53 @@ function readTexts(texts: Record<string, unknown>, typed: ReturnType<typeof type
   }
 }
 
-/** The faults as the contract words them, without repetitions. */
-export function faultMessages(errors: readonly SchemaFault[]): string[] {
-  const messages = new Set<string>()
+/** The faults as broken rules, without repetitions. */
+export function schemaRules(errors: readonly SchemaFault[]): BrokenRule[] {
+  const rules = new Map<string, BrokenRule>()
   for (const error of errors) {
-    const message = faultMessage(error)
-    if (message !== null) messages.add(message)
-    if (messages.size === mostFaults) break
+    const rule = ruleOf(error)
+    if (rule !== null) rules.set(ruleMessage(rule), rule)
+    if (rules.size === mostFaults) break
   }
-  return [...messages]
+  return [...rules.values()]
 }
 
-function faultMessage(error: SchemaFault): string | null {
+function ruleOf(error: SchemaFault): BrokenRule | null {
   const path = error.instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
   const inner = (name: string) => shownName(innerPath(path, name))
   const { params, keyword } = error
-  if (keyword === 'required') return `${inner(params.missingProperty)} must be given`
+  if (keyword === 'required') return broken(inner(params.missingProperty), 'given')
   if (keyword === 'additionalProperties')
-    return `${inner(params.additionalProperty) || 'the field without a name'} must be omitted`
+    return broken(inner(params.additionalProperty) || 'the field without a name', 'omitted')
   // These only repeat that one of their branches failed, which is told already.
   if (keyword === 'if' || keyword === 'anyOf' || keyword === 'oneOf') return null
-  return `${shownName(path) || 'body'} must be ${requirement(error)}`
+  return { field: shownName(path) || 'body', ...requirement(error) }
 }
 
-const characters = (limit: number): string => `${limit} character${limit === 1 ? '' : 's'}`
-
-function requirement({ keyword, params, parentSchema }: SchemaFault): string {
-  const mustBe: unknown = parentSchema?.['x-must-be']
-  if (typeof mustBe === 'string') return mustBe
-  switch (keyword) {
-    case 'type':
-      return [params.type].flat().map(withArticle).join(' or ')
-    case 'maxLength':
-      return `shorter than or equal to ${characters(params.limit)}`
-    case 'minLength':
-      return `longer than or equal to ${characters(params.limit)}`
-    case 'minimum':
-      return `at least ${params.limit}`
-    case 'maximum':
-      return `at most ${params.limit}`
-    case 'exclusiveMinimum':
-      return `greater than ${params.limit}`
-    case 'multipleOf':
-      return `a multiple of ${params.multipleOf}`
-    case 'minItems':
-      return `a list of at least ${params.limit}`
-    case 'maxItems':
-      return `a list of at most ${params.limit}`
-    case 'uniqueItems':
-      return 'a list without repetitions'
-    case 'enum':
-      return `one of ${params.allowedValues.join(', ')}`
-    case 'const':
-      return String(params.allowedValue)
-    case 'format':
-      return formats[params.format] ?? `in the format ${params.format}`
-    default:
-      return `right (${keyword})`
-  }
+function requirement({ keyword, params, parentSchema }: SchemaFault): Rule {
+  const own: Rule | undefined = parentSchema?.['x-rule']
+  return own ?? keywords[keyword]?.(params) ?? { rule: 'keyword', params: { keyword } }
 }
 
-const formats: Record<string, string> = {
-  uuid: 'a UUID',
-  uri: 'a URL',
-  date: 'an ISO 8601 date',
-  'date-time': 'an ISO 8601 date and time with a time zone',
+const limited =
+  (rule: RuleCode, name: string) =>
+  ({ limit }: SchemaFault['params']): Rule => ({ rule, params: { [name]: limit } })
+
+const keywords: Record<string, (params: SchemaFault['params']) => Rule> = {
+  type: ({ type }) => ({ rule: 'type', params: { type: [type].flat().join(' or ') } }),
+  maxLength: limited('max-length', 'max'),
+  minLength: limited('min-length', 'min'),
+  minimum: limited('min', 'min'),
+  maximum: limited('max', 'max'),
+  exclusiveMinimum: limited('more-than', 'limit'),
+  multipleOf: ({ multipleOf }) => ({ rule: 'multiple-of', params: { divisor: multipleOf } }),
+  minItems: limited('min-items', 'min'),
+  maxItems: limited('max-items', 'max'),
+  uniqueItems: () => ({ rule: 'no-repetitions', params: {} }),
+  enum: ({ allowedValues }) => ({ rule: 'one-of', params: { values: allowedValues.join(', ') } }),
+  const: ({ allowedValue }) => ({ rule: 'value', params: { value: String(allowedValue) } }),
+  format: ({ format }) =>
+    formats[format] ? { rule: formats[format], params: {} } : { rule: 'format', params: { format } },
 }
 
-const withArticle = (type: string): string =>
-  type === 'null' ? 'null' : `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`
+const formats: Record<string, RuleCode> = { uuid: 'uuid', uri: 'url', date: 'day', 'date-time': 'date-time' }

@@ -1,5 +1,7 @@
 /** What a directory file claims about codes and ids, held against the file itself and the directory in the database. */
+
 import type { Queryable } from '../../db/database.ts'
+import { type BrokenRule, broken, type RuleCode, type RuleParams } from '../../error-rules.ts'
 import type { DirectoryClaims } from './directory-file.ts'
 import type { Entry, Reference } from './directory-schema.ts'
 
@@ -21,7 +23,7 @@ const kindNames: Record<Entry['kind'], string> = {
 export async function checkClaims(
   database: Queryable,
   claims: DirectoryClaims,
-): Promise<{ faults: string[]; existing: string[] }> {
+): Promise<{ faults: BrokenRule[]; existing: BrokenRule[] }> {
   const known = await findKnown(database, claims)
   const knownKeys = new Set(known.map(keyOf))
   const isKnown = (entry: Entry) => knownKeys.has(keyOf(entry))
@@ -31,39 +33,39 @@ export async function checkClaims(
     existing: claims.entries
       .filter(entry => isKnown(entry) && !entry.isPlace)
       .map(
-        ({ path, line, kind, code }) => `${path}.code (line ${line}): must be new; ${kindNames[kind]} ${code} exists`,
+        ({ path, line, kind, code }): BrokenRule => ({
+          ...broken(`${path}.code`, 'new', { kind: kindNames[kind], code }),
+          line,
+        }),
       ),
   }
 }
 
 const keyOf = ({ kind, code }: Pick<Reference | Entry, 'kind' | 'code'>) => `${kind} ${code}`
 
-function missingReferences({ references, entries }: DirectoryClaims, known: Known[]): string[] {
+function missingReferences({ references, entries }: DirectoryClaims, known: Known[]): BrokenRule[] {
   const existing = new Set([...entries, ...known].map(keyOf))
   return references
     .filter(reference => !existing.has(keyOf(reference)))
-    .map(({ path, line, kind, code }) => {
-      const name = kindNames[kind]
-      return `${path} (line ${line}): must be the code of a ${name}, here or applied before; no ${name} is called ${code}`
-    })
+    .map(({ path, line, kind, code }) => ({ ...broken(path, 'existing', { kind: kindNames[kind], code }), line }))
 }
 
-function wrongIds(entries: readonly Entry[], known: Known[]): string[] {
+function wrongIds(entries: readonly Entry[], known: Known[]): BrokenRule[] {
   const kept = new Map(known.map(({ kind, code, id }) => [`${kind} ${code}`, id]))
   const keptBy = new Map(known.map(one => [one.id, one]))
   const givenBy = new Map<string, Entry>()
   return entries.flatMap(entry => {
     const { path, line, kind, code, id } = entry
     if (id === undefined) return []
-    const fault = (text: string) => [`${path}.id (line ${line}): must ${text}`]
+    const fault = (rule: RuleCode, params: RuleParams) => [{ ...broken(`${path}.id`, rule, params), line }]
     const before = kept.get(`${kind} ${code}`)
-    if (before !== undefined && before !== id) return fault(`be ${before} or omitted: an id never changes`)
+    if (before !== undefined && before !== id) return fault('lasting-id', { id: before })
     const other = givenBy.get(id)
     givenBy.set(id, other ?? entry)
     // Twice in one list is told by the reader of the file.
     const isTold = other !== undefined && listOf(other) === listOf(entry)
     const holder = before === id || isTold ? undefined : (keptBy.get(id) ?? other)
-    return holder ? fault(`be unique; ${kindNames[holder.kind]} ${holder.code} has it already`) : []
+    return holder ? fault('free-id', { kind: kindNames[holder.kind], code: holder.code }) : []
   })
 }
 

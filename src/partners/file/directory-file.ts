@@ -1,4 +1,5 @@
 import { LineCounter, parseDocument } from 'yaml'
+import type { BrokenRule } from '../../error-rules.ts'
 import type { Problem } from '../../errors.ts'
 import { type DirectoryContext, directoryForm, type Entry, type Reference } from './directory-schema.ts'
 import type { Reading } from './yaml-form.ts'
@@ -15,7 +16,7 @@ export type DirectoryFile = DirectoryClaims & { directory: Directory }
  * The faults, and the claims that could be read all the same, so that their faults can be told together with these. `problems`: those of
  * the faults that stand in a terminals file.
  */
-export type FaultyDirectoryFile = DirectoryClaims & { faults: string[]; problems: Problem[] }
+export type FaultyDirectoryFile = DirectoryClaims & { faults: (string | BrokenRule)[]; problems: Problem[] }
 
 const clearer = new Map<string, string>([
   ['MULTIPLE_DOCS', 'must be one YAML document'],

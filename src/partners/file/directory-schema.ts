@@ -1,5 +1,6 @@
 /** The rules of the directory file, key by key (contract/contract/contract/operations.md, "The directory file"). */
 
+import type { BrokenRule } from '../../error-rules.ts'
 import * as rules from '../../text/text-rules.ts'
 import { deliveryModes } from '../delivery-modes.ts'
 import { maxTerminals, readTerminals, type Terminal, terminalRules } from './terminals-file.ts'
@@ -29,7 +30,7 @@ export type Entry = {
   code: string
   id: string | undefined
   /** The faults that it has if its code is new: keys that it leaves out. */
-  missing: string[]
+  missing: BrokenRule[]
   /** A mobile operator that is named for its tariffs only. */
   isPlace: boolean
 }
@@ -54,7 +55,7 @@ const country = mapping({
     mapping({
       code: neededWhenNew(text(rules.currencyCode)),
       name: neededWhenNew(name),
-      symbol: clearable(text(rules.orEmpty(rules.oneLine(16))), ''),
+      symbol: clearable(text(rules.oneLineOrEmpty(16)), ''),
       icon: clearable(picture, ''),
     }),
   ),
@@ -150,16 +151,14 @@ function bankForm({ references }: DirectoryContext) {
 function merchantForm({ references, fileText }: DirectoryContext) {
   const terminalsFile: Reader<readonly Terminal[]> = refine(text(rules.oneLine(1024)), (path, place) => {
     const csv = fileText(path)
-    return csv === undefined
-      ? refuse(place, 'must name a file that can be read')
-      : readTerminals(csv, path, place.reading)
+    return csv === undefined ? refuse(place, 'readable-file') : readTerminals(csv, path, place.reading)
   })
   return refine(
     mapping({
       id,
       code: required(code),
       name: neededWhenNew(name),
-      nameEn: clearable(text(rules.orEmpty(rules.oneLine(200))), ''),
+      nameEn: clearable(text(rules.oneLineOrEmpty(200)), ''),
       description: clearable(description, ''),
       logoUrl: clearable(picture, ''),
       urlIdent: clearable(text(rules.urlIdent), ''),
@@ -176,8 +175,7 @@ function merchantForm({ references, fileText }: DirectoryContext) {
       terminalsFile: kept(terminalsFile),
     }),
     ({ terminalsFile, ...merchant }, place) => {
-      if (merchant.terminals !== undefined && terminalsFile !== undefined)
-        refuse(place, 'must have terminals or terminalsFile, not both')
+      if (merchant.terminals !== undefined && terminalsFile !== undefined) refuse(place, 'one-of-terminals')
       return { ...merchant, terminals: merchant.terminals ?? terminalsFile }
     },
   )
@@ -192,7 +190,7 @@ function mobileOperatorForm({ entries }: DirectoryContext) {
         id,
         code: required(code),
         nameUk: neededWhenNew(name),
-        nameEn: clearable(text(rules.orEmpty(rules.oneLine(200))), ''),
+        nameEn: clearable(text(rules.oneLineOrEmpty(200)), ''),
         logoUrl: clearable(picture, ''),
         country: neededWhenNew(text(rules.countryOrGlobal)),
         status: kept(oneOf(...mobileOperatorStatuses)),

@@ -1,5 +1,6 @@
 /** The terminals of one merchant, as a `terminalsFile` of the directory file lists them (contract/contract/contract/operations.md, "The directory file"). */
 
+import { type BrokenRule, ruleText } from '../../error-rules.ts'
 import type { Problem } from '../../errors.ts'
 import { splitRecord } from '../../text/csv-lines.ts'
 import { brokenRule, oneLine } from '../../text/text-rules.ts'
@@ -36,7 +37,7 @@ type Column = keyof typeof terminalRules
 const columns = Object.keys(terminalRules) as Column[]
 
 /** Where the faults of a file go: as sentences, and the same as rules with names. */
-type Faults = { faults: string[]; problems: Problem[] }
+type Faults = { faults: (string | BrokenRule)[]; problems: Problem[] }
 type Broken = { text: string; rule: string; params?: Problem['params'] }
 
 /**
@@ -111,8 +112,8 @@ function readTerminal(cellOf: (column: Column) => string, refuse: (column: Colum
   const read = (column: Column) => {
     const value = cellOf(column)
     if (value === '' && column !== 'terminalId') return null
-    const text = brokenRule(value, terminalRules[column])
-    if (text !== undefined) refuse(column, { text, rule: 'one-line', params: { max: mostCharacters[column] } })
+    const broken = brokenRule(value, terminalRules[column])
+    if (broken) refuse(column, { ...broken, text: `must ${ruleText(broken)}` })
     return value
   }
   return {

@@ -1,11 +1,17 @@
 import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
+import type { BrokenRule, RuleCode, RuleParams } from '../../error-rules.ts'
 import type { Problem } from '../../errors.ts'
 
 /**
  * One reading of a YAML file, which gathers its faults, and the keys that only a new entry must have. `problems` are those of the faults
  * that stand in a terminals file.
  */
-export type Reading = { faults: string[]; problems: Problem[]; missing: string[]; lineAt(offset: number): number }
+export type Reading = {
+  faults: (string | BrokenRule)[]
+  problems: Problem[]
+  missing: BrokenRule[]
+  lineAt(offset: number): number
+}
 
 /** A place in the file, as faults name it. */
 export type Place = { path: string; line: number; reading: Reading }
@@ -18,17 +24,20 @@ type Field<T> = { read: Reader<T>; leftOut(place: Place): T; whenNull(place: Pla
 type Fields<F extends Record<string, Field<unknown>>> = { [K in keyof F]: F[K] extends Field<infer T> ? T : never }
 
 /** Notes a fault at a place. Gives a stand-in that nobody sees: a file with a fault hands out nothing. */
-export function refuse<T>(place: Place, text: string): T {
-  place.reading.faults.push(faultAt(place, text))
+export function refuse<T>(place: Place, rule: RuleCode, params: RuleParams = {}): T {
+  place.reading.faults.push(brokenAt(place, rule, params))
   return undefined as T
 }
 
-function faultAt({ path, line }: Place, text: string): string {
-  return path === '' ? `line ${line}: ${text}` : `${path} (line ${line}): ${text}`
-}
+const brokenAt = ({ path, line }: Pick<Place, 'path' | 'line'>, rule: RuleCode, params: RuleParams): BrokenRule => ({
+  field: path,
+  line,
+  rule,
+  params,
+})
 
-const mustBeGiven = <T>(place: Place): T => refuse(place, 'must be given')
-const notNull = <T>(place: Place): T => refuse(place, 'must not be null; leave the key out to keep the value')
+const mustBeGiven = <T>(place: Place): T => refuse(place, 'given')
+const notNull = <T>(place: Place): T => refuse(place, 'not-null')
 
 /** Must be in every entry. */
 export function required<T>(read: Reader<T>): Field<T> {
@@ -43,7 +52,7 @@ export function optional<T, const D>(read: Reader<T>, value: D): Field<D extends
 /** Undefined when it is left out, which a new entry may not do: that goes to the reading's `missing`. */
 export function neededWhenNew<T>(read: Reader<T>): Field<T | undefined> {
   const leftOut = (place: Place) => {
-    place.reading.missing.push(faultAt(place, 'must be given'))
+    place.reading.missing.push(brokenAt(place, 'given', {}))
     return undefined
   }
   return { read, leftOut, whenNull: notNull }
@@ -65,15 +74,15 @@ export function clearable<T, const E>(read: Reader<T>, empty: E): Field<(E exten
 export function mapping<F extends Record<string, Field<unknown>>>(fields: F): Reader<Fields<F>> {
   const names = Object.keys(fields).join(', ')
   return (node, place) => {
-    if (!isMap(node)) return refuse(place, `must be a mapping of ${names}`)
+    if (!isMap(node)) return refuse(place, 'mapping', { keys: names })
     const given = new Map<string, { value: unknown; place: Place }>()
     for (const { key, value } of node.items) {
       const name = textOf(key) ?? '?'
       const at = { ...place, path: pathOf(place, name), line: lineOf(key, place) }
       const first = given.get(name)
-      if (first !== undefined) refuse(at, `must be given once; line ${first.place.line} gives it too`)
+      if (first !== undefined) refuse(at, 'once', { line: first.place.line })
       else given.set(name, { value, place: at })
-      if (!Object.hasOwn(fields, name)) refuse(at, `must be omitted; the keys here are ${names}`)
+      if (!Object.hasOwn(fields, name)) refuse(at, 'known-key', { keys: names })
     }
     const read = Object.entries(fields).map(([name, field]) => {
       const found = given.get(name)
@@ -90,8 +99,8 @@ export function list<T>(
   { max, unique = [''] }: { max: number; unique?: string[] },
 ): Reader<readonly T[]> {
   return (node, place) => {
-    if (!isSeq(node)) return refuse(place, 'must be a list')
-    if (node.items.length > max) return refuse(place, `must be a list of at most ${max}`)
+    if (!isSeq(node)) return refuse(place, 'list')
+    if (node.items.length > max) return refuse(place, 'max-items', { max })
     const places = node.items.map((item, index) => ({
       ...place,
       path: `${place.path}[${index}]`,
@@ -112,7 +121,7 @@ function refuseDoubles(key: string, entries: readonly unknown[], placeOf: (index
     const place = placeOf(index)
     const firstLine = firstLines.get(value)
     if (firstLine === undefined) firstLines.set(value, place.line)
-    else refuse(place, `must be unique; line ${firstLine} has it already`)
+    else refuse(place, 'unique', { line: firstLine })
   }
 }
 
@@ -125,7 +134,7 @@ export function refine<A, B>(read: Reader<A>, then: (value: A, place: Place) => 
 }
 
 function readNode<T>(read: Reader<T>, node: unknown, place: Place): T {
-  return isAlias(node) ? refuse(place, 'must be written out; aliases are not read') : read(node, place)
+  return isAlias(node) ? refuse(place, 'no-alias') : read(node, place)
 }
 
 /** The text of a scalar; of a number the characters that stand in the file. */

@@ -6,31 +6,31 @@ import { type Reader, refuse, textOf } from './yaml-form.ts'
 export function text(rule: TextRule): Reader<string> {
   return (node, place) => {
     const value = textOf(node)
-    if (value === undefined) return refuse(place, isScalar(node) ? 'must be text; put it in quotes' : 'must be text')
+    if (value === undefined) return refuse(place, isScalar(node) ? 'quoted-text' : 'plain-text')
     const broken = brokenRule(value, rule)
-    return broken === undefined ? value : refuse(place, broken)
+    return broken === undefined ? value : refuse(place, broken.rule, broken.params)
   }
 }
 
 export function oneOf<const V extends string>(...values: V[]): Reader<V> {
   return (node, place) =>
-    values.find(value => value === textOf(node)) ?? refuse(place, `must be one of ${values.join(', ')}`)
+    values.find(value => value === textOf(node)) ?? refuse(place, 'one-of', { values: values.join(', ') })
 }
 
 export const trueOrFalse: Reader<boolean> = (node, place) =>
-  isScalar(node) && typeof node.value === 'boolean' ? node.value : refuse(place, 'must be true or false')
+  isScalar(node) && typeof node.value === 'boolean' ? node.value : refuse(place, 'true-or-false')
 
 export function wholeNumber(min: number, max: number): Reader<number> {
   return (node, place) => {
     const value = /^(?:0|[1-9]\d{0,14})$/.test(textOf(node) ?? '') ? Number(textOf(node)) : Number.NaN
-    return value >= min && value <= max ? value : refuse(place, `must be a whole number from ${min} to ${max}`)
+    return value >= min && value <= max ? value : refuse(place, 'whole-number', { min, max })
   }
 }
 
 /** Money as the file writes it, exact: a text with two decimals, never a float. */
 export const money: Reader<string> = (node, place) => {
   const [, whole, cents = ''] = /^(0|[1-9]\d{0,9})(?:\.(\d{1,2}))?$/.exec(textOf(node) ?? '') ?? []
-  if (whole === undefined) return refuse(place, 'must be a number from 0 to 9999999999.99 with at most 2 decimals')
+  if (whole === undefined) return refuse(place, 'price', { decimals: 2 })
   return `${whole}.${cents.padEnd(2, '0')}`
 }
 
@@ -38,6 +38,6 @@ export const money: Reader<string> = (node, place) => {
 export function allOr<T>(read: Reader<T>): Reader<'all' | T> {
   return (node, place) => {
     if (textOf(node) === 'all') return 'all'
-    return isScalar(node) ? refuse(place, 'must be all or a list') : read(node, place)
+    return isScalar(node) ? refuse(place, 'all-or-list') : read(node, place)
   }
 }

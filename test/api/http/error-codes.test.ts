@@ -1,9 +1,11 @@
 /** Codes of errors for programs (contract/http.md, "Error codes"): a header on both contracts' errors, a field in the portal's and the operator's. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { merchantRoles, platformRoles } from '../../../src/access/caller.ts'
 import { createCampaign, openCampaignBank, openMerchant, type Partner } from '../../support/campaigns.ts'
 import { advance, type Bank, openBank } from '../../support/esim.ts'
 import { type Answer, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
+import { openBrowser } from '../../support/portal.ts'
 import { openRaw, readRaw, requestText } from '../../support/raw-http.ts'
 
 const header = 'perkline-error-code'
@@ -107,6 +109,76 @@ test('what every API refuses alike has the same codes in each of them', async ()
   assert.deepEqual(codeOf(await bank.call('GET', '/orders/x')), [400, 'invalid'])
   assert.deepEqual(codeOf(await bank.read(unknownId)), [404, 'not-found'])
   assert.deepEqual(codeOf(await merchant.call('GET', '/cashbacks/for-bank')), [403, 'forbidden'])
+})
+
+test('the portal’s and the operator’s errors tell which rule each field breaks', async () => {
+  const token = platform.config.operatorKey
+  const admin = (path: string, body: object) => platform.call('POST', `/admin${path}`, { token, body })
+  const rulesOf = ({ status, body }: Answer) => {
+    // Each message is worded from its rule.
+    assert.equal(body.message.length, body.rules.length)
+    return [status, body.code, body.rules]
+  }
+  const user = { platform: true, login: 'one', role: 'admin', password: 'long enough for anybody' }
+  assert.deepEqual(rulesOf(await admin('/users', { ...user, role: 'king' })), [
+    400,
+    'invalid',
+    [{ field: 'role', rule: 'one-of', params: { values: platformRoles.join(', ') } }],
+  ])
+  assert.deepEqual(rulesOf(await admin('/users', { ...user, login: '', nick: 'x' })), [
+    400,
+    'invalid',
+    [
+      { field: 'login', rule: 'text', params: { max: 128 } },
+      { field: 'nick', rule: 'omitted', params: {} },
+    ],
+  ])
+  const directory = 'banks:\n  - { code: -a, name: A, status: open }\n'
+  assert.deepEqual(rulesOf(await admin('/directory', { directory, files: {} })), [
+    400,
+    'invalid',
+    [
+      { field: 'banks[0].code', line: 2, rule: 'code', params: {} },
+      { field: 'banks[0].status', line: 2, rule: 'one-of', params: { values: 'active, suspended' } },
+    ],
+  ])
+  assert.equal((await admin('/users', user)).status, 201)
+  assert.deepEqual(rulesOf(await admin('/users', user)), [
+    409,
+    'conflict',
+    [{ field: 'login', rule: 'login-taken', params: { login: 'one' } }],
+  ])
+})
+
+test('a person’s request gets the broken rules in a header where the contract fixes the body; a system’s does not', async () => {
+  const person = await openBrowser(platform, { merchant: 'grocer' }, merchantRoles[0])
+  const body = { name: ' ', countryCode: 'U\u0456', sku: [''], minAmount: 2.001 }
+  const create = (by: Pick<Partner, 'call'>) => by.call('POST', '/cashbacks/for-merchant', { body })
+  const [seen, unseen] = [await create(person), await create(merchant)]
+  assert.deepEqual([seen.status, seen.body], [400, unseen.body])
+  assert.equal(unseen.headers.get('perkline-error-rules'), null)
+  const rules: { field: string; rule: string; params: object }[] = JSON.parse(
+    seen.headers.get('perkline-error-rules') ?? '',
+  )
+  assert.equal(rules.length, seen.body.message.length)
+  assert.deepEqual(
+    rules.filter(({ rule }) => rule !== 'given'),
+    [
+      { field: 'countryCode', rule: 'country', params: {} },
+      { field: 'sku.0', rule: 'text', params: { max: 128 } },
+      { field: 'name', rule: 'not-blank', params: {} },
+      { field: 'minAmount', rule: 'decimals', params: { decimals: 2 } },
+    ],
+  )
+})
+
+test('the header of broken rules is short and in ASCII, however many and however named they are', async () => {
+  const person = await openBrowser(platform, { merchant: 'grocer' }, merchantRoles[0])
+  const body = Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`${'поле'.repeat(10)}${index}`, 1]))
+  const { headers } = await person.call('POST', '/cashbacks/for-merchant', { body })
+  const header = headers.get('perkline-error-rules') ?? ''
+  assert.match(header, /^[\x20-\x7e]{1000,4096}$/)
+  assert.match(JSON.parse(header).at(-1).field, /^поле/)
 })
 
 test('a success carries no code, and neither does what is not in the list', async () => {

@@ -1,0 +1,209 @@
+/** The platform's rules for single values by their codes, in people's words. */
+import type { Language } from '../i18n/language.ts'
+import { counted } from '../i18n/texts.ts'
+import type { components } from './schema/perkline.ts'
+
+export type BrokenRule = NonNullable<components['schemas']['PortalError']['rules']>[number]
+
+type Params = BrokenRule['params']
+type RuleText = Record<Language, (params: Params) => string>
+
+const characters = {
+  en: (count: unknown) => counted('en', Number(count), { one: 'character', other: 'characters' }),
+  uk: (count: unknown) =>
+    counted('uk', Number(count), { one: 'символ', few: 'символи', many: 'символів', other: 'символу' }),
+}
+
+const same = (en: string, uk: string): RuleText => ({ en: () => en, uk: () => uk })
+
+const fillIn = same('Fill this in', 'Заповніть це поле')
+const omit = same('This cannot be given here', 'Тут цього вказувати не можна')
+const notANumber = same('This is no number', 'Це не число')
+const unreadable = same('There are characters that can’t be stored', 'Є символи, які неможливо зберегти')
+const notADate = same('This is no valid date', 'Це не дата')
+const webAddress = same('This is no web address', 'Це не вебадреса')
+const locked = same('This cannot be changed any more', 'Цього вже не змінити')
+const notKnown = same('The platform does not know it', 'Платформа цього не знає')
+const gone = same('It doesn’t exist any more', 'Цього вже немає')
+const repeated = same('It is in the list twice', 'Є у списку двічі')
+const country = same('Choose a country', 'Виберіть країну')
+const choose = same('Choose one of the given values', 'Виберіть одне з наявних значень')
+const yesOrNo = same('Choose yes or no', 'Виберіть так або ні')
+const aText = same('This must be text', 'Має бути текст')
+const aList = same('This must be a list', 'Має бути список')
+const wrongForm = same('This does not have the right form', 'Неправильний формат')
+const picture = same('A web address, or a picture of at most 256 KiB', 'Вебадреса або картинка щонайбільше 256 КіБ')
+const aDuration = same('A duration, such as PT24H', 'Тривалість, наприклад PT24H')
+const anAccount = same('Choose one account', 'Виберіть один обліковий запис')
+const taken = same('It is taken by another entry', 'Це вже має інший запис')
+
+const atLeast: RuleText = { en: ({ min }) => `${min} or more`, uk: ({ min }) => `${min} або більше` }
+const atMost: RuleText = { en: ({ max }) => `${max} or less`, uk: ({ max }) => `${max} або менше` }
+const atMostCharacters: RuleText = {
+  en: ({ max }) => `At most ${characters.en(max)}`,
+  uk: ({ max }) => `Щонайбільше ${characters.uk(max)}`,
+}
+const oneLine: RuleText = {
+  en: ({ max }) => `1 to ${characters.en(max)}, in one line`,
+  uk: ({ max }) => `Від 1 до ${max} символів, в один рядок`,
+}
+const latin = (max: number): RuleText =>
+  same(
+    `1 to ${max} Latin letters, digits, dots, underscores or hyphens`,
+    `Від 1 до ${max} латинських літер, цифр, крапок, підкреслень або дефісів`,
+  )
+
+const types: Record<string, RuleText> = {
+  number: notANumber,
+  integer: notANumber,
+  boolean: yesOrNo,
+  string: aText,
+  array: aList,
+  null: omit,
+}
+
+/** Does not compile while a rule of the platform has no text. */
+export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
+  given: fillIn,
+  omitted: omit,
+  type: {
+    en: ({ type }) => (types[String(type).replace(/ or null$/, '')] ?? wrongForm).en({}),
+    uk: ({ type }) => (types[String(type).replace(/ or null$/, '')] ?? wrongForm).uk({}),
+  },
+  'given-once': same('This is given twice', 'Це вказано двічі'),
+  'max-fields': {
+    en: ({ max }) => `At most ${max} entries`,
+    uk: ({ max }) => `Щонайбільше ${max} записів`,
+  },
+  'max-length': atMostCharacters,
+  'min-length': {
+    en: ({ min }) => (min === 1 ? 'Fill this in' : `At least ${characters.en(min)}`),
+    uk: ({ min }) => (min === 1 ? 'Заповніть це поле' : `Щонайменше ${characters.uk(min)}`),
+  },
+  min: atLeast,
+  max: atMost,
+  'more-than': { en: ({ limit }) => `More than ${limit}`, uk: ({ limit }) => `Більше за ${limit}` },
+  'multiple-of': { en: ({ divisor }) => `A multiple of ${divisor}`, uk: ({ divisor }) => `Кратне ${divisor}` },
+  'min-items': { en: ({ min }) => `Choose at least ${min}`, uk: ({ min }) => `Виберіть щонайменше ${min}` },
+  'max-items': { en: ({ max }) => `At most ${max} entries`, uk: ({ max }) => `Щонайбільше ${max} записів` },
+  'no-repetitions': same('One of them is there twice', 'Є повтори'),
+  'one-of': choose,
+  value: choose,
+  format: wrongForm,
+  keyword: wrongForm,
+
+  uuid: same('This is no valid id', 'Це не ідентифікатор'),
+  url: webAddress,
+  day: notADate,
+  'date-time': notADate,
+  instant: notADate,
+  duration: aDuration,
+  'overlap-duration': aDuration,
+  'time-zone': same('This is no time zone', 'Це не часовий пояс'),
+  unicode: unreadable,
+  'json-text': unreadable,
+  text: {
+    en: ({ max }) => `1 to ${characters.en(max)}`,
+    uk: ({ max }) => `Від 1 до ${max} символів`,
+  },
+  'one-line': oneLine,
+  'one-line-or-empty': oneLine,
+  'max-characters': atMostCharacters,
+  'not-blank': fillIn,
+  'plain-line': same(
+    'Use one line, without characters that change the text direction',
+    'Має бути один рядок без символів, що змінюють напрям тексту',
+  ),
+  code: latin(64),
+  country,
+  'upper-case-country': country,
+  'country-or-global': country,
+  currency: same(
+    'A currency code of three capital letters, such as UAH',
+    'Код валюти з трьох великих літер, наприклад UAH',
+  ),
+  'four-digits': same('A code of four digits', 'Код із чотирьох цифр'),
+  'url-ident': latin(200),
+  domain: same('A domain name, such as shop.example', 'Доменне ім’я, наприклад shop.example'),
+  'web-address': webAddress,
+  picture,
+  banner: picture,
+  'no-svg': same('SVG images can’t be used', 'Зображення SVG не підтримуються'),
+  email: same('This is no e-mail address', 'Це не адреса електронної пошти'),
+  msisdn: same('A whole phone number, such as +380671234567', 'Повний номер телефону, наприклад +380671234567'),
+  iccid: same('18 to 20 digits', 'Від 18 до 20 цифр'),
+  cursor: wrongForm,
+  'sort-order': choose,
+  'advance-or-now': wrongForm,
+
+  'whole-number': {
+    en: ({ min, max }) => (max === undefined ? `A whole number from ${min}` : `A whole number from ${min} to ${max}`),
+    uk: ({ min, max }) => (max === undefined ? `Ціле число від ${min}` : `Ціле число від ${min} до ${max}`),
+  },
+  decimals: {
+    en: ({ decimals }) => `At most ${decimals} decimals`,
+    uk: ({ decimals }) => `Щонайбільше ${decimals} знаки після коми`,
+  },
+  price: {
+    en: ({ decimals }) => `0 or more, with at most ${decimals} decimals`,
+    uk: ({ decimals }) => `0 або більше, щонайбільше ${decimals} знаки після коми`,
+  },
+
+  future: same('This must lie in the future', 'Має бути в майбутньому'),
+  after: same('The end comes after the start', 'Кінець має бути після початку'),
+  'not-below': same('Not less than the smallest', 'Не менше за найменшу'),
+  'all-or-some-products': same(
+    'Name products, or the whole assortment, not both',
+    'Вкажіть товари або весь асортимент, не те й інше',
+  ),
+  'own-terminals': same('Choose at least 1', 'Виберіть щонайменше 1'),
+  'unique-in-list': repeated,
+  'unchanged-over': locked,
+  'unchanged-approved': locked,
+  'unchanged-status': locked,
+  'only-additions': {
+    en: ({ missing }) => `Only additions are possible: ${missing} is missing`,
+    uk: ({ missing }) => `Можна лише додавати: бракує ${missing}`,
+  },
+  'invitable-bank': same('This bank cannot be invited any more', 'Цей банк уже не можна запросити'),
+  'open-merchant': same('No campaign can be made for this merchant', 'Для цього торговця кампанію не створити'),
+  'known-payment-system': notKnown,
+  'known-country': notKnown,
+  'max-pending': {
+    en: ({ max }) => `${max} campaigns already wait for the first approval of a bank. Invite banks later`,
+    uk: ({ max }) => `Уже ${max} кампаній чекають на перше погодження банку. Запросіть банки пізніше`,
+  },
+  'max-pending-size': {
+    en: ({ mebibytes }) => `Campaigns that wait for a bank may have ${mebibytes} MiB of terminals and banners in all`,
+    uk: ({ mebibytes }) => `Кампанії, що чекають на банк, можуть мати разом ${mebibytes} МіБ терміналів і банерів`,
+  },
+
+  'login-taken': same('This login is taken', 'Цей логін зайнятий'),
+  'login-of-disabled': same(
+    'A disabled user has this login. Choose another one',
+    'Цей логін має вимкнений користувач. Виберіть інший',
+  ),
+  'one-account': anAccount,
+  'bank-or-merchant': anAccount,
+  'no-role-of-merchant': omit,
+  'role-of-bank': fillIn,
+  'with-tariff': fillIn,
+
+  'plain-text': aText,
+  'quoted-text': aText,
+  'true-or-false': yesOrNo,
+  'all-or-list': aList,
+  list: aList,
+  mapping: wrongForm,
+  'known-key': omit,
+  once: same('This is given twice', 'Це вказано двічі'),
+  'not-null': fillIn,
+  'no-alias': wrongForm,
+  unique: repeated,
+  'readable-file': same('The file can’t be read', 'Файл неможливо прочитати'),
+  'one-of-terminals': same('Give the terminals only once', 'Вкажіть термінали лише раз'),
+  new: same('This code is taken', 'Такий код уже є'),
+  existing: gone,
+  'lasting-id': locked,
+  'free-id': taken,
+}

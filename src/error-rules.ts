@@ -1,0 +1,162 @@
+/**
+ * The rules that a value of a request can break, each with a code for programs and its wording in English. An error tells both: the
+ * sentence is the contract's, the code with its `params` is what a client translates. A code never changes its meaning.
+ */
+
+export type RuleParams = Record<string, string | number>
+
+/** What a value must be or do, as it follows `<field> must `. */
+const texts = {
+  // What a schema asks.
+  given: () => 'be given',
+  omitted: () => 'be omitted',
+  type: ({ type }) => `be ${String(type).split(' or ').map(withArticle).join(' or ')}`,
+  'given-once': () => 'be given once only',
+  'max-fields': ({ max }) => `be an object of at most ${max} fields`,
+  'max-length': ({ max }) => `be shorter than or equal to ${characters(max)}`,
+  'min-length': ({ min }) => `be longer than or equal to ${characters(min)}`,
+  min: ({ min }) => `be at least ${min}`,
+  max: ({ max }) => `be at most ${max}`,
+  'more-than': ({ limit }) => `be greater than ${limit}`,
+  'multiple-of': ({ divisor }) => `be a multiple of ${divisor}`,
+  'min-items': ({ min }) => `be a list of at least ${min}`,
+  'max-items': ({ max }) => `be a list of at most ${max}`,
+  'no-repetitions': () => 'be a list without repetitions',
+  'one-of': ({ values }) => `be one of ${values}`,
+  value: ({ value }) => `be ${value}`,
+  format: ({ format }) => `be in the format ${format}`,
+  keyword: ({ keyword }) => `be right (${keyword})`,
+
+  // What a text is.
+  uuid: () => 'be a UUID',
+  url: () => 'be a URL',
+  day: () => 'be an ISO 8601 date',
+  'date-time': () => 'be an ISO 8601 date and time with a time zone',
+  instant: ({ from, to }) => `be an ISO 8601 date, or a date and time with a time zone, from ${from} to ${to}`,
+  duration: () => 'be an ISO 8601 duration, like PT15M',
+  'overlap-duration': () => 'be an ISO 8601 duration of at most a year, like PT24H',
+  'time-zone': () => 'be an IANA time zone, like Europe/Kyiv',
+  unicode: () => 'be well-formed Unicode without NUL',
+  'json-text': () => 'be well-formed text without NUL',
+  text: ({ max }) => `be a text of 1 to ${max} characters`,
+  'one-line': ({ max }) => `be one line of 1 to ${max} characters`,
+  'one-line-or-empty': ({ max }) => `be one line of 1 to ${max} characters, or empty`,
+  'max-characters': ({ max }) => `be at most ${max} characters`,
+  'not-blank': () => 'be a text with at least one character that is not a space',
+  'plain-line': () => 'be one line, without characters that turn the direction of the text',
+  code: () => 'be 1 to 64 letters, digits, dots, underscores or hyphens, the first a letter or digit',
+  country: () => 'be an ISO 3166-1 alpha-2 code',
+  'upper-case-country': () => 'be an ISO 3166-1 alpha-2 code in upper case',
+  'country-or-global': () => 'be an ISO 3166-1 alpha-2 code in upper case, or global',
+  currency: () => 'be an ISO 4217 code: three upper-case letters',
+  'four-digits': () => 'be four digits',
+  'url-ident': () => 'be 1 to 200 letters, digits, dots, underscores, tildes or hyphens',
+  domain: () => 'be a domain name',
+  'web-address': () => 'be an http or https URL of at most 2048 characters',
+  picture: () =>
+    'be an http or https URL of at most 2048 characters, a data:image/...;base64, URI of at most 256 KiB, or empty',
+  banner: () =>
+    'be an http or https URL of at most 2048 characters, or a data:image/...;base64, URI of at most 256 KiB',
+  'no-svg': () => 'not be an SVG image',
+  email: () => 'be an e-mail address of at most 254 characters',
+  msisdn: () => 'be an E.164 number, with or without a leading +',
+  iccid: () => 'be 18 to 20 digits',
+  cursor: () => 'be the `next` of a page',
+  'sort-order': () => 'be ASC or DESC',
+
+  'advance-or-now': () => 'be an object with either advance or now',
+
+  // What a number is.
+  'whole-number': ({ min, max }) => `be a whole number from ${min}${max === undefined ? '' : ` to ${max}`}`,
+  decimals: ({ decimals }) => `be a number with at most ${decimals} decimals`,
+  price: ({ decimals }) => `be a number from 0 to 9999999999.99 with at most ${decimals} decimals`,
+
+  // What the fields of a campaign are to each other, to its state and to the directory.
+  future: () => 'be in the future',
+  after: ({ field }) => `be after ${field}`,
+  'not-below': ({ field }) => `be at least ${field}`,
+  'all-or-some-products': () => 'be false when sku or categoryId is given',
+  'own-terminals': () => 'be a list of at least 1 when terminalsPlatform is false',
+  'unique-in-list': () => 'be unique in the list',
+  'unchanged-over': () => 'be unchanged: the campaign is over',
+  'unchanged-approved': () => 'be unchanged: a bank has approved the campaign',
+  'unchanged-status': ({ status }) => `be unchanged: the campaign is ${status}`,
+  'only-additions': ({ missing }) => `be the present list and additions only: ${missing} is missing`,
+  'invitable-bank': () => 'be a connected bank that the merchant does not exclude',
+  'open-merchant': () => 'be an active merchant that does not exclude the bank',
+  'known-payment-system': () => 'be a payment system of the platform',
+  'known-country': () => 'be a country of the platform',
+  'max-pending': ({ max }) =>
+    `be invited later: ${max} campaigns of the merchant wait for the first approval of a bank`,
+  'max-pending-size': ({ mebibytes }) =>
+    `be fewer: those of the merchant’s campaigns that no bank has approved yet, with their banners, have at most ${mebibytes} MiB`,
+
+  // What an account is.
+  'login-taken': ({ login }) => `be free; ${login} is taken already`,
+  'login-of-disabled': ({ login }) => `be free; ${login} is taken by a disabled user`,
+  'one-account': () => 'be given, or another one account, and only one',
+  'bank-or-merchant': () => 'be given, or merchant',
+  'no-role-of-merchant': () => 'be omitted: a merchant’s credential may do everything',
+  'role-of-bank': () => 'be given for a bank',
+  'with-tariff': () => 'be given with a tariff',
+
+  // How a directory file is written.
+  'plain-text': () => 'be text',
+  'quoted-text': () => 'be text; put it in quotes',
+  'true-or-false': () => 'be true or false',
+  'all-or-list': () => 'be all or a list',
+  list: () => 'be a list',
+  mapping: ({ keys }) => `be a mapping of ${keys}`,
+  'known-key': ({ keys }) => `be omitted; the keys here are ${keys}`,
+  once: ({ line }) => `be given once; line ${line} gives it too`,
+  'not-null': () => 'not be null; leave the key out to keep the value',
+  'no-alias': () => 'be written out; aliases are not read',
+  unique: ({ line }) => `be unique; line ${line} has it already`,
+  'readable-file': () => 'name a file that can be read',
+  'one-of-terminals': () => 'have terminals or terminalsFile, not both',
+  new: ({ kind, code }) => `be new; ${kind} ${code} exists`,
+  existing: ({ kind, code }) => `be the code of a ${kind}, here or applied before; no ${kind} is called ${code}`,
+  'lasting-id': ({ id }) => `be ${id} or omitted: an id never changes`,
+  'free-id': ({ kind, code }) => `be unique; ${kind} ${code} has it already`,
+} satisfies Record<string, (params: RuleParams) => string>
+
+export type RuleCode = keyof typeof texts
+
+export const ruleCodes = Object.keys(texts) as RuleCode[]
+
+/** A rule with the values that it has at one place. */
+export type Rule = { rule: RuleCode; params: RuleParams }
+
+/** A rule that the value of a field breaks; `line`, from 1, where the field stands in a file. */
+export type BrokenRule = Rule & { field: string; line?: number }
+
+export const broken = (field: string, rule: RuleCode, params: RuleParams = {}): BrokenRule => ({ field, rule, params })
+
+/** `be at most 100` */
+export const ruleText = ({ rule, params }: Rule): string => texts[rule](params as never)
+
+/** `<field> must be at most 100`; in a file `<field> (line 7): must be at most 100`. */
+export function ruleMessage(of: BrokenRule): string {
+  const { field, line } = of
+  if (line === undefined) return `${field} must ${ruleText(of)}`
+  return `${field === '' ? '' : `${field} (`}line ${line}${field === '' ? '' : ')'}: must ${ruleText(of)}`
+}
+
+/** Without repetitions. */
+export const eachOnce = (rules: readonly BrokenRule[]): BrokenRule[] => [
+  ...new Map(rules.map(rule => [ruleMessage(rule), rule])).values(),
+]
+
+/** What a schema carries where a pattern or a format would say too little: the rule for programs, and its English for the documents. */
+export const mustBe = (rule: RuleCode, params: RuleParams = {}): { 'x-must-be': string; 'x-rule': Rule } => ({
+  'x-must-be': ruleText({ rule, params }).replace(/^be /, ''),
+  'x-rule': { rule, params },
+})
+
+function characters(limit: string | number | undefined): string {
+  return `${limit} character${limit === 1 ? '' : 's'}`
+}
+
+function withArticle(type: string): string {
+  return type === 'null' ? 'null' : `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`
+}
