@@ -19,7 +19,7 @@ export type Goal = {
 }
 export const flat: Goal = { times: 2, ms: quickMs }
 /** For what looks at more of a longer list up to a bound, and is quick enough for a person at that. */
-export const bounded: Goal = { times: 2, ms: 100 }
+export const bounded: Goal = { times: 2, ms: 250 }
 
 /** @param measure gives milliseconds in one of the worlds */
 export function figureOf(name: string, { ours, limit, ratio }: Compared, { times, ms = null }: Goal): Figure {
