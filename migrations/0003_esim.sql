@@ -44,7 +44,7 @@ create table profiles (
   -- HMAC-SHA256 of the ICCID under a key outside the database: uniqueness without the plain value
   iccid_hash bytea not null constraint profiles_iccid_hash_key unique,
   msisdn text not null,
-  -- AES-256-GCM of iccid, pin1 and activationCode; the layout is in src/esim/stock/sealing.ts
+  -- AES-256-GCM of iccid, pin1 and activationCode; the layout is in src/esim/sealing.ts
   sealed bytea not null,
   imported_at timestamptz not null
 );

@@ -35,6 +35,15 @@ const tablesOf = async (database: Database): Promise<string[]> => {
 const refused = (promise: Promise<unknown>, message: RegExp) =>
   assert.rejects(promise, { name: 'SchemaError', message })
 
+/** Of version 0.2. */
+const lastReleased = 25
+
+test('released migrations have the texts that databases remember', () => {
+  const released = own.filter(({ version }) => version <= lastReleased).map(({ sql }) => sql)
+  const hash = createHash('sha256').update(released.join('')).digest('hex')
+  assert.equal(hash, '9ecf728fa82bd2a483a4ada250cf3ae9344be2970b0b8dfd44370db3690c1778')
+})
+
 test('the migrations of the program are numbered from 1 without a gap', () => {
   assert.deepEqual(
     own.map(({ version }) => version),
