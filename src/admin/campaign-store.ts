@@ -94,9 +94,15 @@ export async function findCampaigns(
   database: Queryable,
   search: CampaignSearch,
   page: Page,
-): Promise<{ campaigns: ListedCampaign[]; totalItems: number; isComplete: boolean; next: string | null }> {
+): Promise<{
+  campaigns: ListedCampaign[]
+  totalItems: number
+  isComplete: boolean
+  hasMore: boolean
+  next: string | null
+}> {
   const listing = listingOf(search)
-  const { ids, found, hasOlder, next } = await findListed(database, listing, page)
+  const { ids, found, hasOlder, hasMore, next } = await findListed(database, listing, page)
   const campaigns = await database.query<ListedCampaign>(
     `select c.cashback_id as "cashbackId", c.name, c.status, c.merchant_id as "retailerId", m.code as "retailerCode",
             m.name as "retailerName", m.name_en as "retailerNameEn", case when c.created_by_bank_id is null then 'retailer' else 'bank' end as "createdByType",
@@ -108,9 +114,9 @@ export async function findCampaigns(
     [ids],
   )
   if (!isPlain(listing) || search.cashbackId !== null)
-    return { campaigns, totalItems: found, isComplete: !hasOlder, next }
+    return { campaigns, totalItems: found, isComplete: !hasOlder, hasMore, next }
   const totalItems = await countOf(database, search)
-  return { campaigns, totalItems, isComplete: totalItems <= maxLookedAt, next }
+  return { campaigns, totalItems, isComplete: totalItems <= maxLookedAt, hasMore, next }
 }
 
 /** Of a merchant, of a bank or of all. */

@@ -56,7 +56,9 @@ export const ListingPagination = Type.Object(
       `false: there are more campaigns than the newest ${maxLookedAt}, and only these were counted, filtered and put in order`,
     ),
     next: Type.Union([Type.String(), Type.Null()], {
-      description: 'Give it as `after` to go on, also behind what was looked at; null: there is nothing behind',
+      description:
+        'Give it as `after` to go on, also behind what was looked at. Null: there is nothing behind; in another order than the newest first, ' +
+        'go on by `page` while `hasNextPage`',
     }),
   },
   { title: 'ListingPagination' },
@@ -92,15 +94,16 @@ export function pageView<View>(data: View[], { page, pageSize }: Page, totalItem
  * One page of a list that may be longer than what is looked at.
  *
  * @param found.isComplete false: there are more than those that were looked at
+ * @param found.hasMore there are more than this page shows
  */
 export function listingView<View>(
   data: View[],
   page: Page,
-  found: { totalItems: number; isComplete: boolean; next: string | null },
+  found: { totalItems: number; isComplete: boolean; hasMore: boolean; next: string | null },
 ) {
   const { pagination } = pageView(data, page, Math.min(found.totalItems, maxLookedAt))
   const { isComplete, next } = found
-  const hasNextPage = page.after === undefined ? pagination.hasNextPage : next !== null
+  const hasNextPage = page.after === undefined ? pagination.hasNextPage : found.hasMore
   return { data, pagination: { ...pagination, hasNextPage, isComplete, next } }
 }
 

@@ -96,9 +96,15 @@ export async function findBankCampaigns(
   bankId: string,
   search: BankCampaignSearch,
   page: Page,
-): Promise<{ campaigns: BankCampaign[]; totalItems: number; isComplete: boolean; next: string | null }> {
+): Promise<{
+  campaigns: BankCampaign[]
+  totalItems: number
+  isComplete: boolean
+  hasMore: boolean
+  next: string | null
+}> {
   const listing = listingOf(bankId, search)
-  const { ids, found, hasOlder, next } = await findListed(database, listing, page)
+  const { ids, found, hasOlder, hasMore, next } = await findListed(database, listing, page)
   const campaigns = await database.query<BankCampaign>(
     `select c.cashback_id as "cashbackId", c.merchant_id as "retailerId", m.name as "retailerName",
             m.name_en as "retailerNameEn", c.created_by_bank_id as "createdByBankId", c.name, c.status, c.date_from as "dateFrom", c.date_to as "dateTo",
@@ -114,7 +120,7 @@ export async function findBankCampaigns(
     [bankId, ids],
   )
   const totalItems = isPlain(listing) ? await countOf(database, bankId, search) : found
-  return { campaigns, totalItems, isComplete: isPlain(listing) ? totalItems <= maxLookedAt : !hasOlder, next }
+  return { campaigns, totalItems, isComplete: isPlain(listing) ? totalItems <= maxLookedAt : !hasOlder, hasMore, next }
 }
 
 async function countOf(database: Queryable, bankId: string, search: BankCampaignSearch): Promise<number> {

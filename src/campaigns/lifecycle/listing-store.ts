@@ -26,6 +26,8 @@ export type Listed = {
   found: number
   /** There are more than those that were looked at. */
   hasOlder: boolean
+  /** There are more than this page shows. */
+  hasMore: boolean
   /** Where the next page goes on; null: this is the last one. */
   next: string | null
 }
@@ -62,9 +64,9 @@ export async function findListed(database: Queryable, listing: Listing, page: Pa
   )
   if (!row) throw new Error('A select without a table has one row')
   const hasOlder = row.looked > most
-  const hasMore = order === null && row.lastShown !== null && row.last < row.found
-  const next = hasMore ? row.lastShown : hasOlder ? row.lastLooked : null
-  return { ids: row.ids, found: row.found, hasOlder, next }
+  const hasFurther = row.lastShown !== null && row.last < row.found
+  const next = hasFurther && order === null ? row.lastShown : hasOlder ? row.lastLooked : null
+  return { ids: row.ids, found: row.found, hasOlder, hasMore: hasFurther || hasOlder, next }
 }
 
 type Row = {

@@ -165,6 +165,15 @@ test('of a longer list the newest are looked at, and one can go on behind them',
   assert.equal(others.pagination.isComplete, true)
   assert.ok(others.data.some(({ name }) => name === 'Needle'))
 
+  // In another order one goes on behind them by page, too.
+  const behind = (page: number) => ofBank(`?sortBy=name&pageSize=2&page=${page}&after=${sorted.pagination.next}`)
+  const lastPage = Math.ceil(others.pagination.totalItems / 2)
+  const ends = await Promise.all([behind(1), behind(lastPage)])
+  assert.deepEqual(
+    ends.map(({ pagination }) => pagination.hasNextPage),
+    [true, false],
+  )
+
   // Another state is not hidden by them.
   assert.ok((await ofBank('?status=awaitingCompensationConfirmation&name=counted')).data.length > 0)
 })
