@@ -86,3 +86,12 @@ test('a connection opened in advance is not cut off after 5 seconds, and is answ
   socket.write(requestText('GET', '/health/live'))
   assert.equal((await readRaw(socket)).status, 200)
 })
+
+test('a connection on which nothing is ever sent is closed in the end, without an answer', async () => {
+  const socket = await openRaw(url)
+  sockets.push(socket)
+  const chunks: Buffer[] = []
+  socket.on('data', chunk => chunks.push(chunk))
+  await once(socket, 'close')
+  assert.equal(Buffer.concat(chunks).toString(), '')
+})

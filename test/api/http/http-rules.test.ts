@@ -96,26 +96,18 @@ suite('Expect: 100-continue', () => {
 })
 
 suite('connections', () => {
-  test('one on which nothing was sent is closed without an answer', async () => {
-    const socket = await openRaw(platform.url)
-    const chunks: Buffer[] = []
-    socket.on('data', chunk => chunks.push(chunk))
-    await once(socket, 'close')
-    assert.equal(Buffer.concat(chunks).toString(), '')
-  })
-
-  test('whoever stays silent or in the middle of a header, and never closes, keeps no descriptor', async () => {
+  test('whoever stops in the middle of a header and never closes keeps no descriptor', async () => {
     const open = () =>
       new Promise<number>((resolve, reject) =>
         platform.platform.app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
       )
     const others = await open()
     const sockets = await Promise.all(Array.from({ length: 20 }, () => openRaw(platform.url)))
-    for (const [index, socket] of sockets.entries()) {
+    for (const socket of sockets) {
       // The other side's end is never answered with one's own.
       socket.allowHalfOpen = true
       socket.pause()
-      if (index % 2 === 0) socket.write('GET / HTTP/1.1\r\nHost: a\r\nx-slow: ')
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\nx-slow: ')
     }
     await until('all are accepted', async () => (await open()) >= 20)
     await until('none is held any more', async () => (await open()) <= others)
