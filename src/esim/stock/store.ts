@@ -123,7 +123,7 @@ export function sampleSealedProfiles(database: Queryable, size: number): Promise
        from bounds cross join generate_series(0, $1 - 1) as n
      )
      select p.profile_id as "profileId", p.tariff_id as "tariffId", p.iccid_hash as "iccidHash", p.sealed
-     from picked join profiles p using (profile_id)
+     from profiles p where p.profile_id = any (array(select profile_id from picked))
      order by p.profile_id`,
     [size],
   )
