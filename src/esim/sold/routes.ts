@@ -153,7 +153,8 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
     },
     async (request, reply) => {
       const asked = { bankId: bankOf(request).bankId, ...request.query }
-      return readSales({ database: await costlyReads.begin(request, reply), clock }, asked)
+      const text = await readSales({ database: await costlyReads.begin(request, reply), clock }, asked)
+      return reply.type('application/json; charset=utf-8').send(text as never)
     },
   )
 

@@ -26,6 +26,30 @@ import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 const isOver = `status in ('confirmed', 'cancelled', 'expired')`
 const endedAt = 'coalesce(confirmed_at, cancelled_at, reserved_until)'
 
+type Counts = { confirmed: number; cancelled: number; expired: number }
+type CountedSales = Counts & {
+  span: number
+  operatorCode: string
+  tariffCode: string
+  currency: string
+  amount: string
+}
+
+/** As readers get them; each tariff has one currency. */
+const shownSales = (counted: CountedSales[], names: string[]) =>
+  counted.map(({ span, currency, amount, ...row }) => ({
+    day: names[span],
+    ...row,
+    amounts: row.confirmed > 0 ? [{ currency, amount: Number(amount) }] : [],
+  }))
+
+function totalOf(counted: CountedSales[]) {
+  const sum = (of: keyof Counts) => counted.reduce((total, row) => total + row[of], 0)
+  const cents = counted.reduce((total, { amount }) => total + Math.round(Number(amount) * 100), 0)
+  const amounts = sum('confirmed') > 0 ? [{ currency: 'UAH', amount: cents / 100 }] : []
+  return { confirmed: sum('confirmed'), cancelled: sum('cancelled'), expired: sum('expired'), amounts }
+}
+
 /** Every figure that is read, and the same counted by plain SQL over all orders, in one snapshot. */
 async function assertFigures(database: Database, now: Date): Promise<void> {
   await database.transaction(async transaction => {
@@ -47,9 +71,9 @@ async function assertFigures(database: Database, now: Date): Promise<void> {
     for (const timeZone of ['UTC', 'Europe/Kyiv', 'America/New_York', 'Asia/Kathmandu'])
       for (const { bankId } of banks) {
         const day = (days: number) => new Date(now.getTime() + days * 86_400_000).toISOString().slice(0, 10)
-        const { bounds } = daysBetween({ from: day(-3), to: day(1), timeZone }, 10)
-        const told = await countSales(transaction, { bankId, bounds, now })
-        const counted = await transaction.query(
+        const { names, bounds } = daysBetween({ from: day(-3), to: day(1), timeZone }, 10)
+        const told = await countSales(transaction, { bankId, names, bounds, now })
+        const counted = await transaction.query<CountedSales>(
           `select width_bucket(${endedAt}, $2::timestamptz[]) - 1 as span, m.code as "operatorCode", t.code as "tariffCode", o.currency,
                   count(*) filter (where o.status = 'confirmed') as confirmed,
                   count(*) filter (where o.status = 'cancelled') as cancelled,
@@ -61,7 +85,8 @@ async function assertFigures(database: Database, now: Date): Promise<void> {
            group by 1, mobile_operator_id, m.code, t.code, t.position, o.currency order by 1, mobile_operator_id, t.position, o.currency`,
           [bankId, bounds, now, bounds[0], bounds.at(-1)],
         )
-        assert.deepEqual(told, counted, timeZone)
+        assert.deepEqual(JSON.parse(`[${told.days}]`), shownSales(counted, names), timeZone)
+        assert.deepEqual(JSON.parse(told.totals), totalOf(counted), timeZone)
       }
     const since = new Date(now.getTime() - 86_400_000)
     const made = await transaction.query<{ status: string; orders: number }>(
