@@ -57,9 +57,14 @@ async function endPeriods(bench: Bench, sides: Sides): Promise<Figure> {
 async function endAtOnce(side: Side, count: number): Promise<number> {
   const dateTo = new Date((await nowOf(side)) + leadMs)
   const moved = await side.query(
-    `update campaigns set date_to = $1, card = replace(card, instant_text(date_to), instant_text($1))
-     where cashback_id in (select cashback_id from campaigns where status = 'active' order by date_to desc limit $2)
-     returning cashback_id`,
+    `with ending as (
+       update campaigns set date_to = $1, card = replace(card, instant_text(date_to), instant_text($1))
+       where cashback_id in (select cashback_id from campaigns where status = 'active' order by date_to desc limit $2)
+       returning cashback_id
+     ), told as (
+       update campaign_banks b set date_to = $1 from ending e where b.cashback_id = e.cashback_id
+     )
+     select cashback_id from ending`,
     [dateTo, count],
   )
   if (moved.length < count) throw new Error(`Only ${moved.length} campaigns are active`)
