@@ -234,8 +234,8 @@ suite('GET /portal/esim/sales', () => {
       cancelled: 1,
       expired: 1,
       amounts: [
-        { currency: 'UAH', amount: 399 },
         { currency: 'EUR', amount: 25.5 },
+        { currency: 'UAH', amount: 399 },
       ],
     })
     const world = body.days.filter((day: any) => day.tariffCode === 'world')
