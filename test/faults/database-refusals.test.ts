@@ -16,7 +16,10 @@ let other: TestDatabase
 before(async () => {
   // Of another database: the platform's takes no connections for a while.
   other = await createTestDatabase()
-  admin = new pg.Client({ connectionString: other.url })
+  // Only a superuser makes another one; the servers of the tests have `postgres`, and take it from this machine.
+  const url = new URL(other.url)
+  url.username = 'postgres'
+  admin = new pg.Client({ connectionString: url.href })
   await admin.connect()
   await admin.query(`create role ${role} superuser login`)
   platform = await startPlatform({ LOG_LEVEL: 'silent' }, { user: role })
@@ -25,8 +28,8 @@ before(async () => {
   bank = await openBank(platform)
 })
 after(async () => {
-  await platform.close()
-  await admin.query(`drop role ${role}`)
+  await platform?.close()
+  await admin.query(`drop role if exists ${role}`)
   await admin.end()
   await other.close()
 })
