@@ -102,7 +102,7 @@ suite('GET /portal/cashbacks', () => {
       ['Осінь'],
     )
     const pagination = { page: 2, pageSize: 2, totalPages: 2, totalItems: 3, hasNextPage: false, hasPrevPage: true }
-    assert.deepEqual(body.pagination, pagination)
+    assert.deepEqual(body.pagination, { ...pagination, isComplete: true, next: null })
     const past = (await list('?page=9')).body
     assert.deepEqual([past.data, past.pagination.hasPrevPage, past.pagination.totalItems], [[], true, 3])
   })

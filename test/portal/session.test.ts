@@ -155,7 +155,7 @@ suite('GET /portal/session', () => {
     const { caller } = (await tokensOf(platform)).read(tokenIn(cookie)) ?? {}
     assert.ok(caller)
     await platform.platform.database.execute(`update token_keys set signs_from = signs_from - interval '3 hours'`)
-    const old = (await tokensOf(platform, () => Date.now() - 7_201_000)).issue(caller)
+    const old = (await tokensOf(platform, () => Date.now() - 7_206_000)).issue(caller)
     for (const wrong of ['', `${cookie}x`, `${cookie}; ${cookie}`, `other=1; x${cookie}`, `perkline_session=${old}`])
       assertError(await browserWith(platform, wrong).call('GET', '/portal/session'), 401)
     for (const right of [`other=1; ${cookie}`, `${cookie};other=1`, ` ${cookie} ; a=b=c`])
@@ -251,7 +251,7 @@ suite('DELETE /portal/session', () => {
 
   test('what has expired is not remembered as ended', async () => {
     const { database } = platform.platform
-    await endToken({ database }, { id: 'long-ago', expiresAt: new Date(Date.now() - 1000) })
+    await endToken({ database }, { id: 'long-ago', expiresAt: new Date(Date.now() - 120_000) })
     await endToken({ database }, { id: 'now', expiresAt: new Date(Date.now() + 1000) })
     const rows = await database.query<{ id: string }>(
       `select token_id as id from ended_tokens where token_id in ('long-ago', 'now')`,
