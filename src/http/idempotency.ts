@@ -75,16 +75,19 @@ export function takeKeys(app: FastifyInstance, answers: Answers): void {
     request.keyed = { answers, scope: scopeOf(request, request.caller, key), fingerprint: null, kept: null }
     done()
   })
-  app.addHook('preValidation', async (request, reply) => {
-    const { keyed } = request
-    if (keyed === null) return
-    // A trial of an upload keeps nothing, and its key is not looked at.
-    if (request.routeOptions.config.longUpload)
-      return isTrial(request) ? undefined : keyed.answers.requireIdle(keyed.scope)
-    // A body that is absent went through no parser.
-    if (keyed.fingerprint === null) await seeBody(request, Buffer.alloc(0))
-    if (keyed.kept) return sendOutcome(reply, { answer: keyed.kept, isReplayed: true })
-  })
+  // Nearly all requests have no key: they do not wait for a promise.
+  app.addHook('preValidation', (request, reply, done) =>
+    request.keyed === null ? done() : answerKept(request, reply, request.keyed),
+  )
+}
+
+async function answerKept(request: FastifyRequest, reply: FastifyReply, keyed: Keyed): Promise<unknown> {
+  // A trial of an upload keeps nothing, and its key is not looked at.
+  if (request.routeOptions.config.longUpload)
+    return isTrial(request) ? undefined : keyed.answers.requireIdle(keyed.scope)
+  // A body that is absent went through no parser.
+  if (keyed.fingerprint === null) await seeBody(request, Buffer.alloc(0))
+  if (keyed.kept) return sendOutcome(reply, { answer: keyed.kept, isReplayed: true })
 }
 
 /**

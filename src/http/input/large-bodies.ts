@@ -40,14 +40,15 @@ export function readBodies(app: FastifyInstance): void {
   // A parser gets no reply.
   const replies = new WeakMap<FastifyRequest, FastifyReply>()
   app.decorateRequest('hasBodyTurn', false)
-  app.addHook('preParsing', async (request, reply) => {
-    if (!takesLarge(request)) return
-    replies.set(request, reply)
-    if (!isLarge(request)) return
+  const waitForTurn = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { beforeBody, longUpload, bodyTimeoutMs } = request.routeOptions.config
     await beforeBody?.(request)
     await takeTurn(turns, request, reply)
     if (!longUpload && bodyTimeoutMs !== undefined) refuseLateBody(request, reply, bodyTimeoutMs)
+  }
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    if (takesLarge(request)) replies.set(request, reply)
+    return isLarge(request) ? waitForTurn(request, reply) : done()
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(

@@ -1,4 +1,5 @@
 /** What is done about a body that does not come to its end. */
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sendError } from '../errors.ts'
 import { hasBody } from './optional-body.ts'
@@ -30,6 +31,14 @@ export function refuseLateBody(request: FastifyRequest, reply: FastifyReply, ms:
 function whenBodyIsLate({ raw, headers }: FastifyRequest, ms: number, act: () => void): void {
   // Of a body that is not announced no end is told, and of one that is here already none is told again.
   if (!hasBody(headers) || raw.complete) return
+  const dueMs = performance.now() + ms
+  // Most bodies come in the same piece as their headers: of those nothing has to be watched.
+  setImmediate(() => {
+    if (!raw.complete && !raw.socket.destroyed) watchBody(raw, dueMs - performance.now(), act)
+  })
+}
+
+function watchBody(raw: IncomingMessage, ms: number, act: () => void): void {
   const settle = () => {
     clearTimeout(timer)
     raw.off('end', settle)
