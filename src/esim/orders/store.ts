@@ -124,13 +124,24 @@ function sealedOrderOf(row: readonly [...SealedValues, ...unknown[]]): SealedOrd
 }
 
 const findSealedStatement: Statement = {
-  name: 'esim.find-sealed-order',
-  text: `select ${orderColumns}, ${sealedColumns} from orders o ${orderProfile} where o.order_id = $1 and o.bank_id = $2`,
+  name: 'esim.find-sealed-orders',
+  plannedOnce: ['orders', 'profiles'],
+  text: `
+    select ${orderColumns}, ${sealedColumns} from orders o ${orderProfile}
+    where o.order_id = any($1::uuid[]) and o.bank_id is not distinct from $2`,
 }
 
-export async function findSealedOrder(database: Queryable, key: OrderKey): Promise<SealedOrder | null> {
-  const [row] = await database.tuples<SealedValues>(findSealedStatement, [key.orderId, key.bankId])
-  return row ? sealedOrderOf(row) : null
+async function findSealedOrders(
+  database: Queryable,
+  bankId: string,
+  orderIds: readonly string[],
+): Promise<SealedOrder[]> {
+  return (await database.tuples<SealedValues>(findSealedStatement, [orderIds, bankId])).map(sealedOrderOf)
+}
+
+export async function findSealedOrder(database: Queryable, { orderId, bankId }: OrderKey): Promise<SealedOrder | null> {
+  const [order] = await findSealedOrders(database, bankId, [orderId])
+  return order ?? null
 }
 
 export type ConfirmResult = { moved: boolean; order: SealedOrder }
@@ -151,14 +162,8 @@ const confirmStatement: Statement = {
         and ${isReserved} and o.reserved_until > $4
       returning o.*
     ), told as (${tell('order.confirmed', 'confirmed')}
-    ), answer as (
-      select true as moved, c.* from confirmed c
-      union all
-      select false, o.* from orders o
-      where o.order_id = any($1::uuid[]) and o.bank_id is not distinct from $2
-        and not exists (select from confirmed c where c.order_id = o.order_id offset 0)
     )
-    select ${orderColumns}, ${sealedColumns}, o.moved from answer o ${orderProfile}`,
+    select ${orderColumns}, ${sealedColumns} from confirmed o ${orderProfile}`,
 }
 
 /**
@@ -170,19 +175,23 @@ export async function confirm(
   given: { bankId: string; deliveryMode: DeliveryMode; caller: string; now: Date },
   orderIds: readonly string[],
 ): Promise<(ConfirmResult | null)[]> {
-  type Row = [...SealedValues, moved: boolean]
   // As the database writes them: a caller may use capitals, and the answers are looked up by these.
   const ids = orderIds.map(orderId => orderId.toLowerCase())
   // In one order: two statements that share orders then wait for each other, and never in a circle.
   const sorted = [...new Set(ids)].sort()
-  const rows = await database.tuples<Row>(confirmStatement, [
+  const moved = await database.tuples<SealedValues>(confirmStatement, [
     sorted,
     given.bankId,
     given.deliveryMode,
     given.now,
     given.caller,
   ])
-  const results = new Map(rows.map(row => [row[0], { moved: row[13], order: sealedOrderOf(row) }]))
+  const results = new Map(moved.map(row => [row[0], { moved: true, order: sealedOrderOf(row) }]))
+  // Looked up only where it is needed: within the statement it was a twentieth of its work though all had moved.
+  const others = sorted.filter(orderId => !results.has(orderId))
+  if (others.length > 0)
+    for (const order of await findSealedOrders(database, given.bankId, others))
+      results.set(order.orderId, { moved: false, order })
   return ids.map(orderId => results.get(orderId) ?? null)
 }
 
