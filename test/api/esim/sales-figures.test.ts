@@ -9,6 +9,7 @@ import process from 'node:process'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
+import type pg from 'pg'
 import { profileLines } from '../../../samples/make-profiles.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { migrate, readMigrations } from '../../../src/db/migrate.ts'
@@ -120,6 +121,18 @@ async function assertFigures(database: Database, now: Date): Promise<void> {
 const foldAll = async (database: Database) => {
   while (await foldSales(database));
 }
+/** Work beside a test, which ends with it at the latest. */
+function untilDisposed(work: (isOver: () => boolean) => Promise<void>) {
+  let over = false
+  const done = work(() => over)
+  done.catch(() => {})
+  const end = () => {
+    over = true
+    return done
+  }
+  return { end, [Symbol.asyncDispose]: end }
+}
+
 const storedOrders = async (database: Database) => {
   const [row] = await database.query<{ orders: number }>(
     'select coalesce(sum(orders), 0)::int as orders from sales_days',
@@ -176,6 +189,13 @@ describe('while banks sell', () => {
     assert.deepEqual([answer.status, answer.body.withdrawn], [200, 3], answer.text)
   }
 
+  /** Closed with their transactions when the test ends, however it does. */
+  const connections = async (count: number) => {
+    const clients = await Promise.all(range(count).map(() => database().connect()))
+    const end = async () => void (await Promise.all(clients.map(client => client.end())))
+    return Object.assign(clients, { [Symbol.asyncDispose]: end })
+  }
+
   test('no worker: all is exact from the outbox alone', async () => {
     assert.equal(await storedOrders(database()), 0)
     await sell(40)
@@ -188,9 +208,8 @@ describe('while banks sell', () => {
 
   test('a worker that is killed again and again counts nothing twice and leaves nothing out', async () => {
     const program = fileURLToPath(new URL('../../support/folding.ts', import.meta.url))
-    let going = true
-    const killing = (async () => {
-      for (let round = 0; going; round++) {
+    await using killing = untilDisposed(async isOver => {
+      for (let round = 0; !isOver(); round++) {
         const workers = range(2).map(() => spawn(process.execPath, [program, platform.databaseUrl]))
         const before = await storedOrders(database())
         for (let look = 0; look < 300 && (await storedOrders(database())) === before; look++)
@@ -200,14 +219,13 @@ describe('while banks sell', () => {
           await once(worker, 'exit')
         }
       }
-    })()
+    })
     for (let round = 0; round < 8; round++) {
       await Promise.all([sell(30), round % 3 === 0 ? withdraw() : platform.addStock('kyivstar', 'eu-10gb', 10)])
       if (round % 4 === 3) await advance(platform, 'PT20M')
       await assertFigures(database(), now())
     }
-    going = false
-    await killing
+    await killing.end()
     await assertFigures(database(), now())
     await foldAll(database())
     await assertFigures(database(), now())
@@ -219,7 +237,7 @@ describe('while banks sell', () => {
     const orders = await Promise.all(
       range(4).map(async n => (await (banks[0] as Bank).reserve(`late-${n}`)).body.orderId as string),
     )
-    const clients = await Promise.all(orders.map(() => database().connect()))
+    await using clients = await connections(orders.length)
     const end = `update orders set status = 'confirmed', confirmed_at = created_at + interval '1 s', delivery_mode = 'local' where order_id = $1`
     for (const [n, client] of clients.entries()) {
       await client.query('begin')
@@ -240,11 +258,11 @@ describe('while banks sell', () => {
     await assertFigures(database(), now())
     await foldAll(database())
     await assertFigures(database(), now())
-    await Promise.all(clients.map(client => client.end()))
   })
 
   test('beside a long read figures go on, and the reader sees those of its own time', async () => {
-    const reader = await database().connect()
+    await using clients = await connections(1)
+    const reader = clients[0] as pg.Client
     await reader.query('begin isolation level repeatable read')
     const orders = `select (select sum(orders) from sales_days) as orders`
     const before = (await reader.query(orders)).rows
@@ -253,11 +271,11 @@ describe('while banks sell', () => {
     await assertFigures(database(), now())
     assert.deepEqual((await reader.query(orders)).rows, before)
     await reader.query('commit')
-    await reader.end()
   })
 
   test('a long backlog is taken in pieces, each with what others commit meanwhile', async () => {
-    const held = await database().connect()
+    await using clients = await connections(1)
+    const held = clients[0] as pg.Client
     const orderId = (await (banks[0] as Bank).reserve('backlog')).body.orderId
     await held.query('begin')
     await held.query(`update orders set status = 'cancelled', cancelled_at = created_at where order_id = $1`, [orderId])
@@ -268,7 +286,6 @@ describe('while banks sell', () => {
     await assertFigures(database(), now())
     assert.ok((await countWaiting(database(), 'sales')).rows >= 200)
     await held.query('commit')
-    await held.end()
     await assertFigures(database(), now())
     await foldAll(database())
     assert.equal((await countWaiting(database(), 'sales')).rows, 0)
