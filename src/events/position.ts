@@ -31,14 +31,24 @@ export function positionOf(snapshot: string): Position {
 /** The two values that `unseen` takes. */
 export const valuesOf = ({ xmax, xips }: Position): [string, string[]] => [xmax, xips]
 
+const ordersTold = 'recorded_at, kind, account, subjects'
+
 /**
  * What a position has not seen: rows of the outbox, as a query. The position comes as values, as a planner that knows it does not
  * expect a third of the table.
  *
  * @param first which of the statement's values is `xmax`; `xips` is the next one
- * @param before a bound of `xid`, or none
+ * @param options.before a bound of `xid`, or none
+ * @param options.columns what of them
  */
-export const unseen = (first: number, before = ''): string => `
-  select recorded_at, kind, account, subjects from outbox where xid >= $${first}::xid8 ${before}
+export function unseen(
+  consumer: Consumer,
+  first: number,
+  { before = '', columns = ordersTold }: { before?: string; columns?: string } = {},
+): string {
+  const isTheirs = `(only_for is null or '${consumer}' = any(only_for))`
+  return `
+  select ${columns} from outbox where xid >= $${first}::xid8 ${before} and ${isTheirs}
   union all
-  select recorded_at, kind, account, subjects from outbox where xid = any($${first + 1}::xid8[])`
+  select ${columns} from outbox where xid = any($${first + 1}::xid8[]) and ${isTheirs}`
+}

@@ -1,6 +1,6 @@
 /** All SQL of a tick: a consumer of the outbox takes the next piece of it and moves its position, in one statement. */
 import type { Database, Queryable } from '../db/database.ts'
-import { type Consumer, consumers, findPosition, type Position, unseen, valuesOf } from './position.ts'
+import { type Consumer, consumers, findPosition, type Position, positionOf, unseen, valuesOf } from './position.ts'
 
 const tickLock = 7_365_026
 /** Rows of the outbox; each tells of the orders of one statement. */
@@ -10,7 +10,7 @@ export const pieceRows = 1_000
 export type Piece = {
   /** Gives `seen (kind, account, subjects)`, and moves the position. */
   parts: string
-  /** $1 to $3 */
+  /** Of the parts; those of the statement come behind them. */
   values: unknown[]
 }
 
@@ -25,21 +25,43 @@ export function tick<T>(
   consumer: Consumer,
   take: (transaction: Queryable, pieceOf: (whole: boolean) => Piece) => Promise<T>,
 ): Promise<T | null> {
-  return database.transaction(async transaction => {
-    if (!(await takeTurn(transaction, consumer))) return null
+  return inTurn(database, consumer, async transaction => {
     // A statement of its own, after the lock: its snapshot sees what the tick before has done.
     const position = await findPosition(transaction, consumer)
-    if (!(await isAhead(transaction, position))) return take(transaction, whole => nextPiece(consumer, position, whole))
-    await transaction.execute('lock table outbox in access exclusive mode')
-    const result = await take(transaction, () => restoredPiece(consumer, position))
-    await transaction.execute('truncate outbox')
-    return result
+    return take(transaction, whole => nextPiece(consumer, position, whole))
   })
 }
 
-/** Whether the position is one of another cluster; the next tick makes it one of this (`restoredPiece`). */
-export async function isRestored(database: Queryable, consumer: Consumer): Promise<boolean> {
-  return isAhead(database, await findPosition(database, consumer))
+/**
+ * As `tick`, for a consumer that keeps the order in which the changes of a subject were made. Its piece gives
+ * `seen (outbox_id, recorded_at, kind, account_type, account, subjects, data)`, to be taken by `outbox_id`.
+ *
+ * @param rows of a piece, at most
+ * @param take carries out one statement with the piece's parts
+ */
+export function tickInOrder<T>(
+  database: Database,
+  consumer: Consumer,
+  rows: number,
+  take: (transaction: Queryable, piece: Piece) => Promise<T>,
+): Promise<T | null> {
+  return inTurn(database, consumer, async transaction => {
+    const [state] = await transaction.query<OrderedState>(
+      `select snapshot::text, towards::text, coalesce(reached, 0)::text as reached from event_ticks
+       where consumer = $1 order by tick_id desc limit 1`,
+      [consumer],
+    )
+    if (!state) throw new Error(`The consumer ${consumer} has no position`)
+    return take(transaction, orderedPiece(consumer, state, rows))
+  })
+}
+
+function inTurn<T>(
+  database: Database,
+  consumer: Consumer,
+  work: (transaction: Queryable) => Promise<T>,
+): Promise<T | null> {
+  return database.transaction(async transaction => ((await takeTurn(transaction, consumer)) ? work(transaction) : null))
 }
 
 async function takeTurn(transaction: Queryable, consumer: Consumer): Promise<boolean> {
@@ -48,14 +70,6 @@ async function takeTurn(transaction: Queryable, consumer: Consumer): Promise<boo
     consumers.indexOf(consumer),
   ])
   return row?.taken === true
-}
-
-async function isAhead(transaction: Queryable, { xmax }: Position): Promise<boolean> {
-  const [row] = await transaction.query<{ ahead: boolean }>(
-    'select $1::xid8 > pg_snapshot_xmax(pg_current_snapshot()) as ahead',
-    [xmax],
-  )
-  return row?.ahead === true
 }
 
 const moved = (consumer: Consumer): string => `
@@ -81,26 +95,77 @@ function nextPiece(consumer: Consumer, position: Position, whole: boolean): Piec
         ) as piece
       ), present) as snapshot
       from (select pg_current_snapshot() as present) as snapshots
-    ), seen as materialized (${unseen(1, 'and xid < (select pg_snapshot_xmax(snapshot) from until)')}
+    ), seen as materialized (${unseen(consumer, 1, { before: 'and xid < (select pg_snapshot_xmax(snapshot) from until)' })}
     ), ${moved(consumer)}`
   return { parts, values: [...valuesOf(position), whole] }
 }
 
+type OrderedState = { snapshot: string; towards: string | null; reached: string }
+
+const orderedColumns = 'xid, outbox_id, recorded_at, kind, account_type, account, subjects, data'
+/** A consumer that has nothing to take says so this often, too: so it is known to be alive. */
+const aliveEvery = '10 seconds'
+
 /**
- * What is left after a dump was restored into a cluster that has not come as far: the numbers of transactions are those of the old
- * one, and mean nothing in the new one. Untaken is what was so there, and what was written here since, which bears the number of the
- * transaction that wrote it.
+ * The next piece in the order of the rows. A backlog that is longer than a piece is taken towards one snapshot: the rows that it sees,
+ * by their numbers. A row that is not in it commits later, and so changes its subject later.
  */
-function restoredPiece(consumer: Consumer, position: Position): Piece {
+function orderedPiece(consumer: Consumer, { snapshot, towards, reached }: OrderedState, rows: number): Piece {
   const parts = `
-    until as (select pg_current_snapshot() as snapshot),
-    seen as materialized (
-      select kind, account, subjects from outbox
-      where xid >= $1::xid8 or xid = any($2::xid8[]) or (xid::text::bigint & 4294967295) = xmin::text::bigint
+    until as materialized (select coalesce($3::pg_snapshot, pg_current_snapshot()) as snapshot
+    ), seen as materialized (
+      select ${orderedColumns} from (${unseen(consumer, 1, { columns: orderedColumns })}) as rows
+      where outbox_id > $4::bigint and pg_visible_in_snapshot(xid, (select snapshot from until))
+      order by outbox_id limit ${rows}
+    ), taken as (select count(*) = ${rows} as is_full, max(outbox_id) as reached from seen
     ), moved as (
-      insert into event_ticks (consumer, snapshot) select '${consumer}', snapshot from until where $3::boolean is not null
+      insert into event_ticks (consumer, snapshot, towards, reached)
+      select '${consumer}', case when is_full then $5::pg_snapshot else snapshot end,
+             case when is_full then snapshot end, case when is_full then reached end
+      from until cross join taken
+      where reached is not null or $3::pg_snapshot is not null
+        or (select at from event_ticks where consumer = '${consumer}' order by tick_id desc limit 1) < now() - interval '${aliveEvery}'
     )`
-  return { parts, values: [...valuesOf(position), true] }
+  return { parts, values: [...valuesOf(positionOf(snapshot)), towards, reached, snapshot] }
+}
+
+/**
+ * After a dump was restored into a cluster that has not come as far, the numbers of transactions are those of the old one and mean
+ * nothing in the new one. What some consumer has not taken is written anew, with a number of this cluster, and every consumer begins
+ * before it. Untaken is what was so in the dump, and what was written here since, which bears the number of the transaction that wrote it.
+ *
+ * To be called before anything is sold or read.
+ */
+export async function recoverOutbox(database: Database): Promise<void> {
+  const isAhead = `select from event_ticks where pg_snapshot_xmax(snapshot) > pg_snapshot_xmax(pg_current_snapshot()) limit 1`
+  if ((await database.query(isAhead)).length === 0) return
+  await database.transaction(async transaction => {
+    await transaction.execute('lock table outbox, event_ticks in access exclusive mode')
+    if ((await transaction.query(isAhead)).length === 0) return
+    await transaction.execute(`
+      create temporary table untaken on commit drop as
+      select o.*, array(
+        select consumer from (
+          select distinct on (consumer) * from event_ticks order by consumer, tick_id desc
+        ) as positions
+        where (only_for is null or consumer = any(only_for)) and (
+          (xid::text::bigint & 4294967295) = o.row_xid or not pg_visible_in_snapshot(xid, snapshot)
+            and (towards is null or outbox_id > reached or not pg_visible_in_snapshot(xid, towards)))
+      ) as takers
+      from (select *, xmin::text::bigint as row_xid from outbox) as o`)
+    await transaction.execute('truncate outbox')
+    await transaction.execute(
+      'delete from event_ticks as t using event_ticks as later where t.consumer = later.consumer and t.tick_id < later.tick_id',
+    )
+    // Below it nothing is under way, so what waits for the lock is not taken for seen.
+    await transaction.execute(`
+      update event_ticks set snapshot = (least(oldest, own) || ':' || least(oldest, own) || ':')::pg_snapshot, towards = null, reached = null
+      from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest, pg_current_xact_id()::text::bigint as own) as now`)
+    await transaction.execute(`
+      insert into outbox (outbox_id, recorded_at, kind, account_type, account, subjects, data, only_for)
+      select outbox_id, recorded_at, kind, account_type, account, subjects, data, takers
+      from untaken where takers <> '{}' order by outbox_id`)
+  })
 }
 
 export type Waiting = { rows: number; lagSeconds: number }
@@ -111,7 +176,7 @@ const mostCounted = 10_000
 export async function countWaiting(database: Queryable, consumer: Consumer): Promise<Waiting> {
   const [row] = await database.query<Waiting>(
     `select count(*)::int as rows, coalesce(date_part('epoch', now() - min(recorded_at)), 0) as "lagSeconds"
-     from (select recorded_at from (${unseen(1)}) as rows limit ${mostCounted}) as waiting`,
+     from (select recorded_at from (${unseen(consumer, 1)}) as rows limit ${mostCounted}) as waiting`,
     valuesOf(await findPosition(database, consumer)),
   )
   return row ?? { rows: 0, lagSeconds: 0 }

@@ -28,10 +28,9 @@ import { createAvailability } from '../esim/orders/availability.ts'
 import { createOrders } from '../esim/orders/operations.ts'
 import { countHolders } from '../esim/orders/reserve-store.ts'
 import { countStock } from '../esim/sold/figures-store.ts'
-import { recoverSales } from '../esim/sold/fold-store.ts'
 import { createSealing, loadIndexKey } from '../esim/stock/sealing.ts'
 import { createStock } from '../esim/stock/stock.ts'
-import { countWaiting } from '../events/tick-store.ts'
+import { countWaiting, recoverOutbox } from '../events/tick-store.ts'
 import { createCostlyReads, createPageReads } from '../http/limits/costly-reads.ts'
 import { createLocalRateLimiter, type RateLimit } from '../http/limits/rate-limit.ts'
 import { createAnswers } from '../idempotency/answers.ts'
@@ -172,7 +171,7 @@ export async function createPlatform(
     await requireOwnSessions(database)
     await warnOfTooFewConnections(database, config, logger)
     await bringToVersion(database, config.migrateOnStart, logger)
-    await recoverSales(database)
+    await recoverOutbox(database)
     await bindMode(database, config.mode)
     await followDatabaseClock(() => access.query(databaseTime))
     warnOfOffset(logger)

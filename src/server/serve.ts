@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { ConfigError, environment, readConfig, type Service, services, startedByNpm, withKeys } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
 import { DomainError } from '../errors.ts'
-import { recoverSales } from '../esim/sold/fold-store.ts'
+import { recoverOutbox } from '../events/tick-store.ts'
 import { createLogger, terminalStream } from '../log.ts'
 import { settingsAdvice } from '../settings/advice.ts'
 import { expectFree, listenAt } from './listening.ts'
@@ -74,7 +74,7 @@ export async function migrateOnly(json: boolean): Promise<void> {
   try {
     await requireOwnSessions(database).catch(startError)
     const applied = await migrate(database).catch(startError)
-    await recoverSales(database)
+    await recoverOutbox(database)
     process.stdout.write(
       json
         ? `${JSON.stringify({ applied })}\n`

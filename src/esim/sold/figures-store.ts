@@ -28,7 +28,7 @@ export async function readFigures<Row>(
     with fresh as materialized (
       select o.bank_id, o.tariff_id, o.currency, o.price, o.status as outcome,
              coalesce(o.confirmed_at, o.cancelled_at, o.reserved_until) as ended_at
-      from (${unseen(1)}) as told cross join unnest(told.subjects) as subject (order_id)
+      from (${unseen('sales', 1)}) as told cross join unnest(told.subjects) as subject (order_id)
       cross join lateral (select * from orders where order_id = subject.order_id offset 0) as o
       ${query.ofBank ? `where told.account = ${query.ofBank}` : ''}
     )${query.parts ? `, ${query.parts}` : ''}

@@ -7,7 +7,7 @@
  * for this snapshot has no event to come, and what ends later was not counted by it.
  */
 import type { Database, Queryable } from '../../db/database.ts'
-import { isRestored, type Piece, pieceRows, tick } from '../../events/tick-store.ts'
+import { type Piece, pieceRows, tick } from '../../events/tick-store.ts'
 
 /** Behind every id. */
 export const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
@@ -27,11 +27,6 @@ export async function foldSales(database: Database): Promise<boolean> {
     return fold(transaction, pieceOf(isBackfill), reached)
   })
   return left ?? false
-}
-
-/** To be called before anything is sold or read: a restored dump may hold events whose place in time is lost (`tick`). */
-export async function recoverSales(database: Database): Promise<void> {
-  while (await isRestored(database, 'sales')) await foldSales(database)
 }
 
 const endedColumns = `o.bank_id, o.tariff_id, o.currency, o.price, o.status as outcome,
