@@ -69,6 +69,7 @@ const texts = {
   // What a number is.
   'whole-number': ({ min, max }) => `be a whole number from ${min}${max === undefined ? '' : ` to ${max}`}`,
   decimals: ({ decimals }) => `be a number with at most ${decimals} decimals`,
+  percentage: ({ decimals }) => `be a number from 0 to 100 with at most ${decimals} decimals`,
   price: ({ decimals }) => `be a number from 0 to 9999999999.99 with at most ${decimals} decimals`,
 
   // What the fields of a campaign are to each other, to its state and to the directory.

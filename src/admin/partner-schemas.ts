@@ -59,6 +59,18 @@ const Bank = Type.Object({
           examples: [50],
         }),
       ),
+      statement: Type.Object(
+        {
+          timeZone: text('Whose days its statements are for: an IANA time zone', 'Europe/Kyiv'),
+          commissionPercentage: Type.Number({
+            minimum: 0,
+            maximum: 100,
+            description: 'What it keeps of each sale, in per cent',
+            examples: [12.5],
+          }),
+        },
+        { description: 'Its daily statement' },
+      ),
     },
     { description: 'How the bank sells eSIM profiles' },
   ),

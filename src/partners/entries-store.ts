@@ -16,7 +16,12 @@ export type BankEntry = {
   logoUrl: string
   apiVersion: string
   status: string
-  esim: { deliveryMode: string; operators: 'all' | string[]; reservationShare: number | null }
+  esim: {
+    deliveryMode: string
+    operators: 'all' | string[]
+    reservationShare: number | null
+    statement: { timeZone: string; commissionPercentage: number }
+  }
   segments: boolean
 }
 export type MerchantEntry = {
@@ -90,7 +95,8 @@ export function listBanks(database: Queryable): Promise<WithAccess<BankEntry>[]>
                 case when esim_all_operators then to_json('all'::text) else (
                   select coalesce(json_agg(m.code order by m.code), '[]')
                   from bank_mobile_operators o join mobile_operators m using (mobile_operator_id) where o.bank_id = p.bank_id
-                ) end, 'reservationShare', esim_reservation_share), 'segments', segments) as entry, ${access('bank_id')}
+                ) end, 'reservationShare', esim_reservation_share, 'statement', json_build_object(
+                'timeZone', esim_time_zone, 'commissionPercentage', esim_commission_percentage)), 'segments', segments) as entry, ${access('bank_id')}
      from banks p order by code`,
   )
 }

@@ -98,6 +98,8 @@ export const banks: EntryTable = {
       link: { table: bankOperators, targetsOf: value => (value === 'all' ? [] : (value as string[])) },
     },
     'esim.reservationShare': { ...count('esim_reservation_share'), initial: null },
+    'esim.statement.timeZone': text('esim_time_zone', 'UTC'),
+    'esim.statement.commissionPercentage': field('esim_commission_percentage', 'numeric', 0),
     segments: flag('segments', true),
   },
 }

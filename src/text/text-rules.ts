@@ -21,6 +21,21 @@ export const urlIdent = pattern(/^[A-Za-z0-9._~-]{1,200}$/, 'url-ident')
 export const uuid = pattern(uuidForm, 'uuid')
 export const domain = pattern(/^(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*[\p{L}\p{N}\p{M}])?$/u, 'domain')
 
+/** An IANA name, of the zones that this runtime knows: no database has to know the same ones. */
+export const timeZone: TextRule = {
+  rule: 'time-zone',
+  params: {},
+  holds: text => /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text) && isTimeZone(text),
+}
+
+function isTimeZone(text: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }) !== null
+  } catch {
+    return false
+  }
+}
+
 /** One line for people to read. Lengths count Unicode code points. */
 export function oneLine(max: number): TextRule {
   return {

@@ -28,8 +28,11 @@ esim:
 `)
   const [a, b, c] = banks
   assert.deepEqual([a?.name, a?.status, a?.logoUrl, a?.esim, a?.segments], Array(5).fill(undefined))
-  assert.deepEqual(b?.esim, { deliveryMode: 'local', operators: [], reservationShare: null })
-  assert.deepEqual([c?.esim, c?.logoUrl], [{ deliveryMode: undefined, operators: [], reservationShare: null }, ''])
+  assert.deepEqual(b?.esim, { deliveryMode: 'local', operators: [], reservationShare: null, statement: undefined })
+  assert.deepEqual(
+    [c?.esim, c?.logoUrl],
+    [{ deliveryMode: undefined, operators: [], reservationShare: null, statement: undefined }, ''],
+  )
   const [m] = merchants
   assert.deepEqual(
     [m?.terminals, m?.urlIdent, m?.domain, m?.cardPresentationId, m?.name],
@@ -102,6 +105,25 @@ const values: [path: string, taken: string[], refused: string[]][] = [
   ['banks.esim.deliveryMode', ['local', 'qr_email'], ['qr-email', '1']],
   ['banks.esim.operators', ['all', '[]', '[a, b]'], ['none', '{}', '[a, a]', '[[a]]', '[all, "a b"]']],
   ['banks.esim.reservationShare', ['1', '100', '~'], ['0', '101', '1.5', 'all']],
+  [
+    'banks.esim.statement',
+    [
+      '{ timeZone: Europe/Kyiv }',
+      '{ commissionPercentage: 12.3456 }',
+      '{ timeZone: UTC, commissionPercentage: 100 }',
+      '{}',
+      '~',
+    ],
+    [
+      '{ timeZone: Europe/Nowhere }',
+      '{ timeZone: "+02:00" }',
+      '{ timeZone: ~ }',
+      '{ commissionPercentage: 100.01 }',
+      '{ commissionPercentage: 0.00001 }',
+      '{ commissionPercentage: -1 }',
+      '{ zone: UTC }',
+    ],
+  ],
   ['banks.segments', ['true', 'false'], ['~', '1']],
   ['merchants.nameEn', ['""', 'Grocer'], [long(201)]],
   ['merchants.description', ['""', '"a\\nb"', `"${'😀'.repeat(2000)}"`], [long(2001)]],

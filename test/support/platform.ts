@@ -78,7 +78,7 @@ esim:
 `
 
 const directoryDefaults = [
-  `update banks set status = 'active'`,
+  `update banks set status = 'active', esim_time_zone = 'UTC', esim_commission_percentage = 0`,
   `update merchants set status = 'active'`,
   `update mobile_operators set status = 'active', logo_url = null`,
   `update tariffs set on_sale = true, description = '', data_volume_mb = 0, data_unlimited = false, voice_minutes = 0,

@@ -39,7 +39,8 @@ export type Orders = {
 
 /** @param caller who acts, as `callerName` gives it */
 export type ActingOn = OrderKey & { caller: string }
-export type ConfirmRequest = ActingOn & { customerEmail: string | undefined }
+/** @property paymentReference null: none was given, or none that can be kept */
+export type ConfirmRequest = ActingOn & { customerEmail: string | undefined; paymentReference?: string | null }
 export type Confirmed = {
   order: SealedOrder & { confirmedAt: Date; deliveryMode: DeliveryMode }
   secrets: ProfileSecrets
@@ -59,10 +60,8 @@ export function createOrders(deps: EsimDeps): Orders {
   const readOrder = createStatementBatcher<OrderKey, Order | null>(keys => orForget(store.findOrders(database, keys)))
   const isReserved = createStatementBatcher<string, boolean>(ids => orForget(store.areReserved(database, ids)))
   const confirmOrder = createBatcherOfEach((bankId: string, deliveryMode: DeliveryMode, caller: string) =>
-    createStatementBatcher<string, store.ConfirmResult | null>(orderIds =>
-      rowByRowOnError(orderIds, some =>
-        store.confirm(database, { bankId, deliveryMode, caller, now: clock.now() }, some),
-      ),
+    createStatementBatcher<store.ConfirmItem, store.ConfirmResult | null>(items =>
+      rowByRowOnError(items, some => store.confirm(database, { bankId, deliveryMode, caller, now: clock.now() }, some)),
     ),
   )
 
@@ -104,7 +103,7 @@ export function createOrders(deps: EsimDeps): Orders {
      *
      * @throws DomainError 'invalid' for a wrong or missing e-mail address, 'not-found', 'order-cancelled', 'order-expired'
      */
-    async confirm({ orderId, bankId, caller, customerEmail }) {
+    async confirm({ orderId, bankId, caller, customerEmail, paymentReference = null }) {
       const { deliveryMode } = catalogue.bank(bankId)
       if (customerEmail !== undefined && !isEmailAddress(customerEmail))
         throw new DomainError('invalid', ['customerEmail must be an e-mail address'])
@@ -114,7 +113,7 @@ export function createOrders(deps: EsimDeps): Orders {
         if (found?.status !== 'confirmed') throw new DomainError('invalid', ['customerEmail must be given'])
       }
       for (;;) {
-        const result = await confirmOrder(bankId, deliveryMode, caller)(orderId)
+        const result = await confirmOrder(bankId, deliveryMode, caller)({ orderId, paymentReference })
         if (!result) throw new DomainError('not-found', 'There is no such order')
         const { moved, order } = result
         if (!moved && isOver(order)) await settle(order)
@@ -198,7 +197,7 @@ async function deliver(
   const before = repeatedDelivery[order.mail ?? 'failed']
   if (before !== 'failed' || customerEmail === undefined) return before
   try {
-    if (!(await store.claimMail(deps.database, orderId))) {
+    if (!(await store.claimMail(deps.database, orderId, deps.clock.now()))) {
       const now = await store.findSealedOrder(deps.database, { orderId, bankId })
       return repeatedDelivery[now?.mail ?? 'sending']
     }
@@ -214,7 +213,7 @@ async function deliver(
       bankName: deps.catalogue.bank(bankId).name,
       orderId,
     })
-    await store.recordMail(deps.database, orderId, outcome)
+    await store.recordMail(deps.database, orderId, outcome, deps.clock.now())
     return outcome
   } catch (error) {
     deps.onFault(error)

@@ -14,6 +14,8 @@ export type Reservation = {
   currency: string
   now: Date
   reservedUntil: Date
+  /** Who reserves, as `callerName` gives it. */
+  caller: string
 }
 
 export type ReserveResult =
@@ -30,11 +32,12 @@ const reserveStatement: Statement = {
   plannedOnce: ['orders', 'profiles'],
   text: `
     with made as (
-      insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until)
-      select order_id, bank_id, external_id, tariff_id, profile_id, 'reserved', price, currency, created_at, reserved_until
+      insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until,
+                          reserved_by)
+      select order_id, bank_id, external_id, tariff_id, profile_id, 'reserved', price, currency, created_at, reserved_until, reserved_by
       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::bigint[], $6::numeric[], $7::text[], $8::timestamptz[],
-                  $9::timestamptz[])
-        as input (order_id, bank_id, external_id, tariff_id, profile_id, price, currency, created_at, reserved_until)
+                  $9::timestamptz[], $10::text[])
+        as input (order_id, bank_id, external_id, tariff_id, profile_id, price, currency, created_at, reserved_until, reserved_by)
       on conflict do nothing
       returning order_id, profile_id
     ), taken as (
@@ -84,6 +87,7 @@ async function insert(database: Queryable, reservations: Reservation[]): Promise
     // Much quicker than the driver's own way, which looks up the time zone of each.
     tried.map(({ now }) => now.toISOString()),
     tried.map(({ reservedUntil }) => reservedUntil.toISOString()),
+    tried.map(({ caller }) => caller),
   ])
   return new Set(rows.map(([orderId]) => orderId))
 }

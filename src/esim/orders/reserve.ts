@@ -29,7 +29,14 @@ export type ReserveDeps = {
   onFault(error: unknown): void
 }
 
-export type ReserveRequest = { bankId: string; operatorCode: string; tariffCode: string; externalId: string }
+/** @property caller who reserves, as `callerName` gives it */
+export type ReserveRequest = {
+  bankId: string
+  caller: string
+  operatorCode: string
+  tariffCode: string
+  externalId: string
+}
 export type Reserve = (given: ReserveRequest) => Promise<{ order: Order; repeated: boolean }>
 
 type Attempt = { reservation: Reservation; candidate: Candidate | null }
@@ -51,13 +58,13 @@ export function createReserve(
   const { clock, catalogue, stock, observe } = deps
   const attempt = createAttempts(deps)
 
-  return async ({ bankId, operatorCode, tariffCode, externalId }) => {
+  return async ({ bankId, caller, operatorCode, tariffCode, externalId }) => {
     const operator = catalogue.operatorFor(bankId, operatorCode)
     const tariff = operator?.tariffs.get(tariffCode)
     for (;;) {
       const now = clock.now()
       const taken = tariff?.onSale ? await stock.take(tariff.tariffId) : null
-      const reservation = reservationOf({ bankId, externalId, tariff, candidate: taken, now })
+      const reservation = reservationOf({ bankId, caller, externalId, tariff, candidate: taken, now })
       const { result, candidate } = await attempt({ reservation, candidate: taken })
       const outcome = result instanceof Error ? 'error' : result.outcome
       if (tariff && candidate) {
@@ -178,12 +185,13 @@ function arrange(attempts: readonly Attempt[]): Attempt[] {
 
 function reservationOf(given: {
   bankId: string
+  caller: string
   externalId: string
   tariff: Tariff | undefined
   candidate: Candidate | null
   now: Date
 }): Reservation {
-  const { bankId, externalId, tariff, candidate, now } = given
+  const { bankId, caller, externalId, tariff, candidate, now } = given
   return {
     orderId: newOrderId(now),
     bankId,
@@ -194,6 +202,7 @@ function reservationOf(given: {
     currency: tariff?.currency ?? '',
     now,
     reservedUntil: reservationEnd(now),
+    caller,
   }
 }
 

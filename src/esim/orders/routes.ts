@@ -14,6 +14,7 @@ import type { Catalogue, MobileOperator } from '../catalogue.ts'
 import { mimeType } from '../delivery/qr.ts'
 import type { Availability } from './availability.ts'
 import type { Orders } from './operations.ts'
+import { outcomeOf, paymentReferenceHeader, readPaymentReference } from './payment-reference.ts'
 import * as schemas from './schemas.ts'
 import type { Order } from './store.ts'
 import { confirmedView, offerView, operatorView, orderView } from './views.ts'
@@ -147,7 +148,11 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
       },
     },
     async (request, reply) => {
-      const { order, repeated } = await orders.reserve({ ...request.body, bankId: bankOf(request).bankId })
+      const { order, repeated } = await orders.reserve({
+        ...request.body,
+        bankId: bankOf(request).bankId,
+        caller: callerName(bankOf(request)),
+      })
       if (!repeated) reply.header('location', `${api.prefix}/orders/${order.orderId}`)
       return reply.code(repeated ? 200 : 201).send(await viewOf(order))
     },
@@ -193,12 +198,16 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
         security: secured,
         params: schemas.OrderPath,
         querystring: schemas.NoQuery,
+        headers: schemas.ConfirmHeaders,
         body: schemas.ConfirmBody,
         response: {
           200: {
             ...ref(schemas.Confirmation),
             description: 'The activation data',
-            headers: { 'x-email-delivery': schemas.EmailDelivery },
+            headers: {
+              'x-email-delivery': schemas.EmailDelivery,
+              [paymentReferenceHeader]: schemas.PaymentReferenceOutcome,
+            },
           },
           ...esimErrors({
             400: 'The body is invalid, or `customerEmail` is missing in `qr_email` mode',
@@ -209,7 +218,11 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
       },
     },
     async (request, reply) => {
-      const confirmed = await orders.confirm({ ...actingOn(request), customerEmail: request.body.customerEmail })
+      const { customerEmail } = request.body
+      const given = request.headers[paymentReferenceHeader]
+      const paymentReference = readPaymentReference(given)
+      const confirmed = await orders.confirm({ ...actingOn(request), customerEmail, paymentReference })
+      if (given !== undefined) reply.header(paymentReferenceHeader, outcomeOf(paymentReference, confirmed.order))
       const tariff = await catalogue.tariffOf(confirmed.order.tariffId)
       if (confirmed.emailDelivery) reply.header('x-email-delivery', confirmed.emailDelivery)
       return reply.code(200).send(confirmedView(confirmed, tariff, deps.publicUrl))

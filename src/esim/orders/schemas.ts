@@ -7,6 +7,7 @@ import { errorAnswers, named, nullable } from '../../http/openapi/operations.ts'
 import { deliveryModes } from '../../partners/delivery-modes.ts'
 import { orderStatuses } from './lifecycle.ts'
 import { emailDeliveries } from './operations.ts'
+import { paymentReferenceHeader, paymentReferenceOutcomes, paymentReferencePattern } from './payment-reference.ts'
 
 const closed = { additionalProperties: false }
 const text = (description: string, example: string) => Type.String({ description, examples: [example] })
@@ -101,6 +102,26 @@ export const Confirmation = Type.Object(
   },
   { $id: 'Confirmation', description: 'A confirmed order with its activation data' },
 )
+
+/** The rule is our own code's alone: a malformed one is ignored, and not refused. */
+export const ConfirmHeaders = Type.Object({
+  [paymentReferenceHeader]: Type.Optional(
+    Type.String({
+      'x-documented': { pattern: paymentReferencePattern },
+      description:
+        'Your own reference of the payment: 1 to 64 visible ASCII characters. It is kept with the first confirm, and shown in ' +
+        'the Partner API and on statements. A confirm never fails because of it',
+      examples: ['PR-20261121-42'],
+    }),
+  ),
+})
+
+export const PaymentReferenceOutcome = Type.Enum([...paymentReferenceOutcomes], {
+  title: 'PaymentReferenceOutcome',
+  description:
+    'Only when `Perkline-Payment-Reference` was given. kept: the order has this reference; ignored: it is malformed, or the order was ' +
+    'confirmed with another one or without',
+})
 
 export const EmailDelivery = Type.Enum([...emailDeliveries], {
   title: 'EmailDelivery',

@@ -27,6 +27,8 @@ export type Order = {
 export type SealedOrder = Order & {
   deliveryMode: DeliveryMode | null
   mail: MailState | null
+  /** The bank's own, as the first confirm gave it. */
+  paymentReference: string | null
   sealed: Buffer
   iccidHash: Buffer
   profileId: number
@@ -107,11 +109,12 @@ export async function areReserved(database: Queryable, orderIds: readonly string
   return reserved
 }
 
-const sealedColumns = `o.delivery_mode, o.mail, p.sealed, p.iccid_hash, o.profile_id`
+const sealedColumns = `o.delivery_mode, o.mail, o.payment_reference, p.sealed, p.iccid_hash, o.profile_id`
 type SealedValues = [
   ...OrderValues,
   deliveryMode: DeliveryMode | null,
   mail: MailState | null,
+  paymentReference: string | null,
   sealed: Buffer,
   iccidHash: Buffer,
   profileId: number,
@@ -119,8 +122,16 @@ type SealedValues = [
 
 /** The order of a row that begins with `orderColumns` and `sealedColumns`. */
 function sealedOrderOf(row: readonly [...SealedValues, ...unknown[]]): SealedOrder {
-  const [deliveryMode, mail, sealed, iccidHash, profileId] = [row[8], row[9], row[10], row[11], row[12]]
-  return { ...orderOf(row), deliveryMode, mail, sealed, iccidHash, profileId }
+  const [deliveryMode, mail, paymentReference] = [row[8], row[9], row[10]]
+  return {
+    ...orderOf(row),
+    deliveryMode,
+    mail,
+    paymentReference,
+    sealed: row[11],
+    iccidHash: row[12],
+    profileId: row[13],
+  }
 }
 
 const findSealedStatement: Statement = {
@@ -152,19 +163,31 @@ export type ConfirmResult = { moved: boolean; order: SealedOrder }
  */
 const isReserved = `status || '' = 'reserved'`
 
-const confirmStatement: Statement = {
-  name: 'esim.confirm',
+/** @param change what it sets besides */
+const confirmWith = (name: string, change: string): Statement => ({
+  name,
   plannedOnce: ['orders', 'profiles'],
   text: `
     with confirmed as (
-      update orders o set status = 'confirmed', confirmed_at = greatest($4, created_at), delivery_mode = $3, ended_by = $5
+      update orders o
+      set status = 'confirmed', confirmed_at = greatest($4, created_at), delivery_mode = $3, ended_by = $5${change}
       where o.order_id = any($1::uuid[]) and o.bank_id is not distinct from $2
         and ${isReserved} and o.reserved_until > $4
       returning o.*
     ), told as (${tell('order.confirmed', 'confirmed')}
     )
     select ${orderColumns}, ${sealedColumns} from confirmed o ${orderProfile}`,
-}
+})
+
+const confirmStatement = confirmWith('esim.confirm', '')
+/** A statement of its own: most confirms bring no reference, and need not pay for finding each one's. */
+const confirmWithReferences = confirmWith(
+  'esim.confirm-with-references',
+  ', payment_reference = ($6::text[])[array_position($1::uuid[], o.order_id)]',
+)
+
+/** @property paymentReference of one order's confirms that come together, the first one's counts */
+export type ConfirmItem = { orderId: string; paymentReference: string | null }
 
 /**
  * Confirms every order of one bank that is still reserved, and gives each as it is then; null for one that is not there or another
@@ -173,19 +196,17 @@ const confirmStatement: Statement = {
 export async function confirm(
   database: Queryable,
   given: { bankId: string; deliveryMode: DeliveryMode; caller: string; now: Date },
-  orderIds: readonly string[],
+  items: readonly ConfirmItem[],
 ): Promise<(ConfirmResult | null)[]> {
   // As the database writes them: a caller may use capitals, and the answers are looked up by these.
-  const ids = orderIds.map(orderId => orderId.toLowerCase())
+  const ids = items.map(({ orderId }) => orderId.toLowerCase())
   // In one order: two statements that share orders then wait for each other, and never in a circle.
   const sorted = [...new Set(ids)].sort()
-  const moved = await database.tuples<SealedValues>(confirmStatement, [
-    sorted,
-    given.bankId,
-    given.deliveryMode,
-    given.now,
-    given.caller,
-  ])
+  const values = [sorted, given.bankId, given.deliveryMode, given.now, given.caller]
+  const references = sorted.map(orderId => items[ids.indexOf(orderId)]?.paymentReference ?? null)
+  const moved = await (references.every(reference => reference === null)
+    ? database.tuples<SealedValues>(confirmStatement, values)
+    : database.tuples<SealedValues>(confirmWithReferences, [...values, references]))
   const results = new Map(moved.map(row => [row[0], { moved: true, order: sealedOrderOf(row) }]))
   // Looked up only where it is needed: within the statement it was a twentieth of its work though all had moved.
   const others = sorted.filter(orderId => !results.has(orderId))
@@ -302,22 +323,25 @@ export function forgetSold(database: Queryable): Promise<number> {
 }
 
 /** Marks the one attempt at the e-mail before its first byte goes out. @returns false when it was attempted for good before */
-export async function claimMail(database: Queryable, orderId: string): Promise<boolean> {
+export async function claimMail(database: Queryable, orderId: string, now: Date): Promise<boolean> {
   const claimed = await database.execute(
     {
       name: 'esim.claim-mail',
-      text: `update orders set mail = 'sending'
+      text: `update orders set mail = 'sending', mail_at = $2
              where order_id = $1 and status = 'confirmed' and (mail is null or mail = 'failed')`,
     },
-    [orderId],
+    [orderId, now],
   )
   return claimed === 1
 }
 
-export async function recordMail(database: Queryable, orderId: string, outcome: MailState): Promise<void> {
+export async function recordMail(database: Queryable, orderId: string, outcome: MailState, now: Date): Promise<void> {
   await database.execute(
-    { name: 'esim.record-mail', text: `update orders set mail = $2 where order_id = $1 and mail = 'sending'` },
-    [orderId, outcome],
+    {
+      name: 'esim.record-mail',
+      text: `update orders set mail = $2, mail_at = $3 where order_id = $1 and mail = 'sending'`,
+    },
+    [orderId, outcome, now],
   )
 }
 

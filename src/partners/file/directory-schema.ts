@@ -17,7 +17,7 @@ import {
   refuse,
   required,
 } from './yaml-form.ts'
-import { allOr, money, oneOf, text, trueOrFalse, wholeNumber } from './yaml-values.ts'
+import { allOr, money, oneOf, percentage, text, trueOrFalse, wholeNumber } from './yaml-values.ts'
 
 /** A code that the file names and that must exist, in the file or in what was applied before. */
 export type Reference = { path: string; line: number; kind: 'bank' | 'mobileOperator'; code: string }
@@ -123,6 +123,9 @@ export function directoryForm(context: DirectoryContext) {
   return refine(lists, ({ esim, ...others }) => ({ ...others, mobileOperators: esim?.operators }))
 }
 
+/** What a new bank has, and one whose `statement` is null (contract/statements.md, "Settings"). */
+const usualStatement = { timeZone: 'UTC', commissionPercentage: 0 }
+
 /** A new bank without `esim` sells no eSIM, and null takes all sales away. */
 function bankForm({ references }: DirectoryContext) {
   return mapping({
@@ -140,8 +143,12 @@ function bankForm({ references }: DirectoryContext) {
           whenNull: () => [],
         },
         reservationShare: clearable(wholeNumber(1, 100), null),
+        statement: clearable(
+          mapping({ timeZone: kept(text(rules.timeZone)), commissionPercentage: kept(percentage) }),
+          usualStatement,
+        ),
       }),
-      { deliveryMode: 'local', operators: [], reservationShare: null },
+      { deliveryMode: 'local', operators: [], reservationShare: null, statement: undefined },
     ),
     segments: kept(trueOrFalse),
   })

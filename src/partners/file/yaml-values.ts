@@ -34,6 +34,12 @@ export const money: Reader<string> = (node, place) => {
   return `${whole}.${cents.padEnd(2, '0')}`
 }
 
+/** From 0 to 100, with at most 4 decimals: so few digits are exact in a number. */
+export const percentage: Reader<number> = (node, place) => {
+  const value = /^(?:0|[1-9]\d{0,2})(?:\.\d{1,4})?$/.test(textOf(node) ?? '') ? Number(textOf(node)) : Number.NaN
+  return value <= 100 ? value : refuse(place, 'percentage', { decimals: 4 })
+}
+
 /** The word `all`, or what `read` takes. */
 export function allOr<T>(read: Reader<T>): Reader<'all' | T> {
   return (node, place) => {

@@ -38,7 +38,7 @@ banks:
     logoUrl: https://alpha.example/logo.svg
     apiVersion: "1.2"
     status: suspended
-    esim: { deliveryMode: qr_email, operators: [star], reservationShare: 40 }
+    esim: { deliveryMode: qr_email, operators: [star], reservationShare: 40, statement: { timeZone: Europe/Kyiv } }
     segments: false
   - { code: beta, name: Beta }
 merchants:
@@ -153,7 +153,12 @@ esim: { operators: [{ code: star, nameEn: null, logoUrl: null, tariffs: [{ code:
     assert.deepEqual(after.bank, {
       ...before.bank,
       logoUrl: '',
-      esim: { deliveryMode: 'qr_email', operators: [], reservationShare: null },
+      esim: {
+        deliveryMode: 'qr_email',
+        operators: [],
+        reservationShare: null,
+        statement: { timeZone: 'Europe/Kyiv', commissionPercentage: 0 },
+      },
     })
     assert.deepEqual(after.merchant, {
       ...before.merchant,
@@ -200,7 +205,7 @@ suite('what changes', () => {
     const directory = `
 countries: [{ code: UA, currency: { symbol: грн } }]
 paymentSystems: [{ code: fresh, name: Fresh }]
-banks: [{ code: alpha, esim: { operators: all, reservationShare: 50 }, segments: true }]
+banks: [{ code: alpha, esim: { operators: all, reservationShare: 50, statement: { commissionPercentage: 12.3456 } }, segments: true }]
 merchants:
   - { code: grocer, domain: [a.example, b.example], terminals: [{ terminalId: T-1, name: Uno }, { terminalId: T-3 }, { terminalId: T-4 }] }
 esim: { operators: [{ code: star, status: active, tariffs: [{ code: t, price: 449.5, onSale: true }] }] }
@@ -218,7 +223,12 @@ esim: { operators: [{ code: star, status: active, tariffs: [{ code: t, price: 44
           kind: 'bank',
           code: 'alpha',
           change: 'updated',
-          fields: { 'esim.operators': [['star'], 'all'], 'esim.reservationShare': [40, 50], segments: [false, true] },
+          fields: {
+            'esim.operators': [['star'], 'all'],
+            'esim.reservationShare': [40, 50],
+            'esim.statement.commissionPercentage': [0, 12.3456],
+            segments: [false, true],
+          },
         },
         {
           kind: 'merchant',

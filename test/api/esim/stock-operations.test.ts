@@ -221,6 +221,7 @@ const order = (profileId: number, externalId: string, now: Date, minutes = 15) =
   currency: 'UAH',
   now,
   reservedUntil: new Date(now.getTime() + minutes * 60_000),
+  caller: 'system:pk_test',
 })
 
 /** Profiles 1 (reserved), 2 (sold), 3 (a reservation that is over), 4 (given back), others free. */

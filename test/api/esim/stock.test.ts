@@ -84,7 +84,13 @@ function anotherProcess(
 
 const caller = 'system:pk_test'
 let lastRest = 0
-const request = (externalId: string) => ({ bankId, operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId })
+const request = (externalId: string) => ({
+  bankId,
+  caller,
+  operatorCode: 'kyivstar',
+  tariffCode: 'eu-10gb',
+  externalId,
+})
 
 /** Sells until nothing is left. @returns how many */
 async function sellOut(orders: Orders): Promise<number> {
