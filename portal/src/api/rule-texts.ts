@@ -144,6 +144,10 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
     en: ({ decimals }) => `At most ${decimals} decimals`,
     uk: ({ decimals }) => `Щонайбільше ${decimals} знаки після коми`,
   },
+  percentage: {
+    en: ({ decimals }) => `From 0 to 100, with at most ${decimals} decimals`,
+    uk: ({ decimals }) => `Від 0 до 100, щонайбільше ${decimals} знаки після коми`,
+  },
   price: {
     en: ({ decimals }) => `0 or more, with at most ${decimals} decimals`,
     uk: ({ decimals }) => `0 або більше, щонайбільше ${decimals} знаки після коми`,
