@@ -75,6 +75,13 @@ const texts = {
   // What the fields of a campaign are to each other, to its state and to the directory.
   future: () => 'be in the future',
   after: ({ field }) => `be after ${field}`,
+  'not-before': ({ field }) => `be ${field}, or a later day`,
+  'max-days': ({ max, field }) => `be at most ${max} days from ${field}`,
+  'before-end-of-time': () => 'be such that the clock stays before the year 9900',
+  'clock-forwards': () => 'be at or after the clock’s present time: it goes only forwards',
+  'one-of-two': ({ field }) => `be given, or ${field}, and only one of them`,
+  'omitted-by-merchant': () => 'be omitted by a merchant',
+  'idempotency-key': () => 'be 1 to 255 visible ASCII characters',
   'not-below': ({ field }) => `be at least ${field}`,
   'all-or-some-products': () => 'be false when sku or categoryId is given',
   'own-terminals': () => 'be a list of at least 1 when terminalsPlatform is false',

@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Caller } from '../access/caller.ts'
 import type { Database } from '../db/database.ts'
+import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import type { Answer, Answers, Outcome, Scope } from '../idempotency/answers.ts'
 import type { FileForm } from './upload/file-form.ts'
@@ -69,8 +70,7 @@ export function takeKeys(app: FastifyInstance, answers: Answers): void {
     if (!request.routeOptions.config.idempotent || header === undefined || request.caller === null) return done()
     const key = readKey(String(header))
     if (key === null) {
-      const fault = 'Idempotency-Key must be 1 to 255 visible ASCII characters'
-      return done(new DomainError('invalid', [fault]))
+      return done(new DomainError('invalid', [broken('Idempotency-Key', 'idempotency-key')]))
     }
     request.keyed = { answers, scope: scopeOf(request, request.caller, key), fingerprint: null, kept: null }
     done()

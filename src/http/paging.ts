@@ -24,7 +24,8 @@ export const listingParameters = {
       pattern: '^[0-9]{1,16}_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
       ...mustBe('cursor'),
       description:
-        'The `next` of the page before: pages are counted from behind it. Left out: from the newest campaign',
+        'The `next` of the page before: `page` counts from behind it, `totalItems` and `totalPages` still count the whole list. ' +
+        'Left out: from the newest campaign',
       examples: ['1795377600000000_9b2f1c52-6a3e-4d53-9d0f-2f8f7f0c6b11'],
     }),
   ),
@@ -103,8 +104,8 @@ export function listingView<View>(
 ) {
   const { pagination } = pageView(data, page, Math.min(found.totalItems, maxLookedAt))
   const { isComplete, next } = found
-  const hasNextPage = page.after === undefined ? pagination.hasNextPage : found.hasMore
-  return { data, pagination: { ...pagination, hasNextPage, isComplete, next } }
+  if (page.after === undefined) return { data, pagination: { ...pagination, isComplete, next } }
+  return { data, pagination: { ...pagination, hasNextPage: found.hasMore, hasPrevPage: true, isComplete, next } }
 }
 
 export const skipped = ({ page, pageSize }: Page): number => (page - 1) * pageSize

@@ -51,11 +51,10 @@ export function moveClock(deps: SandboxDeps, given: { advance: string } | { now:
     }
     if (!(target.getTime() < endOfTime)) {
       const field = 'advance' in given ? 'advance' : 'now'
-      throw new DomainError('invalid', [`${field} must be such that the clock stays before the year 9900`])
+      throw new DomainError('invalid', [broken(field, 'before-end-of-time')])
     }
     const offsetMs = target.getTime() - nowMs
-    if (offsetMs < currentMs)
-      throw new DomainError('invalid', ['now must be at or after the clock’s present time: it goes only forwards'])
+    if (offsetMs < currentMs) throw new DomainError('invalid', [broken('now', 'clock-forwards')])
     return offsetMs
   })
 }

@@ -19,11 +19,11 @@ export type Days = {
 export function daysBetween(given: { from: string; to: string; timeZone: string }, most: number): Days {
   const offsetAt = offsets(given.timeZone)
   const [first, last] = [Date.parse(given.from), Date.parse(given.to)]
-  const faults = (['from', 'to'] as const).filter(field => !isDay(given[field])).map(field => `${field} must be a day`)
+  const faults = (['from', 'to'] as const).filter(field => !isDay(given[field])).map(field => broken(field, 'day'))
   if (faults.length > 0) throw new DomainError('invalid', faults)
-  if (last < first) throw new DomainError('invalid', ['to must be from, or a later day'])
+  if (last < first) throw new DomainError('invalid', [broken('to', 'not-before', { field: 'from' })])
   const count = (last - first) / dayMs + 1
-  if (count > most) throw new DomainError('invalid', [`to must be at most ${most} days from from`])
+  if (count > most) throw new DomainError('invalid', [broken('to', 'max-days', { max: most, field: 'from' })])
   const midnights = Array.from({ length: count + 1 }, (_, index) => first + index * dayMs)
   return {
     names: midnights.slice(0, -1).map(dayName),

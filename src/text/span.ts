@@ -1,7 +1,7 @@
 /** Spans of time in the queries of lists: from an instant on, and up to another; a date alone means that whole day, UTC. */
 
 import Type from 'typebox'
-import { type BrokenRule, mustBe } from '../error-rules.ts'
+import { type BrokenRule, broken, mustBe } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { instantPattern, instantRule, isDateAlone, readInstant } from './instant.ts'
 
@@ -26,7 +26,7 @@ export const spanParameters = {
 
 const dayMs = 86_400_000
 
-/** @throws DomainError 'invalid' for what is no date */
+/** @throws DomainError 'invalid' for what is no date, and for an end that is not after the start */
 export function readSpan(given: { dateFrom?: string; dateTo?: string }): Span {
   const faults: BrokenRule[] = []
   const read = (field: 'dateFrom' | 'dateTo'): Date | null => {
@@ -38,5 +38,8 @@ export function readSpan(given: { dateFrom?: string; dateTo?: string }): Span {
   }
   const [from, to] = [read('dateFrom'), read('dateTo')]
   if (faults.length > 0) throw new DomainError('invalid', faults)
-  return { from, until: to && (isDateAlone(given.dateTo ?? '') ? new Date(to.getTime() + dayMs) : to) }
+  const until = to && (isDateAlone(given.dateTo ?? '') ? new Date(to.getTime() + dayMs) : to)
+  if (from && until && until <= from)
+    throw new DomainError('invalid', [broken('dateTo', 'after', { field: 'dateFrom' })])
+  return { from, until }
 }

@@ -2,14 +2,14 @@
 
 import { groupNames } from '../campaigns/list/campaign-groups.ts'
 import { differenceFields } from '../campaigns/reconciliation/difference-search.ts'
-import { counting, day, oneOf, searchParams, tableFields, text } from '../routing/search.ts'
+import { counting, cursor, day, oneOf, searchParams, tableFields, text } from '../routing/search.ts'
 
 export const decisions = ['pending', 'approved', 'declined', 'expired'] as const
 export const authors = ['retailer', 'bank'] as const
 
 export const campaignsSearch = searchParams({
   ...tableFields(['name', 'status', 'dateFrom', 'percentage', 'createdAt']),
-  after: text,
+  after: cursor,
   name: text,
   group: oneOf(groupNames),
   decision: oneOf(decisions),

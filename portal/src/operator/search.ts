@@ -1,7 +1,7 @@
 /** What the operator's pages keep in their addresses. */
 
 import { statusNames } from '../campaigns/list/campaign-groups.ts'
-import { counting, day, oneOf, searchParams, tableFields, text } from '../routing/search.ts'
+import { counting, cursor, day, oneOf, searchParams, tableFields, text } from '../routing/search.ts'
 
 export const partnersSearch = searchParams({ tab: oneOf(['banks', 'merchants']), page: counting, search: text })
 export type PartnersSearch = ReturnType<typeof partnersSearch>
@@ -24,5 +24,5 @@ export const ordersSearch = searchParams({
 })
 export type OrdersSearch = ReturnType<typeof ordersSearch>
 
-export const campaignsSearch = searchParams({ page: counting, after: text, search: text, status: oneOf(statusNames) })
+export const campaignsSearch = searchParams({ page: counting, after: cursor, search: text, status: oneOf(statusNames) })
 export type CampaignsSearch = ReturnType<typeof campaignsSearch>

@@ -30,6 +30,14 @@ export const text: Field<string> = raw => {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 
+/** The `next` of a list's page. */
+export const cursor: Field<string> = raw => {
+  const value = text(raw)
+  return value !== undefined && /^[0-9]{1,16}_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value)
+    ? value
+    : undefined
+}
+
 /** A whole number from 1, such as a page. */
 export const counting: Field<number> = raw => {
   const value = Number(first(raw))

@@ -10,6 +10,9 @@ const unfocusable = { accessibilityLayer: false }
 /** Told apart by lightness too, in light and in dark. */
 const colours = ['perk.6', 'blue.4', 'orange.5', 'grape.5', 'gray.5']
 
+/** With the axis and the legend. A name may take two lines. */
+const rowsHeight = (rows: number): number => 80 + 48 * rows
+
 export default function ChartDrawing(props: {
   kind: Drawing
   points: readonly ChartPoint[]
@@ -32,6 +35,21 @@ export default function ChartDrawing(props: {
     tickLine: 'none',
     yAxisProps: { width: 56, tickFormatter: format.compact, allowDecimals: false },
   } as const
+  if (kind === 'rows')
+    return (
+      <BarChart
+        {...shared}
+        h={rowsHeight(points.length)}
+        orientation="vertical"
+        gridAxis="y"
+        xAxisProps={{ tickFormatter: format.compact, allowDecimals: false }}
+        yAxisProps={{ width: 130, interval: 0 }}
+        barChartProps={unfocusable}
+        data={data}
+        type={isStacked ? 'stacked' : 'default'}
+        maxBarWidth={20}
+      />
+    )
   return kind === 'bars' ? (
     <BarChart
       {...shared}

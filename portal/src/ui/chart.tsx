@@ -9,7 +9,7 @@ import { uiTexts } from './texts.ts'
 const ChartDrawing = lazy(() => part(import('./chart-drawing.tsx')))
 
 /**
- * @param props.kind bars for counts and sums, lines for what goes on through time
+ * @param props.kind bars for counts and sums by time, rows for those by name, which is written out whole, lines for what goes on through time
  * @param props.value writes a figure: `format.number`, or money in its currency
  */
 export function Chart(props: {

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { bankOf } from '../../access/request/authenticate.ts'
 import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
+import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
 import { leaving } from '../../http/answer/leaving.ts'
@@ -59,7 +60,7 @@ export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       const party = partnerOf(request)
       const query = request.query as Parameters<typeof readFilters>[0]
       if (party.type === 'retailer' && query.bankStatus)
-        throw new DomainError('invalid', ['bankStatus must be omitted by a merchant'])
+        throw new DomainError('invalid', [broken('bankStatus', 'omitted-by-merchant')])
       const search = readFilters(query)
       await deps.costlyReads.begin(request, reply)
       return reply.headers(downloadHeaders('campaigns.csv')).send(campaignsCsv(database, party, search))

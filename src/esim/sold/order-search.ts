@@ -1,4 +1,5 @@
 /** What an order is looked for by, as the query says it. */
+import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { readSpan } from '../../text/span.ts'
 import type { Sealing } from '../stock/sealing.ts'
@@ -43,7 +44,7 @@ export function profileSearchOf(
 ): OrderSearch {
   const { msisdn, iccid } = given
   if ((msisdn === undefined) === (iccid === undefined))
-    throw new DomainError('invalid', ['msisdn must be given, or iccid, and only one of them'])
+    throw new DomainError('invalid', [broken('msisdn', 'one-of-two', { field: 'iccid' })])
   const profile =
     iccid === undefined ? { msisdn: `+${msisdn?.replace('+', '')}` } : { iccidHash: sealing.hashIccid(iccid) }
   return { ...searchOf({}, bank), profile }

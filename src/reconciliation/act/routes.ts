@@ -5,6 +5,7 @@ import Type from 'typebox'
 import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
 import type { CampaignRoutesDeps } from '../../campaigns/request/deps.ts'
 import { CampaignPath } from '../../campaigns/schemas.ts'
+import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
 import { leaving } from '../../http/answer/leaving.ts'
@@ -89,6 +90,6 @@ function requireTimeZone(timeZone: string): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone })
   } catch {
-    throw new DomainError('invalid', ['timeZone must be an IANA time zone'])
+    throw new DomainError('invalid', [broken('timeZone', 'time-zone')])
   }
 }

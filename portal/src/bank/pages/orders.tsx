@@ -58,7 +58,13 @@ export function OrdersPage() {
         query={query}
         rows={rows}
         rowKey={order => order.orderId}
-        empty={isFiltered ? <Empty title={texts.notFound} /> : <Empty title={texts.none} text={texts.noneText} />}
+        empty={
+          isFiltered ? (
+            <Empty title={texts.notFound} text={texts.notFoundText} />
+          ) : (
+            <Empty title={texts.none} text={texts.noneText} />
+          )
+        }
       />
       {rows && rows.length > 0 && (
         <Group justify="space-between" mt="md" gap="sm">

@@ -101,7 +101,7 @@ function Charts({ sales, tariff }: { sales: Sales; tariff: string | undefined })
         <Chart {...shared} title={texts.soldByDay} isStacked points={sold.points} series={sold.series} />
       )}
       <Chart {...shared} title={texts.failedByDay} isStacked points={ended} series={failures} height={200} />
-      <Chart {...shared} title={texts.byTariff} points={byTariff} series={all} />
+      <Chart {...shared} kind="rows" title={texts.byTariff} isStacked points={byTariff} series={all} />
     </>
   )
 }
