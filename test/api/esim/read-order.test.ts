@@ -113,11 +113,10 @@ describe('200', () => {
     const catalogue = createCatalogue({
       ...database,
       async query<Row extends object>(...given: Parameters<typeof database.query>): Promise<Row[]> {
+        const isLate = isFirst
+        isFirst = false
         const rows = await database.query<Row>(...given)
-        if (isFirst) {
-          isFirst = false
-          await late.promise
-        }
+        if (isLate) await late.promise
         return rows
       },
     })
