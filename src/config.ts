@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import process from 'node:process'
 import { parseEnv } from 'node:util'
@@ -12,6 +13,7 @@ import { logLevels } from './settings/help.ts'
 import { keepMasterKey, keepOperatorKey, masterKeyFile, operatorKeyFile } from './settings/key-files.ts'
 import { isLoopback } from './settings/loopback.ts'
 import { isSecretGiven, readSecret, type SecretName, secretNames } from './settings/secret-files.ts'
+import { addDuration } from './text/duration.ts'
 
 export const services = ['auth', 'cashback', 'esim', 'portal', 'admin', 'worker'] as const
 export type Service = (typeof services)[number]
@@ -30,7 +32,10 @@ export type Config = {
   migrateOnStart: boolean
   /** The first seals and signs, all of them open and verify. Empty when the embedded platform has to make its own. */
   masterKeys: Buffer[]
+  /** What commands of this machine send; null when the embedded platform has to make its own. */
   operatorKey: string | null
+  /** Also accepted, so that the key can be changed without a gap. */
+  furtherOperatorKeys: string[]
   smtpUrl: string | null
   mailFrom: string | null
   redisUrl: string | null
@@ -54,6 +59,23 @@ export type Config = {
   /** Where the admin interface listens, and nowhere else; null: beside everything else. */
   admin: Address | null
   trustedProxies: string[]
+  shutdown: Shutdown
+  /** Tells this process from others, in logs and metrics. */
+  instance: Instance
+}
+
+/** How a process ends (contract/operations.md, "Settings"). */
+export type Shutdown = {
+  /** How long a load balancer may take to see that this process is not ready any more. */
+  noticeMs: number
+  /** How long requests under way may take to finish. */
+  limitMs: number
+}
+
+export type Instance = {
+  name: string
+  /** By INSTANCE; else the name is that of the machine. */
+  isGiven: boolean
 }
 
 type Address = { host: string; port: number }
@@ -123,6 +145,15 @@ export function readConfig(env: Environment): Config {
     return byDefault
   }
   const days = (name: string): number | null => (text(name) === null ? null : whole(name, 1, 1, 36_500))
+  const duration = (name: string, byDefault: string): number => {
+    const value = text(name) ?? byDefault
+    const ms = addDuration(new Date(0), value)?.getTime()
+    if (ms !== undefined && ms <= maxShutdownMs) return ms
+    faults.push(
+      `${name} must be an ISO 8601 duration of at most ten minutes, like ${byDefault}, not ${JSON.stringify(value)}`,
+    )
+    return 0
+  }
   const oneOf = <T extends string>(name: string, byDefault: T, values: readonly T[]): T => {
     const value = text(name) ?? byDefault
     if ((values as readonly string[]).includes(value)) return value as T
@@ -150,8 +181,9 @@ export function readConfig(env: Environment): Config {
   if (sampleData && mode === 'live') faults.push('SAMPLE_DATA must be 0 in live mode: samples have public secrets')
 
   const masterKeys = readMasterKeys(text('MASTER_KEY'), faults)
-  const operatorKey = text('OPERATOR_KEY')
-  if (operatorKey !== null && !isOperatorKey(operatorKey)) faults.push(operatorKeyFault)
+  const [operatorKey = null, ...furtherOperatorKeys] = splitKeys(text('OPERATOR_KEY'))
+  if ([operatorKey, ...furtherOperatorKeys].some(key => key !== null && !isOperatorKey(key)))
+    faults.push(operatorKeyFault)
   if (!embedded && !isGiven('MASTER_KEY'))
     faults.push('MASTER_KEY is required with DATABASE_URL (make one: openssl rand -base64 32)')
   if (!embedded && !isGiven('OPERATOR_KEY'))
@@ -191,6 +223,7 @@ export function readConfig(env: Environment): Config {
     migrateOnStart: oneOf('MIGRATE_ON_START', '1', ['0', '1']) === '1',
     masterKeys,
     operatorKey,
+    furtherOperatorKeys,
     smtpUrl,
     mailFrom,
     redisUrl,
@@ -211,6 +244,12 @@ export function readConfig(env: Environment): Config {
     metrics,
     admin,
     trustedProxies: readTrustedProxies(text('TRUSTED_PROXIES') ?? '', faults),
+    shutdown: {
+      // In a sandbox no balancer has to be told.
+      noticeMs: duration('SHUTDOWN_NOTICE', mode === 'live' ? 'PT3S' : 'PT0S'),
+      limitMs: duration('SHUTDOWN_LIMIT', 'PT30S'),
+    },
+    instance: { name: readInstance(text('INSTANCE'), faults), isGiven: text('INSTANCE') !== null },
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return config
@@ -229,8 +268,22 @@ function isTaken(address: Address, other: Address): boolean {
   return address.port !== 0 && address.port === other.port && isSameHost
 }
 
+const maxShutdownMs = 600_000
+
+/** It stands in every line of the log. */
+function readInstance(given: string | null, faults: string[]): string {
+  if (given === null) return hostname()
+  if (!/^[\x21-\x7e]{1,100}$/.test(given))
+    faults.push('INSTANCE must have 1 to 100 characters of ASCII, without spaces')
+  return given
+}
+
+const splitKeys = (value: string | null): string[] => value?.split(',').map(key => key.trim()) ?? []
+
 const shortestOperatorKey = 32
-const operatorKeyFault = `OPERATOR_KEY must have at least ${shortestOperatorKey} characters, of those that a header can carry (ASCII)`
+const operatorKeyFault =
+  `OPERATOR_KEY must have at least ${shortestOperatorKey} characters, of those that a header can carry (ASCII); several keys with ` +
+  'commas, each of that length'
 /** It is sent in a header. */
 const isOperatorKey = (key: string): boolean => key.length >= shortestOperatorKey && /^[\x20-\x7e]+$/.test(key)
 
@@ -341,7 +394,7 @@ function readOperatorKey(env: Environment): string {
   const faults: string[] = []
   const given = readSecret('OPERATOR_KEY', text, faults)
   if (faults.length > 0) throw new ConfigError(faults)
-  if (given !== null) return given
+  if (given !== null) return splitKeys(given)[0] ?? given
   const path = operatorKeyFile(resolve(text('DATA_DIR') ?? './data'))
   if (!existsSync(path))
     throw new ConfigError([
@@ -356,4 +409,36 @@ function readOperatorKey(env: Environment): string {
         'run perkline as the user that runs the platform',
     ])
   }
+}
+
+/**
+ * Where `perkline health` asks: PERKLINE_URL, else where a process with these settings listens.
+ *
+ * @throws ConfigError when that is no address
+ */
+export function readHealthUrl(env: Environment): string {
+  const text = givenText(env)
+  const host = text('HOST') ?? '127.0.0.1'
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  const shown = reached.includes(':') ? `[${reached}]` : reached
+  const url = (text('PERKLINE_URL') ?? `http://${shown}:${text('PORT') ?? '8080'}`).replace(/\/+$/, '')
+  if (!URL.canParse(url)) throw new ConfigError([`PERKLINE_URL must be a URL, not ${JSON.stringify(url)}`])
+  return url
+}
+
+/**
+ * The master keys alone, for commands that need nothing else.
+ *
+ * @throws ConfigError when there is none on this machine, or it is none
+ */
+export function readMasterKeysOnly(env: Environment): Buffer[] {
+  const text = givenText(env)
+  const faults: string[] = []
+  const path = masterKeyFile(resolve(text('DATA_DIR') ?? './data'))
+  const given = readSecret('MASTER_KEY', text, faults) ?? (existsSync(path) ? readFileSync(path, 'utf8').trim() : null)
+  const keys = readMasterKeys(given, faults)
+  if (keys.length === 0 && faults.length === 0)
+    faults.push(`There is no master key: neither MASTER_KEY nor MASTER_KEY_FILE is set, and ${path} does not exist`)
+  if (faults.length > 0) throw new ConfigError(faults)
+  return keys
 }

@@ -23,11 +23,14 @@ function words(error: Error, code: string | undefined): { message: string; stack
   return { message: 'withheld: it may quote a value', stack: places?.join('\n') }
 }
 
-/** @param stream where to, for people who read it; without: stdout */
-export function createLogger(level: string, stream?: DestinationStream): Logger {
+/**
+ * @param stream where to, for people who read it; without: stdout
+ * @param instance the name of this process, in each line
+ */
+export function createLogger(level: string, stream?: DestinationStream, instance?: string): Logger {
   const options = {
     level,
-    base: { pid: process.pid },
+    base: { pid: process.pid, ...(instance !== undefined && { instance }) },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: errorFields },
@@ -42,7 +45,7 @@ const requestFields = 'method,route,statusCode,ms,caller,subject,requestId'
 export async function terminalStream(destination?: DestinationStream): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty')
   return pretty({
-    ignore: `pid,${requestFields}`,
+    ignore: `pid,instance,${requestFields}`,
     translateTime: 'HH:MM:ss',
     singleLine: true,
     sync: true,

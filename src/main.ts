@@ -1,17 +1,17 @@
 /** The program `perkline`: the table of its commands, and its start. Each command loads only what it needs. */
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import type { AuditOptions } from './cli/audit.ts'
 import type { IssueOptions } from './cli/credentials.ts'
 import type { CustomerOptions } from './cli/customers.ts'
 import { CommandError, describeError } from './cli/failure.ts'
+import type { HealthOptions } from './cli/health.ts'
 import type { OutputOptions } from './cli/output.ts'
 import type { ImportOptions, WithdrawOptions } from './cli/profiles.ts'
-import { examples, filled, finish, run, sentence, showHelp, someOf, term } from './cli/usage.ts'
+import { examples, filled, finish, run, sentence, showHelp, someOf, term, wholeSeconds } from './cli/usage.ts'
 import type { UserOptions } from './cli/users.ts'
 import { processEnvironment, services } from './config.ts'
+import { version } from './version.ts'
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const asksForJson = process.argv.includes('--json')
 
 const program = new Command('perkline')
@@ -27,7 +27,7 @@ const program = new Command('perkline')
     'after',
     `${examples('serve', 'apply directory.yaml', 'credentials issue --bank alpha --role ADMIN', 'stock --json')}
 
-serve, migrate and reset work on this machine; serve and migrate read a file .env in the working folder. All other commands call a
+serve, migrate, reset, doctor and keys fingerprint work on this machine; serve and migrate read a file .env in the working folder. All others call a
 running platform: PERKLINE_URL is its address (default: http://127.0.0.1:8080), OPERATOR_KEY or OPERATOR_KEY_FILE its key (default:
 operator.key in DATA_DIR).`,
   )
@@ -42,11 +42,29 @@ program
 program
   .command('migrate')
   .description('Bring the database to this version')
-  .action(run(async options => (await import('./server/serve.ts')).migrateOnly(options.json === true)))
+  .option(
+    '--check',
+    'change nothing: list what would be applied; exit code 3 when the previous version could not go on serving',
+  )
+  .action(
+    run<OutputOptions & { check?: true }>(async ({ check, json = false }) => {
+      const { checkMigrations, migrateOnly } = await import('./server/migrating.ts')
+      await (check ? checkMigrations(json) : migrateOnly(json))
+    }),
+  )
 program
   .command('reset')
   .description('Delete the embedded database of a sandbox, with its keys, and start over')
   .action(run(async options => (await import('./server/reset.ts')).reset(options.json === true)))
+
+program
+  .command('health')
+  .description('Ask a process whether it lives, or takes requests; needs no key')
+  .option('--ready', 'whether it takes requests')
+  .option('--wait <SECONDS>', 'ask again for so long until it does', wholeSeconds)
+  .option('--url <URL>', 'its address (default: PERKLINE_URL, else HOST and PORT)', filled)
+  .addHelpText('after', examples('health', 'health --ready --wait 60', 'health --ready --url http://127.0.0.1:8081'))
+  .action(run<HealthOptions>(async options => (await import('./cli/health.ts')).askHealth(options)))
 
 program.commandsGroup('Partners and access')
 program
@@ -214,9 +232,12 @@ program
   .description('Check that all records agree with each other; exit code 1 when they do not')
   .option('--resume', 'continue the last audit if it was broken off; else begin a new one')
   .action(run<AuditOptions>(async options => (await import('./cli/audit.ts')).auditBooks(options)))
-program
-  .command('keys')
-  .description('Change the key that seals secrets')
+const keys = program.command('keys').description('Change the key that seals secrets, or tell which one it is')
+keys
+  .command('fingerprint')
+  .description('Tell 8 digits by which MASTER_KEY can be recognized; read on this machine, the key itself is not shown')
+  .action(run(async options => (await import('./cli/fingerprint.ts')).showFingerprint(options)))
+keys
   .command('rotate')
   .description('Re-encrypt everything with the first key of MASTER_KEY, while the platform keeps running')
   .option('--tokens', 'make a new key pair for access tokens instead; live tokens stay valid')

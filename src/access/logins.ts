@@ -54,7 +54,7 @@ const busy = { code: 'unavailable', text: 'Too many logins at once; try again', 
 
 export function createLogins(deps: LoginDeps): Logins {
   const { database, loginThrottle, gatewayThrottle } = deps
-  const [strangers, known] = [createTurns(queue, busy), createTurns(knownQueue, busy)]
+  const [strangers, known] = [createTurns(queue, busy, 'logins'), createTurns(knownQueue, busy, 'logins')]
 
   /** Runs an attempt and tells its outcome. */
   const observed = async (

@@ -1,10 +1,13 @@
 /** How a command ends when it does not end well (contract/operations.md, "The command line"). */
 
-/** Exit code 1: the platform refused, or something is broken. 2: the command was called wrongly. */
+/**
+ * Exit code 1: the platform refused, or something is broken. 2: the command was called wrongly. 3: `migrate --check` found that the
+ * previous version could not go on serving.
+ */
 export class CommandError extends Error {
-  readonly exitCode: 1 | 2
+  readonly exitCode: 1 | 2 | 3
 
-  constructor(message: string, exitCode: 1 | 2 = 1) {
+  constructor(message: string, exitCode: 1 | 2 | 3 = 1) {
     super(message)
     this.name = 'CommandError'
     this.exitCode = exitCode

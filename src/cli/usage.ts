@@ -39,6 +39,12 @@ export function filled(value: string): string {
   return value
 }
 
+/** An option's value as a number of seconds. */
+export function wholeSeconds(value: string): number {
+  if (!/^\d{1,5}$/.test(value)) throw new InvalidArgumentError('It must be a whole number of seconds, like 60.')
+  return Number(value)
+}
+
 /** Services' names with commas, each one of `known`. */
 export const someOf = (known: readonly string[]) => (value: string) => {
   const unknown = value.split(',').filter(name => !known.includes(name.trim()))

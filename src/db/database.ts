@@ -11,6 +11,7 @@ import { createGrownTables, findGrown } from './grown-tables.ts'
 import { parseInstant } from './instants.ts'
 import { createHearing, endWhenSilent, isSilence } from './silence.ts'
 import { lendingSocket } from './streaming/copy-out.ts'
+import { applicationName } from './versions.ts'
 
 /**
  * A statement with a lasting name is parsed once for each connection.
@@ -153,7 +154,7 @@ export function openDatabase(options: {
   const client = {
     ...withoutName(options.connection),
     types,
-    application_name: 'perkline',
+    application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,

@@ -12,6 +12,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import type { Database, Queryable } from './database.ts'
 import { queryable } from './database.ts'
+import { connectedVersions, refusedBy } from './versions.ts'
 
 export type Migration = { version: number; name: string; sql: string; checksum: string }
 
@@ -51,19 +52,34 @@ export function readMigrations(folder: URL = migrationsFolder): Migration[] {
  * Brings the database to this version. Two processes at once: one works, the other waits and finds nothing to do.
  *
  * @returns the names of the migrations that were applied now
- * @throws SchemaError when the database is not ours, newer, altered, or its server too old
+ * @throws SchemaError when the database is not ours, newer, altered, or its server too old; when processes are connected that could
+ *   not go on serving (`versions.ts`)
  */
 export function migrate(database: Database, migrations = readMigrations()): Promise<string[]> {
   return database.dedicated(async client => {
     await takeLock(client)
     try {
       const pending = await pendingMigrations(queryable(client), migrations)
+      await refuseBesideOlder(queryable(client), pending)
       for (const migration of pending) await applyOnceFree(client, migration)
       return pending.map(migration => migration.name)
     } finally {
       await client.query('select pg_advisory_unlock($1)', [lockKey])
     }
   })
+}
+
+/** Nothing is changed below a process that would answer wrongly from then on. */
+async function refuseBesideOlder(database: Queryable, pending: readonly Migration[]): Promise<void> {
+  const older = refusedBy(
+    pending.map(({ sql }) => sql),
+    await connectedVersions(database),
+  )
+  if (older.length === 0) return
+  throw new SchemaError(
+    `Processes of version ${older.join(' and ')} are connected to the database and cannot serve on this version's schema: stop ` +
+      'them first',
+  )
 }
 
 /** By asking again and again: a statement that waits would hold a snapshot, and an index that is built concurrently waits for those. */

@@ -30,6 +30,8 @@ export async function listen(options: {
   /** Also called every `pollMs`, with the listening connection; not while the call before is under way. */
   onPoll?: (query: <Row>(text: string) => Promise<Row[]>) => Promise<void>
   onFault(error: unknown): void
+  /** Told before each attempt to get a lost connection again. */
+  onReconnect?: () => void
 }): Promise<{ stop(): Promise<void> }> {
   const { database, handlers, onFault } = options
   let client: pg.Client | null = null
@@ -54,7 +56,11 @@ export async function listen(options: {
   const reconnectSoon = () => {
     client = null
     clearTimeout(reconnect)
-    if (!stopped) reconnect = setTimeout(() => void connect(), reconnectMs)
+    if (stopped) return
+    reconnect = setTimeout(() => {
+      options.onReconnect?.()
+      void connect()
+    }, reconnectMs)
   }
 
   const connect = async (): Promise<void> => {

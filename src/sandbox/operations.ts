@@ -85,7 +85,7 @@ const heardWithinMs = 100
 async function untilOthersHeard(database: Queryable): Promise<void> {
   const [row] = await database.query<{ processes: number }>(
     `select count(*)::int as processes from pg_stat_activity
-     where datname = current_database() and application_name = 'perkline' and query like 'listen %'`,
+     where datname = current_database() and application_name like 'perkline%' and query like 'listen %'`,
   )
   if (row && row.processes > 1) await sleep(heardWithinMs)
 }

@@ -140,7 +140,7 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async
 
 /** @throws DomainError 'unauthenticated' without the token of a partner or a platform user and without the operator's key */
 function letIn(app: FastifyInstance, guard: OperatorDeps): void {
-  const isKey = keyCheck(guard.operatorKey)
+  const isKey = keyCheck(guard.operatorKeys)
   app.addHook('onRequest', async request => {
     if (isKey(bearerToken(request))) return
     const caller = callerOf(request, guard)

@@ -13,6 +13,12 @@ import { type RetentionDays, removeOld } from '../retention/removal.ts'
 
 export type JobDeps = CampaignDeps & { answers: Pick<Answers, 'forgetOld'>; retention: RetentionDays }
 
+/** Told of each job once when it starts, and of each of its runs that succeeds. */
+export type JobObserver = {
+  jobStarts(job: string, everyMs: number): void
+  jobSucceeds(job: string, seconds: number): void
+}
+
 type Job = {
   name: string
   everyMs: number
@@ -72,16 +78,23 @@ export async function runDue(deps: JobDeps): Promise<void> {
  *
  * @returns stops them, waiting for the run under way
  */
-export function startJobs(deps: JobDeps, onFault: (job: string, error: unknown) => void): { stop(): Promise<void> } {
+export function startJobs(
+  deps: JobDeps,
+  onFault: (job: string, error: unknown) => void,
+  observe: JobObserver,
+): { stop(): Promise<void> } {
   let stopped = false
   const running = new Set<Promise<void>>()
   const timers = jobs.map(job => {
+    observe.jobStarts(job.name, job.everyMs)
     let busy = false
     const runOnce = () => {
       if (busy || stopped) return
       busy = true
       const run = (async () => {
+        const startedAtMs = performance.now()
         while (!stopped && (await job.run(deps, false)));
+        observe.jobSucceeds(job.name, (performance.now() - startedAtMs) / 1_000)
       })()
         .catch(error => onFault(job.name, error))
         .finally(() => {

@@ -5,15 +5,19 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { machineOffsetMs } from '../clock.ts'
 import { createSharedRead } from '../db/batching.ts'
 import type { StockCount } from '../esim/sold/figures-store.ts'
+import { type StockLevel, stockLevels } from '../esim/stock/desk.ts'
+import { apiOf } from '../http/errors.ts'
+import { seldom } from './seldom.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** A count of all stock takes the database a moment, so scrapes share one for this long. */
-const stockEveryMs = 15_000
+const stockStates = ['free', 'reserved', 'sold', 'withdrawn'] as const
+type StockOfTariff = StockCount & { level: StockLevel }
+const labelsOf = ({ operatorCode, tariffCode }: StockCount) => ({ operator: operatorCode, tariff: tariffCode })
 
 export function createMetrics(sources: {
   pool(): { total: number; idle: number; waiting: number }
-  countStock(): Promise<StockCount[]>
+  countStock(): Promise<StockOfTariff[]>
   countHolders(): Promise<{ bank: string; reserved: number }[]>
   countWaiting(): Promise<{ rows: number; lagSeconds: number }>
 }) {
@@ -45,21 +49,35 @@ export function createMetrics(sources: {
       this.set({ state: 'waiting' }, waiting)
     },
   })
-  let countedAtMs = Number.NEGATIVE_INFINITY
-  new Gauge({
-    name: 'perkline_stock_profiles',
-    help: 'Profiles, by tariff and state',
-    labelNames: ['operator', 'tariff', 'state'],
+  const rateLimited = new Counter({
+    name: 'perkline_rate_limited_total',
+    help: 'Requests that were answered 429, by API',
+    labelNames: ['api'],
     registers,
-    async collect() {
-      if (performance.now() - countedAtMs < stockEveryMs) return
-      countedAtMs = performance.now()
-      // With the database away the other metrics are wanted most.
-      const counted = await sources.countStock().catch(() => [])
-      for (const { operatorCode: operator, tariffCode: tariff, ...counts } of counted)
-        for (const [state, count] of Object.entries(counts)) this.set({ operator, tariff, state }, count)
-    },
   })
+  // With the database away the other metrics are wanted most.
+  const countStock = seldom(sources.countStock)
+  const tellStock = (name: string, help: string, label: string, tell: (gauge: Gauge, tariff: StockOfTariff) => void) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['operator', 'tariff', label],
+      registers,
+      async collect() {
+        for (const tariff of (await countStock()) ?? []) tell(this, tariff)
+      },
+    })
+  tellStock('perkline_stock_profiles', 'Profiles, by tariff and state', 'state', (gauge, tariff) => {
+    for (const state of stockStates) gauge.set({ ...labelsOf(tariff), state }, tariff[state])
+  })
+  tellStock(
+    'perkline_stock_level',
+    'The level of a tariff at the stock desk: 1 for the one that it has',
+    'level',
+    (gauge, tariff) => {
+      for (const level of stockLevels) gauge.set({ ...labelsOf(tariff), level }, Number(level === tariff.level))
+    },
+  )
 
   new Gauge({
     name: 'perkline_clock_offset_seconds',
@@ -70,16 +88,14 @@ export function createMetrics(sources: {
     },
   })
 
-  let heldAtMs = Number.NEGATIVE_INFINITY
+  const countHolders = seldom(sources.countHolders)
   new Gauge({
     name: 'perkline_open_reservations',
     help: 'Live reservations, by bank',
     labelNames: ['bank'],
     registers,
     async collect() {
-      if (performance.now() - heldAtMs < stockEveryMs) return
-      heldAtMs = performance.now()
-      const holders = await sources.countHolders().catch(() => null)
+      const holders = await countHolders()
       if (!holders) return
       this.reset()
       for (const { bank, reserved } of holders) this.inc({ bank }, reserved)
@@ -111,8 +127,10 @@ export function createMetrics(sources: {
     reservation: (outcome: string) => reservations.inc({ outcome }),
     mail: (outcome: string) => mails.inc({ outcome }),
     token: (outcome: string) => tokens.inc({ outcome }),
-    request: (method: string, route: string, code: number, seconds: number) =>
-      requests.observe({ method, route, code: String(code) }, seconds),
+    request(method: string, route: string, code: number, seconds: number) {
+      requests.observe({ method, route, code: String(code) }, seconds)
+      if (code === 429) rateLimited.inc({ api: apiOf(route) })
+    },
   }
 }
 

@@ -27,7 +27,7 @@ import { createActivationReads } from '../esim/orders/activation-reads.ts'
 import { createAvailability } from '../esim/orders/availability.ts'
 import { createOrders } from '../esim/orders/operations.ts'
 import { countHolders } from '../esim/orders/reserve-store.ts'
-import { countStock } from '../esim/sold/figures-store.ts'
+import { readStockDesk } from '../esim/stock/desk.ts'
 import { createSealing, loadIndexKey } from '../esim/stock/sealing.ts'
 import { createStock } from '../esim/stock/stock.ts'
 import { countWaiting, recoverOutbox } from '../events/tick-store.ts'
@@ -37,10 +37,12 @@ import { createAnswers } from '../idempotency/answers.ts'
 import type { Logger } from '../log.ts'
 import { followSharedClock } from '../sandbox/operations.ts'
 import { isLoopback } from '../settings/loopback.ts'
+import { countLapsed, findAuditState } from '../upkeep/state-store.ts'
 import { createLocalCounter } from '../work/local-counter.ts'
 import { type AppDeps, createApp } from './app.ts'
 import { runDue, startJobs } from './jobs.ts'
 import { createMetrics } from './metrics.ts'
+import { createProcessMetrics } from './process-metrics.ts'
 
 export type Platform = {
   app: FastifyInstance
@@ -64,8 +66,6 @@ const mostOffsetSeconds = 60
 /** For tokens and logins, and for what each process looks up every `pollMs`. */
 const accessConnections = 3
 const startAgainMs = 1_000
-/** Requests under way when it stops get this long to finish (contract/contract/contract/operations.md, "Settings"). */
-const finishWithinMs = 30_000
 const mailTimeoutMs = 10_000
 const portalFolder = fileURLToPath(new URL('../../portal/dist', import.meta.url))
 
@@ -191,7 +191,7 @@ export async function createPlatform(
     const inTheBackground = database.aside(new AbortController().signal, 'long')
     const metrics = createMetrics({
       pool: database.pool,
-      countStock: () => countStock(inTheBackground, clock.now()),
+      countStock: () => readStockDesk({ database: inTheBackground, clock }),
       countHolders: () => countHolders(inTheBackground, clock.now()),
       countWaiting: () => countWaiting(inTheBackground, 'sales'),
     })
@@ -200,11 +200,30 @@ export async function createPlatform(
     const limits = await createLimits(config, logger)
     closers.unshift(() => limits.close())
 
+    let draining = false
+    // However many ask at the same time.
+    const ask = createSharedRead(() => readiness.query('select 1'))
+    const notReady = async (): Promise<string | null> => {
+      if (draining) return 'stopping'
+      return ask().then(
+        () => null,
+        () => 'the database is away',
+      )
+    }
+    const ofProcess = createProcessMetrics(metrics.registry, {
+      instance: config.instance,
+      isReady: async () => (await notReady()) === null,
+      countPending: async () => (await pendingMigrations(inTheBackground)).length,
+      findAudit: () => findAuditState(inTheBackground),
+      countLapsed: () => countLapsed(inTheBackground, clock.now()),
+      sharesLimits: limits.isShared,
+    })
     const notifications = await listen({
       database,
       pollMs,
       onPoll: query => followDatabaseClock(() => query(databaseTime)),
       onFault,
+      onReconnect: () => ofProcess.recovery(),
       handlers: {
         access: async () => void (await Promise.all([refusals.refresh(), tokenKeys.refresh()])),
         catalogue: () => catalogue.refresh(),
@@ -224,9 +243,9 @@ export async function createPlatform(
     let jobs: { stop(): Promise<void> } | null = null
     const startOwnJobs = () => {
       if (!running.includes('worker')) return
-      jobs = startJobs(jobDeps, (job, error) => {
+      const onJobFault = (job: string, error: unknown) =>
         logger.warn({ job, err: error }, 'a job failed and is tried again')
-      })
+      jobs = startJobs(jobDeps, onJobFault, ofProcess)
     }
     closers.unshift(async () => jobs?.stop())
 
@@ -246,9 +265,7 @@ export async function createPlatform(
       observe: metrics,
       onFault,
     })
-    let draining = false
-    // However many ask at the same time.
-    const ask = createSharedRead(() => readiness.query('select 1'))
+    const operatorKeys = [config.operatorKey, ...config.furtherOperatorKeys]
     const doors = {
       database: access,
       tokens,
@@ -262,7 +279,7 @@ export async function createPlatform(
       tokens,
       refusals,
       publicUrl: config.publicUrl,
-      operatorKey: config.operatorKey,
+      operatorKeys,
       keyGuesses: createAddressLimit((...limit) => limits.counter('operator-key', ...limit)),
     }
     const deps: AppDeps = {
@@ -304,7 +321,7 @@ export async function createPlatform(
         sealing,
         retention,
         masterKeys: config.masterKeys,
-        operatorKey: config.operatorKey,
+        operatorKeys,
         keyGuesses: guard.keyGuesses,
       },
       accountLimiter: limits.accountLimiter,
@@ -314,13 +331,7 @@ export async function createPlatform(
           ? { database: others, clock, runDue: () => runDue(jobDeps), guard: isOpenToOthers(config) ? guard : null }
           : null,
       isStopping: () => draining,
-      async notReady() {
-        if (draining) return 'stopping'
-        return ask().then(
-          () => null,
-          () => 'the database is away',
-        )
-      },
+      notReady,
     }
     const app = await createApp(deps)
     const adminApp = hasAdminApp(config, running)
@@ -334,7 +345,7 @@ export async function createPlatform(
     const apps = adminApp === null ? [app] : [app, adminApp]
     for (const each of apps) await each.ready()
     closers.unshift(async () => {
-      await Promise.all(apps.map(each => closeWithin(finishWithinMs, each)))
+      await Promise.all(apps.map(each => closeWithin(config.shutdown.limitMs, each)))
     })
     const drain = () => {
       draining = true
@@ -432,19 +443,23 @@ async function createLimits(config: Config, logger: Logger) {
       rateLimiter: rateLimit && createLocalRateLimiter(rateLimit),
       accountLimiter: apiRateLimit && createLocalRateLimiter(apiRateLimit),
       counter: createLocalCounter,
+      isShared: () => false,
       close: async () => {},
     }
   }
   const { createSharedCounter, createSharedRateLimiter } = await import('../http/limits/shared-limits.ts')
+  const away = new Set<string>()
   const shareWith = (api: string, limit: RateLimit | null) =>
     limit &&
     createSharedRateLimiter({
       redisUrl,
       limit,
-      onAway: away =>
-        away
-          ? logger.warn({ api }, 'the shared rate limit store is unreachable: each process limits by itself')
-          : logger.info({ api }, 'the shared rate limit store is back'),
+      onAway(isAway) {
+        if (isAway) away.add(api)
+        else away.delete(api)
+        if (isAway) logger.warn({ api }, 'the shared rate limit store is unreachable: each process limits by itself')
+        else logger.info({ api }, 'the shared rate limit store is back')
+      },
     })
   const rateLimiter = shareWith('esim', rateLimit)
   const accountLimiter = shareWith('others', apiRateLimit)
@@ -453,6 +468,7 @@ async function createLimits(config: Config, logger: Logger) {
     rateLimiter,
     accountLimiter,
     counter: shared.counter,
+    isShared: () => away.size === 0,
     async close() {
       shared.close()
       await Promise.all([rateLimiter?.close(), accountLimiter?.close()])

@@ -1,23 +1,19 @@
 /** Runs the platform until it is told to stop (contract/contract/contract/operations.md, "Two commands"). */
 import { setTimeout as wait } from 'node:timers/promises'
 import { ConfigError, environment, readConfig, type Service, services, startedByNpm, withKeys } from '../config.ts'
-import { migrate } from '../db/migrate.ts'
-import { DomainError } from '../errors.ts'
-import { recoverOutbox } from '../events/tick-store.ts'
 import { createLogger, terminalStream } from '../log.ts'
 import { settingsAdvice } from '../settings/advice.ts'
 import { expectFree, listenAt } from './listening.ts'
 import { giveBackMemory } from './memory.ts'
 import { serveMetrics } from './metrics.ts'
 import { whenParentEnds } from './parent.ts'
-import { createPlatform, openConfiguredDatabase, requireOwnSessions } from './platform.ts'
+import { createPlatform } from './platform.ts'
+import { startError } from './start-error.ts'
 
-/** Whoever still hangs then will not end by itself: requests have 30 s, then all else is closed. */
-const endWithinMs = 45_000
+/** Whoever still hangs so long after the limit of requests will not end by itself. */
+const closeWithinMs = 15_000
 /** What was logged last is read by then, or by nobody. */
 const readWithinMs = 1_000
-/** In live mode: how long a load balancer may take to see that this process is not ready any more. */
-const noticeMs = 3_000
 
 /**
  * @param only names of services with commas; undefined: all
@@ -27,7 +23,8 @@ export async function serve(only: string | undefined): Promise<void> {
   const env = environment()
   const config = withKeys(readConfig(env))
   const onTerminal = process.stdout.isTTY === true
-  const logger = createLogger(config.logLevel, onTerminal ? await terminalStream() : undefined)
+  const stream = onTerminal ? await terminalStream() : undefined
+  const logger = createLogger(config.logLevel, stream, config.instance.name)
   for (const advice of settingsAdvice(config, env)) logger.warn(advice)
   // What nobody caught ends the process, but through the log: an error printed as it is might carry values of rows.
   process.on('uncaughtException', error => {
@@ -36,7 +33,9 @@ export async function serve(only: string | undefined): Promise<void> {
   })
   const platform = await createPlatform(config, logger, readServices(only)).catch(startError)
   const metricsServer = config.metrics && (await serveMetrics(platform.metrics, config.metrics))
-  const signalled = untilStopped(startedByNpm(env), reason => {
+  const { noticeMs, limitMs } = config.shutdown
+  const endWithinMs = noticeMs + limitMs + closeWithinMs
+  const signalled = untilStopped({ withParent: startedByNpm(env), endWithinMs }, reason => {
     logger.info({ reason }, 'stopping')
     platform.drain()
   })
@@ -59,32 +58,12 @@ export async function serve(only: string | undefined): Promise<void> {
   }
   // Only now: samples that are half-way there would be loaded again by the next start.
   await signalled
-  if (config.mode === 'live') await wait(noticeMs)
+  await wait(noticeMs)
   metricsServer?.close()
   await platform.close()
   logger.info('stopped')
   // Lines that nobody reads would keep the process alive.
   setTimeout(() => process.exit(), readWithinMs).unref()
-}
-
-/** Brings the database to this version and ends (`perkline migrate`). @param json true: what was applied as one JSON value */
-export async function migrateOnly(json: boolean): Promise<void> {
-  const config = readConfig(environment())
-  const { database, close } = await openConfiguredDatabase(config, createLogger(config.logLevel))
-  try {
-    await requireOwnSessions(database).catch(startError)
-    const applied = await migrate(database).catch(startError)
-    await recoverOutbox(database)
-    process.stdout.write(
-      json
-        ? `${JSON.stringify({ applied })}\n`
-        : applied.length === 0
-          ? 'The database is already at this version.\n'
-          : `Applied ${applied.length} migration${applied.length === 1 ? '' : 's'}: ${applied.join(', ')}.\n`,
-    )
-  } finally {
-    await close()
-  }
 }
 
 function readServices(only: string | undefined): Service[] | null {
@@ -96,24 +75,6 @@ function readServices(only: string | undefined): Service[] | null {
   return names as Service[]
 }
 
-/** A database that is away means something else at the start than to a request. */
-function startError(error: unknown): never {
-  if (!(error instanceof DomainError) || error.code !== 'unavailable') throw refusal(error) ?? error
-  const { message, code } = (error.cause ?? {}) as { message?: string; code?: string }
-  const reason = message || code || 'no answer'
-  throw (
-    refusal(error.cause) ?? new Error(`The database can't be reached (${reason}): check DATABASE_URL, and that it runs`)
-  )
-}
-
-/** PostgreSQL's: no such database, no such user or a wrong password, no permission, no connections allowed. */
-const isRefusal = (code: string): boolean => /^(?:3D000|28...|42501|55000)$/.test(code)
-
-const refusal = (error: unknown): Error | null =>
-  error instanceof Error && 'code' in error && isRefusal(String(error.code))
-    ? new Error(`The database refuses (${error.message}): check DATABASE_URL, and what its user may do`)
-    : null
-
 /** npm passes the signal of a terminal on to a process that has had it already. */
 const sameSignalMs = 1_000
 
@@ -121,7 +82,10 @@ const sameSignalMs = 1_000
  * Resolves once a signal asks to stop, or the end of the parent does where that counts; a later second signal ends the process at
  * once.
  */
-function untilStopped(withParent: boolean, begin: (reason: string) => void): Promise<void> {
+function untilStopped(
+  { withParent, endWithinMs }: { withParent: boolean; endWithinMs: number },
+  begin: (reason: string) => void,
+): Promise<void> {
   return new Promise(resolve => {
     let stoppingSince: number | null = null
     const onSignal = (reason: NodeJS.Signals | 'the end of the parent process') => {
@@ -130,7 +94,7 @@ function untilStopped(withParent: boolean, begin: (reason: string) => void): Pro
         return
       }
       stoppingSince = performance.now()
-      const late = setTimeout(() => process.exit(1), noticeMs + endWithinMs)
+      const late = setTimeout(() => process.exit(1), endWithinMs)
       late.unref()
       begin(reason)
       resolve()

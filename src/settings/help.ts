@@ -33,7 +33,7 @@ export const settingsHelp: readonly Setting[] = [
   {
     name: 'OPERATOR_KEY',
     byDefault: 'made if embedded',
-    meaning: 'key of the admin interface, at least 32 characters',
+    meaning: 'key of the admin interface, at least 32 characters; several with commas: all are accepted',
   },
   { name: 'OPERATOR_KEY_FILE', byDefault: 'none', meaning: 'file to read OPERATOR_KEY from' },
   {
@@ -90,6 +90,21 @@ export const settingsHelp: readonly Setting[] = [
   },
   { name: 'KEEP_MSISDN_DAYS', byDefault: 'for ever', meaning: 'days that phone numbers are kept after the order' },
   { name: 'LOG_LEVEL', byDefault: 'info', meaning: logLevels.join(', ') },
+  {
+    name: 'INSTANCE',
+    byDefault: 'the machine’s name',
+    meaning: 'name of this process in logs and metrics',
+  },
+  {
+    name: 'SHUTDOWN_NOTICE',
+    byDefault: 'PT3S, in a sandbox PT0S',
+    meaning: 'how long a process that stops goes on taking requests, so that a load balancer notices',
+  },
+  {
+    name: 'SHUTDOWN_LIMIT',
+    byDefault: 'PT30S',
+    meaning: 'how long requests under way then have to finish',
+  },
   { name: 'METRICS_PORT', byDefault: 'none', meaning: 'port of Prometheus /metrics' },
   { name: 'METRICS_HOST', byDefault: '127.0.0.1', meaning: 'address of Prometheus /metrics' },
   {

@@ -30,8 +30,28 @@ export type Turns = {
 
 type Waiter = { groups: readonly string[]; start(): void; giveUp(text: string): void }
 
+/** What takes turns; a closed list, as a metric has one series for each. */
+export const turnKinds = [
+  'reads',
+  'costly-reads',
+  'uploads',
+  'bodies',
+  'logins',
+  'lists',
+  'files',
+  'documents',
+  'others',
+] as const
+export type TurnKind = (typeof turnKinds)[number]
+
+/** Of all turns in this process. */
+const waitingNow = new Map<TurnKind, number>(turnKinds.map(kind => [kind, 0]))
+
+/** How many wait for their turn at this moment, by what they wait for. */
+export const countWaitingTurns = (): ReadonlyMap<TurnKind, number> => waitingNow
+
 /** @param busy a text is told as 'unavailable' */
-export function createTurns(limits: TurnLimits, busy: string | TurnRefusal): Turns {
+export function createTurns(limits: TurnLimits, busy: string | TurnRefusal, kind: TurnKind = 'others'): Turns {
   const refusal: TurnRefusal = typeof busy === 'string' ? { code: 'unavailable', text: busy } : busy
   const refuse = (text: string) =>
     new DomainError(refusal.code, text, { retryAfterSeconds: refusal.retryAfterSeconds ?? 10 })
@@ -41,6 +61,7 @@ export function createTurns(limits: TurnLimits, busy: string | TurnRefusal): Tur
   const servedAt = new Map<string, number>()
   let served = 0
 
+  const count = (change: number) => waitingNow.set(kind, (waitingNow.get(kind) ?? 0) + change)
   const isFree = (groups: readonly string[]): boolean =>
     running.length < limits.atOnce && running.filter(other => other === groups.at(-1)).length < limits.perPartner
   const begin = (groups: readonly string[]): (() => void) => {
@@ -80,7 +101,7 @@ export function createTurns(limits: TurnLimits, busy: string | TurnRefusal): Tur
       if (!makeRoom(groups)) throw refuse(refusal.text)
       return new Promise((resolve, reject) => {
         const stopWaiting = () => {
-          waiters.delete(waiter)
+          if (waiters.delete(waiter)) count(-1)
           clearTimeout(timer)
           left.removeEventListener('abort', leave)
         }
@@ -99,6 +120,7 @@ export function createTurns(limits: TurnLimits, busy: string | TurnRefusal): Tur
         const timer = setTimeout(waiter.giveUp, limits.waitMs, refusal.text)
         left.addEventListener('abort', leave)
         waiters.add(waiter)
+        count(1)
         if (left.aborted) leave()
       })
     },

@@ -76,6 +76,8 @@ describe('help', () => {
     'stock',
     'audit',
     'keys rotate',
+    'keys fingerprint',
+    'health',
   ]
   test('every command has help, which names --json', async () => {
     for (const command of commands) {

@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { type Database, openDatabase, type Statement } from '../../src/db/database.ts'
 import { listen, notify } from '../../src/db/notifications.ts'
+import { applicationName } from '../../src/db/versions.ts'
 import { DomainError } from '../../src/errors.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { assertError, assertOrder, openBank, until } from '../support/esim.ts'
@@ -130,7 +131,7 @@ test('options in the address hold beside ours, which are worth more', async () =
       `select current_setting('timezone') as timezone, current_setting('geqo') as geqo,
          current_setting('application_name') as name, current_setting('plan_cache_mode') as plans`,
     )
-    assert.deepEqual(row, { timezone: 'UTC', geqo: 'off', name: 'perkline', plans: 'force_custom_plan' })
+    assert.deepEqual(row, { timezone: 'UTC', geqo: 'off', name: applicationName, plans: 'force_custom_plan' })
   } finally {
     await database.close()
   }

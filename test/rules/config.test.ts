@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { text } from 'node:stream/consumers'
@@ -19,6 +19,8 @@ const server = {
   MASTER_KEY: masterKey,
   OPERATOR_KEY: operatorKey,
 }
+
+const otherOperatorKey = 'p'.repeat(32)
 
 /** What an embedded platform keeps below its data folder. */
 const keyFiles = ['keys/master.key', 'operator.key']
@@ -59,6 +61,7 @@ test('without any setting it is the embedded sandbox of the documentation', () =
     migrateOnStart: true,
     masterKeys: [],
     operatorKey: null,
+    furtherOperatorKeys: [],
     smtpUrl: null,
     mailFrom: null,
     redisUrl: null,
@@ -75,6 +78,8 @@ test('without any setting it is the embedded sandbox of the documentation', () =
     metrics: null,
     admin: null,
     trustedProxies: [],
+    shutdown: { noticeMs: 0, limitMs: 30_000 },
+    instance: { name: hostname(), isGiven: false },
   })
 })
 
@@ -96,6 +101,10 @@ test('every setting is taken over', () => {
     SAMPLE_DATA: '1',
     MIGRATE_ON_START: '0',
     MASTER_KEY: `${otherKey}, ${masterKey}`,
+    OPERATOR_KEY: `${operatorKey}, ${otherOperatorKey}`,
+    INSTANCE: 'perkline-1',
+    SHUTDOWN_NOTICE: 'PT5S',
+    SHUTDOWN_LIMIT: 'PT1M',
     SMTP_URL: 'smtps://user:word@mail.example:465',
     MAIL_FROM: 'eSIM <esim@bank.example>',
     REDIS_URL: 'rediss://:word@redis.example',
@@ -129,6 +138,7 @@ test('every setting is taken over', () => {
     migrateOnStart: false,
     masterKeys: [Buffer.alloc(32, 8), Buffer.alloc(32, 7)],
     operatorKey,
+    furtherOperatorKeys: [otherOperatorKey],
     smtpUrl: 'smtps://user:word@mail.example:465',
     mailFrom: 'eSIM <esim@bank.example>',
     redisUrl: 'rediss://:word@redis.example',
@@ -145,6 +155,8 @@ test('every setting is taken over', () => {
     metrics: { host: '0.0.0.0', port: 9100 },
     admin: { host: '10.0.0.1', port: 9200 },
     trustedProxies: ['10.0.0.0/8', '127.0.0.1', '::1'],
+    shutdown: { noticeMs: 5_000, limitMs: 60_000 },
+    instance: { name: 'perkline-1', isGiven: true },
   })
 })
 

@@ -9,7 +9,11 @@ import type { AddressLimit } from '../../access/throttle.ts'
 import { type Actor, actorOf, operatorActor } from '../../campaigns/lifecycle/moves-store.ts'
 import { DomainError, InvalidTokenError } from '../../errors.ts'
 
-export type OperatorDeps = AuthenticateDeps & { operatorKey: string; keyGuesses: AddressLimit }
+export type OperatorDeps = AuthenticateDeps & {
+  /** Each is accepted, so that the key can be changed without a gap. */
+  operatorKeys: readonly string[]
+  keyGuesses: AddressLimit
+}
 
 /**
  * Every route of this plugin is for the platform's operator. `request.caller` stays null for the key itself.
@@ -19,7 +23,7 @@ export type OperatorDeps = AuthenticateDeps & { operatorKey: string; keyGuesses:
  *   seconds
  */
 export function authenticateOperator(app: FastifyInstance, deps: OperatorDeps): void {
-  const isKey = keyCheck(deps.operatorKey)
+  const isKey = keyCheck(deps.operatorKeys)
   app.addHook('onRequest', async request => {
     if (isKey(bearerToken(request))) return
     const refusal = refusalOf(request, deps)
@@ -40,11 +44,11 @@ export async function noteGuess(request: FastifyRequest, refusal: DomainError, d
   await deps.keyGuesses(request.ip)
 }
 
-/** Compares in constant time, whatever the length of what is sent. */
-export function keyCheck(operatorKey: string): (given: string | null) => boolean {
+/** Compares with each key in constant time, whatever the length of what is sent. */
+export function keyCheck(operatorKeys: readonly string[]): (given: string | null) => boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
-  const expected = digest(operatorKey)
-  return given => given !== null && timingSafeEqual(digest(given), expected)
+  const expected = operatorKeys.map(digest)
+  return given => given !== null && expected.filter(key => timingSafeEqual(digest(given), key)).length > 0
 }
 
 /** Sets the caller of a request. @returns why it is refused */

@@ -31,7 +31,7 @@ const limits: { turns: TurnLimits; reading: ReadLimits } = {
 }
 
 export function createBankLists(database: Database): BankLists {
-  const turns = createTurns(limits.turns, 'Other lists are still being read: try again in a moment')
+  const turns = createTurns(limits.turns, 'Other lists are still being read: try again in a moment', 'lists')
   return {
     version: bankId => readVersion(database, bankId),
     async read(bankId, filters, left, takeTurn) {

@@ -27,7 +27,7 @@ const limits = { atOnce: 3, perPartner: 2, waiting: 100, waitMs: 10_000 }
 const reading = { stallMs: 10_000, wholeMs: 90_000 }
 
 export function createSegmentFiles(database: Database): SegmentFiles {
-  const turns = createTurns(limits, 'Other files are still being read: try again in a moment')
+  const turns = createTurns(limits, 'Other files are still being read: try again in a moment', 'files')
   return {
     async open({ cashbackId, bankId }, left) {
       const endTurn = await turns.take(bankId, left)

@@ -36,7 +36,7 @@ export const bodyWaitMs = (request: FastifyRequest): number => (isLarge(request)
 
 /** Reads the JSON bodies of all routes. To be called after all other hooks that may refuse a request. */
 export function readBodies(app: FastifyInstance): void {
-  const turns = createTurns(limits, 'Other large requests are still being read: try again in a moment')
+  const turns = createTurns(limits, 'Other large requests are still being read: try again in a moment', 'bodies')
   // A parser gets no reply.
   const replies = new WeakMap<FastifyRequest, FastifyReply>()
   app.decorateRequest('hasBodyTurn', false)

@@ -34,7 +34,7 @@ const limits: Record<AsideKind, TurnLimits> = {
 }
 
 function createReads(database: Database, kind: AsideKind, busy: string): Reads {
-  const turns = createTurns(limits[kind], { code: 'too-many', text: busy })
+  const turns = createTurns(limits[kind], { code: 'too-many', text: busy }, kind === 'short' ? 'reads' : 'costly-reads')
   const takeTurn = async (request: FastifyRequest, left: AbortSignal) => {
     const end = await turns.take(accountOf(request) ?? request.ip, left)
     if (left.aborted) end()

@@ -11,6 +11,7 @@ export const createUploadTurns = (atOnce: number): Turns =>
   createTurns(
     { atOnce, perPartner: 2, waiting: 100, waitMs: 60_000 },
     'Other uploads are still running: try again in a moment',
+    'uploads',
   )
 
 /**

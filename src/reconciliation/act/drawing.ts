@@ -5,7 +5,7 @@ import type { ActStyle } from './pdf.ts'
 import type { SettlementAct } from './read.ts'
 
 const limits = { atOnce: 1, perPartner: 1, waiting: 200, waitMs: 20_000 }
-const turns = createTurns(limits, 'Other documents are still being drawn: try again in a moment')
+const turns = createTurns(limits, 'Other documents are still being drawn: try again in a moment', 'documents')
 
 /**
  * @param given.partner whose turn it is: one document is drawn at a time

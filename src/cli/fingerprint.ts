@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto'
+import { processEnvironment, readMasterKeysOnly } from '../config.ts'
+import { deriveKeys } from '../keys.ts'
+import { type OutputOptions, print } from './output.ts'
+
+/**
+ * `perkline keys fingerprint`: 8 digits for each master key, to be written on the envelope that it is kept in. They are made from a
+ * key that is derived for nothing else, so they give nothing of it away.
+ */
+export function showFingerprint(options: OutputOptions): void {
+  const fingerprints = deriveKeys(readMasterKeysOnly(processEnvironment()), 'fingerprint').map(({ key }) =>
+    digitsOf(key),
+  )
+  const [fingerprint, ...further] = fingerprints
+  print(options, { fingerprint, further }, fingerprints)
+}
+
+function digitsOf(key: Buffer): string {
+  const number = createHash('sha256').update(key).digest().readBigUInt64BE()
+  return String(number % 100_000_000n).padStart(8, '0')
+}

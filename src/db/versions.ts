@@ -1,0 +1,49 @@
+/**
+ * Which versions of the program use a database at the same time. Each connection tells its program's version by its name. A migration
+ * may say `-- serves: 0.3`: from then on no process of an older version may serve. One that says nothing serves them all.
+ */
+import { version } from '../version.ts'
+import type { Queryable } from './database.ts'
+
+const program = 'perkline'
+/** The name of each connection. */
+export const applicationName = `${program}/${version}`
+
+/** Versions before 0.3 did not tell theirs. */
+const untold = '0.2'
+
+/** The release before this one: whoever upgrades comes from it. A test compares it with the changelog. */
+export const previousVersion = '0.2'
+
+/** @returns the lowest version that may serve once this is applied; null: every one */
+export const servesOf = (sql: string): string | null => /^-- serves: (\d+\.\d+)$/m.exec(sql)?.[1] ?? null
+
+/** The programs that are connected to this database now, as `0.2`, the oldest first. */
+export async function connectedVersions(database: Queryable): Promise<string[]> {
+  const rows = await database.query<{ name: string }>(
+    `select distinct application_name as name from pg_stat_activity
+     where datname = current_database() and (application_name = $1 or application_name like $1 || '/%')`,
+    [program],
+  )
+  const versions = rows.map(({ name }) => name.split('/')[1]?.split('.').slice(0, 2).join('.') ?? untold)
+  return [...new Set(versions)].sort(compareVersions)
+}
+
+/** Below 0 when `a` is the older one. */
+export function compareVersions(a: string, b: string): number {
+  const [partsOfA, partsOfB] = [a, b].map(text => text.split('.').map(Number))
+  for (const [index, part] of (partsOfA ?? []).entries()) {
+    const difference = part - (partsOfB?.[index] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+/** @returns those of `versions` that may not serve once migrations with these texts are applied */
+export function refusedBy(texts: readonly string[], versions: readonly string[]): string[] {
+  const lowest = texts
+    .flatMap(sql => servesOf(sql) ?? [])
+    .sort(compareVersions)
+    .at(-1)
+  return lowest === undefined ? [] : versions.filter(each => compareVersions(each, lowest) < 0)
+}

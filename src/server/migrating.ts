@@ -1,0 +1,86 @@
+/** The command `perkline migrate`: brings the database to this version, or tells what that would do. */
+import { CommandError } from '../cli/failure.ts'
+import { counted, plain, print } from '../cli/output.ts'
+import { environment, readConfig } from '../config.ts'
+import type { Database } from '../db/database.ts'
+import { migrate, pendingMigrations } from '../db/migrate.ts'
+import { connectedVersions, previousVersion, refusedBy, servesOf } from '../db/versions.ts'
+import { recoverOutbox } from '../events/tick-store.ts'
+import { createLogger } from '../log.ts'
+import { version } from '../version.ts'
+import { openConfiguredDatabase, requireOwnSessions } from './platform.ts'
+import { startError } from './start-error.ts'
+
+/** Brings the database to this version and ends (`perkline migrate`). @param json true: what was applied as one JSON value */
+export async function migrateOnly(json: boolean): Promise<void> {
+  const config = readConfig(environment())
+  const { database, close } = await openConfiguredDatabase(config, createLogger(config.logLevel))
+  try {
+    await requireOwnSessions(database).catch(startError)
+    const applied = await migrate(database).catch(startError)
+    await recoverOutbox(database)
+    process.stdout.write(
+      json
+        ? `${JSON.stringify({ applied })}\n`
+        : applied.length === 0
+          ? 'The database is already at this version.\n'
+          : `Applied ${applied.length} migration${applied.length === 1 ? '' : 's'}: ${applied.join(', ')}.\n`,
+    )
+  } finally {
+    await close()
+  }
+}
+
+export type MigrationCheck = {
+  version: string
+  pending: { version: number; name: string; serves: string | null }[]
+  /** The release before this one, and whether its processes can go on serving once all that is applied. */
+  previousVersion: string
+  previousVersionServes: boolean
+  /** Versions of the processes that are connected now. */
+  connected: string[]
+}
+
+/**
+ * `perkline migrate --check`: changes nothing.
+ *
+ * @throws CommandError with exit code 3 when the previous version, or one that is connected, could not go on serving meanwhile
+ */
+export async function checkMigrations(json: boolean): Promise<void> {
+  const config = readConfig(environment())
+  const { database, close } = await openConfiguredDatabase(config, createLogger(config.logLevel))
+  try {
+    const { check, refused } = await compare(database).catch(startError)
+    print({ json }, check, linesOf(check))
+    if (refused.length > 0)
+      throw new CommandError(
+        `Version ${refused.join(' and ')} could not go on serving: stop its processes before you migrate.`,
+        3,
+      )
+  } finally {
+    await close()
+  }
+}
+
+async function compare(database: Database): Promise<{ check: MigrationCheck; refused: string[] }> {
+  const pending = await pendingMigrations(database)
+  const connected = await connectedVersions(database)
+  const texts = pending.map(({ sql }) => sql)
+  const check = {
+    version,
+    pending: pending.map(({ version, name, sql }) => ({ version, name, serves: servesOf(sql) })),
+    previousVersion,
+    previousVersionServes: refusedBy(texts, [previousVersion]).length === 0,
+    connected,
+  }
+  return { check, refused: refusedBy(texts, [...new Set([previousVersion, ...connected])]) }
+}
+
+function linesOf({ pending, previousVersion, previousVersionServes }: MigrationCheck): string[] {
+  if (pending.length === 0) return ['The database is already at this version.']
+  return [
+    `${counted(pending.length, 'migration', 'migrations')} would be applied:`,
+    ...pending.map(({ version, name }) => plain(`  ${String(version).padStart(4, '0')} ${name}`)),
+    `Version ${previousVersion} ${previousVersionServes ? 'can' : 'cannot'} go on serving meanwhile and afterwards.`,
+  ]
+}

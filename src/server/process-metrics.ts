@@ -1,0 +1,122 @@
+/** What the metrics tell of a process itself: its version, whether it is ready, its jobs, and what the last audit found. */
+import process from 'node:process'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { realMs } from '../clock.ts'
+import type { Instance } from '../config.ts'
+import type { AuditState } from '../upkeep/state-store.ts'
+import { version } from '../version.ts'
+import { countWaitingTurns } from '../work/turns.ts'
+import { seldom } from './seldom.ts'
+
+export type ProcessMetrics = ReturnType<typeof createProcessMetrics>
+
+export function createProcessMetrics(
+  registry: Registry,
+  sources: {
+    instance: Instance
+    isReady(): Promise<boolean>
+    countPending(): Promise<number>
+    findAudit(): Promise<AuditState | null>
+    countLapsed(): Promise<number>
+    sharesLimits(): boolean
+  },
+) {
+  const registers = [registry]
+  const { instance } = sources
+  // Prometheus names each process by its address already; a name that was chosen says more.
+  if (instance.isGiven) registry.setDefaultLabels({ instance: instance.name })
+  new Gauge({
+    name: 'perkline_build_info',
+    help: 'Always 1; its labels tell the version and the process',
+    labelNames: ['version', 'node', 'instance'],
+    registers,
+  }).set({ version, node: process.version, instance: instance.name }, 1)
+
+  const gauge = (name: string, help: string, read: () => Promise<number | null>) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        const value = await read().catch(() => null)
+        // What is not known is told by no series: 0 would mean something.
+        if (value === null) this.remove()
+        else this.set(value)
+      },
+    })
+  gauge('perkline_ready', '1: it takes requests; 0: it stops, or the database is away', async () =>
+    Number(await sources.isReady()),
+  )
+  gauge('perkline_schema_pending', 'Migrations of this version that the database lacks', seldom(sources.countPending))
+  gauge(
+    'perkline_lapsed_reservations',
+    'Reservations that are over and not yet written down, counted up to 10,000; no answer depends on it',
+    seldom(sources.countLapsed),
+  )
+  const findAudit = seldom(sources.findAudit)
+  gauge('perkline_audit_ok', '1: the last audit found every record in order; 0: it did not', async () => {
+    const { ok = null } = (await findAudit()) ?? {}
+    return ok === null ? null : Number(ok)
+  })
+  gauge(
+    'perkline_audit_last_seconds',
+    'When the last audit ended, or the database was first used (Unix time)',
+    async () => secondsOf((await findAudit())?.at),
+  )
+  gauge(
+    'perkline_shared_limits_available',
+    '1: limits are shared through Redis; 0: each process limits by itself',
+    async () => Number(sources.sharesLimits()),
+  )
+  new Gauge({
+    name: 'perkline_turns_waiting',
+    help: 'Requests that wait for their turn, by what they wait for',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      for (const [kind, waiting] of countWaitingTurns()) this.set({ kind }, waiting)
+    },
+  })
+  const recoveries = new Counter({
+    name: 'perkline_database_recovery_total',
+    help: 'Attempts to reach a database that was lost',
+    registers,
+  })
+  return { recovery: () => recoveries.inc(), ...jobMetrics(registers) }
+}
+
+function jobMetrics(registers: Registry[]) {
+  const labelNames = ['job'] as const
+  const interval = new Gauge({
+    name: 'perkline_job_interval_seconds',
+    help: 'How often a job begins',
+    labelNames,
+    registers,
+  })
+  const lastSuccess = new Gauge({
+    name: 'perkline_job_last_success_seconds',
+    help: 'When a job of this process last succeeded, or was started for the first time (Unix time)',
+    labelNames,
+    registers,
+  })
+  const duration = new Histogram({
+    name: 'perkline_job_duration_seconds',
+    help: 'How long the runs of a job took',
+    labelNames,
+    buckets: [0.01, 0.1, 1, 10, 60, 600],
+    registers,
+  })
+  return {
+    /** A job is run from now on. */
+    jobStarts(job: string, everyMs: number) {
+      interval.set({ job }, everyMs / 1_000)
+      lastSuccess.set({ job }, realMs() / 1_000)
+    },
+    jobSucceeds(job: string, seconds: number) {
+      lastSuccess.set({ job }, realMs() / 1_000)
+      duration.observe({ job }, seconds)
+    },
+  }
+}
+
+const secondsOf = (at: Date | undefined): number | null => (at ? at.getTime() / 1_000 : null)

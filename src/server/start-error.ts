@@ -1,0 +1,20 @@
+/** What a start says when the database can't be used. */
+import { DomainError } from '../errors.ts'
+
+/** A database that is away means something else at the start than to a request. */
+export function startError(error: unknown): never {
+  if (!(error instanceof DomainError) || error.code !== 'unavailable') throw refusal(error) ?? error
+  const { message, code } = (error.cause ?? {}) as { message?: string; code?: string }
+  const reason = message || code || 'no answer'
+  throw (
+    refusal(error.cause) ?? new Error(`The database can't be reached (${reason}): check DATABASE_URL, and that it runs`)
+  )
+}
+
+/** PostgreSQL's: no such database, no such user or a wrong password, no permission, no connections allowed. */
+const isRefusal = (code: string): boolean => /^(?:3D000|28...|42501|55000)$/.test(code)
+
+const refusal = (error: unknown): Error | null =>
+  error instanceof Error && 'code' in error && isRefusal(String(error.code))
+    ? new Error(`The database refuses (${error.message}): check DATABASE_URL, and what its user may do`)
+    : null
