@@ -15,7 +15,7 @@ import { isLoopback } from './settings/loopback.ts'
 import { isSecretGiven, readSecret, type SecretName, secretNames } from './settings/secret-files.ts'
 import { addDuration } from './text/duration.ts'
 
-export const services = ['auth', 'cashback', 'esim', 'portal', 'admin', 'worker'] as const
+export const services = ['auth', 'cashback', 'esim', 'partner', 'portal', 'admin', 'worker'] as const
 export type Service = (typeof services)[number]
 
 export type Config = {

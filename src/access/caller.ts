@@ -32,3 +32,15 @@ export function parseCallerName(name: string): { type: 'system' | 'person'; id: 
 }
 
 export type Caller = BankCaller | MerchantCaller | PlatformCaller
+
+/** Whom a caller acts for: a bank, a merchant (`retailer`), or the platform itself. */
+export type Account = { type: AccountType; id: string }
+
+/** The id of the platform's own account, where an id is needed. */
+export const platformAccountId = '00000000-0000-0000-0000-000000000000'
+export const platformAccount: Account = { type: 'platform', id: platformAccountId }
+
+export function accountOf(caller: Caller): Account {
+  if (caller.type === 'bank') return { type: 'bank', id: caller.bankId }
+  return caller.type === 'retailer' ? { type: 'retailer', id: caller.merchantId } : platformAccount
+}

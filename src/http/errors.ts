@@ -139,6 +139,18 @@ export const OperatorError = Type.Object(
   },
 )
 
+export const PartnerError = Type.Object(
+  {
+    ...CashbackError.properties,
+    code,
+    requestId: Type.String({
+      description: 'The id of this request, as in the header `x-request-id`; quote it when you contact support',
+      examples: ['0f9c6a52-8d1b-4c7e-9a40-5d2c8e1f7b63'],
+    }),
+  },
+  { $id: 'ApiError', description: 'An error' },
+)
+
 export const EsimError = Type.Object(
   {
     statusCode: Type.Integer({ description: 'The HTTP status code' }),
@@ -156,10 +168,11 @@ export const TokenError = Type.Object(
   { $id: 'TokenError', description: 'Why no token was issued' },
 )
 
-export type Api = 'token' | 'cashback' | 'esim' | 'portal' | 'operator'
+export type Api = 'token' | 'cashback' | 'esim' | 'partner' | 'portal' | 'operator'
 
 const prefixes: readonly [prefix: string, api: Api][] = [
   ['/esim/v1', 'esim'],
+  ['/partner/v1', 'partner'],
   ['/getToken', 'token'],
   ['/portal', 'portal'],
   ['/admin', 'operator'],
@@ -180,6 +193,9 @@ function decoded(path: string): string {
     return path
   }
 }
+
+/** Whether the error bodies of an API have the code in them; the others tell it in a header. */
+export const carriesCode = (api: Api): boolean => api === 'portal' || api === 'operator' || api === 'partner'
 
 /** The path as requested, without the query: that may hold what belongs in no log and no answer. */
 export function pathOf(request: FastifyRequest): string {
@@ -202,9 +218,9 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, failure:
   const error = STATUS_CODES[statusCode] ?? 'Error'
   const path = pathOf(request)
   const api = apiOf(path)
-  const hasOwnBody = api === 'portal' || api === 'operator'
+  const hasOwnBody = carriesCode(api)
   if (code !== undefined && !hasOwnBody) reply.header(errorCodeHeader, code)
-  if (rules.length > 0 && api === 'cashback' && hasSessionCookie(request))
+  if (rules.length > 0 && (api === 'cashback' || api === 'partner') && hasSessionCookie(request))
     reply.header(errorRulesHeader, rulesHeader(rules))
   return reply.code(statusCode).type('application/json; charset=utf-8').serializer(JSON.stringify).send(bodyOf())
 
@@ -212,6 +228,8 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, failure:
     if (api === 'token') return { text: Array.isArray(details) ? details.join('; ') : details }
     if (api === 'esim')
       return { statusCode, timestamp: realNow().toISOString(), path, method: request.method, error, message: details }
+    if (api === 'partner')
+      return { statusCode, message: details, error, ...(code !== undefined && { code }), requestId: request.id }
     const { problems } = failure
     const own = {
       ...(code !== undefined && { code }),

@@ -5,7 +5,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import type { Caller } from '../access/caller.ts'
+import { accountOf, type Caller } from '../access/caller.ts'
 import type { Database } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
@@ -108,12 +108,9 @@ const isTrial = ({ query }: FastifyRequest): boolean => String((query as { dryRu
 
 /** The operation, under the path's template. */
 function scopeOf(request: FastifyRequest, caller: Caller, key: string): Scope {
-  const accountId =
-    caller.type === 'bank' ? caller.bankId : caller.type === 'retailer' ? caller.merchantId : platformAccount
-  return { accountType: caller.type, accountId, operation: `${request.method} ${request.routeOptions.url}`, key }
+  const { type: accountType, id: accountId } = accountOf(caller)
+  return { accountType, accountId, operation: `${request.method} ${request.routeOptions.url}`, key }
 }
-
-const platformAccount = '00000000-0000-0000-0000-000000000000'
 
 /** @param content of the body, as a text of its own for every other one */
 function fingerprintOf(request: FastifyRequest, content: string): Buffer {

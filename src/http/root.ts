@@ -7,6 +7,7 @@ export function registerRoot(app: FastifyInstance, runs: (service: Service) => b
   const documentation = {
     ...((runs('auth') || runs('cashback') || runs('portal')) && { campaigns: '/swagger' }),
     ...(runs('esim') && { esim: '/esim/v1/swagger' }),
+    ...(runs('partner') && { partner: '/partner/v1/swagger' }),
     ...(runs('admin') && { operator: '/admin/swagger' }),
   }
   const places = {

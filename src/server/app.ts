@@ -20,7 +20,16 @@ import { type EsimRoutesDeps, esimRoutes } from '../esim/orders/routes.ts'
 import { compressAnswers } from '../http/answer/compression.ts'
 import { defaultHeaders, sendDefaultHeaders } from '../http/answer/default-headers.ts'
 import { buildSerializer } from '../http/answer/serializer.ts'
-import { answerError, apiOf, CashbackError, EncodedBodyError, PortalError, pathOf, TokenError } from '../http/errors.ts'
+import {
+  type Api,
+  answerError,
+  apiOf,
+  CashbackError,
+  EncodedBodyError,
+  PortalError,
+  pathOf,
+  TokenError,
+} from '../http/errors.ts'
 import { warnOfUntrustedProxies } from '../http/forwarded.ts'
 import { takeKeys } from '../http/idempotency.ts'
 import { isText } from '../http/input/json.ts'
@@ -31,12 +40,13 @@ import { hasBody, takeAbsentBodies } from '../http/input/optional-body.ts'
 import { createUnreadableAnswer } from '../http/input/unreadable.ts'
 import { validatorCompiler } from '../http/input/validation.ts'
 import { limitAccounts } from '../http/limits/account.ts'
-import { type RateLimit, type RateLimiter, rateLimitHeaders } from '../http/limits/rate-limit.ts'
+import { type RateLimiter, rateLimitHeaders } from '../http/limits/rate-limit.ts'
 import { document } from '../http/openapi/operations.ts'
 import { registerRoot } from '../http/root.ts'
 import { endSilentConnections, endStalledConnections, keptMs } from '../http/silent-connections.ts'
 import { answerUnknown } from '../http/unknown.ts'
 import { type Logger, RequestLog } from '../log.ts'
+import { type PartnerRoutesDeps, partnerRoutes } from '../partner/routes.ts'
 import { reconciliationRoutes } from '../reconciliation/routes.ts'
 import { type SandboxRoutesDeps, sandboxRoutes } from '../sandbox/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
@@ -65,6 +75,7 @@ export type AppDeps = {
   access: AccessRoutesDeps
   campaigns: CampaignRoutesDeps
   esim: EsimRoutesDeps
+  partner: PartnerRoutesDeps
   admin: AdminRoutesDeps
   /** Of all APIs but eSIM; null: switched off. */
   accountLimiter: RateLimiter | null
@@ -98,7 +109,7 @@ declare module 'fastify' {
 
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const headers = defaultHeaders(deps.publicUrl)
-  const limitHeaders = announceRateLimit(deps.esim.rateLimiter?.limit ?? null)
+  const limitHeaders = announceRateLimits(deps)
   const app: FastifyInstance = fastify({
     loggerInstance: deps.logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -174,6 +185,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   else if (deps.sandbox) await app.register(sandboxRoutes, deps.sandbox)
   if (runs('portal')) await app.register(portalFileRoutes, { folder: deps.portalFolder })
   if (runs('esim')) await app.register(esimRoutes, { ...deps.esim, prefix: '/esim/v1' })
+  if (runs('partner')) await app.register(partnerRoutes, { ...deps.partner, prefix: '/partner/v1' })
   if (runs('admin')) await app.register(adminRoutes, { ...deps.admin, prefix: '/admin' })
   return app
 }
@@ -292,11 +304,15 @@ function logRequests(app: FastifyInstance, logger: Logger): void {
 
 const none = {}
 
-/** Every answer of the eSIM API tells the limit, also one to a caller without a bucket: an unknown path, a missing token. */
-function announceRateLimit(limit: RateLimit | null): (request: FastifyRequest) => Record<string, string> {
-  const unused = limit ? rateLimitHeaders(limit, null) : null
-  if (unused === null) return () => none
-  return request => (apiOf(pathOf(request)) === 'esim' ? unused : none)
+/** Every answer of the eSIM and the Partner API tells the limit, also one without a bucket: an unknown path, a missing token. */
+function announceRateLimits({ esim, accountLimiter }: AppDeps): (request: FastifyRequest) => Record<string, string> {
+  const unused = (limiter: RateLimiter | null, holder: 'bank' | 'account') =>
+    limiter ? rateLimitHeaders(limiter.limit, null, holder) : none
+  const byApi: Partial<Record<Api, Record<string, string>>> = {
+    esim: unused(esim.rateLimiter, 'bank'),
+    partner: unused(accountLimiter, 'account'),
+  }
+  return request => byApi[apiOf(pathOf(request))] ?? none
 }
 
 function registerHealth(app: FastifyInstance, deps: AppDeps): void {

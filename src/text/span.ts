@@ -26,20 +26,31 @@ export const spanParameters = {
 
 const dayMs = 86_400_000
 
+/** The same under the names that the Partner API has. */
+export const fromToParameters = {
+  from: instant('Only what happened at or after it; a date alone means midnight UTC'),
+  to: instant('Only what happened before it; a date alone means up to the end of that day, UTC'),
+}
+
 /** @throws DomainError 'invalid' for what is no date, and for an end that is not after the start */
-export function readSpan(given: { dateFrom?: string; dateTo?: string }): Span {
+export const readSpan = ({ dateFrom, dateTo }: { dateFrom?: string; dateTo?: string }): Span =>
+  readBounds(['dateFrom', dateFrom], ['dateTo', dateTo])
+
+/** @throws DomainError as `readSpan` */
+export const readFromTo = ({ from, to }: { from?: string; to?: string }): Span => readBounds(['from', from], ['to', to])
+
+type Bound = [field: string, text: string | undefined]
+
+function readBounds(...bounds: [from: Bound, to: Bound]): Span {
   const faults: BrokenRule[] = []
-  const read = (field: 'dateFrom' | 'dateTo'): Date | null => {
-    const text = given[field]
-    if (text === undefined) return null
-    const found = readInstant(text)
-    if (found === null) faults.push({ field, ...instantRule })
+  const [from, to] = bounds.map(([field, text]) => {
+    const found = text === undefined ? null : readInstant(text)
+    if (text !== undefined && found === null) faults.push({ field, ...instantRule })
     return found
-  }
-  const [from, to] = [read('dateFrom'), read('dateTo')]
+  }) as [Date | null, Date | null]
   if (faults.length > 0) throw new DomainError('invalid', faults)
-  const until = to && (isDateAlone(given.dateTo ?? '') ? new Date(to.getTime() + dayMs) : to)
-  if (from && until && until <= from)
-    throw new DomainError('invalid', [broken('dateTo', 'after', { field: 'dateFrom' })])
+  const [[start], [end, text = '']] = bounds
+  const until = to && (isDateAlone(text) ? new Date(to.getTime() + dayMs) : to)
+  if (from && until && until <= from) throw new DomainError('invalid', [broken(end, 'after', { field: start })])
   return { from, until }
 }

@@ -112,7 +112,7 @@ describe('wrong usage exits with 2 and says what is right', () => {
     [['apply'], /^Missing required argument 'FILE.yaml'/],
     [['apply', 'a.yaml', 'b.yaml'], /^Too many arguments/],
     [['apply', ''], /must not be empty/],
-    [['serve', '--only', 'esim,shop'], /must name some of auth, cashback, esim, portal, admin, worker/],
+    [['serve', '--only', 'esim,shop'], /must name some of auth, cashback, esim, partner, portal, admin, worker/],
     [['credentials', 'isue'], /^Unknown command 'isue'/],
     [['credentials', 'issue'], /either --bank CODE or --merchant CODE/],
     [

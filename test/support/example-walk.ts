@@ -69,6 +69,7 @@ export async function walkExamples(addresses: Addresses): Promise<Exchange[]> {
     await walkOrders(call)
     await walkCampaigns(call)
     await walkOperator(call)
+    await call('listAuditEntries')
     await call('endSession', { as: 'person', status: 204 })
     return exchanges
   } finally {

@@ -14,6 +14,7 @@ const folder = new URL('../../docs/openapi/', import.meta.url)
 export const documents = [
   { file: 'perkline.json', page: '/swagger' },
   { file: 'esim-sales.json', page: '/esim/v1/swagger' },
+  { file: 'partner.json', page: '/partner/v1/swagger' },
   { file: 'operator.json', page: '/admin/swagger' },
 ] as const
 

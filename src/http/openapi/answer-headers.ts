@@ -1,6 +1,6 @@
 /** The headers that answers carry whatever their operation, as the documents declare them. */
 import { errorCodes } from '../../errors.ts'
-import { apiOf, errorCodeHeader } from '../errors.ts'
+import { type Api, apiOf, carriesCode, errorCodeHeader } from '../errors.ts'
 
 export type Header = { $ref: string } | { description: string; required?: boolean; schema: object }
 export type Answer = { headers?: Record<string, Header>; content?: Record<string, unknown> }
@@ -56,16 +56,28 @@ const components = {
       'The bank’s limit: bursts of `q` requests, refilled within `w` seconds. Absent where there is no limit.',
     schema: { type: 'string', examples: ['"bank";q=200;w=2'] },
   },
+  AccountRateLimit: {
+    description:
+      'What the account has left: `r` requests at once; after `t` seconds the full burst is available again. Absent where ' +
+      'the platform sets no limit.',
+    schema: { type: 'string', examples: ['"account";r=99;t=1'] },
+  },
+  AccountRateLimitPolicy: {
+    description:
+      'The account’s limit: bursts of `q` requests, refilled within `w` seconds. Absent where there is no limit.',
+    schema: { type: 'string', examples: ['"account";q=100;w=2'] },
+  },
 } as const satisfies Record<string, Header>
 type Component = keyof typeof components
 
 const always = { 'x-request-id': 'RequestId' } as const
 const refusedForNow = { 'Retry-After': 'RetryAfter' } as const
 const coded = { [errorCodeHeader]: 'ErrorCode' } as const
-const limited = { RateLimit: 'RateLimit', 'RateLimit-Policy': 'RateLimitPolicy' } as const
 
-/** The portal's and the operator's error bodies have the code in them. */
-const carriesCode = (path: string): boolean => !['portal', 'operator'].includes(apiOf(path))
+const limitedOf: Partial<Record<Api, Record<string, Component>>> = {
+  esim: { RateLimit: 'RateLimit', 'RateLimit-Policy': 'RateLimitPolicy' },
+  partner: { RateLimit: 'AccountRateLimit', 'RateLimit-Policy': 'AccountRateLimitPolicy' },
+}
 
 const isFile = ({ content = {} }: Answer): boolean => 'text/csv' in content || 'application/pdf' in content
 
@@ -73,7 +85,7 @@ function headersOf(path: string, code: string, answer: Answer): Record<string, C
   const isSuccess = Number(code) < 300
   return {
     ...always,
-    ...(!isSuccess && Number(code) >= 400 && carriesCode(path) && coded),
+    ...(!isSuccess && Number(code) >= 400 && !carriesCode(apiOf(path)) && coded),
     ...(code === '401' && { 'www-authenticate': 'Challenge' as const }),
     ...(isSuccess && { 'cache-control': 'CacheControl' as const }),
     ...(code === '200' &&
@@ -81,7 +93,7 @@ function headersOf(path: string, code: string, answer: Answer): Record<string, C
       'application/json' in (answer.content ?? {}) && { 'content-encoding': 'ContentEncoding' as const }),
     ...(isSuccess && isFile(answer) && { 'content-disposition': 'ContentDisposition' as const }),
     ...((code === '429' || code === '503') && refusedForNow),
-    ...(apiOf(path) === 'esim' && limited),
+    ...limitedOf[apiOf(path)],
   }
 }
 

@@ -50,6 +50,7 @@ function errorExample(path: string, statusCode: number): unknown {
     esim: { statusCode, timestamp: '2026-11-21T08:15:00.000Z', path, method: 'GET', error, message },
     portal: { statusCode, message, error, code },
     operator: { statusCode, message, error, code },
+    partner: { statusCode, message, error, code, requestId: '0f9c6a52-8d1b-4c7e-9a40-5d2c8e1f7b63' },
   }
   return bodies[apiOf(path)]
 }

@@ -7,7 +7,16 @@ import fastifySwaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import Type from 'typebox'
-import { type Api, apiOf, CashbackError, EsimError, OperatorError, PortalError, TokenError } from '../errors.ts'
+import {
+  type Api,
+  apiOf,
+  CashbackError,
+  EsimError,
+  OperatorError,
+  PartnerError,
+  PortalError,
+  TokenError,
+} from '../errors.ts'
 import { KeyHeader, keyErrors, keyHeader, replayedHeader } from '../idempotency.ts'
 import { finishDocument, type OpenApiDocument } from './document.ts'
 
@@ -23,6 +32,8 @@ export type Document = {
   tokenDescription?: string
   /** Schemas that get a name in the document; each has an `$id`. */
   components: TSchema[]
+  /** What the platform sends by itself, in the form of OpenAPI's `webhooks`; left out: nothing. */
+  webhooks?: Record<string, object>
 }
 
 /** The pages of all documents, and where to get a token. */
@@ -55,6 +66,7 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
       // Requests go to the address at which the page was opened.
       servers: [{ url: '/', description: 'This environment' }],
       tags: given.tags,
+      ...(given.webhooks && { webhooks: given.webhooks }),
       ...(given.secured && {
         components: { securitySchemes: { bearerToken: bearerToken(given.tokenDescription) } },
       }),
@@ -146,6 +158,7 @@ const errorOf: Record<Api, TSchema> = {
   esim: EsimError,
   portal: PortalError,
   operator: OperatorError,
+  partner: PartnerError,
 }
 
 /**

@@ -115,7 +115,7 @@ test('every answer declares what it carries', () => {
       if (status === '401' && !headers['www-authenticate']) wrong.push(`${at} lacks www-authenticate`)
       if (Number(status) < 300 && !headers['cache-control']) wrong.push(`${at} lacks cache-control`)
       if (content?.['text/csv'] && !headers['content-disposition']) wrong.push(`${at} lacks content-disposition`)
-      const isApi = !path.startsWith('/portal') && !path.startsWith('/admin')
+      const isApi = !/^\/(portal|admin|partner)\b/.test(path)
       if (Number(status) >= 400 && isApi && !headers['perkline-error-code'])
         wrong.push(`${at} lacks perkline-error-code`)
     }

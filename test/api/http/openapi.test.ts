@@ -39,7 +39,7 @@ test('every answer declares the headers that it carries whatever its operation',
       const expected = [
         'x-request-id',
         ...(isLater ? ['Retry-After'] : []),
-        ...(file === 'esim-sales.json' ? ['RateLimit', 'RateLimit-Policy'] : []),
+        ...(['esim-sales.json', 'partner.json'].includes(file) ? ['RateLimit', 'RateLimit-Policy'] : []),
       ]
       for (const header of expected) assert.match(headers[header].$ref, /^#\/components\/headers\//, `${name} ${code}`)
     }
@@ -108,7 +108,12 @@ test('whatever body is sent, also where none is asked for, the answer is one tha
   }
 })
 
-const alone = { 'perkline.json': 'cashback', 'esim-sales.json': 'esim', 'operator.json': 'admin' } as const
+const alone = {
+  'perkline.json': 'cashback',
+  'esim-sales.json': 'esim',
+  'partner.json': 'partner',
+  'operator.json': 'admin',
+} as const
 for (const { file, page } of documents)
   test(`the page ${page} needs nothing but its own service, with a slash at its end and without`, async () => {
     const platform = await startPlatform({}, { directory: null, only: [alone[file]] })

@@ -1,0 +1,120 @@
+/** All SQL of the audit log's readers. */
+import { type Account, platformAccount } from '../access/caller.ts'
+import type { Queryable } from '../db/database.ts'
+import type { Span } from '../text/span.ts'
+import { uuidForm } from '../text/uuid.ts'
+
+export type StoredEntry = { seq: number; accountSeq: number; entry: string }
+
+export type EntrySearch = Span & {
+  /** null: of all accounts. */
+  account: Account | null
+  action: string | null
+  actor: string | null
+  object: { type: string; id: string | null } | null
+}
+
+/** Entries that one request looks at, where several filters are given, or one for all accounts together. */
+export const maxLookedAt = 10_000
+
+/**
+ * Entries in the order of their numbers may be a little out of the order of their times: an entry is numbered when its transaction has
+ * committed, and no transaction takes so long.
+ */
+const maxDisorder = `interval '2 hours'`
+
+export type EntryPage = {
+  entries: StoredEntry[]
+  /** Where to go on; null: nothing more. */
+  next: number | null
+}
+
+/**
+ * The newest entries that fit, by number.
+ *
+ * @param page.before the number before which they begin: within one account its own, else that of all; null: from the newest
+ */
+export async function findEntries(
+  database: Queryable,
+  search: EntrySearch,
+  page: { before: number | null; limit: number },
+): Promise<EntryPage> {
+  const values: unknown[] = []
+  const put = (value: unknown): string => `$${values.push(value)}`
+  const number = search.account ? 'account_seq' : 'seq'
+  const within = [...accountIs(search, put), ...boundsOf(search, number, put)]
+  if (page.before !== null) within.push(`${number} < ${put(page.before)}`)
+  const filters = filtersOf(search, put)
+  // One filter has an index within an account; what others leave is looked at up to a bound.
+  if (search.account) within.push(...filters.splice(0, 1))
+  const looked = `select seq, account_seq, at, entry from audit_log ${where(within)} order by ${number} desc`
+  const entries = await database.query<StoredEntry>(
+    `select seq, account_seq as "accountSeq", entry from (${looked} limit ${maxLookedAt}) as looked
+     ${where(filters)} order by ${number} desc limit ${page.limit + 1}`,
+    values,
+  )
+  const last = entries[page.limit - 1]
+  if (entries.length > page.limit && last)
+    return { entries: entries.slice(0, page.limit), next: search.account ? last.accountSeq : last.seq }
+  if (filters.length === 0) return { entries, next: null }
+  const [end] = await database.query<{ next: number }>(
+    `select ${number} as next from (${looked} offset ${maxLookedAt - 1} limit 1) as looked`,
+    values,
+  )
+  return { entries, next: end?.next ?? null }
+}
+
+const where = (conditions: string[]): string => (conditions.length > 0 ? `where ${conditions.join(' and ')}` : '')
+
+type Put = (value: unknown) => string
+
+const accountIs = ({ account }: EntrySearch, put: Put): string[] =>
+  account ? [`account_type = ${put(account.type)} and account_id = ${put(account.id)}`] : []
+
+/** The one that finds least comes first; each has an index within an account. */
+function filtersOf({ action, actor, object, from, until }: EntrySearch, put: Put): string[] {
+  return [
+    ...(object?.id ? [`${objectType} = ${put(object.type)} and ${objectId} = ${put(object.id)}`] : []),
+    ...(actor ? [`entry::jsonb #>> '{actor,id}' = ${put(actor)}`] : []),
+    ...(action ? [`entry::jsonb ->> 'action' = ${put(action)}`] : []),
+    ...(object && !object.id ? [`${objectType} = ${put(object.type)}`] : []),
+    ...(from ? [`at >= ${put(from)}`] : []),
+    ...(until ? [`at < ${put(until)}`] : []),
+  ]
+}
+
+const objectType = `entry::jsonb #>> '{object,type}'`
+const objectId = `entry::jsonb #>> '{object,id}'`
+
+/** Bounds of numbers for bounds of time, so that no search walks over what lies far outside. */
+function boundsOf(search: EntrySearch, number: string, put: Put): string[] {
+  const near = (condition: string, order: string) =>
+    `(select ${number} from audit_log ${where([...accountIs(search, put), condition])} order by at ${order}, ${number} ${order} limit 1)`
+  return [
+    ...(search.from ? [`${number} > coalesce(${near(`at < ${put(search.from)} - ${maxDisorder}`, 'desc')}, 0)`] : []),
+    ...(search.until
+      ? [`${number} < coalesce(${near(`at >= ${put(search.until)} + ${maxDisorder}`, 'asc')}, 9223372036854775807)`]
+      : []),
+  ]
+}
+
+/** The names of actors: logins of people, labels of systems. Whoever is not in it has none any more. */
+export async function findActorNames(database: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await database.query<{ id: string; name: string }>(
+    `select user_id::text as id, login as name from portal_users where user_id = any($1::uuid[])
+     union all select client_id, label from credentials where client_id = any($2)`,
+    [ids.filter(id => uuidForm.test(id)), ids],
+  )
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/** @returns null when neither a bank nor a merchant has the id, and it is not the platform's */
+export async function findAccount(database: Queryable, id: string): Promise<Account | null> {
+  if (id === platformAccount.id) return platformAccount
+  const [account] = await database.query<Account>(
+    `select 'bank' as type, bank_id as id from banks where bank_id = $1
+     union all select 'retailer', merchant_id from merchants where merchant_id = $1`,
+    [id],
+  )
+  return account ?? null
+}

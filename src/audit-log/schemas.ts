@@ -1,0 +1,105 @@
+/** Entries of the audit log as the Partner API shows them. */
+import Type from 'typebox'
+import { nullable } from '../http/openapi/operations.ts'
+import { closed, instant, text, uuid } from '../http/schemas.ts'
+import { listParameters, newestFirstOf } from '../partner/lists.ts'
+import { fromToParameters } from '../text/span.ts'
+import { accountKinds, actorKinds, type EntryChange, outcomes, viaKinds } from './entry.ts'
+
+export const EntriesQuery = Type.Object(
+  {
+    ...fromToParameters,
+    action: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 64, description: 'Exactly this action', examples: ['credential.issued'] }),
+    ),
+    actor: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'Exactly this actor: the clientId of a system, the id of a person',
+        examples: ['pk_sample_alpha'],
+      }),
+    ),
+    object: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'A type of object, or one object as `type:id`',
+        examples: ['credential:pk_sample_alpha'],
+      }),
+    ),
+    account: Type.Optional(uuid('For the platform’s users: entries of this bank or merchant only')),
+    ...listParameters,
+  },
+  closed,
+)
+
+const open = 'New values may be added'
+
+const Entry = Type.Object(
+  {
+    seq: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'Number among all entries; for the platform’s users only',
+        examples: [4711],
+      }),
+    ),
+    accountSeq: Type.Integer({
+      minimum: 1,
+      description: 'Number among the account’s entries, without gaps',
+      examples: [42],
+    }),
+    at: instant('When, in real time', '2026-11-21T08:00:00.000Z'),
+    account: Type.Object(
+      {
+        type: Type.Enum([...accountKinds], { title: 'AccountKind', description: 'Kind of account' }),
+        id: nullable(uuid('The bank or the merchant; null: the platform')),
+      },
+      { title: 'EntryAccount', description: 'The account that the entry belongs to' },
+    ),
+    actor: Type.Object(
+      {
+        type: Type.Enum([...actorKinds], {
+          title: 'EntryActorKind',
+          description: `operator: whoever has the operator’s key; unknown: somebody with no login that exists. ${open}`,
+        }),
+        id: nullable(text('The clientId of a system, the id of a person', 'pk_sample_alpha')),
+        name: nullable(
+          text(
+            'The label of the system, the login of the person, as they are now; null: there is none',
+            'Core banking',
+          ),
+        ),
+      },
+      { title: 'EntryActor', description: 'Who did it' },
+    ),
+    via: Type.Enum([...viaKinds], { title: 'EntryVia', description: 'By which way' }),
+    action: text(`What was done. ${open}`, 'credential.issued'),
+    object: Type.Object(
+      {
+        type: text(`Kind of object. ${open}`, 'credential'),
+        id: nullable(text('Its id; null: there is only one, or it is not told', 'pk_sample_alpha')),
+      },
+      { title: 'EntryObject', description: 'What it was done to' },
+    ),
+    outcome: Type.Enum([...outcomes], { title: 'EntryOutcome', description: 'Whether it was done' }),
+    change: Type.Unsafe<EntryChange>({
+      type: 'object',
+      additionalProperties: {
+        type: 'array',
+        minItems: 2,
+        maxItems: 2,
+        items: {},
+        description: 'The old value, and the new one',
+      },
+      description: 'Old and new value by the name of the field; of a secret its fingerprint',
+      examples: [{ role: [null, 'EDITOR'] }],
+    }),
+    requestId: nullable(text('The request that did it; null: none', '0f9c6a52-8d1b-4c7e-9a40-5d2c8e1f7b63')),
+    address: nullable(text('The address that it came from; null: none', '192.0.2.17')),
+  },
+  { title: 'AuditEntry', description: 'An entry of the audit log' },
+)
+
+export const EntriesPage = newestFirstOf(Entry, 'Entries, newest first')

@@ -1,0 +1,136 @@
+/** Lists of the Partner API, read page by page behind an opaque cursor (contract/partner-api.md, "Lists"). */
+import { createHash } from 'node:crypto'
+import Type, { type TSchema } from 'typebox'
+import type { Account } from '../access/caller.ts'
+import { DomainError } from '../errors.ts'
+
+const maxLimit = 500
+const maxCursorLength = 256
+
+export const listParameters = {
+  limit: Type.Integer({ minimum: 1, maximum: maxLimit, default: 100, description: 'Most items of one answer' }),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: maxCursorLength,
+      description: 'The `nextCursor` of an earlier answer, with the same filters and the same sort. It does not expire',
+      examples: ['WzQyXQ.Vf8mRz1xq0kQy1aJ'],
+    }),
+  ),
+}
+
+/** The body of a list that is read from the newest item on. */
+export const newestFirstOf = <Item extends TSchema>(item: Item, description: string) =>
+  Type.Object(
+    {
+      data: Type.Array(item, { description: 'The items, newest first' }),
+      nextCursor: Type.Union([Type.String(), Type.Null()], {
+        description: 'Give it as `cursor` to go on. Null: there is nothing more',
+        examples: ['WzQyXQ.Vf8mRz1xq0kQy1aJ'],
+      }),
+    },
+    { description },
+  )
+
+/** The body of a list that grows at its end and is read from the oldest item on. */
+export const growingOf = <Item extends TSchema>(item: Item, description: string) =>
+  Type.Object(
+    {
+      data: Type.Array(item, {
+        description: 'The items, oldest first. Fewer than `limit`: this is the end at this moment',
+      }),
+      nextCursor: Type.String({
+        description: 'Give it as `cursor` to go on, now or later',
+        examples: ['WzQyXQ.Vf8mRz1xq0kQy1aJ'],
+      }),
+    },
+    { description },
+  )
+
+/** What a cursor belongs to: with another list, account, filter or sort it is refused. */
+export type ListScope = {
+  /** The operation. */
+  list: string
+  account: Account
+  /** As asked; without `limit` and `cursor`. */
+  filters: Readonly<Record<string, unknown>>
+  sort?: string
+}
+
+/** The sort key and the id of the item behind which the next page begins. */
+export type Position = readonly (string | number)[]
+
+/**
+ * The digest shows a changed cursor. It is no secret: whoever makes one gets to no more than the account's own items, which every
+ * query asks for. So cursors outlive a change of the platform's keys.
+ */
+export function writeCursor(scope: ListScope, position: Position): string {
+  const cursor = `${encode(JSON.stringify(position))}.${digestOf(scope, position)}`
+  if (cursor.length > maxCursorLength) throw new Error('The position is too long for a cursor')
+  return cursor
+}
+
+/**
+ * @returns null without a cursor: from the beginning
+ * @throws DomainError 'invalid' when it was changed, or belongs to another list, account, filter or sort
+ */
+export function readCursor(scope: ListScope, cursor: string | undefined): Position | null {
+  if (cursor === undefined) return null
+  const position = positionIn(cursor)
+  if (position === null || writeCursor(scope, position) !== cursor)
+    throw new DomainError('invalid', ['cursor must be the nextCursor of an answer with the same filters'])
+  return position
+}
+
+function positionIn(cursor: string): Position | null {
+  const [text = ''] = cursor.split('.', 1)
+  try {
+    const position: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
+    return Array.isArray(position) && position.every(isKey) ? position : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+const isKey = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number'
+
+const encode = (text: string): string => Buffer.from(text).toString('base64url')
+
+function digestOf({ list, account, filters, sort = '' }: ListScope, position: Position): string {
+  const asked = Object.entries(filters)
+    .filter(([, value]) => value !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+  return createHash('sha256')
+    .update(JSON.stringify([list, account.type, account.id, asked, sort, position]))
+    .digest('base64url')
+    .slice(0, 16)
+}
+
+type Rows<Row> = {
+  scope: ListScope
+  limit: number
+  positionOf(row: Row): Position
+}
+
+/**
+ * One page of a list that is read from the newest item on.
+ *
+ * @param rows in their order; one more than `limit` when there are more
+ */
+export function newestFirst<Row, View>(rows: readonly Row[], of: Rows<Row>, view: (row: Row) => View) {
+  const shown = rows.slice(0, of.limit)
+  const last = rows.length > of.limit ? shown.at(-1) : undefined
+  return { data: shown.map(view), nextCursor: last === undefined ? null : writeCursor(of.scope, of.positionOf(last)) }
+}
+
+/**
+ * One page of a list that grows at its end.
+ *
+ * @param rows in their order, at most `limit`
+ * @param of.from where the page began, also before the first item
+ */
+export function growing<Row, View>(rows: readonly Row[], of: Rows<Row> & { from: Position }, view: (row: Row) => View) {
+  const last = rows.at(-1)
+  return { data: rows.map(view), nextCursor: writeCursor(of.scope, last === undefined ? of.from : of.positionOf(last)) }
+}

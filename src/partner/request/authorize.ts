@@ -1,0 +1,38 @@
+/** Who may call the Partner API: systems and people by their token, people also by the portal's cookie (contract/partner-api.md, "Who calls"). */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Account, accountOf, type Caller } from '../../access/caller.ts'
+import { type AuthenticateDeps, authenticate } from '../../access/request/authenticate.ts'
+import { DomainError } from '../../errors.ts'
+import { type Roles, refusalOf } from '../roles.ts'
+
+/** The name under which an operation's schema, and so its document, tells the roles. */
+export const rolesKeyword = 'x-roles'
+
+/**
+ * Every route of this plugin needs a token, and a role that the route declares. Without roles a route is for nobody.
+ *
+ * @throws as `authenticate`; DomainError 'forbidden' when the kind of account or the role may not
+ */
+export function authorize(app: FastifyInstance, deps: AuthenticateDeps): void {
+  authenticate(app, deps)
+  app.addHook('onRequest', (request, _, done) => {
+    const refusal = refusalOf(callerOf(request), rolesOf(request))
+    done(refusal === null ? undefined : new DomainError('forbidden', refusal))
+  })
+}
+
+const nobody: Roles = { bank: [], merchant: [], platform: [] }
+
+function rolesOf({ routeOptions }: FastifyRequest): Roles {
+  const schema = routeOptions.schema as { [rolesKeyword]?: Roles } | undefined
+  return schema?.[rolesKeyword] ?? nobody
+}
+
+/** The caller of a request of the Partner API. */
+export function callerOf({ caller }: FastifyRequest): Caller {
+  if (caller === null) throw new Error('The route is not behind authorize()')
+  return caller
+}
+
+/** The account whose objects a request of the Partner API is about. */
+export const callerAccount = (request: FastifyRequest): Account => accountOf(callerOf(request))

@@ -1,0 +1,36 @@
+/** What all operations of the Partner API share in their documentation. */
+import Type from 'typebox'
+import { PartnerError } from '../../http/errors.ts'
+import { errorAnswers } from '../../http/openapi/operations.ts'
+import type { Roles } from '../roles.ts'
+import { rolesKeyword } from './authorize.ts'
+
+export const closed = { additionalProperties: false }
+export const NoQuery = Type.Object({}, closed)
+
+const common = {
+  401: 'The token is missing, expired or invalid',
+  403: 'The operation is not for this kind of account, or the role does not allow it',
+  429: 'Too many requests: try again after `Retry-After` seconds',
+  500: 'Internal error. Quote the request id when you contact support',
+  503: 'The platform is away for a moment; try again after `Retry-After` seconds',
+}
+
+/** Error answers of an operation: those that all share, and its own with the cause in words. */
+export const partnerErrors = (causes: Record<number, string> = {}) =>
+  errorAnswers(PartnerError, { 400: 'The request is invalid', ...common, ...causes })
+
+const tagNames = ['Audit log'] as const
+
+/** The groups of operations. */
+export const tags = [{ name: 'Audit log', description: 'Who did what in the account' }] satisfies {
+  name: (typeof tagNames)[number]
+  description: string
+}[]
+
+/** The head of an operation. @param roles who may call it: looked at for each request, and shown as `x-roles` */
+export const operation = (
+  tag: (typeof tagNames)[number],
+  roles: Roles,
+  head: { operationId: string; summary: string; description: string },
+) => ({ tags: [tag], security: [{ bearerToken: [] }], [rolesKeyword]: roles, ...head })

@@ -1,0 +1,40 @@
+/** The Partner API, below `/partner/v1`: what partners' systems need beyond the two contracts (contract/partner-api.md). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import type { AuthenticateDeps } from '../access/request/authenticate.ts'
+import { type AuditLogRoutesDeps, auditLogRoutes } from '../audit-log/routes.ts'
+import { PartnerError } from '../http/errors.ts'
+import { document } from '../http/openapi/operations.ts'
+import { authorize } from './request/authorize.ts'
+import { tags } from './request/documents.ts'
+
+export type PartnerRoutesDeps = AuthenticateDeps & AuditLogRoutesDeps
+
+const groups: readonly FastifyPluginAsyncTypebox<PartnerRoutesDeps>[] = [auditLogRoutes]
+
+/** What the platform sends by itself; the document shows it as `webhooks`. */
+const webhooks: Record<string, object> = {}
+
+export const partnerRoutes: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async (app, deps) => {
+  await document(app as unknown as FastifyInstance, {
+    title: 'Perkline for partners',
+    description:
+      'What systems of banks and merchants need beside campaigns and eSIM sales. `x-roles` of an operation tells which roles of which ' +
+      'kind of account may call it.\n\n' +
+      'Within `v1` this API only grows: new paths, optional parameters, fields of answers, event types, and values of lists that are ' +
+      'called open. Ignore what you do not know. A breaking change would get a `v2` beside `v1` for at least 12 months.',
+    page: '/swagger',
+    tags,
+    secured: true,
+    components: [PartnerError],
+    webhooks,
+  })
+  // The prefix is this plugin's own; its inner plugin must not add it again.
+  await app.register(operations, { ...deps, prefix: '' })
+}
+
+/** Beside the documentation, which needs no token. */
+const operations: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async (api, deps) => {
+  authorize(api as unknown as FastifyInstance, deps)
+  for (const routes of groups) await api.register(routes, { ...deps, prefix: '' })
+}
