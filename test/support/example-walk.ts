@@ -7,6 +7,7 @@ import { profileLines } from '../../samples/make-profiles.ts'
 import { createLogger } from '../../src/log.ts'
 import { loadSamples } from '../../src/sandbox/samples.ts'
 import { type Answer, startPlatform, type TestPlatform } from './platform.ts'
+import { type Address, refusalsOf } from './refusal-walk.ts'
 
 type Caller = 'alpha' | 'beta' | 'grocer' | 'operator' | 'person' | 'nobody'
 type Step = {
@@ -22,8 +23,8 @@ type Step = {
   csv?: string
   status?: number
 }
-export type Exchange = { operationId: string; status: number; request: unknown; answer: Answer; path: string }
-type Addresses = Map<string, { method: string; path: string }>
+export type Exchange = { operationId: string; status: number; request?: unknown; answer: Answer; path: string }
+type Addresses = Map<string, Address>
 
 export async function walkExamples(addresses: Addresses): Promise<Exchange[]> {
   const platform = await startPlatform({ PUBLIC_URL: 'http://127.0.0.1:8080' }, { directory: null })
@@ -39,19 +40,18 @@ export async function walkExamples(addresses: Addresses): Promise<Exchange[]> {
         address,
         `the documents have no operation ${operationId}: take its step out of test/support/example-walk.ts`,
       )
-      const request = step.body
-      const sent = request === undefined && !step.live ? undefined : { ...(request as object), ...step.live }
-      const query = new URLSearchParams(step.query).toString()
-      const path = address.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(step.path?.[name] ?? ''))
-      const answer = await send(platform, address.method, `${path}${query && `?${query}`}`, {
-        step,
-        sent,
-        token: tokens.get(step.as ?? 'alpha') ?? null,
-        cookie: step.as === 'person' ? cookie : '',
-      })
+      const token = (as: Caller = 'alpha') => ({ token: tokens.get(as) ?? null, cookie: as === 'person' ? cookie : '' })
+      const isFirst = !exchanges.some(one => one.operationId === operationId)
+      const shared = { operationId, path: address.path }
+      for (const wrong of isFirst ? refusalsOf(address, step) : []) {
+        const answer = await send(platform, address, { step: wrong, ...token(wrong.as) })
+        // Some reads have an answer for what nobody has.
+        if (answer.status >= 400) exchanges.push({ ...shared, status: answer.status, answer })
+      }
+      const answer = await send(platform, address, { step, ...token(step.as) })
       const expected = step.status ?? 200
       assert.equal(answer.status, expected, `${operationId}: ${answer.status} ${answer.text.slice(0, 500)}`)
-      exchanges.push({ operationId, status: answer.status, request: request ?? step.csv, answer, path: address.path })
+      exchanges.push({ ...shared, status: answer.status, request: step.body ?? step.csv, answer })
       if (operationId === 'openSession') cookie = (answer.headers.getSetCookie()[0] ?? '').split(';', 1)[0] ?? ''
       return answer.body
     }
@@ -81,10 +81,14 @@ type Call = (operationId: string, step?: Step) => Promise<any>
 
 async function send(
   platform: TestPlatform,
-  method: string,
-  path: string,
-  { step, sent, token, cookie }: { step: Step; sent: unknown; token: string | null; cookie: string },
+  address: Address,
+  { step, token, cookie }: { step: Step; token: string | null; cookie: string },
 ): Promise<Answer> {
+  const { method } = address
+  const query = new URLSearchParams(step.query).toString()
+  const filled = address.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(step.path?.[name] ?? ''))
+  const path = `${filled}${query && `?${query}`}`
+  const sent = step.body === undefined && !step.live ? undefined : { ...(step.body as object), ...step.live }
   const headers = { ...(cookie && { cookie, 'sec-fetch-site': 'same-origin' }) }
   if (step.csv !== undefined)
     return platform.call(method, path, { token, raw: step.csv, headers: { ...headers, 'content-type': 'text/csv' } })

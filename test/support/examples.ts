@@ -1,19 +1,26 @@
 /** Records the examples of the OpenAPI documents: `npm run examples` records those that are missing or look
  * different by now, `npm run examples -- --all` all of them. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type Examples, examplesUrl } from '../../src/http/openapi/examples.ts'
+import {
+  type ErrorExample,
+  type ErrorExamples,
+  type Examples,
+  errorExamplesUrl,
+  examplesUrl,
+} from '../../src/http/openapi/examples.ts'
 import { type Exchange, walkExamples } from './example-walk.ts'
 import { readDocuments } from './openapi.ts'
+import type { Address } from './refusal-walk.ts'
 
 export const readExamples = (): Examples => JSON.parse(readFileSync(examplesUrl, 'utf8')) as Examples
 
-/** Method and path of each operation of documents. */
-export function addressesOf(documents: Iterable<string>): Map<string, { method: string; path: string }> {
-  const addresses = new Map<string, { method: string; path: string }>()
+/** Each operation of documents, with its method and path. */
+export function addressesOf(documents: Iterable<string>): Map<string, Address> {
+  const addresses = new Map<string, Address>()
   for (const text of documents)
     for (const [path, methods] of Object.entries<Record<string, any>>(JSON.parse(text).paths))
-      for (const [method, { operationId }] of Object.entries(methods))
-        addresses.set(operationId, { method: method.toUpperCase(), path })
+      for (const [method, operation] of Object.entries(methods))
+        addresses.set(operation.operationId, { method: method.toUpperCase(), path, operation })
   return addresses
 }
 
@@ -55,12 +62,41 @@ function record(examples: Examples, { operationId, status, request, answer }: Ex
   if (type === 'application/x-ndjson') keep(of, status, JSON.parse(answer.text.trim().split('\n').at(-1) ?? ''))
 }
 
+/** What an error says; null: nothing that would be an example, or one of every operation. */
+function errorExampleOf({ status, answer: { body, headers } }: Exchange): ErrorExample | null {
+  const message = body?.message ?? body?.text
+  return status >= 400 && message ? [body.code ?? headers.get('perkline-error-code') ?? 'invalid', message] : null
+}
+
+function recordError(errors: ErrorExamples, exchange: Exchange): void {
+  const { operationId, status } = exchange
+  const example = errorExampleOf(exchange)
+  if (example) errors[operationId] = { [status]: example, ...errors[operationId] }
+}
+
+const sorted = <Value>(of: Record<string, Value>, isKnown: (name: string) => boolean): Record<string, Value> =>
+  Object.fromEntries(
+    Object.entries(of)
+      .filter(([name]) => isKnown(name))
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+  )
+
+const write = (url: URL, value: object): void => writeFileSync(url, `${JSON.stringify(value, null, 2)}\n`)
+
 if (import.meta.main) {
   const kept = process.argv.includes('--all') ? {} : readExamples()
+  const errors: ErrorExamples = {}
   const addresses = addressesOf((await readDocuments()).values())
-  for (const exchange of await walkExamples(addresses)) record(kept, exchange)
-  const sorted = Object.entries(kept)
-    .filter(([operationId]) => addresses.has(operationId))
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-  writeFileSync(examplesUrl, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`)
+  for (const exchange of await walkExamples(addresses)) {
+    if (exchange.status < 400) record(kept, exchange)
+    recordError(errors, exchange)
+  }
+  write(
+    examplesUrl,
+    sorted(kept, name => addresses.has(name)),
+  )
+  write(
+    errorExamplesUrl,
+    sorted(errors, () => true),
+  )
 }

@@ -28,8 +28,8 @@ export function finishDocument(document: OpenApiDocument, bodyIsOptional: (opera
   for (const [name, schema] of Object.entries({ ...components.schemas }))
     components.schemas[name] = schemas.document({ ...schema, title: undefined } as unknown as Schema)
   for (const [path, operations] of Object.entries(paths))
-    for (const operation of Object.values(operations)) {
-      finishOperation(path, operation, schemas)
+    for (const [method, operation] of Object.entries(operations)) {
+      finishOperation({ path, method: method.toUpperCase() }, operation, schemas)
       if (operation.requestBody && bodyIsOptional(operation.operationId)) operation.requestBody.required = false
     }
   components.schemas = Object.fromEntries(
@@ -40,7 +40,7 @@ export function finishDocument(document: OpenApiDocument, bodyIsOptional: (opera
 
 const portalError: Schema = { $ref: '#/components/schemas/PortalError' }
 
-function finishOperation(path: string, operation: Operation, schemas: NamedSchemas): void {
+function finishOperation(at: { path: string; method: string }, operation: Operation, schemas: NamedSchemas): void {
   const { operationId, parameters = [], requestBody, responses } = operation
   const name = operationId.charAt(0).toUpperCase() + operationId.slice(1)
   for (const parameter of parameters) {
@@ -56,9 +56,9 @@ function finishOperation(path: string, operation: Operation, schemas: NamedSchem
   for (const [status, answer] of Object.entries(responses)) {
     if (status === '204' || status === '304') delete answer.content
     for (const [type, media] of Object.entries(answer.content ?? {})) {
-      const isPortalError = Number(status) >= 400 && apiOf(path) === 'portal'
+      const isPortalError = Number(status) >= 400 && apiOf(at.path) === 'portal'
       media.schema = isPortalError ? portalError : schemas.root(media.schema, `${name}Answer`)
-      const example = exampleOf(operationId, status, { path, type })
+      const example = exampleOf(operationId, status, { ...at, type })
       if (example !== undefined) media.example = example
     }
   }

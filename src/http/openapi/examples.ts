@@ -1,6 +1,6 @@
 /**
- * The examples of the documents: one for each body and status. Those of successes were recorded from a platform with the sample data
- * (`npm run examples`), those of errors are what every operation answers alike.
+ * The examples of the documents: one for each body and status, recorded from a platform with the sample data (`npm run examples`). Of
+ * errors only the text is recorded; those that every operation answers alike stand here.
  */
 import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
@@ -12,20 +12,33 @@ export type Media = { schema: Schema; example?: unknown }
 /** By operation, then `request` or the status. */
 export type Examples = Record<string, Record<string, unknown>>
 
+/** What an operation says of an error: by operation, then the status. */
+export type ErrorExamples = Record<string, Record<string, ErrorExample>>
+export type ErrorExample = [code: string, message: string | string[]]
+
 export const examplesUrl = new URL('examples.json', import.meta.url)
+export const errorExamplesUrl = new URL('error-examples.json', import.meta.url)
 
 let recorded: Examples | undefined
+let recordedErrors: ErrorExamples | undefined
 
 /** @param status of the answer, or `request` for the body of the request */
-export function exampleOf(operationId: string, status: string, of?: { path: string; type: string }): unknown {
+export function exampleOf(
+  operationId: string,
+  status: string,
+  of?: { path: string; method: string; type: string },
+): unknown {
   recorded ??= JSON.parse(readFileSync(examplesUrl, 'utf8')) as Examples
   const example = recorded[operationId]?.[status]
   // A picture is no text.
   if (example !== undefined || of === undefined) return of?.type.startsWith('image/') ? undefined : example
-  return of.type === 'application/json' && Number(status) >= 400 ? errorExample(of.path, Number(status)) : undefined
+  if (of.type !== 'application/json' || Number(status) < 400) return undefined
+  recordedErrors ??= JSON.parse(readFileSync(errorExamplesUrl, 'utf8')) as ErrorExamples
+  return errorBody(of, Number(status), recordedErrors[operationId]?.[status] ?? shared[Number(status)])
 }
 
-const messages: Record<number, [code: string, message: string | string[]]> = {
+/** Of errors that have nothing to do with the operation, or that a walk over the operations does not meet. */
+const shared: Record<number, ErrorExample> = {
   400: ['invalid', ['foo must be omitted']],
   401: ['unauthenticated', 'The bearer token is not valid or has expired'],
   403: ['forbidden', 'Your role does not allow this operation'],
@@ -41,13 +54,14 @@ const messages: Record<number, [code: string, message: string | string[]]> = {
   503: ['unavailable', 'The database is away for a moment; try again'],
 }
 
-function errorExample(path: string, statusCode: number): unknown {
-  const [code, message] = messages[statusCode] ?? ['invalid', STATUS_CODES[statusCode] ?? '']
+function errorBody(of: { path: string; method: string }, statusCode: number, example?: ErrorExample): unknown {
+  const { path, method } = of
+  const [code, message] = example ?? ['invalid', STATUS_CODES[statusCode] ?? '']
   const error = STATUS_CODES[statusCode] ?? ''
   const bodies: Record<Api, unknown> = {
     token: { text: String(message) },
     cashback: { statusCode, message, error },
-    esim: { statusCode, timestamp: '2026-11-21T08:15:00.000Z', path, method: 'GET', error, message },
+    esim: { statusCode, timestamp: '2026-11-21T08:15:00.000Z', path, method, error, message },
     portal: { statusCode, message, error, code },
     operator: { statusCode, message, error, code },
     partner: { statusCode, message, error, code, requestId: '0f9c6a52-8d1b-4c7e-9a40-5d2c8e1f7b63' },
