@@ -89,7 +89,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
           'Other fields may be sent with their present values. All validation errors are returned at once, and nothing is ' +
           'changed. ' +
           'Adding a bank to a campaign in `awaitingMerchantApproval` returns it to `awaitingBankApproval`. `creatorId`, ' +
-          '`createdByType` and `retailerId` are ignored.',
+          '`createdByType` and `retailerId` are ignored. A campaign that a bank created cannot be edited or deleted (403).',
         headers: GuardHeaders,
         params: CampaignPath,
         querystring: NoQuery,

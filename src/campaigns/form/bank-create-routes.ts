@@ -28,8 +28,9 @@ export const bankCreateRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (
         summary: 'Create a campaign as a bank',
         description:
           'For banks. The form is that of a merchant’s campaign, with `retailerId` in place of `participantsIds`: the bank itself ' +
-          'is the one that takes part. It is `pending` and starts the campaign by `POST /cashbacks/{cashbackId}/confirm`. All ' +
-          'faults of the body are told at once.',
+          'is the one that takes part. It is `pending` and starts the campaign by `POST /cashbacks/{cashbackId}/confirm`. ' +
+          'Nobody can edit or delete such a campaign: what is wrong with it is rejected and created again. All errors of the body are ' +
+          'returned at once.',
         security: secured,
         querystring: NoQuery,
         body: BankCreateBody,

@@ -168,6 +168,7 @@ export const ConfirmBody = Type.Object(
       Type.String({
         maxLength: 254,
         ...mustBe('email'),
+        'x-documented': { format: 'email' },
         description: 'Where the QR code goes in `qr_email` mode, required there for the first confirm; never stored',
         examples: ['customer@example.com'],
       }),
