@@ -51,6 +51,8 @@ export type Config = {
   /** The size of their terminals and banners. */
   pendingCampaignMib: number
   completeAfterDays: number
+  /** Days that events are kept (contract/events.md, "The feed"). */
+  eventRetentionDays: number
   /** How long the first answer is kept for an Idempotency-Key, in real time. */
   idempotencyHours: number
   retention: Retention
@@ -235,6 +237,7 @@ export function readConfig(env: Environment): Config {
     pendingCampaignMib: whole('PENDING_CAMPAIGN_MIB', 64, 1, 1_000_000),
     completeAfterDays: whole('COMPLETE_AFTER_DAYS', 30, 0, 3650),
     idempotencyHours: whole('IDEMPOTENCY_HOURS', 24, 1, 168),
+    eventRetentionDays: whole('EVENT_RETENTION_DAYS', 30, 7, 400),
     retention: {
       reportLinesDays: days('KEEP_REPORT_LINES_DAYS'),
       segmentsDays: days('KEEP_SEGMENTS_DAYS'),

@@ -1,5 +1,7 @@
 /** All SQL of credentials and portal users. */
-import type { Queryable, Statement } from '../db/database.ts'
+import type { Database, Queryable, Statement } from '../db/database.ts'
+import type { EventTypeName } from '../events/catalogue.ts'
+import { tellingEvents } from '../events/event-writing.ts'
 import type { BankRole, MerchantRole, PlatformRole } from './caller.ts'
 
 export type Account =
@@ -57,6 +59,20 @@ export async function findCredential(database: Queryable, clientId: string): Pro
   }
 }
 
+/** A part of a statement that tells of the credentials which its part `changed` gives. */
+const tellingCredential = (type: EventTypeName): string =>
+  tellingEvents({
+    type,
+    from: 'changed',
+    to: { bank: 'bank_id', merchant: 'merchant_id', platform: true },
+    text: `'{"clientId":' || to_json(client_id) || ',"label":' || to_json(label) || ',"role":' || to_json(role)
+      || ',"previousValidUntil":' || ${
+        type === 'credential.rotated' || type === 'credential.overlap_ending'
+          ? `'"' || instant_text(previous_valid_until) || '"'`
+          : `'null'`
+      } || '}'`,
+  })
+
 export type CredentialOwner = { bankId: string } | { merchantId: string }
 
 export async function insertCredential(
@@ -65,8 +81,11 @@ export async function insertCredential(
 ): Promise<void> {
   const { owner } = credential
   await database.execute(
-    `insert into credentials (client_id, bank_id, merchant_id, role, label, secret_hash, created_at)
-     values ($1, $2, $3, $4, $5, $6, now())`,
+    `with changed as (
+       insert into credentials (client_id, bank_id, merchant_id, role, label, secret_hash, created_at)
+       values ($1, $2, $3, $4, $5, $6, now()) returning *
+     )
+     ${tellingCredential('credential.issued')}`,
     [
       credential.clientId,
       'bankId' in owner ? owner.bankId : null,
@@ -87,9 +106,13 @@ export async function replaceSecret(
     `with before as (
        select client_id, secret_hash, previous_secret_hash from credentials where client_id = $1 and revoked_at is null for update
      )
-     update credentials c set previous_secret_hash = b.secret_hash, previous_valid_until = $3, secret_hash = $2
-     from before b where c.client_id = b.client_id
-     returning b.secret_hash as "secretHash", b.previous_secret_hash as "previousSecretHash"`,
+     , changed as (
+       update credentials c set previous_secret_hash = b.secret_hash, previous_valid_until = $3, secret_hash = $2,
+         previous_replaced_at = now()
+       from before b where c.client_id = b.client_id returning c.*
+     ), told as (${tellingCredential('credential.rotated')}
+     )
+     select b.secret_hash as "secretHash", b.previous_secret_hash as "previousSecretHash" from before b`,
     [change.clientId, change.secretHash, change.previousValidUntil],
   )
   return before ?? null
@@ -110,10 +133,40 @@ export async function endSecret(
 /** @returns false when there is no such credential; revoking again changes nothing */
 export async function markRevoked(database: Queryable, clientId: string): Promise<boolean> {
   const found = await database.execute(
-    'update credentials set revoked_at = coalesce(revoked_at, greatest(now(), created_at)) where client_id = $1',
+    `with changed as (
+       update credentials set revoked_at = greatest(now(), created_at) where client_id = $1 and revoked_at is null returning *
+     ), told as (${tellingCredential('credential.revoked')}
+     )
+     select from credentials where client_id = $1`,
     [clientId],
   )
   return found === 1
+}
+
+/**
+ * Tells of old secrets that end within the hour, once for each overlap that is longer than that.
+ *
+ * @returns whether another process is at it, or all is told: there is nothing more to do for now
+ */
+export async function tellOverlapsEnding(database: Database): Promise<false> {
+  await database.transaction(async transaction => {
+    const [position] = await transaction.query<{ reached: Date }>(
+      `select reached from event_positions where name = 'credential.overlap_ending' for update skip locked`,
+    )
+    if (!position) return
+    await transaction.execute(
+      `with moved as (
+         update event_positions set reached = now() + interval '1 hour' where name = 'credential.overlap_ending' returning reached
+       ), changed as (
+         select c.* from credentials c cross join moved
+         where previous_valid_until > $1 and previous_valid_until <= moved.reached and revoked_at is null
+           and coalesce(previous_valid_until - previous_replaced_at > interval '1 hour', true)
+       )
+       ${tellingCredential('credential.overlap_ending')}`,
+      [position.reached],
+    )
+  })
+  return false
 }
 
 export type CredentialListing = {

@@ -6,7 +6,7 @@ import type pg from 'pg'
 import type { Database, Queryable } from './database.ts'
 import { mapError } from './errors.ts'
 
-const topics = ['access', 'catalogue', 'clock'] as const
+const topics = ['access', 'catalogue', 'clock', 'events'] as const
 export type Topic = (typeof topics)[number]
 
 const channel = 'perkline'

@@ -25,7 +25,7 @@ export function tick<T>(
   consumer: Consumer,
   take: (transaction: Queryable, pieceOf: (whole: boolean) => Piece) => Promise<T>,
 ): Promise<T | null> {
-  return inTurn(database, consumer, async transaction => {
+  return inTurn(database, { consumer, waits: false }, async transaction => {
     // A statement of its own, after the lock: its snapshot sees what the tick before has done.
     const position = await findPosition(transaction, consumer)
     return take(transaction, whole => nextPiece(consumer, position, whole))
@@ -34,18 +34,20 @@ export function tick<T>(
 
 /**
  * As `tick`, for a consumer that keeps the order in which the changes of a subject were made. Its piece gives
- * `seen (outbox_id, recorded_at, kind, account_type, account, subjects, data)`, to be taken by `outbox_id`.
+ * `seen (outbox_id, recorded_at, kind, account_type, account, subjects, data)`, to be taken by `outbox_id`, and `until (at)`: when it is
+ * taken, never earlier than the piece before.
  *
- * @param rows of a piece, at most
+ * @param options.rows of a piece, at most
+ * @param options.waits true: for whoever is at it, so that all that was told before is taken once there is no more
  * @param take carries out one statement with the piece's parts
  */
 export function tickInOrder<T>(
   database: Database,
   consumer: Consumer,
-  rows: number,
+  { rows, waits }: { rows: number; waits: boolean },
   take: (transaction: Queryable, piece: Piece) => Promise<T>,
 ): Promise<T | null> {
-  return inTurn(database, consumer, async transaction => {
+  return inTurn(database, { consumer, waits }, async transaction => {
     const [state] = await transaction.query<OrderedState>(
       `select snapshot::text, towards::text, coalesce(reached, 0)::text as reached from event_ticks
        where consumer = $1 order by tick_id desc limit 1`,
@@ -58,14 +60,18 @@ export function tickInOrder<T>(
 
 function inTurn<T>(
   database: Database,
-  consumer: Consumer,
+  turn: { consumer: Consumer; waits: boolean },
   work: (transaction: Queryable) => Promise<T>,
 ): Promise<T | null> {
-  return database.transaction(async transaction => ((await takeTurn(transaction, consumer)) ? work(transaction) : null))
+  return database.transaction(async transaction => ((await takeTurn(transaction, turn)) ? work(transaction) : null))
 }
 
-async function takeTurn(transaction: Queryable, consumer: Consumer): Promise<boolean> {
-  const [row] = await transaction.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1, $2) as taken', [
+async function takeTurn(
+  transaction: Queryable,
+  { consumer, waits }: { consumer: Consumer; waits: boolean },
+): Promise<boolean> {
+  const lock = waits ? 'pg_advisory_xact_lock($1, $2) is not null' : 'pg_try_advisory_xact_lock($1, $2)'
+  const [row] = await transaction.query<{ taken: boolean }>(`select ${lock} as taken`, [
     tickLock,
     consumers.indexOf(consumer),
   ])
@@ -112,19 +118,21 @@ const aliveEvery = '10 seconds'
  */
 function orderedPiece(consumer: Consumer, { snapshot, towards, reached }: OrderedState, rows: number): Piece {
   const parts = `
-    until as materialized (select coalesce($3::pg_snapshot, pg_current_snapshot()) as snapshot
+    until as materialized (
+      select coalesce($3::pg_snapshot, pg_current_snapshot()) as snapshot, greatest(now(), previous.at) as at, previous.at as previous_at
+      from (select at from event_ticks where consumer = '${consumer}' order by tick_id desc limit 1) as previous
     ), seen as materialized (
       select ${orderedColumns} from (${unseen(consumer, 1, { columns: orderedColumns })}) as rows
       where outbox_id > $4::bigint and pg_visible_in_snapshot(xid, (select snapshot from until))
       order by outbox_id limit ${rows}
     ), taken as (select count(*) = ${rows} as is_full, max(outbox_id) as reached from seen
     ), moved as (
-      insert into event_ticks (consumer, snapshot, towards, reached)
-      select '${consumer}', case when is_full then $5::pg_snapshot else snapshot end,
+      insert into event_ticks (consumer, at, snapshot, towards, reached)
+      select '${consumer}', at, case when is_full then $5::pg_snapshot else snapshot end,
              case when is_full then snapshot end, case when is_full then reached end
       from until cross join taken
       where reached is not null or $3::pg_snapshot is not null
-        or (select at from event_ticks where consumer = '${consumer}' order by tick_id desc limit 1) < now() - interval '${aliveEvery}'
+        or previous_at < now() - interval '${aliveEvery}'
     )`
   return { parts, values: [...valuesOf(positionOf(snapshot)), towards, reached, snapshot] }
 }
@@ -180,6 +188,15 @@ export async function countWaiting(database: Queryable, consumer: Consumer): Pro
     valuesOf(await findPosition(database, consumer)),
   )
   return row ?? { rows: 0, lagSeconds: 0 }
+}
+
+/** As `countWaiting`, of the consumer that is most behind. */
+export async function countMostWaiting(database: Queryable): Promise<Waiting> {
+  const each = await Promise.all(consumers.map(consumer => countWaiting(database, consumer)))
+  return {
+    rows: Math.max(...each.map(({ rows }) => rows)),
+    lagSeconds: Math.max(...each.map(({ lagSeconds }) => lagSeconds)),
+  }
 }
 
 const slots = 4

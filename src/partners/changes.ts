@@ -17,6 +17,8 @@ export type Changes = {
   /** Adds a change, or more fields to the change of the same entry. */
   add(change: Change): void
   count(kind?: EntryKind): { created: number; updated: number }
+  /** All entries of a kind that changed, by their codes. */
+  codes(kind: EntryKind): string[]
   /** In the order of the file's lists, at most `maxShown`. */
   shown(): { changes: Change[]; truncated?: true }
 }
@@ -49,6 +51,7 @@ export function createChanges(): Changes {
       const sum = (name: 'created' | 'updated') => counts.reduce((total, each) => total + each[name], 0)
       return { created: sum('created'), updated: sum('updated') }
     },
+    codes: kind => [...(states.get(kind)?.keys() ?? [])],
     shown() {
       const { created, updated } = this.count()
       const changes = [...keptOf.values()].flatMap(kept => [...kept.values()]).slice(0, maxShown)

@@ -14,6 +14,7 @@ import * as store from './store.ts'
 import * as tables from './tables.ts'
 import { renewBankLists, writeTerminalLists } from './terminal-lists-store.ts'
 import { replaceTerminals } from './terminals-store.ts'
+import { tellCatalogueChanged, tellTerminalsChanged } from './told.ts'
 
 export type ApplyDeps = { database: Database; clock: Clock }
 
@@ -63,6 +64,7 @@ export async function applyDirectory(
       await notify(transaction, 'catalogue')
       await notify(transaction, 'access')
     }
+    await tellCatalogueChanged(transaction, changes)
     if (isShownInLists(changes)) await renewBankLists(transaction)
     return { created, updated, unchanged: read.entries.length - created - updated, ...changes.shown() }
   }
@@ -105,6 +107,7 @@ async function writeTerminals(
     return [code]
   })
   await store.touchMerchants(transaction, codes, now)
+  await tellTerminalsChanged(transaction, changed)
 }
 
 /** Problems have no path: they are told only where they are all that is wrong. */

@@ -14,7 +14,7 @@ import {
   forgetReport,
   prepareComparison,
 } from './comparison-store.ts'
-import { type CountsByKind, countEveryKind, otherSide, type Side } from './differences.ts'
+import { type CountsByKind, countEveryKind, otherSide, type Side, totalOf } from './differences.ts'
 import { type AskedPart, lockPart } from './operations.ts'
 import { loadReport } from './report-loading.ts'
 import { findBrokenTerms, insertReport, replaceComparison } from './store.ts'
@@ -76,8 +76,9 @@ export async function uploadReport(deps: CampaignDeps, given: Given): Promise<Up
         comment,
       }
       await insertReport(transaction, report, comparison)
+      const facts = { reportId, differences: totalOf(tried.counts) }
       await replaceComparison(transaction, { ...given, reports: { ...before, [side]: reportId }, comparison })
-      const [after] = await writeDecisions(transaction, [{ campaign, decision }], { actor, now, comment })
+      const [after] = await writeDecisions(transaction, [{ campaign, decision, facts }], { actor, now, comment })
       const stage = after?.banks.find(other => other.bankId === bankId)?.stage ?? null
       return { ...tried, reportId, stage }
     },

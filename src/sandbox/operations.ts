@@ -15,6 +15,8 @@ import { instantRule, readInstant } from '../text/instant.ts'
 export type SandboxDeps = {
   database: Database
   clock: Clock
+  /** Looks at what counts only once it has lasted, before the clock passes over that. */
+  beforeMove(): Promise<void>
   /** Carries out everything that is due by the clock. */
   runDue(): Promise<void>
 }
@@ -65,6 +67,7 @@ export function resetClock(deps: SandboxDeps): Promise<ClockReading> {
 }
 
 async function changeOffset(deps: SandboxDeps, decide: (currentMs: number) => number): Promise<ClockReading> {
+  await deps.beforeMove()
   await deps.database.transaction(async transaction => {
     const [row] = await transaction.query<{ offsetMs: number }>(
       'select offset_ms as "offsetMs" from sandbox_clock for update',

@@ -3,15 +3,27 @@
  * run them at once; each job's statements share the work.
  */
 
+import { tellOverlapsEnding } from '../access/store.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { moveDueCampaigns } from '../campaigns/lifecycle/clock-operations.ts'
+import { tellExpiring } from '../esim/orders/expiring.ts'
 import { expire, forgetSold } from '../esim/orders/store.ts'
 import { foldSales } from '../esim/sold/fold-store.ts'
+import { tellAvailability, tellStockLevels } from '../esim/stock/told-store.ts'
+import { dropOldEvents } from '../events/retention-store.ts'
+import { sequenceEvents } from '../events/sequence-store.ts'
 import { emptyOldSlots } from '../events/tick-store.ts'
 import type { Answers } from '../idempotency/answers.ts'
 import { type RetentionDays, removeOld } from '../retention/removal.ts'
 
-export type JobDeps = CampaignDeps & { answers: Pick<Answers, 'forgetOld'>; retention: RetentionDays }
+export type JobDeps = CampaignDeps & {
+  answers: Pick<Answers, 'forgetOld'>
+  retention: RetentionDays
+  /** Days that events are kept. */
+  eventDays: number
+  /** Told how many events of each type were numbered. */
+  observeEvents(counts: Record<string, number>): void
+}
 
 /** Told of each job once when it starts, and of each of its runs that succeeds. */
 export type JobObserver = {
@@ -32,14 +44,29 @@ type Job = {
   run(deps: JobDeps, waits: boolean): Promise<boolean>
 }
 
+/** Numbers what was told. Also before an answer that is to show every change made before it. */
+export async function numberEvents(
+  { database, observeEvents }: Pick<JobDeps, 'database' | 'observeEvents'>,
+  waits: boolean,
+): Promise<boolean> {
+  const sequenced = await sequenceEvents(database, waits)
+  observeEvents(sequenced?.counts ?? {})
+  return sequenced?.mayBeMore ?? false
+}
+
 export const jobs: readonly Job[] = [
   { name: 'pass-time', everyMs: 1_000, run: moveDueCampaigns },
+  // Before they are marked as expired.
+  { name: 'expiring-orders', everyMs: 1_000, run: ({ database, clock }) => tellExpiring(database, clock.now()) },
   {
     name: 'expire-reservations',
     everyMs: 1_000,
     run: ({ database, clock }) => expire(database, clock.now()),
   },
+  { name: 'availability', everyMs: 5_000, run: tellAvailability },
+  { name: 'overlaps-ending', everyMs: 10_000, run: ({ database }) => tellOverlapsEnding(database) },
   { name: 'fold-sales', everyMs: 10_000, run: ({ database }) => foldSales(database) },
+  { name: 'stock-levels', everyMs: 15_000, run: tellStockLevels },
   {
     name: 'empty-outbox',
     everyMs: 3_600_000,
@@ -61,7 +88,14 @@ export const jobs: readonly Job[] = [
       return false
     },
   },
+  {
+    name: 'drop-old-events',
+    everyMs: 3_600_000,
+    run: ({ database, eventDays }) => dropOldEvents(database, eventDays),
+  },
   { name: 'remove-old-data', everyMs: 600_000, run: removeOld },
+  // The last, as all others tell.
+  { name: 'sequence-events', everyMs: 200, run: numberEvents },
 ]
 
 /** Carries out everything that is due now; what others have begun is done when it returns. */
@@ -71,6 +105,13 @@ export async function runDue(deps: JobDeps): Promise<void> {
     while (await job.run(deps, false));
     while (await job.run(deps, true));
   }
+}
+
+/** Looks at what is told only once it has stayed so for a while: to be called before the clock is moved over that while. */
+export async function lookAtStock(deps: JobDeps): Promise<void> {
+  while (await foldSales(deps.database));
+  await tellAvailability(deps)
+  await tellStockLevels(deps)
 }
 
 /**

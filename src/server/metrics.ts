@@ -35,6 +35,12 @@ export function createMetrics(sources: {
   const counter = (name: string, help: string) => new Counter({ name, help, labelNames: ['outcome'], registers })
   const reservations = counter('perkline_reservations_total', 'Requests to reserve, by outcome')
   const mails = counter('perkline_mail_total', 'E-mails of confirms, by outcome')
+  const events = new Counter({
+    name: 'perkline_events_total',
+    help: 'Events that were numbered, by type, each in every feed that has it',
+    labelNames: ['type'],
+    registers,
+  })
   const tokens = counter('perkline_token_requests_total', 'Requests for a token, by outcome')
 
   new Gauge({
@@ -105,7 +111,7 @@ export function createMetrics(sources: {
   const countWaiting = createSharedRead(() => sources.countWaiting().catch(() => null))
   new Gauge({
     name: 'perkline_events_lag_seconds',
-    help: 'Age of the oldest change of orders that the stored figures do not contain yet',
+    help: 'Age of the oldest change that the feeds of events or the stored sales figures do not contain yet',
     registers,
     async collect() {
       const waiting = await countWaiting()
@@ -114,7 +120,7 @@ export function createMetrics(sources: {
   })
   new Gauge({
     name: 'perkline_events_waiting',
-    help: 'Statements whose changes the stored figures do not contain yet, counted up to 10,000',
+    help: 'Statements whose changes the feeds or the stored sales figures do not contain yet, counted up to 10,000',
     registers,
     async collect() {
       const waiting = await countWaiting()
@@ -130,6 +136,9 @@ export function createMetrics(sources: {
     request(method: string, route: string, code: number, seconds: number) {
       requests.observe({ method, route, code: String(code) }, seconds)
       if (code === 429) rateLimited.inc({ api: apiOf(route) })
+    },
+    events(counts: Record<string, number>) {
+      for (const [type, count] of Object.entries(counts)) events.inc({ type }, count)
     },
   }
 }

@@ -30,7 +30,7 @@ import { countHolders } from '../esim/orders/reserve-store.ts'
 import { readStockDesk } from '../esim/stock/desk.ts'
 import { createSealing, loadIndexKey } from '../esim/stock/sealing.ts'
 import { createStock } from '../esim/stock/stock.ts'
-import { countWaiting, recoverOutbox } from '../events/tick-store.ts'
+import { countMostWaiting, recoverOutbox } from '../events/tick-store.ts'
 import { createCostlyReads, createPageReads } from '../http/limits/costly-reads.ts'
 import { createLocalRateLimiter, type RateLimit } from '../http/limits/rate-limit.ts'
 import { createAnswers } from '../idempotency/answers.ts'
@@ -40,7 +40,7 @@ import { isLoopback } from '../settings/loopback.ts'
 import { countLapsed, findAuditState } from '../upkeep/state-store.ts'
 import { createLocalCounter } from '../work/local-counter.ts'
 import { type AppDeps, createApp } from './app.ts'
-import { runDue, startJobs } from './jobs.ts'
+import { lookAtStock, runDue, startJobs } from './jobs.ts'
 import { createMetrics } from './metrics.ts'
 import { createProcessMetrics } from './process-metrics.ts'
 
@@ -193,7 +193,7 @@ export async function createPlatform(
       pool: database.pool,
       countStock: () => readStockDesk({ database: inTheBackground, clock }),
       countHolders: () => countHolders(inTheBackground, clock.now()),
-      countWaiting: () => countWaiting(inTheBackground, 'sales'),
+      countWaiting: () => countMostWaiting(inTheBackground),
     })
     const mailer = await createMailer(config, database, logger)
     closers.unshift(() => mailer.close())
@@ -239,7 +239,7 @@ export async function createPlatform(
       pending: { campaigns: config.pendingCampaigns, bytes: config.pendingCampaignMib * 1024 * 1024 },
     }
     const { retention } = config
-    const jobDeps = { ...campaigns, retention }
+    const jobDeps = { ...campaigns, retention, eventDays: config.eventRetentionDays, observeEvents: metrics.events }
     let jobs: { stop(): Promise<void> } | null = null
     const startOwnJobs = () => {
       if (!running.includes('worker')) return
@@ -329,7 +329,13 @@ export async function createPlatform(
       portalFolder,
       sandbox:
         config.mode === 'sandbox'
-          ? { database: others, clock, runDue: () => runDue(jobDeps), guard: isOpenToOthers(config) ? guard : null }
+          ? {
+              database: others,
+              clock,
+              beforeMove: () => lookAtStock(jobDeps),
+              runDue: () => runDue(jobDeps),
+              guard: isOpenToOthers(config) ? guard : null,
+            }
           : null,
       isStopping: () => draining,
       notReady,

@@ -79,6 +79,11 @@ export const settingsHelp: readonly Setting[] = [
     meaning: 'how long answers are kept for an Idempotency-Key (1 to 168)',
   },
   {
+    name: 'EVENT_RETENTION_DAYS',
+    byDefault: '30',
+    meaning: 'days that events and deliveries of webhooks are kept (7 to 400)',
+  },
+  {
     name: 'KEEP_REPORT_LINES_DAYS',
     byDefault: 'for ever',
     meaning: 'days that lines and files of reports are kept after their campaign has ended',

@@ -6,6 +6,7 @@ import type { BrokenRule } from '../../error-rules.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { requireAuthor } from '../for-merchant/operations.ts'
 import { lockCampaignByClock } from '../lifecycle/due-moves.ts'
+import type { Facts } from '../lifecycle/events.ts'
 import { type Guard, requireExpected } from '../lifecycle/expected-version.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../lifecycle/moves-store.ts'
@@ -150,11 +151,12 @@ async function write(
   if (countryId === null) throw new Error('A country that was not found is a fault')
   const { participantsIds, ...terms } = after
   const terminals = changed.includes('terminals') ? terms.terminals : before.terminals
+  const facts: Facts = {}
   if (terminals !== before.terminals)
-    await noteAddedTerminals(transaction, { cashbackId: campaign.cashbackId, terminals, now })
+    facts.terminalsAdded = await noteAddedTerminals(transaction, { cashbackId: campaign.cashbackId, terminals, now })
   await updateTerms(transaction, campaign, { ...terms, terminals }, countryId)
   const decision = lifecycle.changeBanks(campaign, participantsIds)
   const changes = shownChanges(before, after, changed)
   const notes = [{ trigger: 'edit', subject: 'campaign', bankId: null, changes } as const]
-  await writeDecisions(transaction, [{ campaign, decision, notes }], { actor: actorOf(merchant), now })
+  await writeDecisions(transaction, [{ campaign, decision, notes, facts }], { actor: actorOf(merchant), now })
 }

@@ -35,18 +35,25 @@ export async function compareTerminals(
   return { isChanged: found.hasOthers || found.firstMissing !== null, firstMissing: found.firstMissing }
 }
 
-/** Notes when an edit adds terminals to a campaign, which the transaction has locked. To be called before they are written. */
+/**
+ * Notes when an edit adds terminals to a campaign, which the transaction has locked. To be called before they are written.
+ *
+ * @returns how many
+ */
 export async function noteAddedTerminals(
   transaction: Queryable,
   { cashbackId, terminals, now }: { cashbackId: string; terminals: TerminalList; now: Date },
-): Promise<void> {
-  await transaction.execute(
-    `with ${bothLists(ofCampaign)}
+): Promise<number> {
+  const [noted] = await transaction.query<{ added: number }>(
+    `with ${bothLists(ofCampaign)}, added as (
+       select array_agg(value ->> 'terminal_id' order by place) as ids from given g
+       where not exists (select from stored s where s.value ->> 'terminal_id' = g.value ->> 'terminal_id')
+     ), noted as (
      insert into campaign_terminal_additions as a (cashback_id, added_at, terminal_ids)
-     select $1, $3, array_agg(value ->> 'terminal_id' order by place) from given g
-     where not exists (select from stored s where s.value ->> 'terminal_id' = g.value ->> 'terminal_id')
-     having count(*) > 0
-     on conflict (cashback_id, added_at) do update set terminal_ids = a.terminal_ids || excluded.terminal_ids`,
+     select $1, $3, ids from added where ids is not null
+     on conflict (cashback_id, added_at) do update set terminal_ids = a.terminal_ids || excluded.terminal_ids)
+     select coalesce(cardinality(ids), 0) as added from added`,
     [cashbackId, terminals.text, now],
   )
+  return noted?.added ?? 0
 }

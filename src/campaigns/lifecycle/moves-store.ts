@@ -6,6 +6,8 @@ import type { Caller } from '../../access/caller.ts'
 import { laterOf } from '../../clock.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
+import { tellEvents } from '../../events/event-writing.ts'
+import { eventsOf, type Facts } from './events.ts'
 import { type CountChange, countChanges, isMerchantsTurn } from './kept-for-lists.ts'
 import type { BankState, CampaignState, Change, Decision } from './lifecycle.ts'
 
@@ -229,8 +231,8 @@ export async function tellSegmentChanged(
   await tellBanks(transaction, [], [given.bankId], [])
 }
 
-/** `notes` come before the moves of the decision. */
-export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: readonly Note[] }
+/** `notes` come before the moves of the decision; `facts` are what events tell besides. */
+export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: readonly Note[]; facts?: Facts }
 
 /**
  * Writes decisions about campaigns that this transaction has locked. A campaign whose decision changes no state gets a new version
@@ -278,6 +280,10 @@ export async function writeDecisions(
   const bankSteps = steps.filter(({ subject }) => subject !== 'campaign')
   if (row?.campaigns !== decided.length || row.banks !== bankSteps.length)
     throw new Error('A decision was made about a state that is not there: the campaign was not locked')
+  await tellEvents(
+    transaction,
+    decided.flatMap((one, index) => eventsOf(one, after[index] ?? one.campaign)),
+  )
   await tellBanks(
     transaction,
     decided.map(({ campaign }) => campaign.cashbackId),

@@ -8,6 +8,8 @@ export const orderStatuses = ['reserved', 'confirmed', 'cancelled', 'expired'] a
 export type OrderStatus = (typeof orderStatuses)[number]
 
 export const reservationMinutes = 15
+/** So long before its end a reservation is told to be expiring. */
+export const expiringMinutes = 5
 
 export const triggers = ['confirm', 'cancel'] as const
 export type Trigger = (typeof triggers)[number]

@@ -4,9 +4,10 @@
  */
 
 import type { Queryable, Statement } from '../../db/database.ts'
+import { orderText, orderTextJoins, tellingEvents } from '../../events/event-writing.ts'
 import { tell } from '../../events/tell.ts'
 import type { DeliveryMode } from '../../partners/delivery-modes.ts'
-import type { OrderStatus } from './lifecycle.ts'
+import { expiringMinutes, type OrderStatus } from './lifecycle.ts'
 
 export const mailStates = ['sending', 'sent', 'unknown', 'failed'] as const
 export type MailState = (typeof mailStates)[number]
@@ -238,6 +239,21 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
 }
 
 const expiredAtOnce = 1_000
+/**
+ * Up to which end reservations were told to be expiring (expiring.ts). Locked before any order is, so that it does not move meanwhile:
+ * what ends before it was told is told by whoever marks it, in this order.
+ */
+const warnedUpTo = `
+  warned_up_to as materialized (select reached from event_positions where name = 'order.expiring' for share)`
+const isWarnedKnown = '(select reached from warned_up_to) is not null'
+const warnFirst = `
+  late as (
+    select o.bank_id, o.reserved_until - interval '${expiringMinutes} minutes' as at, ${orderText(`'reserved'`)} as text
+    from expired o ${orderTextJoins} where o.reserved_until > (select reached from warned_up_to) and o.bank_id is not null
+  ), warned as (
+    ${tellingEvents({ type: 'order.expiring', from: 'late', to: { bank: 'bank_id' }, at: 'at', text: 'text' })} returning 1
+  )`
+const afterWarning = 'expired cross join (select count(*) from warned) as first'
 /** `ended_by` says that it is told by the statement itself (migration 0026). */
 const markExpired = `update orders set status = 'expired', ended_by = 'clock'`
 
@@ -252,15 +268,15 @@ export async function expire(database: Queryable, now: Date): Promise<boolean> {
     {
       name: 'esim.expire',
       text: `
-        with lapsed as materialized (
-          select order_id from orders where status = 'reserved' and reserved_until <= $1
+        with ${warnedUpTo}, lapsed as materialized (
+          select order_id from orders where status = 'reserved' and reserved_until <= $1 and ${isWarnedKnown}
           order by reserved_until limit $2 for update skip locked
         ), expired as (
           ${markExpired} where order_id = any(array(select order_id from lapsed)) and ${isReserved}
-          returning order_id, bank_id, profile_id, tariff_id
-        ), returned as (
+          returning *
+        ), ${warnFirst}, returned as (
           insert into returned_profiles (profile_id, tariff_id) select profile_id, tariff_id from expired on conflict do nothing
-        ), told as (${tell('order.expired', 'expired')}
+        ), told as (${tell('order.expired', afterWarning)}
         )
         select from expired`,
     },
@@ -275,10 +291,10 @@ export async function expireOrder(database: Queryable, orderId: string, now: Dat
     {
       name: 'esim.expire-order',
       text: `
-        with expired as (
-          ${markExpired} where order_id = $1 and ${isReserved} and reserved_until <= $2
-          returning order_id, bank_id, profile_id, tariff_id
-        ), told as (${tell('order.expired', 'expired')}
+        with ${warnedUpTo}, expired as (
+          ${markExpired} where order_id = $1 and ${isReserved} and reserved_until <= $2 and ${isWarnedKnown}
+          returning *
+        ), ${warnFirst}, told as (${tell('order.expired', afterWarning)}
         )
         insert into returned_profiles (profile_id, tariff_id) select profile_id, tariff_id from expired on conflict do nothing`,
     },
@@ -335,13 +351,21 @@ export async function claimMail(database: Queryable, orderId: string, now: Date)
   return claimed === 1
 }
 
-export async function recordMail(database: Queryable, orderId: string, outcome: MailState, now: Date): Promise<void> {
+/** @param at by the clock of the rules */
+export async function recordMail(database: Queryable, orderId: string, outcome: MailState, at: Date): Promise<void> {
   await database.execute(
     {
       name: 'esim.record-mail',
-      text: `update orders set mail = $2, mail_at = $3 where order_id = $1 and mail = 'sending'`,
+      text: `
+        with recorded as (
+          update orders set mail = $2, mail_at = $3 where order_id = $1 and mail = 'sending' returning *
+        ), texts as (
+          select o.bank_id, left(text, -1) || ',"emailDelivery":"' || $2::text || '"}' as text
+          from recorded o ${orderTextJoins} cross join lateral (select ${orderText()} as text) as texts
+        )
+        ${tellingEvents({ type: 'order.email_delivery', from: 'texts', to: { bank: 'bank_id' }, at: '$3::timestamptz', text: 'text' })}`,
     },
-    [orderId, outcome, now],
+    [orderId, outcome, at],
   )
 }
 

@@ -1,0 +1,132 @@
+/** Which events a decision about a campaign is told by, to whom and in which order (docs/contract/events.md, "Types"). Pure. */
+import type { EventTypeName } from '../../events/catalogue.ts'
+import type { ToldEvent } from '../../events/event-writing.ts'
+import { roundedCustomers } from '../../segments/rounded-customers.ts'
+import type { BankStatus, CampaignStatus, Change, ReportingStage, Trigger } from './lifecycle.ts'
+import type { Decided, LockedCampaign, Note } from './moves-store.ts'
+
+/** What a writer knows of a change beside its states. */
+export type Facts = { reportId?: string; differences?: number; terminalsAdded?: number }
+
+const ofStatus: Record<CampaignStatus, EventTypeName> = {
+  awaitingBankApproval: 'campaign.awaiting_banks',
+  awaitingMerchantApproval: 'campaign.awaiting_merchant',
+  approved: 'campaign.approved',
+  active: 'campaign.started',
+  awaitingCompensationConfirmation: 'campaign.ended',
+  awaitingCompensationPayment: 'campaign.payment_due',
+  paymentConfirmed: 'campaign.paid',
+  compensationReceived: 'campaign.compensation_received',
+  completed: 'campaign.completed',
+  declined: 'campaign.declined',
+  expired: 'campaign.expired',
+  deleted: 'campaign.deleted',
+}
+const ofPart: Record<BankStatus, EventTypeName> = {
+  pending: 'participation.invited',
+  approved: 'participation.approved',
+  declined: 'participation.declined',
+  expired: 'participation.expired',
+}
+const ofReporting: Partial<Record<Trigger, EventTypeName>> = {
+  end: 'reconciliation.started',
+  'upload-bank-report': 'reconciliation.bank_report_uploaded',
+  'upload-merchant-report': 'reconciliation.merchant_report_uploaded',
+  'accept-report': 'reconciliation.accepted',
+  settle: 'reconciliation.settled',
+  acknowledge: 'reconciliation.acknowledged',
+}
+
+/**
+ * The events of one decision: first of the campaign, then of the banks' parts in the order of the request.
+ *
+ * @param after the campaign with the decision's changes
+ */
+export function eventsOf({ decision, notes = [], facts = {} }: Decided, after: LockedCampaign): ToldEvent[] {
+  const { changes } = decision
+  return [
+    ...notes.flatMap(note => (note.trigger === 'edit' ? editEvents(note, after, facts) : [])),
+    ...changes.flatMap(change => (change.subject === 'campaign' ? [campaignEvent(change, after)] : [])),
+    ...changes.flatMap(change => (change.subject === 'campaign' ? [] : [partEvent(change, after, facts)])),
+    ...segmentEvents(notes, after),
+  ]
+}
+
+const campaignData = ({ cashbackId, merchantId, createdByBankId, status, updatedAt }: LockedCampaign) => ({
+  cashbackId,
+  retailerId: merchantId,
+  createdByType: createdByBankId === null ? 'retailer' : 'bank',
+  status,
+  updatedAt: updatedAt.toISOString(),
+})
+const merchantOf = ({ merchantId }: LockedCampaign) => ({ merchants: [merchantId] })
+const banksOf = ({ banks }: LockedCampaign) => ({ banks: banks.map(({ bankId }) => bankId) })
+
+function campaignEvent(
+  { from, to, trigger }: Extract<Change, { subject: 'campaign' }>,
+  after: LockedCampaign,
+): ToldEvent {
+  const data = { ...campaignData(after), status: to }
+  const about = { at: after.updatedAt, ...banksOf(after), ...merchantOf(after) }
+  if (from === null) return { type: 'campaign.created', ...about, data }
+  return { type: ofStatus[to], ...about, data: { ...data, previousStatus: from, trigger } }
+}
+
+function partEvent(change: Exclude<Change, { subject: 'campaign' }>, after: LockedCampaign, facts: Facts): ToldEvent {
+  const { bankId } = change
+  const about = { at: after.updatedAt, banks: [bankId], ...merchantOf(after) }
+  const data = { ...campaignData(after), bankId }
+  if (change.subject === 'reporting')
+    return { type: reportingType(change.trigger), ...about, data: { ...data, ...stageData(change.to, facts) } }
+  const { from, to } = change
+  const type = to === null ? 'participation.withdrawn' : ofPart[to]
+  return { type, ...about, data: { ...data, bankStatus: to, previousBankStatus: from } }
+}
+
+function reportingType(trigger: Trigger): EventTypeName {
+  const type = ofReporting[trigger]
+  if (type === undefined) throw new Error(`No event tells of a reconciliation that moves by ${trigger}`)
+  return type
+}
+
+const stageData = (stage: ReportingStage, { reportId, differences = 0 }: Facts) =>
+  reportId === undefined ? { stage } : { stage, reportId, differences }
+
+/** Which banks are invited is told to the merchant alone. */
+function editEvents(
+  { changes }: Extract<Note, { trigger: 'edit' }>,
+  after: LockedCampaign,
+  { terminalsAdded = 0 }: Facts,
+): ToldEvent[] {
+  const names = Object.keys(changes)
+  const forBanks = names.filter(name => name !== 'participantsIds')
+  const updated = (changedFields: string[]) => ({
+    type: 'campaign.updated' as const,
+    at: after.updatedAt,
+    data: { ...campaignData(after), changedFields, terminalsAdded },
+  })
+  return [
+    { ...updated(names), ...merchantOf(after) },
+    ...(forBanks.length > 0 ? [{ ...updated(forBanks), ...banksOf(after) }] : []),
+  ]
+}
+
+/** A bank gets its exact count, the merchant rounded ones. */
+function segmentEvents(notes: readonly Note[], after: LockedCampaign): ToldEvent[] {
+  const parts = notes.flatMap(({ trigger, bankId, changes }) => {
+    const count = trigger === 'segment' ? changes.customersCount?.[1] : undefined
+    return typeof count === 'number' && bankId !== null ? [{ bankId, customersCount: count }] : []
+  })
+  if (!notes.some(({ trigger }) => trigger === 'segment')) return []
+  const banks = parts.map(({ bankId, customersCount }) => ({
+    bankId,
+    customersCount: roundedCustomers(customersCount),
+  }))
+  const customersCount = banks.reduce((sum, bank) => sum + bank.customersCount, 0)
+  const formed = (data: object) =>
+    ({ type: 'segment.formed', at: after.updatedAt, data: { ...campaignData(after), ...data } }) as const
+  return [
+    { ...formed({ customersCount, banks }), ...merchantOf(after) },
+    ...parts.map(part => ({ ...formed({ customersCount: part.customersCount }), banks: [part.bankId] })),
+  ]
+}

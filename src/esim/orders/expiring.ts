@@ -1,0 +1,47 @@
+/** Tells banks of reservations that end in a few minutes (docs/contract/events.md, "Types"). */
+import type { Database } from '../../db/database.ts'
+import { orderText, orderTextJoins, tellingEvents } from '../../events/event-writing.ts'
+import { expiringMinutes } from './lifecycle.ts'
+
+const toldAtOnce = 1_000
+
+/**
+ * Tells of a piece of the reservations whose end has come near, from where the piece before ended. Those that are being confirmed or
+ * cancelled are passed over.
+ *
+ * @returns whether there may be more
+ */
+export function tellExpiring(database: Database, now: Date): Promise<boolean> {
+  const until = new Date(now.getTime() + expiringMinutes * 60_000)
+  return database.transaction(async transaction => {
+    // Locked first: whoever marks a reservation as expired asks how far this has come.
+    const [position] = await transaction.query<{ reached: Date }>(
+      `select reached from event_positions where name = 'order.expiring' for update skip locked`,
+    )
+    if (!position) return false
+    const [told] = await transaction.query<{ orders: number }>(expiringStatement, [position.reached, until, toldAtOnce])
+    return told?.orders === toldAtOnce
+  })
+}
+
+/** A clock that was set back (in a sandbox) takes the position with it. */
+const expiringStatement = {
+  name: 'esim.tell-expiring',
+  text: `
+    with due as materialized (
+      select reserved_until from orders
+      where status = 'reserved' and reserved_until > $1 and reserved_until <= $2 order by reserved_until limit $3
+    ), reached as materialized (
+      select case when (select count(*) from due) = $3 then (select max(reserved_until) from due) else $2::timestamptz end as reached
+    ), expiring as materialized (
+      select o.*, o.reserved_until - interval '${expiringMinutes} minutes' as at from orders o
+      where status = 'reserved' and bank_id is not null and reserved_until > $1
+        and reserved_until <= (select reached from reached) order by reserved_until for update skip locked
+    ), texts as (select o.bank_id, o.at, ${orderText(`'reserved'`)} as text from expiring o ${orderTextJoins}
+    ), told as (${tellingEvents({ type: 'order.expiring', from: 'texts', to: { bank: 'bank_id' }, at: 'at', text: 'text' })}
+    ), moved as (
+      update event_positions set reached = (select reached from reached)
+      where name = 'order.expiring' and reached is distinct from (select reached from reached)
+    )
+    select count(*)::int as orders from due`,
+}

@@ -1,0 +1,110 @@
+/**
+ * Tells when a tariff can be sold again or no more, and when its stock gets low (docs/contract/events.md, "Types"): once it has stayed
+ * so for a while, so that a tariff which sells its last profile again and again alarms nobody.
+ */
+import type { Clock } from '../../clock.ts'
+import type { Database } from '../../db/database.ts'
+import { type ToldEvent, tellEvents } from '../../events/event-writing.ts'
+import { findFree } from '../orders/store.ts'
+import { type DeskTariff, readStockDesk, type StockLevel } from './desk.ts'
+
+type Deps = { database: Database; clock: Clock }
+
+const availabilityHolds = '30 seconds'
+const levelHolds = '60 seconds'
+/** One look at a time, in whatever process. */
+const lockText = (name: string) => `select pg_try_advisory_xact_lock(hashtext('perkline.${name}')) as taken`
+
+/** Looks at every tariff: no profile is counted, each is a few probes of an index. The first look at one is what it is compared with. */
+export async function tellAvailability({ database, clock }: Deps): Promise<false> {
+  const now = clock.now()
+  const tariffs = await database.query<{ tariffId: number }>('select tariff_id as "tariffId" from tariffs')
+  const free = await findFree(database, new Map(tariffs.map(({ tariffId }) => [tariffId, null])), now)
+  await database.transaction(async transaction => {
+    const [lock] = await transaction.query<{ taken: boolean }>(lockText('availability'))
+    if (!lock?.taken) return
+    const turned = await transaction.query<TurnedTariff>(availabilityText, [[...free.keys()], now])
+    const events = turned.map(
+      ({ banks, ...data }): ToldEvent => ({ type: 'tariff.availability_changed', at: now, banks, data }),
+    )
+    await tellEvents(transaction, events)
+  })
+  return false
+}
+
+type TurnedTariff = { operatorCode: string; tariffCode: string; available: boolean; banks: string[] }
+
+const availabilityText = `
+  with present as materialized (
+    select t.tariff_id, t.code, m.code as operator_code, m.mobile_operator_id,
+           t.on_sale and m.status = 'active' and t.tariff_id = any($1::int[]) as available
+    from tariffs t join mobile_operators m using (mobile_operator_id)
+  ), first as (
+    insert into told_availability (tariff_id, told) select tariff_id, available from present on conflict do nothing
+  ), back as (
+    update told_availability a set other_since = null from present p
+    where a.tariff_id = p.tariff_id and a.told = p.available and a.other_since is not null
+  ), other as (
+    update told_availability a set other_since = $2 from present p
+    where a.tariff_id = p.tariff_id and a.told <> p.available and (a.other_since is null or a.other_since > $2)
+  ), turned as (
+    update told_availability a set told = p.available, other_since = null from present p
+    where a.tariff_id = p.tariff_id and a.told <> p.available and a.other_since <= $2::timestamptz - interval '${availabilityHolds}'
+    returning p.*
+  )
+  select operator_code as "operatorCode", code as "tariffCode", available, array(
+    select b.bank_id from banks b where b.esim_all_operators or exists (
+      select from bank_mobile_operators o where o.bank_id = b.bank_id and o.mobile_operator_id = turned.mobile_operator_id)
+    order by b.bank_id) as banks
+  from turned order by tariff_id`
+
+const ofLevel = { enough: 'stock.enough', low: 'stock.low', out: 'stock.out' } as const satisfies Record<
+  StockLevel,
+  string
+>
+
+/** Compares the levels of the stock desk with what the platform was last told. */
+export async function tellStockLevels({ database, clock }: Deps): Promise<false> {
+  const desk = await readStockDesk({ database, clock })
+  const now = clock.now()
+  await database.transaction(async transaction => {
+    const [lock] = await transaction.query<{ taken: boolean }>(lockText('stock'))
+    if (!lock?.taken) return
+    const turned = await transaction.query<{ n: number }>(levelText, [
+      desk.map(({ operatorCode }) => operatorCode),
+      desk.map(({ tariffCode }) => tariffCode),
+      desk.map(({ level }) => level),
+      now,
+    ])
+    await tellEvents(
+      transaction,
+      turned.flatMap(({ n }) => desk.slice(n - 1, n)).map(tariff => levelEvent(tariff, now)),
+    )
+  })
+  return false
+}
+
+function levelEvent({ operatorCode, tariffCode, free, daysOfCover, level }: DeskTariff, now: Date): ToldEvent {
+  return { type: ofLevel[level], at: now, platform: true, data: { operatorCode, tariffCode, free, daysOfCover } }
+}
+
+const sameTariff = 's.operator_code = p.operator_code and s.tariff_code = p.tariff_code'
+const levelText = `
+  with present as materialized (
+    select * from unnest($1::text[], $2::text[], $3::text[]) with ordinality as p (operator_code, tariff_code, level, n)
+  ), first as (
+    insert into told_stock (operator_code, tariff_code, told) select operator_code, tariff_code, level from present
+    on conflict do nothing
+  ), back as (
+    update told_stock s set other = null, other_since = null from present p
+    where ${sameTariff} and s.told = p.level and s.other is not null
+  ), other as (
+    update told_stock s set other = p.level, other_since = $4 from present p
+    where ${sameTariff} and s.told <> p.level and (s.other is distinct from p.level or s.other_since > $4)
+  ), turned as (
+    update told_stock s set told = p.level, other = null, other_since = null from present p
+    where ${sameTariff} and s.told <> p.level and s.other = p.level
+      and s.other_since <= $4::timestamptz - interval '${levelHolds}'
+    returning p.n
+  )
+  select n::int from turned order by n`

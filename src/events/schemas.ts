@@ -1,0 +1,147 @@
+/** The shapes of what events carry in `data`. From these come types, the answer of `GET /event-types`, and the API's document. */
+import Type, { type TProperties, type TSchema } from 'typebox'
+import { bankStatuses, campaignStatuses, reportingStages } from '../campaigns/lifecycle/lifecycle.ts'
+
+const closed = { additionalProperties: false }
+export const text = (description: string, example: string) => Type.String({ description, examples: [example] })
+export const id = (description: string, example = '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11') =>
+  Type.String({ format: 'uuid', description, examples: [example] })
+export const instant = (description: string, example = '2026-11-22T08:15:00.000Z') =>
+  Type.String({ format: 'date-time', description, examples: [example] })
+export const count = (description: string, example = 1) =>
+  Type.Integer({ minimum: 0, description, examples: [example] })
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const word = (words: readonly string[], description: string) =>
+  Type.String({ enum: [...words], description, examples: [words[0] ?? ''] })
+export const shape = (description: string, properties: TProperties) =>
+  Type.Object(properties, { ...closed, description })
+
+const operatorCode = text('Code of the mobile operator', 'kyivstar')
+const tariffCode = text('Code of the tariff', 'eu-10gb')
+
+const order = {
+  orderId: id('The order'),
+  externalId: text('The bank’s own identifier of the order', 'payment-42'),
+  operatorCode,
+  tariffCode,
+  status: word(['reserved', 'confirmed', 'cancelled', 'expired'], 'As of the change'),
+  price: text('Decimal text with 2 places, as shown at the reservation', '399.00'),
+  currency: text('ISO 4217 code', 'UAH'),
+  createdAt: instant('When the order was made', '2026-11-22T08:00:00.000Z'),
+  reservedUntil: instant('End of the reservation'),
+  confirmedAt: orNull(instant('When it was confirmed')),
+  cancelledAt: orNull(instant('When it was cancelled')),
+  paymentReference: orNull(text('The bank’s reference of the payment, as sent with the confirm', 'PR-9')),
+}
+const campaign = {
+  cashbackId: id('The campaign'),
+  retailerId: id('The merchant'),
+  createdByType: word(['retailer', 'bank'], 'Who made it'),
+  status: word(campaignStatuses, 'As of the change'),
+  updatedAt: instant('When the campaign changed'),
+}
+const bankId = id('The bank whose part it is')
+const reporting = { ...campaign, bankId, stage: word(reportingStages, 'Where the bank’s reconciliation stands') }
+const upload = {
+  ...reporting,
+  reportId: id('The report'),
+  differences: count('Differences between the reports and against the terms, in all', 3),
+}
+const endpoint = {
+  endpointId: id('The endpoint'),
+  reason: orNull(word(['partner', 'operator', 'gone', 'failing'], 'Why it is disabled; null: it is not')),
+  failingSince: orNull(instant('Since when every attempt has failed')),
+}
+const totals = shape('The sums of one currency', {
+  currency: text('ISO 4217 code', 'UAH'),
+  sales: count('Number of sales'),
+  salesAmount: text('Decimal text', '399.00'),
+  credits: count('Number of credits', 0),
+  creditsAmount: text('Decimal text', '0.00'),
+  gross: text('Decimal text', '399.00'),
+  commission: text('Decimal text', '0.00'),
+  net: text('Decimal text', '399.00'),
+})
+const stock = {
+  operatorCode,
+  tariffCode,
+  free: count('Profiles that can be sold', 12),
+  daysOfCover: orNull(Type.Number({ description: 'How long they last at the pace of the last days', examples: [3.5] })),
+}
+const hash = (description: string) =>
+  text(description, '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08')
+
+export const shapes = {
+  order: shape('The order as of the change', order),
+  emailDelivery: shape('The order, and what became of the QR e-mail', {
+    ...order,
+    emailDelivery: word(['sent', 'unknown', 'failed'], 'Outcome of the e-mail'),
+  }),
+  availability: shape('Whether a tariff can be sold', {
+    operatorCode,
+    tariffCode,
+    available: Type.Boolean({ description: 'A profile is free, and the tariff is on sale' }),
+  }),
+  catalogue: shape('What the bank is to read anew', {
+    operatorCodes: Type.Array(operatorCode, { description: 'Mobile operators that changed' }),
+    tariffs: Type.Array(shape('A tariff', { operatorCode, tariffCode }), {
+      description: 'Tariffs that changed, the first 100',
+    }),
+    truncated: Type.Boolean({ description: 'More changed than is listed' }),
+  }),
+  campaign: shape('The campaign as of the change', campaign),
+  campaignMoved: shape('The campaign as of the change', {
+    ...campaign,
+    previousStatus: word(campaignStatuses, 'The status before'),
+    trigger: text('What caused it, a word of the history. An open list', 'confirm'),
+  }),
+  campaignUpdated: shape('The campaign, and which of its fields an edit changed', {
+    ...campaign,
+    changedFields: Type.Array(text('Name of a field', 'dateTo'), { description: 'Fields that have another value now' }),
+    terminalsAdded: count('Terminals that the edit added', 0),
+  }),
+  participation: shape('The campaign, and the part of one bank', {
+    ...campaign,
+    bankId,
+    bankStatus: orNull(word(bankStatuses, 'The bank’s part now; null: it is not invited any more')),
+    previousBankStatus: orNull(word(bankStatuses, 'The bank’s part before; null: it had none')),
+  }),
+  reporting: shape('The campaign, and the reconciliation with one bank', reporting),
+  upload: shape('The campaign, and a report that was uploaded', upload),
+  segment: shape('The campaign, and the size of its segment', {
+    ...campaign,
+    customersCount: count('Customers in the segment. To a merchant: the sum of `banks`', 120),
+    banks: Type.Optional(
+      Type.Array(shape('A bank’s part', { bankId, customersCount: count('Down to tens, and 0 below 20', 120) }), {
+        description: 'To a merchant only',
+      }),
+    ),
+  }),
+  terminals: shape('How a merchant’s terminals changed', {
+    retailerId: id('The merchant'),
+    added: count('Terminals that are new'),
+    removed: count('Terminals that are gone', 0),
+    total: count('Terminals now', 12),
+  }),
+  credential: shape('A credential, without its secret', {
+    clientId: text('The credential', 'pk_alpha_1'),
+    label: text('Its name', 'production backend'),
+    role: text('Its role', 'ADMIN'),
+    previousValidUntil: orNull(instant('Until when the secret before works, too')),
+  }),
+  endpoint: shape('A webhook endpoint', endpoint),
+  statement: shape('A closed statement', {
+    statementId: id('The statement'),
+    number: count('Its number'),
+    day: Type.String({ format: 'date', description: 'Its day', examples: ['2026-11-22'] }),
+    totals: Type.Array(totals, { description: 'By currency' }),
+  }),
+  checkpoint: shape('The head of the audit log', {
+    at: instant('When it was made'),
+    hash: hash('Of the whole log, hexadecimal'),
+    accountSeq: count('Number of the account’s last entry', 41),
+    accountHash: hash('Of the account’s own entries, hexadecimal'),
+  }),
+  stock: shape('The stock of a tariff', stock),
+  ping: shape('Nothing but a sign of life', {}),
+} as const satisfies Record<string, TSchema>

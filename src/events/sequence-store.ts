@@ -1,0 +1,102 @@
+/**
+ * The tick that makes events of what the outbox tells: it numbers them in each account's feed and stores them as readers get them, in
+ * one statement. One tick runs at a time, so numbers have no hole, and whoever has seen one never sees a new event below it.
+ */
+import { platformAccountId } from '../access/caller.ts'
+import type { Database, Queryable } from '../db/database.ts'
+import { eventKind, orderText, orderTextJoins } from './event-writing.ts'
+import { type Piece, tickInOrder } from './tick-store.ts'
+
+/** Rows of the outbox in a tick; one may tell of an order of each of many requests, or tell hundreds of banks. */
+const tickRows = 1_000
+const daysAhead = 3
+
+const ofOrders = `
+  select s.outbox_id, subject.n, s.kind as type, 'bank' as account_type, o.bank_id as account_id, ${orderText()} as data,
+         case s.kind when 'order.confirmed' then o.confirmed_at when 'order.cancelled' then o.cancelled_at else o.reserved_until end as at
+  from seen s cross join unnest(s.subjects) with ordinality as subject (order_id, n)
+  cross join lateral (select * from orders where order_id = subject.order_id offset 0) as o ${orderTextJoins}
+  where s.kind in ('order.confirmed', 'order.cancelled', 'order.expired') and o.bank_id is not null`
+
+const ofOthers = `
+  select s.outbox_id, r.n, s.data->>'type', r.account_type, r.account_id, s.data->>'text', (s.data->>'at')::timestamptz
+  from seen s cross join lateral (
+    select 'bank' as account_type, id::uuid as account_id, n
+    from jsonb_array_elements_text(s.data->'banks') with ordinality as banks (id, n)
+    union all
+    select 'retailer', id::uuid, n from jsonb_array_elements_text(s.data->'merchants') with ordinality as merchants (id, n)
+    union all
+    select 'platform', '${platformAccountId}', 1 where (s.data->'platform')::boolean
+  ) as r
+  where s.kind = '${eventKind}'`
+
+/** The last sequence of the account of `f` (feeds), by the index of its newest day. */
+export const lastSequence = `coalesce((
+  select newest.sequence from (
+    select day from feed_days d where d.account_type = f.account_type and d.account_id = f.account_id order by day desc limit 1
+  ) as d cross join lateral (
+    select sequence from events e where e.account_type = f.account_type and e.account_id = f.account_id and e.day = d.day
+    order by sequence desc limit 1) as newest
+), f.removed_through)`
+
+const sequenceText = ({ parts }: Piece): string => `
+  with ${parts}, told as materialized (${ofOrders} union all ${ofOthers}
+  ), accounts as materialized (
+    select f.*, ${lastSequence} as last from feeds f
+    join (select distinct account_type, account_id from told) as concerned using (account_type, account_id)
+  ), numbered as materialized (
+    select a.account_type, a.account_id, a.feed_id, t.type, t.at, t.data, until.at as recorded_at, uuid_at(until.at) as event_id,
+           a.last + row_number() over (partition by a.account_type, a.account_id order by t.outbox_id, t.n) as sequence
+    from told t join accounts a using (account_type, account_id) cross join until
+  ), inserted as (
+    insert into events (account_type, account_id, sequence, day, event_id, type, recorded_at, body)
+    select account_type, account_id, sequence, (recorded_at at time zone 'UTC')::date, event_id, type, recorded_at,
+      '{"id":"' || event_id || '","type":"' || type || '","timestamp":"' || instant_text(at) || '","sequence":' || sequence
+      || ',"feedId":"' || feed_id || '","mode":"' || (select mode from database_mode) || '","data":' || data || '}'
+    from numbered
+  ), days as (
+    insert into feed_days (account_type, account_id, day, first_sequence)
+    select account_type, account_id, (recorded_at at time zone 'UTC')::date, min(sequence) from numbered group by 1, 2, 3
+    on conflict do nothing
+  ), announced as materialized (
+    select pg_notify('perkline', 'events') where exists (select from numbered)
+  )
+  select (select count(*) from seen)::int as seen, (select count(*) from announced)::int as announced,
+    coalesce((select json_object_agg(type, n) from (select type, count(*) as n from numbered group by type) as counts), '{}') as counts`
+
+export type Sequenced = { mayBeMore: boolean; counts: Record<string, number> }
+
+/**
+ * Numbers a piece of what was told.
+ *
+ * @param waits for another process that is at it
+ * @returns how many events of each type; null when another process is at it
+ */
+export function sequenceEvents(database: Database, waits: boolean): Promise<Sequenced | null> {
+  return tickInOrder(database, 'events', { rows: tickRows, waits }, async (transaction, piece) => {
+    await ensurePartitions(transaction, 'events')
+    const [row] = await transaction.query<{ seen: number; counts: Record<string, number> }>(
+      sequenceText(piece),
+      piece.values,
+    )
+    return { mayBeMore: row?.seen === tickRows, counts: row?.counts ?? {} }
+  })
+}
+
+/** Makes the partitions of today and of the days to come, unless they are there. To be called by one process at a time. */
+export async function ensurePartitions(transaction: Queryable, table: 'events'): Promise<void> {
+  const missing = await transaction.query<{ day: string }>(
+    `select day::text from (
+       select ((now() at time zone 'UTC')::date + n) as day from generate_series(0, ${daysAhead}) as n
+     ) as days where to_regclass('${table}_' || to_char(day, 'YYYYMMDD')) is null order by day`,
+  )
+  for (const { day } of missing) {
+    const name = `${table}_${day.replaceAll('-', '')}`
+    await transaction.execute(`create table ${name} (like ${table} including all)`)
+    await transaction.execute(
+      `alter table ${table} attach partition ${name} for values from ('${day}') to ('${dayAfter(day)}')`,
+    )
+  }
+}
+
+const dayAfter = (day: string): string => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)

@@ -1,0 +1,124 @@
+/** Every change is told by its events, to the accounts that it concerns and no others, in feeds without a hole. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { Value } from 'typebox/value'
+import { platformAccountId } from '../../../src/access/caller.ts'
+import { eventTypes } from '../../../src/events/catalogue.ts'
+import { sequenceEvents } from '../../../src/events/sequence-store.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+type Stored = { account_type: string; account_id: string; sequence: number; type: string; body: string }
+let platform: TestPlatform
+let bank: string
+const operator = () => platform.config.operatorKey
+
+before(async () => {
+  platform = await startPlatform()
+  await platform.addStock('kyivstar', 'eu-10gb', 20)
+  bank = await platform.bankToken('alpha')
+})
+after(() => platform?.close())
+
+async function stored(): Promise<Stored[]> {
+  while ((await sequenceEvents(platform.platform.database, true))?.mayBeMore);
+  return platform.platform.database.query<Stored>('select * from events order by account_type, account_id, sequence')
+}
+const idOf = async (table: string, key: string, code: string): Promise<string> =>
+  (
+    await platform.platform.database.query<{ id: string }>(`select ${key} as id from ${table} where code = '${code}'`)
+  )[0]?.id as string
+const ofBank = async (code: string) => {
+  const id = await idOf('banks', 'bank_id', code)
+  return (await stored()).filter(event => event.account_id === id)
+}
+
+describe('feeds', () => {
+  test('an order is told to its bank: confirmed, cancelled, expiring and expired', async () => {
+    const reserve = async (externalId: string) =>
+      (
+        await platform.call('POST', '/esim/v1/orders', {
+          token: bank,
+          body: { operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId },
+        })
+      ).body.orderId as string
+    const [one, two, three] = [await reserve('o"1'), await reserve('o2'), await reserve('o3')]
+    const confirmed = await platform.call('POST', `/esim/v1/orders/${one}/confirm`, { token: bank, body: {} })
+    assert.equal(confirmed.status, 200, confirmed.text)
+    await platform.call('POST', `/esim/v1/orders/${two}/cancel`, { token: bank })
+    const moved = await platform.call('POST', '/sandbox/clock', { body: { advance: 'PT15M' } })
+    assert.equal(moved.status, 200, moved.text)
+    const events = (await ofBank('alpha'))
+      .map(({ body }) => JSON.parse(body))
+      .filter(({ type }) => type.startsWith('order'))
+    assert.deepEqual(
+      events.map(({ type, data }) => [type, data.orderId]),
+      [
+        ['order.confirmed', one],
+        ['order.cancelled', two],
+        ['order.expiring', three],
+        ['order.expired', three],
+      ],
+    )
+    assert.equal(events[0].data.price, '399.00')
+    assert.equal(events[0].data.externalId, 'o"1')
+    assert.equal(events[2].timestamp, new Date(Date.parse(events[3].timestamp) - 300_000).toISOString())
+    assert.equal(events[3].timestamp, events[3].data.reservedUntil)
+    assert.equal(events[2].data.status, 'reserved')
+  })
+
+  test('an apply and a credential are told', async () => {
+    const issued = (await ofBank('alpha')).find(({ type }) => type === 'credential.issued')
+    assert.ok(issued)
+    const { clientId } = JSON.parse(issued.body).data
+    const rotated = await platform.call('POST', `/admin/credentials/${clientId}/rotate`, {
+      token: operator(),
+      body: {},
+    })
+    assert.equal(rotated.status, 200, rotated.text)
+    await platform.call('POST', `/admin/credentials/${clientId}/revoke`, { token: operator() })
+    const types = (await ofBank('alpha')).map(({ type }) => type)
+    assert.deepEqual(
+      types.filter(type => type.startsWith('credential')),
+      ['credential.issued', 'credential.rotated', 'credential.revoked'],
+    )
+    assert.ok(types.includes('catalogue.changed'))
+    const platformTypes = (await stored())
+      .filter(({ account_id }) => account_id === platformAccountId)
+      .map(({ type }) => type)
+    assert.ok(platformTypes.includes('credential.revoked'))
+  })
+
+  test('availability is told once it has stayed so for 30 seconds', async () => {
+    await platform.call('POST', '/sandbox/clock', { body: { advance: 'PT1S' } })
+    await platform.addStock('kyivstar', 'empty', 1)
+    const advance = async (by: string) => {
+      await platform.call('POST', '/sandbox/clock', { body: { advance: by } })
+      return (await ofBank('gamma')).filter(({ type }) => type === 'tariff.availability_changed')
+    }
+    assert.deepEqual(await advance('PT20S'), [])
+    const [told, ...more] = await advance('PT15S')
+    assert.deepEqual(more, [])
+    assert.deepEqual(JSON.parse(told?.body ?? '').data, {
+      operatorCode: 'kyivstar',
+      tariffCode: 'empty',
+      available: true,
+    })
+    await advance('PT30S')
+    const stock = (await stored()).filter(({ type }) => type === 'stock.enough')
+    assert.equal(stock.length, 1)
+  })
+
+  test('feeds are dense, bodies are as the catalogue says', async () => {
+    const last = new Map<string, number>()
+    for (const { account_id, sequence, body } of await stored()) {
+      assert.equal(sequence, (last.get(account_id) ?? 0) + 1)
+      last.set(account_id, sequence)
+      const event = JSON.parse(body)
+      assert.equal(body, JSON.stringify(event))
+      assert.deepEqual(Object.keys(event), ['id', 'type', 'timestamp', 'sequence', 'feedId', 'mode', 'data'])
+      const type = eventTypes.find(({ type }) => type === event.type)
+      assert.ok(type, event.type)
+      assert.deepEqual([...Value.Errors(type.schema, event.data)], [], body)
+    }
+  })
+})
