@@ -23,7 +23,8 @@ declare module 'fastify' {
   }
 }
 
-type Keyed = { answers: Answers; scope: Scope; fingerprint: Buffer | null; kept: Answer | null }
+/** @property content of the body that has arrived so far */
+type Keyed = { answers: Answers; scope: Scope; content: Hash; fingerprint: Buffer | null; kept: Answer | null }
 
 /** For the `config` of a route. */
 export const idempotent = { idempotent: true }
@@ -72,7 +73,8 @@ export function takeKeys(app: FastifyInstance, answers: Answers): void {
     if (key === null) {
       return done(new DomainError('invalid', [broken('Idempotency-Key', 'idempotency-key')]))
     }
-    request.keyed = { answers, scope: scopeOf(request, request.caller, key), fingerprint: null, kept: null }
+    const scope = scopeOf(request, request.caller, key)
+    request.keyed = { answers, scope, content: createHash('sha256'), fingerprint: null, kept: null }
     done()
   })
   // Nearly all requests have no key: they do not wait for a promise.
@@ -86,22 +88,27 @@ async function answerKept(request: FastifyRequest, reply: FastifyReply, keyed: K
   if (request.routeOptions.config.longUpload)
     return isTrial(request) ? undefined : keyed.answers.requireIdle(keyed.scope)
   // A body that is absent went through no parser.
-  if (keyed.fingerprint === null) await seeBody(request, Buffer.alloc(0))
+  if (keyed.fingerprint === null) await findKeptAnswer(request)
   if (keyed.kept) return sendOutcome(reply, { answer: keyed.kept, isReplayed: true })
 }
 
+/** To be told of each piece of a body as it arrives. */
+export function noteBody(request: FastifyRequest, piece: Buffer): void {
+  request.keyed?.content.update(piece)
+}
+
 /**
- * To be told of the bytes of a body before they are parsed.
+ * Looks for the answer of an earlier request once the body has arrived.
  *
- * @returns false when there is an answer already, and the body need not be parsed
+ * @returns true when there is one, and the body need not be parsed
  * @throws DomainError 'request-in-progress', 'key-reused'
  */
-export async function seeBody(request: FastifyRequest, body: Buffer): Promise<boolean> {
+export async function findKeptAnswer(request: FastifyRequest): Promise<boolean> {
   const { keyed } = request
-  if (keyed === null) return true
-  keyed.fingerprint = fingerprintOf(request, createHash('sha256').update(body).digest('hex'))
+  if (keyed === null) return false
+  keyed.fingerprint = fingerprintOf(request, keyed.content.digest('hex'))
   keyed.kept = await keyed.answers.find(keyed.scope, keyed.fingerprint)
-  return keyed.kept === null
+  return keyed.kept !== null
 }
 
 const isTrial = ({ query }: FastifyRequest): boolean => String((query as { dryRun?: unknown }).dryRun) === 'true'

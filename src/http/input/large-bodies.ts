@@ -5,8 +5,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createTurns, type Turns } from '../../work/turns.ts'
 import { leaving } from '../answer/leaving.ts'
-import { seeBody } from '../idempotency.ts'
+import { findKeptAnswer } from '../idempotency.ts'
 import { accountOf } from '../limits/account.ts'
+import { gatherBody } from './gathered-body.ts'
 import { countValues, type JsonBounds, readJson } from './json.ts'
 import { readJsonAside } from './json-pieces.ts'
 import { refuseLateBody } from './late-body.ts'
@@ -51,19 +52,18 @@ export function readBodies(app: FastifyInstance): void {
     return isLarge(request) ? waitForTurn(request, reply) : done()
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, body: Buffer<ArrayBuffer>) => {
-      if (!(await seeBody(request, body))) return {}
-      const { config, schema } = request.routeOptions
-      const { jsonBounds: bounds, asideReader: reader } = config
-      if (body.length <= largeBytes && countValues(body, bounds) <= fewValues) return readJson(body, bounds)
-      const reply = replies.get(request)
-      if (!request.hasBodyTurn && reply) await takeTurn(turns, request, reply)
-      return readJsonAside(body, { bounds, schema: Object(schema?.body), reader })
-    },
-  )
+  const parse = async (request: FastifyRequest, body: Buffer<ArrayBuffer>): Promise<unknown> => {
+    if (request.keyed && (await findKeptAnswer(request))) return {}
+    const { config, schema } = request.routeOptions
+    const { jsonBounds: bounds, asideReader: reader } = config
+    if (body.length <= largeBytes && countValues(body, bounds) <= fewValues) return readJson(body, bounds)
+    const reply = replies.get(request)
+    if (!request.hasBodyTurn && reply) await takeTurn(turns, request, reply)
+    return readJsonAside(body, { bounds, schema: Object(schema?.body), reader })
+  }
+  app.addContentTypeParser('application/json', (request, payload, done) => {
+    gatherBody(request, payload, body => parse(request, body).then(value => done(null, value), done), done)
+  })
 }
 
 async function takeTurn(turns: Turns, request: FastifyRequest, reply: FastifyReply): Promise<void> {

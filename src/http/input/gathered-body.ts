@@ -1,0 +1,51 @@
+/** Bodies are put together while they arrive: joining 16 MiB at the end would hold up the other requests for 10 ms. */
+import type { IncomingMessage } from 'node:http'
+import { errorCodes, type FastifyRequest } from 'fastify'
+import { noteBody } from '../idempotency.ts'
+
+/** Smaller ones share their memory with others (`Buffer.poolSize`). */
+const leastOfOwn = 4096
+
+/**
+ * @param given gets the whole body; of a large one it may hand over the memory
+ * @param failed gets the error to answer with: the body is longer than the route takes, or not as long as was announced
+ */
+export function gatherBody(
+  request: FastifyRequest,
+  payload: IncomingMessage,
+  given: (body: Buffer<ArrayBuffer>) => void,
+  failed: (error: Error) => void,
+): void {
+  const announced = Number(request.headers['content-length'] ?? Number.NaN)
+  const { bodyLimit = 0 } = request.routeOptions
+  if (announced > bodyLimit) {
+    failed(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
+    return
+  }
+  const body = memoryOf(Number.isNaN(announced) ? bodyLimit : announced)
+  let length = 0
+  const stop = () => payload.off('data', take).off('end', finish).off('error', breakOff)
+  const fail = (error: Error): void => {
+    stop()
+    failed(error)
+  }
+  const breakOff = (error: Error): void => fail(Object.assign(error, { statusCode: 400 }))
+  const take = (piece: Buffer): void => {
+    if (length + piece.length > body.length) fail(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
+    else {
+      noteBody(request, piece)
+      length += piece.copy(body, length)
+    }
+  }
+  const finish = (): void => {
+    stop()
+    if (Number.isNaN(announced) || length === announced) given(body.subarray(0, length))
+    else failed(new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH())
+  }
+  payload.on('data', take).on('end', finish).on('error', breakOff)
+  payload.resume()
+}
+
+/** Costs nothing where nothing is written to. */
+const memoryOf = (bytes: number): Buffer<ArrayBuffer> =>
+  bytes < leastOfOwn ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes)
