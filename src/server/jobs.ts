@@ -15,8 +15,10 @@ import { sequenceEvents } from '../events/sequence-store.ts'
 import { emptyOldSlots } from '../events/tick-store.ts'
 import type { Answers } from '../idempotency/answers.ts'
 import { type RetentionDays, removeOld } from '../retention/removal.ts'
+import { type ClosingDeps, closeStatements } from '../statements/closing.ts'
+import { makeLines } from '../statements/lines-store.ts'
 
-export type JobDeps = CampaignDeps & {
+export type JobDeps = CampaignDeps & ClosingDeps & {
   answers: Pick<Answers, 'forgetOld'>
   retention: RetentionDays
   /** Days that events are kept. */
@@ -34,6 +36,8 @@ export type JobObserver = {
 type Job = {
   name: string
   everyMs: number
+  /** How long the sandbox clock waits for it; left out: until nothing is due. */
+  waitedForMs?: number
   /**
    * Carries out a bounded piece of what is due.
    *
@@ -67,6 +71,8 @@ export const jobs: readonly Job[] = [
   { name: 'overlaps-ending', everyMs: 10_000, run: ({ database }) => tellOverlapsEnding(database) },
   { name: 'fold-sales', everyMs: 10_000, run: ({ database }) => foldSales(database) },
   { name: 'stock-levels', everyMs: 15_000, run: tellStockLevels },
+  { name: 'make-statement-lines', everyMs: 2_000, run: ({ database }) => makeLines(database) },
+  { name: 'close-statements', everyMs: 5_000, waitedForMs: 10_000, run: closeStatements },
   {
     name: 'empty-outbox',
     everyMs: 3_600_000,
@@ -101,9 +107,11 @@ export const jobs: readonly Job[] = [
 /** Carries out everything that is due now; what others have begun is done when it returns. */
 export async function runDue(deps: JobDeps): Promise<void> {
   for (const job of jobs) {
+    const giveUpAtMs = performance.now() + (job.waitedForMs ?? Number.POSITIVE_INFINITY)
+    const goesOn = async (waits: boolean) => (await job.run(deps, waits)) && performance.now() < giveUpAtMs
     // First what nobody is busy with, so that none of it is held while the rest is waited for.
-    while (await job.run(deps, false));
-    while (await job.run(deps, true));
+    while (await goesOn(false));
+    while (await goesOn(true));
   }
 }
 

@@ -20,6 +20,7 @@ export function createMetrics(sources: {
   countStock(): Promise<StockOfTariff[]>
   countHolders(): Promise<{ bank: string; reserved: number }[]>
   countWaiting(): Promise<{ rows: number; lagSeconds: number }>
+  lateSeconds(): Promise<number>
 }) {
   const registry = new Registry()
   const registers = [registry]
@@ -128,8 +129,24 @@ export function createMetrics(sources: {
     },
   })
 
+  const statements = new Counter({
+    name: 'perkline_statements_closed_total',
+    help: 'Daily statements that this process has closed',
+    registers,
+  })
+  new Gauge({
+    name: 'perkline_statements_late_seconds',
+    help: 'Age of the oldest day that should be closed and is not; 0: none',
+    registers,
+    async collect() {
+      const seconds = await sources.lateSeconds().catch(() => null)
+      if (seconds !== null) this.set(seconds)
+    },
+  })
+
   return {
     registry,
+    statementClosed: () => statements.inc(),
     reservation: (outcome: string) => reservations.inc({ outcome }),
     mail: (outcome: string) => mails.inc({ outcome }),
     token: (outcome: string) => tokens.inc({ outcome }),

@@ -37,6 +37,7 @@ import { createAnswers } from '../idempotency/answers.ts'
 import type { Logger } from '../log.ts'
 import { followSharedClock } from '../sandbox/operations.ts'
 import { isLoopback } from '../settings/loopback.ts'
+import { lateSeconds } from '../statements/closing.ts'
 import { countLapsed, findAuditState } from '../upkeep/state-store.ts'
 import { createLocalCounter } from '../work/local-counter.ts'
 import { type AppDeps, createApp } from './app.ts'
@@ -194,6 +195,7 @@ export async function createPlatform(
       countStock: () => readStockDesk({ database: inTheBackground, clock }),
       countHolders: () => countHolders(inTheBackground, clock.now()),
       countWaiting: () => countMostWaiting(inTheBackground),
+      lateSeconds: () => lateSeconds(inTheBackground, clock.now()),
     })
     const mailer = await createMailer(config, database, logger)
     closers.unshift(() => mailer.close())
@@ -239,7 +241,13 @@ export async function createPlatform(
       pending: { campaigns: config.pendingCampaigns, bytes: config.pendingCampaignMib * 1024 * 1024 },
     }
     const { retention } = config
-    const jobDeps = { ...campaigns, retention, eventDays: config.eventRetentionDays, observeEvents: metrics.events }
+    const jobDeps = {
+      ...campaigns,
+      retention,
+      eventDays: config.eventRetentionDays,
+      observeEvents: metrics.events,
+      observe: metrics,
+    }
     let jobs: { stop(): Promise<void> } | null = null
     const startOwnJobs = () => {
       if (!running.includes('worker')) return

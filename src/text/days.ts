@@ -36,6 +36,17 @@ export function dayOf(at: Date, timeZone: string): string {
   return dayName(at.getTime() + offsets(timeZone)(at.getTime()))
 }
 
+/** The instant at which a day of a time zone begins; the next day's where the zone skipped it. @param day `yyyy-mm-dd` */
+export function startOfDay(day: string, timeZone: string): Date {
+  return new Date(startOf(Date.parse(day), offsets(timeZone)))
+}
+
+/** @param day `yyyy-mm-dd` */
+export const dayAfter = (day: string, days = 1): string => dayName(Date.parse(day) + days * dayMs)
+
+/** Days from one to another, as the calendar has them. */
+export const daysFromTo = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / dayMs
+
 const dayName = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
 const isDay = (text: string): boolean =>

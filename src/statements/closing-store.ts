@@ -1,0 +1,211 @@
+/** All SQL that closes a statement: one transaction for each bank and day. */
+import { createHash } from 'node:crypto'
+import type { Queryable } from '../db/database.ts'
+import { type CurrencyTotal, commissionOf, lineRecord, lineSource } from './record.ts'
+
+const closingLock = 7_365_031
+
+/** Where a bank stands before its next statement. */
+export type BankState = {
+  bankId: string
+  bankCode: string
+  timeZone: string
+  /** Decimal text. */
+  commissionPercentage: string
+  /** Null: nothing is closed yet. */
+  last: { statementId: string; number: number; day: string; to: Date; sha256: string } | null
+  /** When the earliest of its open lines was confirmed. */
+  firstOpen: Date | null
+}
+
+type StateRow = Omit<BankState, 'last'> & {
+  statementId: string | null
+  number: number
+  day: string
+  to: Date
+  sha256: string
+}
+
+const statesText = (condition: string): string => `
+  select b.bank_id as "bankId", b.code as "bankCode", b.esim_time_zone as "timeZone",
+         b.esim_commission_percentage::text as "commissionPercentage", s.statement_id as "statementId", s.number,
+         s.day::text, s.to_at as "to", encode(s.sha256, 'hex') as sha256, l.confirmed_at as "firstOpen"
+  from banks b
+  left join lateral (select * from statements where bank_id = b.bank_id order by number desc limit 1) as s on true
+  left join lateral (
+    select confirmed_at from statement_lines where bank_id = b.bank_id and statement_id is null
+    order by confirmed_at limit 1
+  ) as l on true
+  where (s.statement_id is not null or l.confirmed_at is not null) ${condition}
+  order by b.code`
+
+const stateOf = ({ statementId, number, day, to, sha256, ...bank }: StateRow): BankState => ({
+  ...bank,
+  last: statementId === null ? null : { statementId, number, day, to, sha256 },
+})
+
+/** Every bank that has sold. */
+export async function findBankStates(database: Queryable): Promise<BankState[]> {
+  return (await database.query<StateRow>(statesText(''))).map(stateOf)
+}
+
+/** @returns null: the bank has never sold */
+export async function findBankState(database: Queryable, bankId: string): Promise<BankState | null> {
+  const [row] = await database.query<StateRow>(statesText('and b.bank_id = $1'), [bankId])
+  return row ? stateOf(row) : null
+}
+
+/**
+ * Lets one process at a time close statements of a bank. It ends with the transaction.
+ *
+ * @param waits false: not while another one does
+ */
+export async function takeBank(transaction: Queryable, bankId: string, waits: boolean): Promise<boolean> {
+  const key = `${closingLock}, hashtext($1)`
+  const [row] = await transaction.query<{ taken: boolean }>(
+    waits
+      ? `select true as taken from pg_advisory_xact_lock(${key})`
+      : `select pg_try_advisory_xact_lock(${key}) as taken`,
+    [bankId],
+  )
+  return row?.taken === true
+}
+
+export type NewStatement = {
+  statementId: string
+  bankId: string
+  number: number
+  day: string
+  timeZone: string
+  from: Date
+  to: Date
+  closedAt: Date
+  previousStatementId: string | null
+  commissionPercentage: string
+}
+
+/** Gives the bank's open lines of before the end to a statement, numbered by time. @returns how many */
+export function takeLines(transaction: Queryable, { statementId, bankId, to }: NewStatement): Promise<number> {
+  return transaction.execute(
+    `with taken as materialized (
+       select order_id, row_number() over (order by confirmed_at, order_id)::int as line from statement_lines
+       where bank_id = $2 and statement_id is null and confirmed_at < $3
+     )
+     update statement_lines l set statement_id = $1, line = taken.line from taken where l.order_id = taken.order_id`,
+    [statementId, bankId, to],
+  )
+}
+
+/** What is summed over the lines of a statement; JSON as readers get it. */
+export type Sums = { totals: CurrencyTotal[]; byTariff: object[]; lines: number; late: number }
+
+/** `cells` gives `currency`, `tariff_id`, `sales`, `amount`, `commission` and `late`, summed by any part of them. */
+export const sumsText = `
+  select (
+    select coalesce(json_agg(json_build_object(
+      'currency', currency, 'sales', sales, 'salesAmount', amount::text, 'credits', 0, 'creditsAmount', '0.00', 'gross', amount::text,
+      'commission', commission::text, 'net', (amount - commission)::text) order by currency collate "C"), '[]')
+    from (
+      select currency, sum(sales) as sales, sum(amount) as amount, sum(commission) as commission from cells group by currency
+    ) as sums
+  ) as totals, (
+    select coalesce(json_agg(json_build_object(
+      'operatorCode', m.code, 'tariffCode', t.code, 'currency', sums.currency, 'count', sales, 'amount', amount::text)
+      order by m.code collate "C", t.code collate "C", sums.currency collate "C"), '[]')
+    from (
+      select tariff_id, currency, sum(sales) as sales, sum(amount) as amount from cells group by tariff_id, currency
+    ) as sums join tariffs t using (tariff_id) join mobile_operators m using (mobile_operator_id)
+  ) as "byTariff", (select coalesce(sum(sales), 0)::int from cells) as lines,
+  (select coalesce(sum(late), 0)::int from cells) as late`
+
+/** Sums the lines of a statement that were just taken. */
+export async function sumLines(transaction: Queryable, statement: NewStatement): Promise<Sums> {
+  const [sums] = await transaction.query<Sums>(
+    `with cells as materialized (
+       select currency, tariff_id, count(*) as sales, sum(amount) as amount,
+              sum(${commissionOf('amount', '$2::numeric')}) as commission, count(*) filter (where confirmed_at < $3) as late
+       from statement_lines where statement_id = $1 group by currency, tariff_id
+     ) ${sumsText}`,
+    [statement.statementId, statement.commissionPercentage, statement.from],
+  )
+  if (!sums) throw new Error('An aggregate without groups has one row')
+  return sums
+}
+
+const linesInPiece = 2_000
+
+/** Writes the file: the header is piece 0, then the lines, the trailer last. @returns its SHA-256 */
+export async function writeFile(
+  transaction: Queryable,
+  { statementId, from, commissionPercentage }: NewStatement,
+  { header, trailer }: { header: string; trailer: string },
+): Promise<Buffer> {
+  const insert = 'insert into statement_files (statement_id, piece, bytes)'
+  const [last] = await transaction.query<{ piece: number }>(
+    `with written as (
+       ${insert}
+       select $1, 1 + (l.line - 1) / ${linesInPiece}, convert_to(string_agg(${lineRecord}, '' order by l.line), 'UTF8')
+       from ${lineSource('(select $2::timestamptz as from_at, $3::numeric as commission_percentage)')}
+       where l.statement_id = $1 group by 2 returning piece
+     )
+     select coalesce(max(piece), 0) as piece from written`,
+    [statementId, from, commissionPercentage],
+  )
+  await transaction.execute(`${insert} values ($1, 0, $2), ($1, $3, $4)`, [
+    statementId,
+    Buffer.from(header),
+    (last?.piece ?? 0) + 1,
+    Buffer.from(trailer),
+  ])
+  return hashFile(transaction, statementId)
+}
+
+/** The pieces of a statement's file in their order. */
+export async function* readFile(database: Queryable, statementId: string): AsyncGenerator<Buffer> {
+  for (let piece = 0; ; piece++) {
+    const [row] = await database.query<{ bytes: Buffer }>(
+      {
+        name: 'statements.piece',
+        text: 'select bytes from statement_files where statement_id = $1 and piece = $2',
+      },
+      [statementId, piece],
+    )
+    if (!row) return
+    yield row.bytes
+  }
+}
+
+export async function hashFile(database: Queryable, statementId: string): Promise<Buffer> {
+  const hash = createHash('sha256')
+  for await (const bytes of readFile(database, statementId)) hash.update(bytes)
+  return hash.digest()
+}
+
+export async function insertStatement(
+  transaction: Queryable,
+  statement: NewStatement,
+  { totals, byTariff, lines, late, sha256 }: Sums & { sha256: Buffer },
+): Promise<void> {
+  await transaction.execute(
+    `insert into statements (statement_id, bank_id, number, day, time_zone, from_at, to_at, closed_at, previous_statement_id,
+       commission_percentage, totals, by_tariff, lines, late, sha256)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    [
+      statement.statementId,
+      statement.bankId,
+      statement.number,
+      statement.day,
+      statement.timeZone,
+      statement.from,
+      statement.to,
+      statement.closedAt,
+      statement.previousStatementId,
+      statement.commissionPercentage,
+      JSON.stringify(totals),
+      JSON.stringify(byTariff),
+      lines,
+      late,
+      sha256,
+    ],
+  )
+}

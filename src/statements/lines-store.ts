@@ -1,0 +1,96 @@
+/**
+ * Makes the lines of statements: one for each order that the outbox tells as confirmed, and once, in pieces, for those of before there
+ * were statements. A line is open until a statement is closed that takes it, so nobody ever looks for orders that came late.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database, Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { type Piece, pieceRows, tick } from '../events/tick-store.ts'
+
+const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+const oldOrdersAtOnce = 20_000
+
+/** @param orders gives `order_id`. What has its line already is passed over: an old order's event may still be under way */
+const insertLines = (orders: string): string => `
+  insert into statement_lines (order_id, bank_id, external_id, payment_reference, tariff_id, tariff_name, confirmed_at, currency, amount)
+  select o.order_id, o.bank_id, o.external_id, o.payment_reference, o.tariff_id, t.name, o.confirmed_at, o.currency, o.price
+  from (${orders}) as told
+  cross join lateral (select * from orders where order_id = told.order_id offset 0) as o
+  cross join lateral (select name from tariffs where tariff_id = o.tariff_id offset 0) as t
+  where o.status = 'confirmed'
+  on conflict (order_id) do nothing`
+
+const takeText = ({ parts }: Piece): string => `
+  with ${parts}, made as (${insertLines(`select unnest(subjects) as order_id from seen where kind = 'order.confirmed'`)})
+  select count(*)::int as seen from seen`
+
+/** Takes the next piece of what the outbox tells. @returns whether there may be more; null: another process is busy with it */
+function takeTold(database: Database): Promise<boolean | null> {
+  return tick(database, 'statements', async (transaction, pieceOf) => {
+    const piece = pieceOf(false)
+    const [taken] = await transaction.query<{ seen: number }>(takeText(piece), piece.values)
+    return taken !== undefined && taken.seen >= pieceRows
+  })
+}
+
+/** @returns whether orders of before are left */
+async function takeOld(database: Database): Promise<boolean> {
+  if (await hasEveryLine(database)) return false
+  await database.transaction(async transaction => {
+    const [row] = await transaction.query<{ reached: string }>('select reached from statement_backfill for update')
+    if (!row || row.reached === allReached) return
+    const reached = await takeOldPiece(transaction, row.reached)
+    await transaction.execute('update statement_backfill set reached = $1', [reached])
+  })
+  return true
+}
+
+/** @returns up to where all orders have their lines */
+async function takeOldPiece(transaction: Queryable, after: string): Promise<string> {
+  const [last] = await transaction.query<{ orderId: string }>(
+    `select order_id as "orderId" from orders where order_id > $1 order by order_id offset ${oldOrdersAtOnce - 1} limit 1`,
+    [after],
+  )
+  const upTo = last?.orderId ?? allReached
+  await transaction.execute(
+    insertLines(`select order_id from orders where order_id > $1 and order_id <= $2 and status = 'confirmed'`),
+    [after, upTo],
+  )
+  return upTo
+}
+
+/** Makes a bounded number of lines. @returns whether there may be more */
+export async function makeLines(database: Database): Promise<boolean> {
+  if (await takeOld(database)) return true
+  return (await takeTold(database)) ?? false
+}
+
+/** Whether the orders of before have their lines: nothing can be closed until then. */
+export async function hasEveryLine(database: Queryable): Promise<boolean> {
+  const [row] = await database.query<{ complete: boolean }>(
+    `select reached = '${allReached}' as complete from statement_backfill`,
+  )
+  return row?.complete === true
+}
+
+const othersTurnMs = 10
+
+/**
+ * Makes the line of every sale that was confirmed before, in whatever process.
+ *
+ * @param withinMs how long it may take
+ * @throws DomainError 'unavailable' when more is left then
+ */
+export async function makeAllLines(database: Database, withinMs: number): Promise<void> {
+  const giveUpAtMs = performance.now() + withinMs
+  for (;;) {
+    const left = (await takeOld(database)) || (await takeTold(database))
+    if (left === false) return
+    if (performance.now() > giveUpAtMs)
+      throw new DomainError('unavailable', 'Statement lines are being made; try again in some seconds', {
+        retryAfterSeconds: 5,
+      })
+    // Another process takes what was told: it may not have seen what was confirmed just now.
+    if (left === null) await sleep(othersTurnMs)
+  }
+}

@@ -1,0 +1,113 @@
+/** The records of a statement's file (contract/statements.md, "The file"): header, one for each line, one for each currency. */
+
+export const formatVersion = 1
+
+export type CurrencyTotal = {
+  /** ISO 4217. */
+  currency: string
+  sales: number
+  /** Decimal strings with two places, as all amounts. */
+  salesAmount: string
+  credits: number
+  creditsAmount: string
+  gross: string
+  commission: string
+  net: string
+}
+
+export type HeaderValues = {
+  bankCode: string
+  day: string
+  timeZone: string
+  from: Date
+  to: Date
+  number: number
+  /** Hex; null: it is the first one. */
+  previousSha256: string | null
+}
+
+/** For programs: quoted where RFC 4180 asks for it, and otherwise as it is. */
+const cell = (value: string | number): string => {
+  const text = String(value)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+const record = (values: readonly (string | number)[]): string => `${values.map(cell).join(',')}\r\n`
+
+export const headerRecord = ({ bankCode, day, timeZone, from, to, number, previousSha256 }: HeaderValues): string =>
+  record([
+    'H',
+    formatVersion,
+    bankCode,
+    day,
+    timeZone,
+    from.toISOString(),
+    to.toISOString(),
+    number,
+    previousSha256 ?? '-',
+  ])
+
+const noTotal: CurrencyTotal = {
+  currency: '-',
+  sales: 0,
+  salesAmount: '0.00',
+  credits: 0,
+  creditsAmount: '0.00',
+  gross: '0.00',
+  commission: '0.00',
+  net: '0.00',
+}
+
+export const trailerRecords = (totals: readonly CurrencyTotal[]): string =>
+  (totals.length > 0 ? totals : [noTotal])
+    .map(({ currency, sales, salesAmount, credits, creditsAmount, gross, commission, net }) =>
+      record(['T', currency, sales, salesAmount, credits, creditsAmount, gross, commission, net]),
+    )
+    .join('')
+
+const sqlCell = (value: string): string =>
+  `case when ${value} ~ '[",\\r\\n]' then '"' || replace(${value}, '"', '""') || '"' else coalesce(${value}, '') end`
+
+/** The values of a line as SQL, in the order of the file and of the answers: see `lineSource`. */
+export const lineValues = {
+  line: 'l.line',
+  type: `'sale'`,
+  orderId: 'l.order_id',
+  externalId: 'l.external_id',
+  paymentReference: 'l.payment_reference',
+  operatorCode: 't.operator_code',
+  tariffCode: 't.code',
+  tariffName: 'l.tariff_name',
+  confirmedAt: `to_char(l.confirmed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+  currency: 'l.currency',
+  amount: 'l.amount::text',
+  commission: 'c.commission::text',
+  net: '(l.amount - c.commission)::text',
+  late: 'l.confirmed_at < s.from_at',
+  creditOf: 'null::uuid',
+} as const
+
+/** Rounded half away from zero, as PostgreSQL rounds decimals. */
+export const commissionOf = (amount: string, percentage: string): string => `round(${amount} * ${percentage} / 100, 2)`
+
+/** Where `lineValues` come from. @param statement gives `from_at` and `commission_percentage` */
+export const lineSource = (statement: string): string => `
+  ${statement} as s
+  cross join statement_lines l
+  cross join lateral (
+    select t.code, m.code as operator_code from tariffs t join mobile_operators m using (mobile_operator_id)
+    where t.tariff_id = l.tariff_id offset 0
+  ) as t
+  cross join lateral (select ${commissionOf('l.amount', 's.commission_percentage')} as commission) as c`
+
+const texts = ['externalId', 'paymentReference', 'operatorCode', 'tariffCode', 'tariffName'] as const
+
+/** The record of a line, as SQL over `lineSource`. */
+export const lineRecord: string = `${[
+  `'D'`,
+  ...Object.entries(lineValues).map(([name, value]) => {
+    if (texts.some(text => text === name)) return sqlCell(value)
+    if (name === 'late') return `(${value})::int`
+    return name === 'creditOf' ? `''` : value
+  }),
+].join(` || ',' || `)} || E'\\r\\n'`
