@@ -5,12 +5,13 @@ import type { AuthenticateDeps } from '../access/request/authenticate.ts'
 import { type AuditLogRoutesDeps, auditLogRoutes } from '../audit-log/routes.ts'
 import { PartnerError } from '../http/errors.ts'
 import { document } from '../http/openapi/operations.ts'
+import { type StatementRoutesDeps, statementRoutes } from '../statements/routes.ts'
 import { authorize } from './request/authorize.ts'
 import { tags } from './request/documents.ts'
 
-export type PartnerRoutesDeps = AuthenticateDeps & AuditLogRoutesDeps
+export type PartnerRoutesDeps = AuthenticateDeps & AuditLogRoutesDeps & StatementRoutesDeps
 
-const groups: readonly FastifyPluginAsyncTypebox<PartnerRoutesDeps>[] = [auditLogRoutes]
+const groups: readonly FastifyPluginAsyncTypebox<PartnerRoutesDeps>[] = [statementRoutes, auditLogRoutes]
 
 /** What the platform sends by itself; the document shows it as `webhooks`. */
 const webhooks: Record<string, object> = {}

@@ -318,7 +318,7 @@ export async function createPlatform(
         rateLimiter: limits.rateLimiter,
         publicUrl: config.publicUrl,
       },
-      partner: { ...reads, tokens, refusals, publicUrl: config.publicUrl },
+      partner: { ...reads, database: others, clock, tokens, refusals, publicUrl: config.publicUrl },
       admin: {
         ...reads,
         database: others,

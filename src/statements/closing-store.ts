@@ -1,6 +1,7 @@
 /** All SQL that closes a statement: one transaction for each bank and day. */
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../db/database.ts'
+import type { TariffTotal } from './read-store.ts'
 import { type CurrencyTotal, commissionOf, lineRecord, lineSource } from './record.ts'
 
 const closingLock = 7_365_031
@@ -97,26 +98,26 @@ export function takeLines(transaction: Queryable, { statementId, bankId, to }: N
 }
 
 /** What is summed over the lines of a statement; JSON as readers get it. */
-export type Sums = { totals: CurrencyTotal[]; byTariff: object[]; lines: number; late: number }
+export type Sums = { totals: CurrencyTotal[]; byTariff: TariffTotal[]; lines: number; late: number }
 
-/** `cells` gives `currency`, `tariff_id`, `sales`, `amount`, `commission` and `late`, summed by any part of them. */
-export const sumsText = `
+/** @param cells gives `currency`, `tariff_id`, `sales`, `amount`, `commission` and `late`, summed by any part of them. */
+export const sumsText = (cells: string): string => `
   select (
     select coalesce(json_agg(json_build_object(
       'currency', currency, 'sales', sales, 'salesAmount', amount::text, 'credits', 0, 'creditsAmount', '0.00', 'gross', amount::text,
       'commission', commission::text, 'net', (amount - commission)::text) order by currency collate "C"), '[]')
     from (
-      select currency, sum(sales) as sales, sum(amount) as amount, sum(commission) as commission from cells group by currency
+      select currency, sum(sales) as sales, sum(amount) as amount, sum(commission) as commission from ${cells} group by currency
     ) as sums
   ) as totals, (
     select coalesce(json_agg(json_build_object(
       'operatorCode', m.code, 'tariffCode', t.code, 'currency', sums.currency, 'count', sales, 'amount', amount::text)
       order by m.code collate "C", t.code collate "C", sums.currency collate "C"), '[]')
     from (
-      select tariff_id, currency, sum(sales) as sales, sum(amount) as amount from cells group by tariff_id, currency
+      select tariff_id, currency, sum(sales) as sales, sum(amount) as amount from ${cells} group by tariff_id, currency
     ) as sums join tariffs t using (tariff_id) join mobile_operators m using (mobile_operator_id)
-  ) as "byTariff", (select coalesce(sum(sales), 0)::int from cells) as lines,
-  (select coalesce(sum(late), 0)::int from cells) as late`
+  ) as "byTariff", (select coalesce(sum(sales), 0)::int from ${cells}) as lines,
+  (select coalesce(sum(late), 0)::int from ${cells}) as late`
 
 /** Sums the lines of a statement that were just taken. */
 export async function sumLines(transaction: Queryable, statement: NewStatement): Promise<Sums> {
@@ -125,7 +126,7 @@ export async function sumLines(transaction: Queryable, statement: NewStatement):
        select currency, tariff_id, count(*) as sales, sum(amount) as amount,
               sum(${commissionOf('amount', '$2::numeric')}) as commission, count(*) filter (where confirmed_at < $3) as late
        from statement_lines where statement_id = $1 group by currency, tariff_id
-     ) ${sumsText}`,
+     ) ${sumsText('cells')}`,
     [statement.statementId, statement.commissionPercentage, statement.from],
   )
   if (!sums) throw new Error('An aggregate without groups has one row')

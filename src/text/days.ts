@@ -18,17 +18,27 @@ export type Days = {
  */
 export function daysBetween(given: { from: string; to: string; timeZone: string }, most: number): Days {
   const offsetAt = offsets(given.timeZone)
+  const count = countDays(given, most)
+  const midnights = Array.from({ length: count + 1 }, (_, index) => Date.parse(given.from) + index * dayMs)
+  return {
+    names: midnights.slice(0, -1).map(dayName),
+    bounds: midnights.map(midnight => new Date(startOf(midnight, offsetAt))),
+  }
+}
+
+/**
+ * How many days there are from one to another, both counted.
+ *
+ * @throws DomainError 'invalid' for days that are none, in the wrong order or more than `most`
+ */
+export function countDays(given: { from: string; to: string }, most: number): number {
   const [first, last] = [Date.parse(given.from), Date.parse(given.to)]
   const faults = (['from', 'to'] as const).filter(field => !isDay(given[field])).map(field => broken(field, 'day'))
   if (faults.length > 0) throw new DomainError('invalid', faults)
   if (last < first) throw new DomainError('invalid', [broken('to', 'not-before', { field: 'from' })])
   const count = (last - first) / dayMs + 1
   if (count > most) throw new DomainError('invalid', [broken('to', 'max-days', { max: most, field: 'from' })])
-  const midnights = Array.from({ length: count + 1 }, (_, index) => first + index * dayMs)
-  return {
-    names: midnights.slice(0, -1).map(dayName),
-    bounds: midnights.map(midnight => new Date(startOf(midnight, offsetAt))),
-  }
+  return count
 }
 
 /** The day of an instant in a time zone. @throws DomainError 'invalid' for an unknown zone */

@@ -68,6 +68,7 @@ export async function walkExamples(addresses: Addresses): Promise<Exchange[]> {
     await walkPortal(call)
     await walkOrders(call)
     await walkCampaigns(call)
+    await walkStatements(call)
     await walkOperator(call)
     await call('listAuditEntries')
     await call('endSession', { as: 'person', status: 204 })
@@ -222,6 +223,19 @@ async function walkCampaigns(call: Call): Promise<void> {
   await call('completeCampaign', { ...operator, path })
   await call('findCampaigns', operator)
   await call('readAnyCampaign', { ...operator, path })
+}
+
+/** The clock has passed the day of the orders. */
+async function walkStatements(call: Call): Promise<void> {
+  const query = { from: '2029-12-30', to: '2030-02-02' }
+  const { data } = await call('listStatements', { query })
+  const path = { statementId: data[0].statementId }
+  await call('readStatement', { path })
+  await call('listStatementLines', { path })
+  await call('exportStatement', { path })
+  await call('exportStatements', { query })
+  await call('readLatestStatement')
+  await call('readOpenStatement')
 }
 
 async function walkOperator(call: Call): Promise<void> {

@@ -98,27 +98,11 @@ const endedAt = 'coalesce(confirmed_at, cancelled_at, reserved_until)'
 /** What ends at an instant was made shortly before it; an order's id begins with the instant at which it was made. */
 export const firstIdEndingAt = (at: Date): string => firstOrderId(new Date(at.getTime() - reservationMinutes * 60_000))
 
-const countsText = `'"confirmed":' || confirmed || ',"cancelled":' || cancelled || ',"expired":' || expired || ',"amounts":['
-  || coalesce(amounts, '') || ']}'`
-const amountsText = `string_agg('{"currency":' || to_json(currency) || ',"amount":' || trim_scale(amount) || '}', ',' order by currency)
-  filter (where confirmed > 0)`
-
 /**
- * A bank's orders that came to their end on each of the days: confirmed, cancelled, or expired by now; by tariff, and in all. Tens of
- * thousands of rows would hold up other requests for a tenth of a second, so the database writes the text.
- *
- * @param names of the days
- * @param bounds in the order of time; n days have n + 1
+ * Begins `cells`: a bank's orders that have ended within spans, by tariff, currency, price and outcome. The brackets are left open, as
+ * more may be added. Values: $4 to $15.
  */
-export async function countSales(
-  database: Queryable,
-  given: { bankId: string; names: readonly string[]; bounds: readonly Date[]; now: Date },
-): Promise<SalesTexts> {
-  const { bankId, names, bounds, now } = given
-  const { days, hours, rests } = partsOf(bounds)
-  const [texts] = await readFigures<SalesTexts>(database, {
-    ofBank: '$4',
-    parts: `
+export const spanCells = `
       days as (select * from unnest($5::int[], $6::date[]) as d (span, day)),
       hours as (select * from unnest($7::int[], $8::int[], $9::timestamptz[]) as h (span, sign, hour)),
       cells as (
@@ -137,7 +121,47 @@ export async function countSales(
           as r (span, sign, since, until, first_id, last_id)
         cross join lateral (
           select * from orders where bank_id = $4 and order_id >= r.first_id and order_id < r.last_id and ${ended}
-            and ${endedAt} >= r.since and ${endedAt} < r.until offset 0) s
+            and ${endedAt} >= r.since and ${endedAt} < r.until offset 0) s`
+
+/** The values of `spanCells`. @param bounds of the spans, in the order of time; n spans have n + 1 */
+export function spanValues(bankId: string, bounds: readonly Date[]): unknown[] {
+  const { days, hours, rests } = partsOf(bounds)
+  return [
+    bankId,
+    days.map(({ span }) => span),
+    days.map(({ day }) => day),
+    hours.map(({ span }) => span),
+    hours.map(({ sign }) => sign),
+    hours.map(({ hour }) => hour.toISOString()),
+    rests.map(({ span }) => span),
+    rests.map(({ sign }) => sign),
+    rests.map(({ from }) => from.toISOString()),
+    rests.map(({ until }) => until.toISOString()),
+    rests.map(({ from }) => firstIdEndingAt(from)),
+    rests.map(({ until }) => firstOrderId(until)),
+  ]
+}
+
+const countsText = `'"confirmed":' || confirmed || ',"cancelled":' || cancelled || ',"expired":' || expired || ',"amounts":['
+  || coalesce(amounts, '') || ']}'`
+const amountsText = `string_agg('{"currency":' || to_json(currency) || ',"amount":' || trim_scale(amount) || '}', ',' order by currency)
+  filter (where confirmed > 0)`
+
+/**
+ * A bank's orders that came to their end on each of the days: confirmed, cancelled, or expired by now; by tariff, and in all. Tens of
+ * thousands of rows would hold up other requests for a tenth of a second, so the database writes the text.
+ *
+ * @param names of the days
+ * @param bounds in the order of time; n days have n + 1
+ */
+export async function countSales(
+  database: Queryable,
+  given: { bankId: string; names: readonly string[]; bounds: readonly Date[]; now: Date },
+): Promise<SalesTexts> {
+  const { bankId, names, bounds, now } = given
+  const [texts] = await readFigures<SalesTexts>(database, {
+    ofBank: '$4',
+    parts: `${spanCells}
         union all
         select width_bucket(reserved_until, $16::timestamptz[]) - 1, tariff_id, currency, price, 'expired', 1
         from orders where bank_id = $4 and status = 'reserved' and reserved_until <= $17
@@ -166,18 +190,7 @@ export async function countSales(
              (select '{' || ${countsText} from in_all) as totals
       from by_tariff join tariffs t using (tariff_id) join mobile_operators m using (mobile_operator_id)`,
     values: [
-      bankId,
-      days.map(({ span }) => span),
-      days.map(({ day }) => day),
-      hours.map(({ span }) => span),
-      hours.map(({ sign }) => sign),
-      hours.map(({ hour }) => hour.toISOString()),
-      rests.map(({ span }) => span),
-      rests.map(({ sign }) => sign),
-      rests.map(({ from }) => from.toISOString()),
-      rests.map(({ until }) => until.toISOString()),
-      rests.map(({ from }) => firstIdEndingAt(from)),
-      rests.map(({ until }) => firstOrderId(until)),
+      ...spanValues(bankId, bounds),
       bounds.map(bound => bound.toISOString()),
       now,
       bounds[0],

@@ -20,10 +20,13 @@ const common = {
 export const partnerErrors = (causes: Record<number, string> = {}) =>
   errorAnswers(PartnerError, { 400: 'The request is invalid', ...common, ...causes })
 
-const tagNames = ['Audit log'] as const
+const tagNames = ['Statements', 'Audit log'] as const
 
 /** The groups of operations. */
-export const tags = [{ name: 'Audit log', description: 'Who did what in the account' }] satisfies {
+export const tags = [
+  { name: 'Statements', description: 'What the bank owes, day by day' },
+  { name: 'Audit log', description: 'Who did what in the account' },
+] satisfies {
   name: (typeof tagNames)[number]
   description: string
 }[]

@@ -1,0 +1,186 @@
+/** Daily statements for a bank's systems and people (contract/statements.md). */
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { bankOf } from '../access/request/authenticate.ts'
+import type { Clock } from '../clock.ts'
+import { isKnown } from '../http/answer/etag.ts'
+import type { ReadDeps } from '../http/limits/costly-reads.ts'
+import { newestFirst, readCursor } from '../partner/lists.ts'
+import { callerAccount } from '../partner/request/authorize.ts'
+import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
+import { banksOnly } from '../partner/roles.ts'
+import { type OpenDeps, readOpen } from './open.ts'
+import { findLines } from './read-store.ts'
+import { listStatements, readStatement, readStatementFile, readStatementFiles, type StatementFile } from './reads.ts'
+import * as schemas from './schemas.ts'
+import { fileHeaders, statementView, tagOf } from './views.ts'
+
+export type StatementRoutesDeps = ReadDeps & Omit<OpenDeps, 'reads'> & { clock: Clock }
+
+const notFound = { 404: 'The bank has no such statement' }
+const header = (description: string, example: string) => ({ type: 'string', description, examples: [example] })
+const fileAnswer = {
+  description: 'The file: contract/statements.md says what its records are',
+  content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
+  headers: {
+    'content-disposition': header('Name of the file', 'attachment; filename="statement-2026-11-22.csv"'),
+    'repr-digest': header('SHA-256 of the bytes (RFC 9530)', 'sha-256=:oTzj5NA6bMw3CJyh1aNmnb0pG52K80FEOFNcgC33aKk=:'),
+    etag: header('The same bytes have the same tag', '"a13ce3e4"'),
+  },
+}
+
+export const statementRoutes: FastifyPluginAsyncTypebox<StatementRoutesDeps> = async (app, deps) => {
+  const { pageReads, costlyReads, clock } = deps
+  const head = (operationId: string, summary: string, description: string) =>
+    operation('Statements', banksOnly, { operationId, summary, description })
+
+  app.get(
+    '/statements',
+    {
+      schema: {
+        ...head(
+          'listStatements',
+          'Closed statements of some days',
+          'Newest first. Days are those of the bank’s time zone.',
+        ),
+        querystring: schemas.StatementsQuery,
+        response: { 200: schemas.StatementsPage, ...partnerErrors() },
+      },
+    },
+    async (request, reply) => {
+      const { limit, cursor, ...filters } = request.query
+      const scope = { list: 'statements', account: callerAccount(request), filters }
+      const [before = null] = readCursor(scope, cursor) ?? []
+      const database = await pageReads.begin(request, reply)
+      const page = { before: before === null ? null : Number(before), limit: limit + 1 }
+      const found = await listStatements({ database, clock }, bankOf(request).bankId, filters, page)
+      return newestFirst(found, { scope, limit, positionOf: ({ number }) => [number] }, statementView)
+    },
+  )
+
+  app.get(
+    '/statements/open',
+    {
+      schema: {
+        ...head(
+          'readOpenStatement',
+          'The statement that will be closed next',
+          'With what it has so far: every sale that was confirmed before the request. It has neither id, number nor hash yet.',
+        ),
+        querystring: NoQuery,
+        response: { 200: schemas.Statement, ...partnerErrors({ 404: 'The bank has not sold anything yet' }) },
+      },
+    },
+    async (request, reply) => {
+      const reads = await pageReads.begin(request, reply)
+      return statementView(await readOpen({ ...deps, reads }, bankOf(request).bankId))
+    },
+  )
+
+  app.get(
+    '/statements/latest',
+    {
+      schema: {
+        ...head('readLatestStatement', 'The newest closed statement', 'The one with the highest number.'),
+        querystring: NoQuery,
+        response: { 200: schemas.Statement, ...partnerErrors({ 404: 'No statement is closed yet' }) },
+      },
+    },
+    async (request, reply) =>
+      statementView(await readStatement(await pageReads.begin(request, reply), bankOf(request).bankId, 'latest')),
+  )
+
+  app.get(
+    '/statements/:statementId',
+    {
+      schema: {
+        ...head('readStatement', 'A closed statement', 'It never changes.'),
+        params: schemas.StatementPath,
+        querystring: NoQuery,
+        response: { 200: schemas.Statement, ...partnerErrors(notFound) },
+      },
+    },
+    async (request, reply) => {
+      const database = await pageReads.begin(request, reply)
+      return statementView(await readStatement(database, bankOf(request).bankId, request.params.statementId))
+    },
+  )
+
+  app.get(
+    '/statements/:statementId/lines',
+    {
+      schema: {
+        ...head('listStatementLines', 'Lines of a closed statement', 'In their order, by `confirmedAt` and `orderId`.'),
+        params: schemas.StatementPath,
+        querystring: schemas.LinesQuery,
+        response: { 200: schemas.LinesPage, ...partnerErrors(notFound) },
+      },
+    },
+    async (request, reply) => {
+      const { limit, cursor } = request.query
+      const { statementId } = request.params
+      const scope = {
+        list: 'lines',
+        account: callerAccount(request),
+        filters: { statementId: statementId.toLowerCase() },
+      }
+      const [after = 0] = readCursor(scope, cursor) ?? []
+      const database = await pageReads.begin(request, reply)
+      await readStatement(database, bankOf(request).bankId, statementId)
+      const lines = await findLines(database, statementId, { after: Number(after), limit: limit + 1 })
+      return newestFirst(lines, { scope, limit, positionOf: ({ line }) => [line] }, line => line)
+    },
+  )
+
+  app.get(
+    '/statements/:statementId.csv',
+    {
+      schema: {
+        ...head(
+          'exportStatement',
+          'A closed statement as a file',
+          'For programs: RFC 4180, UTF-8, the same bytes at every download, and never compressed.',
+        ),
+        params: schemas.StatementPath,
+        querystring: NoQuery,
+        response: {
+          200: fileAnswer,
+          304: { description: 'The tag of `If-None-Match` is known' },
+          ...partnerErrors(notFound),
+        },
+      },
+    },
+    async (request, reply) => {
+      const database = await costlyReads.begin(request, reply)
+      const { statementId } = request.params
+      return sendFile(request, reply, await readStatementFile(database, bankOf(request).bankId, statementId))
+    },
+  )
+
+  app.get(
+    '/statements.csv',
+    {
+      schema: {
+        ...head('exportStatements', 'The files of some days', 'One after the other, oldest first, byte for byte.'),
+        querystring: schemas.DaysQuery,
+        response: { 200: fileAnswer, 304: { description: 'The tag of `If-None-Match` is known' }, ...partnerErrors() },
+      },
+    },
+    async (request, reply) => {
+      const database = await costlyReads.begin(request, reply)
+      return sendFile(
+        request,
+        reply,
+        await readStatementFiles({ database, clock }, bankOf(request).bankId, request.query),
+      )
+    },
+  )
+}
+
+function sendFile(request: FastifyRequest, reply: FastifyReply, file: StatementFile) {
+  reply.headers(fileHeaders(file))
+  if (isKnown(request.headers['if-none-match'], tagOf(file))) return reply.code(304).send()
+  return reply.send(Readable.from(file.bytes, { objectMode: false }))
+}

@@ -1,0 +1,36 @@
+/** Statements as readers get them. */
+import { downloadHeaders } from '../http/answer/download.ts'
+import type { Statement } from './read-store.ts'
+import type { StatementFile } from './reads.ts'
+
+export function statementView(statement: Statement) {
+  const { statementId, number, day, timeZone, from, to, closedAt, previousStatementId, ...rest } = statement
+  const { commissionPercentage, totals, byTariff, late, sha256 } = rest
+  return {
+    statementId,
+    number,
+    closed: statementId !== null,
+    day,
+    timeZone,
+    from: from.toISOString(),
+    to: to.toISOString(),
+    closedAt: closedAt?.toISOString() ?? null,
+    previousStatementId,
+    commissionPercentage,
+    totals,
+    byTariff,
+    late,
+    sha256,
+  }
+}
+
+export const tagOf = ({ sha256 }: StatementFile): string => `"${sha256.toString('hex')}"`
+
+/** Headers of a file. The digest is of exactly these bytes, so nothing on the way may change them. */
+export const fileHeaders = (file: StatementFile): Record<string, string> => ({
+  ...downloadHeaders(file.name),
+  'content-type': 'text/csv; charset=utf-8',
+  'repr-digest': `sha-256=:${file.sha256.toString('base64')}:`,
+  etag: tagOf(file),
+  'cache-control': 'private, no-transform',
+})
