@@ -18,14 +18,15 @@ import { type RetentionDays, removeOld } from '../retention/removal.ts'
 import { type ClosingDeps, closeStatements } from '../statements/closing.ts'
 import { makeLines } from '../statements/lines-store.ts'
 
-export type JobDeps = CampaignDeps & ClosingDeps & {
-  answers: Pick<Answers, 'forgetOld'>
-  retention: RetentionDays
-  /** Days that events are kept. */
-  eventDays: number
-  /** Told how many events of each type were numbered. */
-  observeEvents(counts: Record<string, number>): void
-}
+export type JobDeps = CampaignDeps &
+  ClosingDeps & {
+    answers: Pick<Answers, 'forgetOld'>
+    retention: RetentionDays
+    /** Days that events are kept. */
+    eventDays: number
+    /** Told how many events of each type were numbered. */
+    observeEvents(counts: Record<string, number>): void
+  }
 
 /** Told of each job once when it starts, and of each of its runs that succeeds. */
 export type JobObserver = {
