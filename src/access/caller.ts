@@ -12,7 +12,12 @@ export type PlatformRole = (typeof platformRoles)[number]
 export type UserType = (typeof userTypes)[number]
 export type AccountType = (typeof accountTypes)[number]
 
+/** By which way a request came, for the audit log. */
+export type Trace = { via: 'api' | 'portal' | 'cli'; requestId: string; address: string }
+
 type Identity = {
+  /** Set for requests that may leave an entry in the audit log. */
+  trace?: Trace
   userType: UserType
   /** clientId of a gateway credential, userId of a portal user: what a revocation names. */
   subject: string

@@ -1,11 +1,14 @@
 /** What is done with credentials and users: exchanging them for a token, and the operator's side of both. */
 
 import { randomUUID } from 'node:crypto'
+import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
+import { tellEntries } from '../audit-log/tell.ts'
 import { realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
+import type { Account } from '../events/tell.ts'
 import type { BankRole } from './caller.ts'
 import { bankRoles, merchantRoles, platformRoles } from './caller.ts'
 import {
@@ -20,6 +23,9 @@ import {
 import type { PartnerReference } from './store.ts'
 import * as store from './store.ts'
 import type { Tokens } from './tokens.ts'
+
+/** @property origin who makes the change; left out: the platform itself */
+type ChangeDeps = { database: Queryable & Pick<Database, 'transaction'>; origin?: Origin }
 
 export type AccessDeps = { database: Database; tokens: Tokens }
 
@@ -71,19 +77,20 @@ export async function endToken(deps: { database: Database }, token: { id: string
  * @throws DomainError 'not-found' when no partner has that code
  */
 export async function issueCredential(
-  deps: { database: Queryable },
+  { database, origin = operatorOrigin() }: ChangeDeps,
   given: { partner: PartnerReference; role: BankRole | 'gateway'; label: string },
 ): Promise<{ clientId: string; secret: string }> {
-  const owner = await ownerOf(deps.database, given.partner)
+  const owner = await ownerOf(database, given.partner)
   const clientId = makeClientId()
   const secret = makeSecret()
+  const secretHash = hashSecret(secret)
   const { role, label } = given
-  await store.insertCredential(deps.database, {
-    clientId,
-    owner,
-    role,
-    label,
-    secretHash: hashSecret(secret),
+  await database.transaction(async transaction => {
+    await store.insertCredential(transaction, { clientId, owner, role, label, secretHash })
+    const change = { role: [null, role], label: [null, label], secret: [null, fingerprintOf(secretHash)] } as const
+    await tellEntries(transaction, origin, [
+      { action: 'credential.issued', object: credential(clientId), owner: accountOf(owner), change },
+    ])
   })
   return { clientId, secret }
 }
@@ -95,34 +102,44 @@ export async function issueCredential(
  * @throws DomainError 'not-found' when there is no such live credential
  */
 export async function rotateCredential(
-  deps: { database: Database },
+  { database, origin = operatorOrigin() }: ChangeDeps,
   given: { clientId: string; overlapMs: number },
 ): Promise<{ clientId: string; secret: string; previousValidUntil: Date }> {
   const { clientId } = given
   const secret = makeSecret()
   const now = realNow()
   const previousValidUntil = new Date(now.getTime() + given.overlapMs)
-  await deps.database.transaction(async transaction => {
-    const replaced = await store.replaceSecret(transaction, {
-      clientId,
-      secretHash: hashSecret(secret),
-      previousValidUntil,
-    })
+  const nextHash = hashSecret(secret)
+  await database.transaction(async transaction => {
+    const replaced = await store.replaceSecret(transaction, { clientId, secretHash: nextHash, previousValidUntil })
     if (!replaced) throw new DomainError('not-found', `No live credential has the clientId ${clientId}`)
     const { secretHash, previousSecretHash } = replaced
     if (previousSecretHash)
       await store.endSecret(transaction, { clientId, secretId: secretIdOf(previousSecretHash), endsAt: now })
     await store.endSecret(transaction, { clientId, secretId: secretIdOf(secretHash), endsAt: previousValidUntil })
+    const change = {
+      secret: [fingerprintOf(secretHash), fingerprintOf(nextHash)],
+      previousValidUntil: [null, previousValidUntil.toISOString()],
+    } as const
+    await tellEntries(transaction, origin, [
+      { action: 'credential.rotated', object: credential(clientId), owner: accountOf(replaced), change },
+    ])
     await notify(transaction, 'access')
   })
   return { clientId, secret, previousValidUntil }
 }
 
 /** @throws DomainError 'not-found' when there is no such credential */
-export async function revokeCredential(deps: { database: Database }, clientId: string): Promise<void> {
-  await deps.database.transaction(async transaction => {
-    if (!(await store.markRevoked(transaction, clientId)))
-      throw new DomainError('not-found', `No credential has the clientId ${clientId}`)
+export async function revokeCredential(
+  { database, origin = operatorOrigin() }: ChangeDeps,
+  clientId: string,
+): Promise<void> {
+  await database.transaction(async transaction => {
+    const ended = await store.markRevoked(transaction, clientId)
+    if (!ended) throw new DomainError('not-found', `No credential has the clientId ${clientId}`)
+    const change = { revoked: [false, true] } as const
+    const fact = { action: 'credential.revoked', object: credential(clientId), owner: accountOf(ended), change }
+    await tellEntries(transaction, origin, ended.isNew ? [fact] : [])
     await notify(transaction, 'access')
   })
 }
@@ -136,31 +153,55 @@ export type UserOwner = PartnerReference | 'platform'
  *   'conflict' when the login is taken
  */
 export async function addUser(
-  deps: { database: Queryable },
+  { database, origin = operatorOrigin() }: ChangeDeps,
   given: { owner: UserOwner; login: string; role: string; password: string },
 ): Promise<{ userId: string }> {
   const roles: readonly string[] = rolesFor(given.owner)
   if (!roles.includes(given.role))
     throw new DomainError('invalid', [broken('role', 'one-of', { values: roles.join(', ') })])
-  const owner = given.owner === 'platform' ? 'platform' : await ownerOf(deps.database, given.owner)
+  const owner = given.owner === 'platform' ? 'platform' : await ownerOf(database, given.owner)
   const userId = randomUUID()
   const { login, role } = given
   const passwordHash = await hashPassword(given.password)
-  if (!(await store.insertUser(deps.database, { userId, owner, login, role, passwordHash }))) {
-    const holder = await store.findUser(deps.database, login)
-    const rule = holder?.disabled ? 'login-of-disabled' : 'login-taken'
-    throw new DomainError('conflict', [broken('login', rule, { login })])
-  }
+  await database.transaction(async transaction => {
+    if (!(await store.insertUser(transaction, { userId, owner, login, role, passwordHash })))
+      throw await loginTaken(transaction, login)
+    const change = { role: [null, role] } as const
+    await tellEntries(transaction, origin, [
+      { action: 'user.added', object: user(userId), owner: accountOf(owner), change },
+    ])
+  })
   return { userId }
 }
 
 /** @throws DomainError 'not-found' when there is no such login */
-export async function disableUser(deps: { database: Database }, login: string): Promise<void> {
-  await deps.database.transaction(async transaction => {
-    if (!(await store.markDisabled(transaction, login)))
-      throw new DomainError('not-found', `No user has the login ${login}`)
+export async function disableUser({ database, origin = operatorOrigin() }: ChangeDeps, login: string): Promise<void> {
+  await database.transaction(async transaction => {
+    const ended = await store.markDisabled(transaction, login)
+    if (!ended) throw new DomainError('not-found', `No user has the login ${login}`)
+    const change = { disabled: [false, true] } as const
+    const fact = { action: 'user.disabled', object: user(ended.userId), owner: accountOf(ended), change }
+    await tellEntries(transaction, origin, ended.isNew ? [fact] : [])
     await notify(transaction, 'access')
   })
+}
+
+async function loginTaken(database: Queryable, login: string): Promise<DomainError> {
+  const holder = await store.findUser(database, login)
+  return new DomainError('conflict', [
+    broken('login', holder?.disabled ? 'login-of-disabled' : 'login-taken', { login }),
+  ])
+}
+
+const credential = (id: string) => ({ type: 'credential', id })
+const user = (id: string) => ({ type: 'user', id })
+/** What the audit log tells of a secret. */
+const fingerprintOf = (secretHash: Buffer): string => secretHash.toString('hex').slice(0, 8)
+
+function accountOf(owner: Partial<store.PartnerOwner> | 'platform'): Account {
+  if (owner === 'platform') return { type: 'platform', id: null }
+  if (owner.bankId) return { type: 'bank', id: owner.bankId }
+  return owner.merchantId ? { type: 'merchant', id: owner.merchantId } : { type: 'platform', id: null }
 }
 
 function rolesFor(owner: UserOwner): readonly string[] {

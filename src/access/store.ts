@@ -97,14 +97,16 @@ export async function insertCredential(
   )
 }
 
-/** @returns the hashes of before; null when there is no such credential or it is revoked */
+type ReplacedSecret = PartnerOwner & { secretHash: Buffer; previousSecretHash: Buffer | null }
+
+/** @returns the hashes of before, and whose it is; null when there is no such credential or it is revoked */
 export async function replaceSecret(
   transaction: Queryable,
   change: { clientId: string; secretHash: Buffer; previousValidUntil: Date },
-): Promise<{ secretHash: Buffer; previousSecretHash: Buffer | null } | null> {
-  const [before] = await transaction.query<{ secretHash: Buffer; previousSecretHash: Buffer | null }>(
+): Promise<ReplacedSecret | null> {
+  const [before] = await transaction.query<ReplacedSecret>(
     `with before as (
-       select client_id, secret_hash, previous_secret_hash from credentials where client_id = $1 and revoked_at is null for update
+       select client_id, secret_hash, previous_secret_hash, bank_id, merchant_id from credentials where client_id = $1 and revoked_at is null for update
      )
      , changed as (
        update credentials c set previous_secret_hash = b.secret_hash, previous_valid_until = $3, secret_hash = $2,
@@ -112,7 +114,7 @@ export async function replaceSecret(
        from before b where c.client_id = b.client_id returning c.*
      ), told as (${tellingCredential('credential.rotated')}
      )
-     select b.secret_hash as "secretHash", b.previous_secret_hash as "previousSecretHash" from before b`,
+     select b.secret_hash as "secretHash", b.previous_secret_hash as "previousSecretHash", ${ownerColumns} from before b`,
     [change.clientId, change.secretHash, change.previousValidUntil],
   )
   return before ?? null
@@ -130,17 +132,24 @@ export async function endSecret(
   )
 }
 
-/** @returns false when there is no such credential; revoking again changes nothing */
-export async function markRevoked(database: Queryable, clientId: string): Promise<boolean> {
-  const found = await database.execute(
-    `with changed as (
+/** Whose a credential or a user is: both null for the platform. */
+export type PartnerOwner = { bankId: string | null; merchantId: string | null }
+const ownerColumns = `bank_id as "bankId", merchant_id as "merchantId"`
+
+/** What ends once: `isNew` is false when it had ended before, which then stays as it is. */
+export type Ended = PartnerOwner & { isNew: boolean }
+
+/** @returns null when there is no such credential */
+export async function markRevoked(transaction: Queryable, clientId: string): Promise<Ended | null> {
+  const [ended] = await transaction.query<Ended>(
+    `with before as (select * from credentials where client_id = $1 for update), changed as (
        update credentials set revoked_at = greatest(now(), created_at) where client_id = $1 and revoked_at is null returning *
      ), told as (${tellingCredential('credential.revoked')}
      )
-     select from credentials where client_id = $1`,
+     select ${ownerColumns}, revoked_at is null as "isNew" from before`,
     [clientId],
   )
-  return found === 1
+  return ended ?? null
 }
 
 /**
@@ -237,13 +246,19 @@ export async function insertUser(
   return made === 1
 }
 
-/** @returns false when there is no such login */
-export async function markDisabled(database: Queryable, login: string): Promise<boolean> {
-  const found = await database.execute(
-    'update portal_users set disabled_at = coalesce(disabled_at, greatest(now(), created_at)) where login = $1',
+/** @returns null when there is no such login */
+export async function markDisabled(
+  transaction: Queryable,
+  login: string,
+): Promise<(Ended & { userId: string }) | null> {
+  const [ended] = await transaction.query<Ended & { userId: string }>(
+    `with before as (select * from portal_users where login = $1 for update), disabled as (
+       update portal_users set disabled_at = greatest(now(), created_at) where login = $1 and disabled_at is null
+     )
+     select user_id as "userId", ${ownerColumns}, disabled_at is null as "isNew" from before`,
     [login],
   )
-  return found === 1
+  return ended ?? null
 }
 
 export type UserListing = {

@@ -1,9 +1,11 @@
 /** The operator's side of access: the directory of partners, credentials and portal users. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import * as access from '../access/operations.ts'
 import type { Refusals } from '../access/refusals.ts'
 import { listCredentials, listUsers } from '../access/store.ts'
+import { originOf } from '../audit-log/request/origin.ts'
 import { realNow } from '../clock.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
@@ -33,6 +35,7 @@ function ownerOf(given: { bank?: string; merchant?: string; platform?: true }): 
 }
 
 export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = async (app, deps) => {
+  const by = (request: unknown) => ({ ...deps, origin: originOf(request as FastifyRequest) })
   app.post(
     '/directory',
     {
@@ -85,7 +88,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       if ('merchant' in partner && role !== undefined)
         throw new DomainError('invalid', [broken('role', 'no-role-of-merchant')])
       if ('bank' in partner && role === undefined) throw new DomainError('invalid', [broken('role', 'role-of-bank')])
-      const issued = await access.issueCredential(deps, { partner, role: role ?? 'gateway', label })
+      const issued = await access.issueCredential(by(request), { partner, role: role ?? 'gateway', label })
       return reply.code(201).send(issued)
     },
   )
@@ -126,7 +129,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       const overlapMs = (addDuration(now, request.body.overlap)?.getTime() ?? Number.NaN) - now.getTime()
       if (!(overlapMs <= longestOverlapDays * 86_400_000))
         throw new DomainError('invalid', [broken('overlap', 'overlap-duration')])
-      const rotated = await access.rotateCredential(deps, { clientId: request.params.clientId, overlapMs })
+      const rotated = await access.rotateCredential(by(request), { clientId: request.params.clientId, overlapMs })
       await deps.refusals.refresh()
       const previousValidUntil = rotated.previousValidUntil.toISOString()
       return reply.send({ ...rotated, previousValidUntil })
@@ -149,7 +152,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     },
     async request => {
       const { clientId } = request.params
-      await access.revokeCredential(deps, clientId)
+      await access.revokeCredential(by(request), clientId)
       await deps.refusals.refresh()
       return { clientId }
     },
@@ -169,7 +172,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     },
     async (request, reply) => {
       const { login, role, password, ...named } = request.body
-      const user = await access.addUser(deps, { owner: ownerOf(named), login, role, password })
+      const user = await access.addUser(by(request), { owner: ownerOf(named), login, role, password })
       return reply.code(201).send(user)
     },
   )
@@ -202,7 +205,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     },
     async request => {
       const { login } = request.params
-      await access.disableUser(deps, login)
+      await access.disableUser(by(request), login)
       await deps.refusals.refresh()
       return { login }
     },

@@ -44,13 +44,14 @@ export async function findEntries(
   const number = search.account ? 'account_seq' : 'seq'
   const within = [...accountIs(search, put), ...boundsOf(search, number, put)]
   if (page.before !== null) within.push(`${number} < ${put(page.before)}`)
-  const filters = filtersOf(search, put)
+  const filters = filtersOf(search)
   // One filter has an index within an account; what others leave is looked at up to a bound.
-  if (search.account) within.push(...filters.splice(0, 1))
+  if (search.account) within.push(...filters.splice(0, 1).map(filter => filter(put)))
   const looked = `select seq, account_seq, at, entry from audit_log ${where(within)} order by ${number} desc`
+  const lookedValues = [...values]
   const entries = await database.query<StoredEntry>(
     `select seq, account_seq as "accountSeq", entry from (${looked} limit ${maxLookedAt}) as looked
-     ${where(filters)} order by ${number} desc limit ${page.limit + 1}`,
+     ${where(filters.map(filter => filter(put)))} order by ${number} desc limit ${page.limit + 1}`,
     values,
   )
   const last = entries[page.limit - 1]
@@ -59,7 +60,7 @@ export async function findEntries(
   if (filters.length === 0) return { entries, next: null }
   const [end] = await database.query<{ next: number }>(
     `select ${number} as next from (${looked} offset ${maxLookedAt - 1} limit 1) as looked`,
-    values,
+    lookedValues,
   )
   return { entries, next: end?.next ?? null }
 }
@@ -71,16 +72,21 @@ type Put = (value: unknown) => string
 const accountIs = ({ account }: EntrySearch, put: Put): string[] =>
   account ? [`account_type = ${put(account.type)} and account_id = ${put(account.id)}`] : []
 
+type Filter = (put: Put) => string
+
 /** The one that finds least comes first; each has an index within an account. */
-function filtersOf({ action, actor, object, from, until }: EntrySearch, put: Put): string[] {
-  return [
-    ...(object?.id ? [`${objectType} = ${put(object.type)} and ${objectId} = ${put(object.id)}`] : []),
-    ...(actor ? [`entry::jsonb #>> '{actor,id}' = ${put(actor)}`] : []),
-    ...(action ? [`entry::jsonb ->> 'action' = ${put(action)}`] : []),
-    ...(object && !object.id ? [`${objectType} = ${put(object.type)}`] : []),
-    ...(from ? [`at >= ${put(from)}`] : []),
-    ...(until ? [`at < ${put(until)}`] : []),
+function filtersOf({ action, actor, object, from, until }: EntrySearch): Filter[] {
+  const filters: (Filter | null)[] = [
+    object && object.id !== null
+      ? put => `${objectType} = ${put(object.type)} and ${objectId} = ${put(object.id)}`
+      : null,
+    actor === null ? null : put => `entry::jsonb #>> '{actor,id}' = ${put(actor)}`,
+    action === null ? null : put => `entry::jsonb ->> 'action' = ${put(action)}`,
+    object && object.id === null ? put => `${objectType} = ${put(object.type)}` : null,
+    from && (put => `at >= ${put(from)}`),
+    until && (put => `at < ${put(until)}`),
   ]
+  return filters.filter(filter => filter !== null)
 }
 
 const objectType = `entry::jsonb #>> '{object,type}'`
@@ -91,9 +97,13 @@ function boundsOf(search: EntrySearch, number: string, put: Put): string[] {
   const near = (condition: string, order: string) =>
     `(select ${number} from audit_log ${where([...accountIs(search, put), condition])} order by at ${order}, ${number} ${order} limit 1)`
   return [
-    ...(search.from ? [`${number} > coalesce(${near(`at < ${put(search.from)} - ${maxDisorder}`, 'desc')}, 0)`] : []),
+    ...(search.from
+      ? [`${number} > coalesce(${near(`at < ${put(search.from)}::timestamptz - ${maxDisorder}`, 'desc')}, 0)`]
+      : []),
     ...(search.until
-      ? [`${number} < coalesce(${near(`at >= ${put(search.until)} + ${maxDisorder}`, 'asc')}, 9223372036854775807)`]
+      ? [
+          `${number} < coalesce(${near(`at >= ${put(search.until)}::timestamptz + ${maxDisorder}`, 'asc')}, 9223372036854775807)`,
+        ]
       : []),
   ]
 }

@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { urlToHttpOptions } from 'node:url'
+import { cliAgent } from '../access/request/trace.ts'
 import { processEnvironment, readClientConfig } from '../config.ts'
 import { isUnknownPath, noAdmin, notPerkline, refused, tooSlow, unreachable, wrongKey } from './connection-faults.ts'
 import { CommandError } from './failure.ts'
@@ -74,6 +75,7 @@ async function send(call: AdminCall): Promise<IncomingMessage> {
     headers: {
       authorization: `Bearer ${operatorKey}`,
       accept: 'application/json, application/x-ndjson',
+      'user-agent': cliAgent,
       ...(body && { 'content-type': 'application/json', 'content-length': body.length }),
       ...(call.csv && { 'content-type': 'text/csv' }),
     },

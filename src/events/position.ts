@@ -6,7 +6,7 @@
 import type { Queryable } from '../db/database.ts'
 
 /** Who reads the outbox, each at its own pace. */
-export const consumers = ['sales', 'events', 'statements'] as const
+export const consumers = ['sales', 'events', 'statements', 'audit-log'] as const
 export type Consumer = (typeof consumers)[number]
 
 /** @param xips transactions below `xmax` that were under way; both as the database writes them */

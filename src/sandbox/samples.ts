@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'
 import { addUser, issueCredential, type UserOwner } from '../access/operations.ts'
 import type { PartnerReference } from '../access/store.ts'
-import type { Queryable } from '../db/database.ts'
+import type { Database, Queryable } from '../db/database.ts'
 import { importProfiles } from '../esim/stock/operations.ts'
 import type { Logger } from '../log.ts'
 import { terminalsFilesOf } from '../partners/file/directory-file.ts'
@@ -60,11 +60,15 @@ async function load({ database, deps }: Platform, logger: Logger): Promise<Sampl
   })
   const samples = await database.transaction(async transaction => {
     await transaction.execute('delete from sample_loading')
-    return { credentials: await issueSampleCredentials(transaction), logins: await addSampleUsers(transaction) }
+    const within: Within = { ...transaction, transaction: work => work(transaction) }
+    return { credentials: await issueSampleCredentials(within), logins: await addSampleUsers(within) }
   })
   logger.info('sample data loaded')
   return samples
 }
+
+/** One transaction for all. */
+type Within = Queryable & Pick<Database, 'transaction'>
 
 /** Nothing of anybody's is there, or only what a first start that was cut off has left: no one has had access to that yet. */
 async function isEmpty(database: Queryable): Promise<boolean> {
@@ -77,7 +81,7 @@ async function isEmpty(database: Queryable): Promise<boolean> {
   return row?.empty === true
 }
 
-async function issueSampleCredentials(database: Queryable): Promise<SampleCredential[]> {
+async function issueSampleCredentials(database: Within): Promise<SampleCredential[]> {
   const issue = async (partner: PartnerReference, role: 'ADMIN' | 'gateway') => {
     const issued = await issueCredential({ database }, { partner, role, label: 'sample' })
     return { partner: Object.values(partner).join(), ...issued }
@@ -91,7 +95,7 @@ async function issueSampleCredentials(database: Queryable): Promise<SampleCreden
 }
 
 /** One person of each partner, named like it, and one of the operator's staff. */
-async function addSampleUsers(database: Queryable): Promise<SampleLogin[]> {
+async function addSampleUsers(database: Within): Promise<SampleLogin[]> {
   const users: [account: SampleLogin['account'], login: string, owner: UserOwner, role: string][] = [
     ['merchant', 'grocer', { merchant: 'grocer' }, 'admin_user'],
     ['merchant', 'voltshop', { merchant: 'voltshop' }, 'admin_user'],

@@ -4,6 +4,7 @@
  */
 
 import { tellOverlapsEnding } from '../access/store.ts'
+import { chainEntries } from '../audit-log/chain-store.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { moveDueCampaigns } from '../campaigns/lifecycle/clock-operations.ts'
 import { tellExpiring } from '../esim/orders/expiring.ts'
@@ -103,6 +104,7 @@ export const jobs: readonly Job[] = [
   { name: 'remove-old-data', everyMs: 600_000, run: removeOld },
   // The last, as all others tell.
   { name: 'sequence-events', everyMs: 200, run: numberEvents },
+  { name: 'chain-audit-log', everyMs: 250, run: ({ database }, waits) => chainEntries(database, waits) },
 ]
 
 /** Carries out everything that is due now; what others have begun is done when it returns. */

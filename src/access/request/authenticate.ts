@@ -6,6 +6,7 @@ import type { Refusals } from '../refusals.ts'
 import type { Tokens } from '../tokens.ts'
 import { originOf } from './same-origin.ts'
 import { cookieToken } from './session-cookie.ts'
+import { traceOf } from './trace.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,7 +26,7 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
   app.addHook('onRequest', (request, _, done) => {
     const caller = callerOf(request, deps)
     if (caller instanceof DomainError) return done(caller)
-    request.caller = caller
+    request.caller = { ...caller, trace: traceOf(request) }
     done()
   })
 }

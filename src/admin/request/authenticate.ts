@@ -5,6 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type AuthenticateDeps, bearerToken, callerOf, isRead } from '../../access/request/authenticate.ts'
+import { traceOf } from '../../access/request/trace.ts'
 import type { AddressLimit } from '../../access/throttle.ts'
 import { type Actor, actorOf, operatorActor } from '../../campaigns/lifecycle/moves-store.ts'
 import { DomainError, InvalidTokenError } from '../../errors.ts'
@@ -58,7 +59,7 @@ function refusalOf(request: FastifyRequest, deps: OperatorDeps): DomainError | u
   if (caller.type !== 'platform') return new DomainError('forbidden', 'This operation is for the platform’s operator')
   if (caller.role === 'viewer' && !isForViewers(request))
     return new DomainError('forbidden', 'This operation needs the role admin')
-  request.caller = caller
+  request.caller = { ...caller, trace: traceOf(request) }
   return undefined
 }
 

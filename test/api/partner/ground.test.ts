@@ -6,7 +6,7 @@ import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
 let platform: TestPlatform
 before(async () => {
-  platform = await startPlatform({ API_RATE_LIMIT: '50/4' })
+  platform = await startPlatform({ API_RATE_LIMIT: '1/4' })
 })
 after(() => platform.close())
 
@@ -45,7 +45,7 @@ test('each account has a bucket of this API for itself, whichever of its callers
   const answers = await Promise.all([one, two, one, two, one, two].map(token => platform.call('GET', list, { token })))
   assert.ok(answers.some(({ status }) => status === 429))
   for (const { status, headers, body } of answers) {
-    assert.equal(headers.get('ratelimit-policy'), '"account";q=4;w=1')
+    assert.equal(headers.get('ratelimit-policy'), '"account";q=4;w=4')
     if (status === 429) assert.deepEqual([headers.get('retry-after'), body.code], ['1', 'too-many'])
   }
   assert.equal((await platform.call('GET', list, { token: await platform.bankToken('gamma') })).status, 200)

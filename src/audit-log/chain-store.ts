@@ -1,0 +1,119 @@
+/**
+ * Numbers and chains what was told. One process at a time does so, and nobody who makes a change waits for it. All entries of a piece
+ * are written in one transaction with the position in the outbox: a killed process leaves both or none.
+ */
+import { platformAccountId } from '../access/caller.ts'
+import type { Database, Queryable } from '../db/database.ts'
+import type { Account } from '../events/tell.ts'
+import { type Piece, tickInOrder } from '../events/tick-store.ts'
+import { accountHashOf, firstHead, type Head, hashOf } from './chain.ts'
+import type { Entry } from './entry.ts'
+import { entryKind, type ToldEntry } from './tell.ts'
+
+/** Of the outbox; most of them are none of ours. */
+const pieceRows = 2_000
+
+type Told = { account: Account; data: ToldEntry }
+type Link = Told & { seq: number; accountSeq: number; text: string; accountHash: Buffer; hash: Buffer }
+type Heads = { all: Head; ofAccount: Map<string, Head> }
+
+/**
+ * Chains a piece of what was told.
+ *
+ * @param waits true: for whoever is at it
+ * @returns whether there may be more
+ */
+export async function chainEntries(database: Database, waits: boolean): Promise<boolean> {
+  const isFull = await tickInOrder(database, 'audit-log', { rows: pieceRows, waits }, async (transaction, piece) => {
+    const taken = await take(transaction, piece)
+    if (taken.told.length > 0) await insert(transaction, link(taken.told, await findHeads(transaction, taken.told)))
+    return taken.isFull
+  })
+  return isFull ?? false
+}
+
+type Row = { isFull: boolean; type: Account['type'] | null; id: string | null; data: ToldEntry }
+
+async function take(transaction: Queryable, { parts, values }: Piece): Promise<{ told: Told[]; isFull: boolean }> {
+  const rows = await transaction.query<Row>(
+    `with ${parts}
+     select is_full as "isFull", account_type as type, account as id, data
+     from taken left join seen on kind = '${entryKind}' order by outbox_id`,
+    values,
+  )
+  const told = rows.flatMap(({ type, id, data }) => (type === null ? [] : [{ account: { type, id } as Account, data }]))
+  return { told, isFull: rows[0]?.isFull === true }
+}
+
+const keyOf = ({ type, id }: Account): string => `${type} ${id ?? platformAccountId}`
+
+/** Where the chains of all and of these accounts end; after a removal of all entries, where those ended. */
+async function findHeads(transaction: Queryable, told: readonly Told[]): Promise<Heads> {
+  const [all] = await transaction.query<Head>(
+    `(select seq, hash from audit_log order by seq desc limit 1)
+     union all (select seq, hash from audit_anchors where kind = 'removed' and account_type is null order by anchor_id desc limit 1)
+     order by seq desc limit 1`,
+  )
+  const accounts = [...new Map(told.map(({ account }) => [keyOf(account), account])).values()]
+  const rows = await transaction.query<Head & { type: Account['type']; id: string }>(
+    `select type, id, head.seq, head.hash
+     from unnest($1::text[], $2::uuid[]) as accounts (type, id) cross join lateral (
+       (select account_seq as seq, account_hash as hash from audit_log
+        where account_type = type and account_id = id order by account_seq desc limit 1)
+       union all
+       (select seq, hash from audit_anchors
+        where kind = 'removed' and account_type = type and account_id = id order by seq desc limit 1)
+       order by seq desc limit 1
+     ) as head`,
+    [accounts.map(({ type }) => type), accounts.map(({ id }) => id ?? platformAccountId)],
+  )
+  return {
+    all: all ?? firstHead,
+    ofAccount: new Map(rows.map(({ type, id, seq, hash }) => [`${type} ${id}`, { seq, hash }])),
+  }
+}
+
+function link(told: readonly Told[], heads: Heads): Link[] {
+  let head = heads.all
+  return told.map(({ account, data }) => {
+    const before = heads.ofAccount.get(keyOf(account)) ?? firstHead
+    const accountSeq = before.seq + 1
+    const text = JSON.stringify(entryOf(accountSeq, account, data))
+    const accountHash = accountHashOf(before.hash, text)
+    const seq = head.seq + 1
+    head = { seq, hash: hashOf(head.hash, seq, accountHash) }
+    heads.ofAccount.set(keyOf(account), { seq: accountSeq, hash: accountHash })
+    return { account, data, seq, accountSeq, text, accountHash, hash: head.hash }
+  })
+}
+
+/** The fields in the order that the contract has. */
+function entryOf(accountSeq: number, account: Account, data: ToldEntry): Entry {
+  const { at, actor, via, action, object, outcome, change, requestId, address } = data
+  const [by, on] = [
+    { type: actor.type, id: actor.id },
+    { type: object.type, id: object.id },
+  ]
+  return { accountSeq, at, account, actor: by, via, action, object: on, outcome, change, requestId, address }
+}
+
+async function insert(transaction: Queryable, links: readonly Link[]): Promise<void> {
+  await transaction.execute(
+    {
+      name: 'audit-log.insert',
+      text: `
+        insert into audit_log (seq, account_type, account_id, account_seq, at, entry, account_hash, hash)
+        select * from unnest($1::bigint[], $2::text[], $3::uuid[], $4::bigint[], $5::timestamptz[], $6::text[], $7::bytea[], $8::bytea[])`,
+    },
+    [
+      links.map(({ seq }) => seq),
+      links.map(({ account }) => account.type),
+      links.map(({ account }) => account.id ?? platformAccountId),
+      links.map(({ accountSeq }) => accountSeq),
+      links.map(({ data }) => data.at),
+      links.map(({ text }) => text),
+      links.map(({ accountHash }) => accountHash),
+      links.map(({ hash }) => hash),
+    ],
+  )
+}

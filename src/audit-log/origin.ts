@@ -1,0 +1,43 @@
+/** Where an entry of the audit log comes from: who acts, for which account, and by which way. */
+import type { Caller, Trace } from '../access/caller.ts'
+import type { Account } from '../events/tell.ts'
+import type { Entry, EntryActor } from './entry.ts'
+
+export type Origin = {
+  /** Of the one who acts. */
+  account: Account
+  actor: EntryActor
+} & Pick<Entry, 'via' | 'requestId' | 'address'>
+
+const platform: Account = { type: 'platform', id: null }
+
+/** What time does by itself. */
+export const clockOrigin: Origin = {
+  account: platform,
+  actor: { type: 'clock', id: null },
+  via: 'clock',
+  requestId: null,
+  address: null,
+}
+
+/** Whoever has the operator's key. @param trace null: the platform itself, as where it loads its sample data */
+export const operatorOrigin = (trace: Trace | null = null): Origin => ({
+  account: platform,
+  actor: { type: 'operator', id: null },
+  ...(trace ?? { via: 'cli', requestId: null, address: null }),
+})
+
+/** A system or a person of a bank, a merchant or the platform. */
+export function originOfCaller(caller: Caller): Origin {
+  const { userType, subject, trace } = caller
+  return {
+    account: accountOf(caller),
+    actor: { type: userType === 'portal_user' ? 'person' : 'system', id: subject },
+    ...(trace ?? { via: 'api', requestId: null, address: null }),
+  }
+}
+
+function accountOf(caller: Caller): Account {
+  if (caller.type === 'bank') return { type: 'bank', id: caller.bankId }
+  return caller.type === 'retailer' ? { type: 'merchant', id: caller.merchantId } : platform
+}

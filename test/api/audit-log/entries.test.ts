@@ -1,0 +1,138 @@
+/** What the audit log has of credentials and users, and who reads it (contract/audit-log.md, "Entries", "Reading"). */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { assertChained, chained, platformUserToken, readEntries, tokenOfUser } from '../../support/audit-log.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+let platform: TestPlatform
+let auditor: string
+let operator: { token: string }
+before(async () => {
+  platform = await startPlatform()
+  auditor = await platformUserToken(platform)
+  operator = { token: platform.config.operatorKey }
+})
+after(() => platform.close())
+
+const fingerprint = (secret: string) => createHash('sha256').update(secret).digest('hex').slice(0, 8)
+
+test('a credential tells its life to its account, without its secret', async () => {
+  const issue = { bank: 'beta', role: 'ADMIN', label: 'Core' }
+  const headers = { 'x-request-id': 'issue-1', 'user-agent': 'perkline-cli' }
+  const { body: issued } = await platform.call('POST', '/admin/credentials', { ...operator, headers, body: issue })
+  const token = (await platform.call('POST', '/getToken/auth', { body: issued })).body.access_token
+  const path = `/admin/credentials/${issued.clientId}`
+  const { body: rotated } = await platform.call('POST', `${path}/rotate`, { ...operator, body: { overlap: 'PT1H' } })
+  const entries = await readEntries(platform, token, `&object=credential:${issued.clientId}`)
+  assert.deepEqual(
+    entries.map(({ at, account, ...entry }) => entry),
+    [
+      {
+        accountSeq: 1,
+        actor: { type: 'operator', id: null, name: null },
+        via: 'cli',
+        action: 'credential.issued',
+        object: { type: 'credential', id: issued.clientId },
+        outcome: 'done',
+        change: { role: [null, 'ADMIN'], label: [null, 'Core'], secret: [null, fingerprint(issued.secret)] },
+        requestId: 'issue-1',
+        address: '127.0.0.1',
+      },
+      {
+        accountSeq: 2,
+        actor: { type: 'operator', id: null, name: null },
+        via: 'api',
+        action: 'credential.rotated',
+        object: { type: 'credential', id: issued.clientId },
+        outcome: 'done',
+        change: {
+          secret: [fingerprint(issued.secret), fingerprint(rotated.secret)],
+          previousValidUntil: [null, rotated.previousValidUntil],
+        },
+        requestId: entries[1].requestId,
+        address: '127.0.0.1',
+      },
+    ],
+  )
+  assert.equal(entries[0].account.type, 'bank')
+  assert.ok(Math.abs(Date.now() - Date.parse(entries[0].at)) < 60_000)
+  for (let times = 0; times < 2; times++) await platform.call('POST', `${path}/revoke`, operator)
+  const all = await readEntries(platform, auditor, `&account=${entries[0].account.id}`)
+  assert.deepEqual(
+    all.map(({ action }) => action),
+    ['credential.issued', 'credential.rotated', 'credential.revoked'],
+    'revoking again changes nothing',
+  )
+  assert.ok(all.every(({ seq }) => seq >= 1))
+  const texts = JSON.stringify(await assertChained(platform))
+  for (const secret of [issued.secret, rotated.secret]) assert.ok(!texts.includes(secret))
+})
+
+test('a person who acts is named in the answer and not in the text; a partner sees its own entries only', async () => {
+  const password = 'correct horse battery staple'
+  const admin = await platformUserToken(platform, 'admin')
+  const user = { bank: 'gamma', login: 'iryna', role: 'ADMIN', password }
+  const { body: added } = await platform.call('POST', '/admin/users', { token: admin, body: user })
+  const token = await tokenOfUser(platform, 'bank', 'iryna')
+  const [entry, ...others] = await readEntries(platform, token)
+  assert.deepEqual(others, [])
+  assert.deepEqual([entry.action, entry.object], ['user.added', { type: 'user', id: added.userId }])
+  assert.deepEqual([entry.actor.type, entry.actor.name, entry.via], ['person', 'auditor-admin', 'api'])
+  assert.equal(entry.seq, undefined)
+  assert.ok(!JSON.stringify(await assertChained(platform)).includes('iryna'))
+  const refused = await platform.call('GET', `/partner/v1/audit-log?account=${entry.account.id}`, { token })
+  assert.deepEqual([refused.status, refused.body.message], [400, ['account must be omitted']])
+})
+
+test('nothing is told of what did not happen', async () => {
+  const before = await readEntries(platform, auditor)
+  const body = { bank: 'alpha', login: 'auditor-viewer', role: 'ADMIN', password: 'correct horse battery staple' }
+  assert.equal((await platform.call('POST', '/admin/users', { ...operator, body })).status, 409)
+  assert.equal((await platform.call('POST', '/admin/credentials/pk_x/revoke', operator)).status, 404)
+  assert.equal((await readEntries(platform, auditor)).length, before.length)
+})
+
+test('pages follow one another by number, and filters are exact', async () => {
+  const token = await platform.bankToken()
+  for (let count = 0; count < 7; count++) await platform.bankToken('alpha', count % 2 === 0 ? 'ADMIN' : 'VIEWER')
+  await chained(platform)
+  const seen: number[] = []
+  let cursor = ''
+  for (let page = 0; page < 10; page++) {
+    const query = `limit=3&action=credential.issued${cursor && `&cursor=${cursor}`}`
+    const { body } = await platform.call('GET', `/partner/v1/audit-log?${query}`, { token })
+    seen.push(...body.data.map(({ accountSeq }: any) => accountSeq))
+    cursor = body.nextCursor
+    if (cursor === null) break
+  }
+  assert.deepEqual(seen, [8, 7, 6, 5, 4, 3, 2, 1])
+  const [first] = await readEntries(platform, token)
+  for (const [query, count] of [
+    ['action=credential', 0],
+    ['object=credential', 8],
+    [`object=credential:${first.object.id}`, 1],
+    ['object=user', 0],
+    ['actor=nobody', 0],
+    [`from=${encodeURIComponent(first.at)}`, 8],
+    [`to=${encodeURIComponent(first.at)}`, 0],
+    ['from=2020-01-01&to=2020-01-02', 0],
+  ] as const)
+    assert.equal((await readEntries(platform, token, `&${query}`)).length, count, query)
+  const filtered = await platform.call('GET', '/partner/v1/audit-log?limit=2&action=credential.issued', { token })
+  const other = `/partner/v1/audit-log?object=credential&cursor=${filtered.body.nextCursor}`
+  assert.equal((await platform.call('GET', other, { token })).status, 400)
+})
+
+test('the log takes new entries only', async () => {
+  const { database } = platform.platform
+  await chained(platform)
+  for (const statement of [
+    `update audit_log set entry = 'x'`,
+    'delete from audit_log',
+    'truncate audit_log',
+    `delete from audit_log where seq < 0`,
+  ])
+    await assert.rejects(database.execute(statement), /new entries only/, statement)
+  await assertChained(platform)
+})
