@@ -28,7 +28,7 @@ const firstReads: Record<string, string[]> = {
   '/merchant/campaigns': [session, '/cashbacks/for-merchant?pageSize=20', home('me')],
   '/bank': [session, home('me'), home('other')],
   '/bank/campaigns': [session, '/portal/cashbacks?page=1&pageSize=20&sortBy=createdAt&sortOrder=DESC', home('me')],
-  '/operator': [session, '/admin/overview', '/admin/stock-desk'],
+  '/operator': [session, '/admin/overview', '/admin/stock-desk', '/admin/audit/last'],
 }
 
 type Chunk = { fileName: string; moduleIds: string[]; imports: string[]; viteMetadata?: { importedCss: Set<string> } }

@@ -1,7 +1,6 @@
 /** The portal's frame in a real browser: login and its faults, the way back after a session has ended, languages, colours, a phone. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { Request } from 'playwright-core'
 import { disableUser } from '../../src/access/operations.ts'
 import { assertAccessible, assertCount, closeBrowser, fillLogin, phone, visit } from '../support/browser.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
@@ -266,25 +265,26 @@ suite('the frame', () => {
   })
 
   test('asks for what a first page reads beside its script, and once', async t => {
-    const visitor = await visit(t, platform, { isNew: true })
-    if (!visitor) return
-    const { page, open } = visitor
-    await open('/login')
-    await fillLogin(page, merchant)
-    await page.getByRole('navigation').first().waitFor()
-    for (const [path, ...reads] of [
-      ['/merchant', '/portal/home', '/portal/home'],
-      ['/merchant/campaigns', '/cashbacks/for-merchant', '/portal/home'],
+    for (const [account, path, ...reads] of [
+      [merchant, '/merchant', '/portal/home', '/portal/home'],
+      [merchant, '/merchant/campaigns', '/cashbacks/for-merchant', '/portal/home'],
+      [bank, '/bank', '/portal/home', '/portal/home'],
+      [staff, '/operator', '/admin/overview', '/admin/stock-desk', '/admin/audit/last'],
     ] as const) {
+      const visitor = await visit(t, platform, { isNew: true })
+      if (!visitor) return
+      const { page, open } = visitor
+      await open('/login')
+      await fillLogin(page, account)
+      await page.getByRole('navigation').first().waitFor()
+      await page.waitForLoadState('networkidle')
       const asked: [path: string, type: string][] = []
-      const note = (request: Request) => asked.push([new URL(request.url()).pathname, request.resourceType()])
-      page.on('request', note)
+      page.on('request', request => asked.push([new URL(request.url()).pathname, request.resourceType()]))
       await open(path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.waitForLoadState('networkidle')
-      page.off('request', note)
       const ofPlatform = asked.filter(([pathname]) => !pathname.startsWith('/app'))
-      assert.deepEqual(ofPlatform.map(([pathname]) => pathname).sort(), [...reads, '/portal/session'].sort())
+      assert.deepEqual(ofPlatform.map(([pathname]) => pathname).sort(), [...reads, '/portal/session'].sort(), path)
       // Those of scripts are of type `fetch`.
       assert.ok(
         ofPlatform.every(([, type]) => type !== 'fetch'),

@@ -229,3 +229,26 @@ suite('lists', { timeout: 120_000 }, () => {
     assert.equal(await logo.getAttribute('aria-current'), null)
   })
 })
+
+test('of a list that is too long to be looked at whole, the next ones are a press away, and so is the way back', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  const next = `1795377600000000_${ids.grocer}`
+  const asked: (string | null)[] = []
+  await page.route('**/portal/cashbacks?*', async route => {
+    const answer = await route.fetch()
+    const body = await answer.json()
+    const after = new URL(route.request().url()).searchParams.get('after')
+    asked.push(after)
+    Object.assign(body.pagination, after === null ? { isComplete: false, next } : { isComplete: true, next: null })
+    await route.fulfill({ response: answer, json: body })
+  })
+  await visitor.logIn(banker, '/bank/campaigns?page=99')
+  await page.getByText('10,000').waitFor()
+  await page.getByRole('button', { name: 'Look at the next ones' }).click()
+  await page.waitForURL(url => url.searchParams.get('after') === next && !url.searchParams.has('page'))
+  await page.getByRole('button', { name: 'Back to the first ones' }).click()
+  await page.waitForURL(url => !url.searchParams.has('after'))
+  assert.deepEqual([...new Set(asked)], [null, next])
+})

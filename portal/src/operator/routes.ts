@@ -2,7 +2,7 @@
 import { createRoute } from '@tanstack/react-router'
 import { onlyFor, signedInRoute } from '../routing/base-routes.ts'
 import { lazyPage } from '../routing/lazy-page.ts'
-import { overviewQuery, stockQuery } from './queries.ts'
+import { auditsQuery, overviewQuery, stockQuery } from './queries.ts'
 import { accessSearch, campaignsSearch, ordersSearch, partnersSearch, stockSearch } from './search.ts'
 
 const operatorRoute = createRoute({
@@ -19,7 +19,11 @@ const home = createRoute({
     ahead: {
       isFor: ({ typeAccount }) => typeAccount === 'platform',
       read: queryClient =>
-        Promise.all([queryClient.prefetchQuery(overviewQuery), queryClient.prefetchQuery(stockQuery)]),
+        Promise.all([
+          queryClient.prefetchQuery(overviewQuery),
+          queryClient.prefetchQuery(stockQuery),
+          queryClient.prefetchQuery(auditsQuery),
+        ]),
     },
   },
 })
