@@ -64,11 +64,18 @@ export class DomainError extends Error {
   readonly rules: readonly BrokenRule[]
   /** The first broken rules of a file, where the rules have names. */
   readonly problems: readonly Problem[] | undefined
+  /** What a program needs to go on; the Partner API's error body has them as fields. */
+  readonly facts: Readonly<Record<string, string | number>> | undefined
 
   constructor(
     code: ErrorCode,
     given: string | readonly (string | BrokenRule)[],
-    options: { retryAfterSeconds?: number; problems?: readonly Problem[]; cause?: unknown } = {},
+    options: {
+      retryAfterSeconds?: number
+      problems?: readonly Problem[]
+      facts?: Readonly<Record<string, string | number>>
+      cause?: unknown
+    } = {},
   ) {
     const details = typeof given === 'string' ? given : given.map(detailText)
     super(Array.isArray(details) ? details.join('; ') : details, { cause: options.cause })
@@ -78,6 +85,7 @@ export class DomainError extends Error {
     this.rules = typeof given === 'string' ? [] : given.filter(one => typeof one !== 'string')
     this.retryAfterSeconds = options.retryAfterSeconds
     this.problems = options.problems
+    this.facts = options.facts
   }
 }
 

@@ -147,6 +147,18 @@ export const PartnerError = Type.Object(
       description: 'The id of this request, as in the header `x-request-id`; quote it when you contact support',
       examples: ['0f9c6a52-8d1b-4c7e-9a40-5d2c8e1f7b63'],
     }),
+    oldestSequence: Type.Optional(
+      Type.Integer({ description: 'With `events-removed`: the oldest event that is stored', examples: [1201] }),
+    ),
+    feedId: Type.Optional(
+      Type.String({
+        description: 'With `feed-restarted`: the present feed',
+        examples: ['7c0e3f52-8d1b-4c7e-9a40-5d2c8e1f7b63'],
+      }),
+    ),
+    lastSequence: Type.Optional(
+      Type.Integer({ description: 'With `feed-restarted`: the newest event of the present feed', examples: [17] }),
+    ),
   },
   { $id: 'ApiError', description: 'An error' },
 )
@@ -210,6 +222,7 @@ export type Failure = {
   code?: ErrorCode | undefined
   rules?: readonly BrokenRule[] | undefined
   problems?: readonly Problem[] | undefined
+  facts?: DomainError['facts']
 }
 
 /** Answers with an error in the body of the API that the path belongs to, with its code in the body or in a header. */
@@ -229,7 +242,14 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, failure:
     if (api === 'esim')
       return { statusCode, timestamp: realNow().toISOString(), path, method: request.method, error, message: details }
     if (api === 'partner')
-      return { statusCode, message: details, error, ...(code !== undefined && { code }), requestId: request.id }
+      return {
+        statusCode,
+        message: details,
+        error,
+        ...(code !== undefined && { code }),
+        requestId: request.id,
+        ...failure.facts,
+      }
     const { problems } = failure
     const own = {
       ...(code !== undefined && { code }),
@@ -279,8 +299,8 @@ type ReadError = Failure & { retryAfterSeconds?: number | undefined }
 
 function readError(error: unknown, request: FastifyRequest): ReadError {
   if (error instanceof DomainError) {
-    const { code, details, rules, problems, retryAfterSeconds } = error
-    return { statusCode: statusOf[code], code, details, rules, problems, retryAfterSeconds }
+    const { code, details, rules, problems, facts, retryAfterSeconds } = error
+    return { statusCode: statusOf[code], code, details, rules, problems, facts, retryAfterSeconds }
   }
   const { validation, statusCode, code } = error as FastifyError
   if (validation) return readError(new DomainError('invalid', schemaRules(validation as never)), request)

@@ -3,18 +3,17 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import type { AuthenticateDeps } from '../access/request/authenticate.ts'
 import { type AuditLogRoutesDeps, auditLogRoutes } from '../audit-log/routes.ts'
+import { webhooks } from '../events/feed-schemas.ts'
+import { type EventRoutesDeps, eventRoutes } from '../events/routes.ts'
 import { PartnerError } from '../http/errors.ts'
 import { document } from '../http/openapi/operations.ts'
 import { type StatementRoutesDeps, statementRoutes } from '../statements/routes.ts'
 import { authorize } from './request/authorize.ts'
 import { tags } from './request/documents.ts'
 
-export type PartnerRoutesDeps = AuthenticateDeps & AuditLogRoutesDeps & StatementRoutesDeps
+export type PartnerRoutesDeps = AuthenticateDeps & AuditLogRoutesDeps & StatementRoutesDeps & EventRoutesDeps
 
-const groups: readonly FastifyPluginAsyncTypebox<PartnerRoutesDeps>[] = [statementRoutes, auditLogRoutes]
-
-/** What the platform sends by itself; the document shows it as `webhooks`. */
-const webhooks: Record<string, object> = {}
+const groups: readonly FastifyPluginAsyncTypebox<PartnerRoutesDeps>[] = [eventRoutes, statementRoutes, auditLogRoutes]
 
 export const partnerRoutes: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async (app, deps) => {
   await document(app as unknown as FastifyInstance, {

@@ -21,6 +21,7 @@ export function createMetrics(sources: {
   countHolders(): Promise<{ bank: string; reserved: number }[]>
   countWaiting(): Promise<{ rows: number; lagSeconds: number }>
   lateSeconds(): Promise<number>
+  countFeedWaiting(): number
 }) {
   const registry = new Registry()
   const registers = [registry]
@@ -109,6 +110,14 @@ export function createMetrics(sources: {
     },
   })
 
+  new Gauge({
+    name: 'perkline_feed_waiting',
+    help: 'Requests that wait for the next event of their account',
+    registers,
+    collect() {
+      this.set(sources.countFeedWaiting())
+    },
+  })
   const countWaiting = createSharedRead(() => sources.countWaiting().catch(() => null))
   new Gauge({
     name: 'perkline_events_lag_seconds',

@@ -31,6 +31,7 @@ import { readStockDesk } from '../esim/stock/desk.ts'
 import { createSealing, loadIndexKey } from '../esim/stock/sealing.ts'
 import { createStock } from '../esim/stock/stock.ts'
 import { countMostWaiting, recoverOutbox } from '../events/tick-store.ts'
+import { createFeedWaiters } from '../events/waiting.ts'
 import { createCostlyReads, createPageReads } from '../http/limits/costly-reads.ts'
 import { createLocalRateLimiter, type RateLimit } from '../http/limits/rate-limit.ts'
 import { createAnswers } from '../idempotency/answers.ts'
@@ -190,12 +191,14 @@ export async function createPlatform(
     const sealing = createSealing(config.masterKeys, await loadIndexKey(database, config.masterKeys))
     const stock = createStock({ database, clock, onFault })
     const inTheBackground = database.aside(new AbortController().signal, 'long')
+    const waiters = createFeedWaiters(others)
     const metrics = createMetrics({
       pool: database.pool,
       countStock: () => readStockDesk({ database: inTheBackground, clock }),
       countHolders: () => countHolders(inTheBackground, clock.now()),
       countWaiting: () => countMostWaiting(inTheBackground),
       lateSeconds: () => lateSeconds(inTheBackground, clock.now()),
+      countFeedWaiting: waiters.count,
     })
     const mailer = await createMailer(config, database, logger)
     closers.unshift(() => mailer.close())
@@ -229,6 +232,7 @@ export async function createPlatform(
       handlers: {
         access: async () => void (await Promise.all([refusals.refresh(), tokenKeys.refresh()])),
         catalogue: () => catalogue.refresh(),
+        events: () => waiters.wake(),
         ...(config.mode === 'sandbox' && { clock: () => followSharedClock(access, clock) }),
       },
     })
@@ -318,7 +322,15 @@ export async function createPlatform(
         rateLimiter: limits.rateLimiter,
         publicUrl: config.publicUrl,
       },
-      partner: { ...reads, database: others, clock, tokens, refusals, publicUrl: config.publicUrl },
+      partner: {
+        ...reads,
+        database: others,
+        clock,
+        tokens,
+        refusals,
+        publicUrl: config.publicUrl,
+        feed: { database: others, waiters },
+      },
       admin: {
         ...reads,
         database: others,
@@ -360,10 +372,12 @@ export async function createPlatform(
     const apps = adminApp === null ? [app] : [app, adminApp]
     for (const each of apps) await each.ready()
     closers.unshift(async () => {
+      waiters.stop()
       await Promise.all(apps.map(each => closeWithin(config.shutdown.limitMs, each)))
     })
     const drain = () => {
       draining = true
+      waiters.stop()
     }
     return { app, adminApp, metrics, database, deps, startJobs: startOwnJobs, drain, close }
   } catch (error) {

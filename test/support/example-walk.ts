@@ -71,6 +71,7 @@ export async function walkExamples(addresses: Addresses): Promise<Exchange[]> {
     await walkStatements(call)
     await walkOperator(call)
     await call('listAuditEntries')
+    await walkEvents(call)
     await call('endSession', { as: 'person', status: 204 })
     return exchanges
   } finally {
@@ -103,6 +104,14 @@ async function send(
     return platform.call(method, path, { token, raw, headers: { ...headers, 'content-type': type } })
   }
   return platform.call(method, path, { token, headers, ...(sent !== undefined && { body: sent }) })
+}
+
+async function walkEvents(call: Call): Promise<void> {
+  await call('listEventTypes')
+  // Whatever the clock's job has numbered.
+  await call('moveClock', { as: 'nobody', body: { advance: 'PT15M' } })
+  const { data } = await call('readEvents', { query: { limit: '2' } })
+  await call('readEvent', { path: { eventId: data[0].id } })
 }
 
 async function walkPortal(call: Call): Promise<void> {

@@ -20,10 +20,11 @@ const common = {
 export const partnerErrors = (causes: Record<number, string> = {}) =>
   errorAnswers(PartnerError, { 400: 'The request is invalid', ...common, ...causes })
 
-const tagNames = ['Statements', 'Audit log'] as const
+const tagNames = ['Events', 'Statements', 'Audit log'] as const
 
 /** The groups of operations. */
 export const tags = [
+  { name: 'Events', description: 'What happened, as a feed without gaps' },
   { name: 'Statements', description: 'What the bank owes, day by day' },
   { name: 'Audit log', description: 'Who did what in the account' },
 ] satisfies {

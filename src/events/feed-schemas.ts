@@ -1,0 +1,133 @@
+/** The shapes of the feed in the Partner API. */
+import Type from 'typebox'
+import { accountKinds } from '../audit-log/entry.ts'
+import { closed, instant, text, uuid } from '../http/schemas.ts'
+import { eventTypes } from './catalogue.ts'
+
+const sequence = (description: string, example: number) =>
+  Type.Integer({ minimum: 0, description, examples: [example] })
+
+export const Event = Type.Object(
+  {
+    id: uuid('The event, for this account; at endpoints `webhook-id`', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'),
+    type: text('Type. An open list: ignore what you do not know', 'order.expired'),
+    timestamp: instant('When it happened, by the clock of the rules', '2026-11-22T08:15:00.000Z'),
+    sequence: Type.Integer({
+      minimum: 0,
+      description: 'Position in the account’s feed, without gaps',
+      examples: [1842],
+    }),
+    feedId: uuid('The feed; another one after the operator has restored an older database'),
+    mode: Type.Enum(['live', 'sandbox'], { title: 'EventMode', description: 'sandbox: a test, to be booked nowhere' }),
+    data: Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      description: 'By type, as `GET /event-types` says; facts as of the change',
+      examples: [{ orderId: '019aa5a2-0000-7000-8000-000000000001', status: 'expired' }],
+    }),
+  },
+  { title: 'Event', description: 'An event' },
+)
+
+export const FeedPage = Type.Object(
+  {
+    data: Type.Array(Event, { description: 'Events, oldest first' }),
+    nextAfter: sequence('What to ask with next, as `after`', 1842),
+    lastSequence: sequence('The newest event; 0: there is none yet', 1842),
+    oldestSequence: sequence('The oldest event that is stored', 1),
+    feedId: uuid('The feed: send it with `after`, always'),
+    hasMore: Type.Boolean({ description: 'There are events behind `nextAfter`' }),
+  },
+  { description: 'A piece of the feed' },
+)
+
+export const FeedQuery = Type.Object(
+  {
+    after: Type.Optional(
+      Type.String({
+        pattern: '^([0-9]{1,15}|now)$',
+        description:
+          'Only events with a higher sequence; `now`: no events, only `nextAfter` of the present end. Default: 0',
+        examples: ['0'],
+      }),
+    ),
+    limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Most events of one answer' }),
+    type: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+        maxItems: 100,
+        description: 'Types or groups (`campaign.*`); repeated, or with commas',
+        examples: [['order.*']],
+      }),
+    ),
+    wait: Type.Integer({
+      minimum: 0,
+      maximum: 30,
+      default: 0,
+      description:
+        'Seconds that the answer may wait while there is nothing. At most 4 requests of an account wait at a time',
+    }),
+    feedId: Type.Optional(
+      uuid(
+        'The feed that `after` belongs to. Send it always: without it you may not notice that the feed has begun anew',
+      ),
+    ),
+  },
+  closed,
+)
+
+export const EventTypes = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object(
+        {
+          type: text('Type', 'order.expired'),
+          description: text('What has happened', 'The reservation ended without a confirm'),
+          recipients: Type.Array(
+            Type.Enum([...accountKinds], { title: 'AccountKind', description: 'Kind of account' }),
+            { description: 'Whose feeds may have it' },
+          ),
+          schema: Type.Unsafe<object>({
+            type: 'object',
+            description: 'JSON Schema of `data`',
+            examples: [{ type: 'object' }],
+          }),
+        },
+        { title: 'EventType', description: 'A type of event' },
+      ),
+      { description: 'All types' },
+    ),
+  },
+  { description: 'What events tell of' },
+)
+
+/** The document's `webhooks`: what is sent to endpoints. */
+export const webhooks = Object.fromEntries(
+  eventTypes.map(({ type, description, schema }) => [
+    type,
+    {
+      post: {
+        operationId: `send_${type.replaceAll('.', '_')}`,
+        summary: description,
+        description: 'Sent to every endpoint that wants it, until it is taken.',
+        tags: ['Events'],
+        security: [],
+        requestBody: {
+          content: {
+            'application/json': {
+              schema: {
+                type: 'object',
+                properties: { ...plain(Event.properties), type: { const: type }, data: plain(schema) },
+                required: Object.keys(Event.properties),
+              },
+            },
+          },
+        },
+        responses: { '2XX': { description: 'Taken. Anything else is tried again' } },
+      },
+    },
+  ]),
+)
+
+/** Without what the types of schemas carry for this program alone. */
+function plain(schema: object): object {
+  return JSON.parse(JSON.stringify(schema))
+}

@@ -1,0 +1,113 @@
+/** All SQL that reads feeds. Pages are read by key, day by day: a page costs what it holds, however long the feed is. */
+import type { Account } from '../access/caller.ts'
+import type { Queryable } from '../db/database.ts'
+import { lastSequence } from './sequence-store.ts'
+
+export type Feed = {
+  feedId: string
+  /** The last event that is stored no more. */
+  removedThrough: number
+  last: number
+}
+
+const accountIs = 'account_type = $1 and account_id = $2'
+
+export async function findFeed(database: Queryable, { type, id }: Account): Promise<Feed> {
+  const [feed] = await database.query<Feed>(
+    {
+      name: 'events.find-feed',
+      text: `select f.feed_id as "feedId", f.removed_through as "removedThrough", ${lastSequence} as last from feeds f where ${accountIs}`,
+    },
+    [type, id],
+  )
+  if (!feed) throw new Error('An account has no feed')
+  return feed
+}
+
+/** The ends of several feeds, in their order. */
+export async function findLasts(database: Queryable, accounts: readonly Account[]): Promise<number[]> {
+  const rows = await database.query<{ last: number }>(
+    {
+      name: 'events.find-lasts',
+      text: `
+        select coalesce(${lastSequence}, 0) as last
+        from unnest($1::text[], $2::uuid[]) with ordinality as asked (account_type, account_id, n)
+        left join feeds f using (account_type, account_id) order by n`,
+    },
+    [accounts.map(({ type }) => type), accounts.map(({ id }) => id)],
+  )
+  return rows.map(({ last }) => last)
+}
+
+export type StoredEvent = { sequence: number; type: string; eventId: string; recordedAt: Date; body: string }
+export type PageAsked = {
+  /** Only events with a higher sequence. */
+  after: number
+  /** The last sequence to look at. */
+  through: number
+  limit: number
+  /** null: all. */
+  types: readonly string[] | null
+}
+
+const eventColumns = 'sequence, type, event_id as "eventId", recorded_at as "recordedAt", body'
+
+/** Events in the order of the feed. */
+export async function findEvents(database: Queryable, account: Account, asked: PageAsked): Promise<StoredEvent[]> {
+  const found: StoredEvent[] = []
+  for (const day of await findDays(database, account, asked)) {
+    const limit = asked.limit - found.length
+    found.push(
+      ...(await database.query<StoredEvent>(
+        {
+          name: 'events.find-page',
+          text: `
+            select ${eventColumns} from events
+            where ${accountIs} and day = $3 and sequence > $4 and sequence <= $5 and ($6::text[] is null or type = any($6))
+            order by sequence limit $7`,
+        },
+        [account.type, account.id, day, asked.after, asked.through, asked.types, limit],
+      )),
+    )
+    if (found.length >= asked.limit) break
+  }
+  return found
+}
+
+/** The days of a range of sequences. */
+async function findDays(database: Queryable, { type, id }: Account, { after, through }: PageAsked): Promise<string[]> {
+  if (through <= after) return []
+  const rows = await database.query<{ day: string }>(
+    {
+      name: 'events.find-days',
+      text: `
+        select day::text from feed_days where ${accountIs} and first_sequence <= $4 and day >= coalesce((
+          select day from feed_days where ${accountIs} and first_sequence <= $3 order by day desc limit 1), '-infinity')
+        order by day`,
+    },
+    [type, id, after + 1, through],
+  )
+  return rows.map(({ day }) => day)
+}
+
+/** @returns null when the account has no such event, or it is stored no more */
+export async function findEvent(database: Queryable, account: Account, eventId: string): Promise<StoredEvent | null> {
+  const day = dayOfId(eventId)
+  if (day === null) return null
+  const [event] = await database.query<StoredEvent>(
+    {
+      name: 'events.find-event',
+      text: `select ${eventColumns} from events where ${accountIs} and event_id = $3 and day = $4`,
+    },
+    [account.type, account.id, eventId, day],
+  )
+  return event ?? null
+}
+
+/** Ids of version 7 begin with the time of their making. @returns the UTC day; null for another id */
+export function dayOfId(id: string): string | null {
+  const hex = id.replaceAll('-', '')
+  if (hex.charAt(12) !== '7') return null
+  const at = new Date(Number.parseInt(hex.slice(0, 12), 16))
+  return at.getUTCFullYear() > 9999 ? null : at.toISOString().slice(0, 10)
+}

@@ -1,0 +1,133 @@
+/** Reading an account's feed (contract/events.md, "The feed"). */
+import type { Account } from '../access/caller.ts'
+import type { Database } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { isTypeFilter, typesOf } from './catalogue.ts'
+import { type Feed, findEvent, findEvents, findFeed, type StoredEvent } from './feed-store.ts'
+import type { FeedWaiters } from './waiting.ts'
+
+export type FeedDeps = { database: Database; waiters: FeedWaiters }
+
+export type FeedAsked = {
+  /** `now`: nothing but the present end. */
+  after: number | 'now'
+  limit: number
+  /** Types and groups; empty: all. */
+  types: readonly string[]
+  waitSeconds: number
+  /** Of the feed that `after` belongs to. */
+  feedId: string | undefined
+  /** Aborts when the reader leaves. */
+  left: AbortSignal
+}
+
+export type FeedPage = {
+  /** Texts of events. */
+  data: string[]
+  nextAfter: number
+  lastSequence: number
+  oldestSequence: number
+  feedId: string
+  hasMore: boolean
+}
+
+/** What one answer looks at when it has a filter. */
+const mostLookedAt = 10_000
+const mostBytes = 1024 * 1024
+
+/**
+ * A page of the feed, oldest first.
+ *
+ * @throws DomainError 'invalid' for an unknown type; 'feed-restarted'; 'events-removed'; 'too-many'
+ */
+export async function readFeed(deps: FeedDeps, account: Account, asked: FeedAsked): Promise<FeedPage> {
+  const unknown = asked.types.filter(type => !isTypeFilter(type))
+  if (unknown.length > 0)
+    throw new DomainError('invalid', [`type must be a type of event or a group, not ${unknown[0]}`])
+  const types = asked.types.length === 0 ? null : typesOf(asked.types)
+  const { after } = asked
+  if (after === 'now') return atEnd(await requireFeed(deps, account, 0, asked.feedId))
+  const first = await readPage(deps, account, { ...asked, after, types })
+  if (asked.waitSeconds === 0 || first.data.length > 0 || first.hasMore) return first
+  const endTurn = deps.waiters.take(account)
+  try {
+    return await untilFound(deps, account, { ...asked, after, types }, first)
+  } finally {
+    endTurn()
+  }
+}
+
+type Asked = Omit<FeedAsked, 'after' | 'types'> & { after: number; types: readonly string[] | null }
+
+async function untilFound(deps: FeedDeps, account: Account, asked: Asked, first: FeedPage): Promise<FeedPage> {
+  const endsAtMs = performance.now() + asked.waitSeconds * 1000
+  let page = first
+  while (page.data.length === 0 && !page.hasMore) {
+    const ms = endsAtMs - performance.now()
+    if (ms <= 0 || !(await deps.waiters.wait(account, page.nextAfter, ms, asked.left))) break
+    page = await readPage(deps, account, { ...asked, after: page.nextAfter })
+  }
+  return page
+}
+
+async function readPage({ database }: FeedDeps, account: Account, asked: Asked): Promise<FeedPage> {
+  const { after, limit, types, feedId } = asked
+  const feed = await requireFeed({ database }, account, after, feedId)
+  const lookedThrough = types === null ? feed.last : Math.min(feed.last, after + mostLookedAt)
+  const found = await findEvents(database, account, { after, through: lookedThrough, limit, types })
+  const fitting = withinBytes(found)
+  const isCut = fitting.length < found.length || found.length === limit || types === null
+  const nextAfter = isCut ? (fitting.at(-1)?.sequence ?? after) : lookedThrough
+  return { ...ends(feed), data: fitting.map(({ body }) => body), nextAfter, hasMore: nextAfter < feed.last }
+}
+
+const ends = ({ feedId, last, removedThrough }: Feed) => ({
+  lastSequence: last,
+  oldestSequence: removedThrough + 1,
+  feedId,
+})
+const atEnd = (feed: Feed): FeedPage => ({ ...ends(feed), data: [], nextAfter: feed.last, hasMore: false })
+
+/** At least one: no event is as long. */
+function withinBytes(events: readonly StoredEvent[]): StoredEvent[] {
+  let bytes = 0
+  const end = events.findIndex(({ body }) => {
+    bytes += Buffer.byteLength(body) + 1
+    return bytes > mostBytes
+  })
+  return end === -1 ? [...events] : events.slice(0, end)
+}
+
+/** @throws DomainError 'feed-restarted' for a position of another feed; 'events-removed' for one before the oldest event */
+export async function requireFeed(
+  { database }: Pick<FeedDeps, 'database'>,
+  account: Account,
+  after: number,
+  feedId: string | undefined,
+): Promise<Feed> {
+  const feed = await findFeed(database, account)
+  if ((feedId !== undefined && feedId.toLowerCase() !== feed.feedId) || after > feed.last)
+    throw new DomainError(
+      'feed-restarted',
+      'This feed has begun anew: read all objects again, then follow the new feed',
+      {
+        facts: { feedId: feed.feedId, lastSequence: feed.last },
+      },
+    )
+  if (after < feed.removedThrough)
+    throw new DomainError('events-removed', `Events before ${feed.removedThrough + 1} are over their retention`, {
+      facts: { oldestSequence: feed.removedThrough + 1 },
+    })
+  return feed
+}
+
+/** @throws DomainError 'not-found' */
+export async function readEvent(
+  { database }: Pick<FeedDeps, 'database'>,
+  account: Account,
+  eventId: string,
+): Promise<StoredEvent> {
+  const event = await findEvent(database, account, eventId)
+  if (event === null) throw new DomainError('not-found', 'There is no such event')
+  return event
+}

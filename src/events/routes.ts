@@ -1,0 +1,103 @@
+/** Events for partners’ systems and people (contract/events.md, "The feed"). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+import Type from 'typebox'
+import { leaving } from '../http/answer/leaving.ts'
+import { closed, uuid } from '../http/schemas.ts'
+import { callerAccount } from '../partner/request/authorize.ts'
+import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
+import { everybody, integrationReaders } from '../partner/roles.ts'
+import { eventTypes } from './catalogue.ts'
+import { type FeedDeps, type FeedPage as Page, readEvent, readFeed } from './feed.ts'
+import { Event, EventTypes, FeedPage, FeedQuery } from './feed-schemas.ts'
+
+export type EventRoutesDeps = { feed: FeedDeps }
+
+const types = {
+  data: eventTypes.map(({ type, description, recipients, schema }) => ({ type, description, recipients, schema })),
+}
+
+export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (app, { feed }) => {
+  app.get(
+    '/event-types',
+    {
+      schema: {
+        ...operation('Events', everybody, {
+          operationId: 'listEventTypes',
+          summary: 'What events tell of',
+          description: 'Every type with its recipients and the schema of its `data`. The list grows.',
+        }),
+        querystring: NoQuery,
+        response: { 200: EventTypes, ...partnerErrors() },
+      },
+    },
+    (_request, reply) => sendText(reply, JSON.stringify(types)),
+  )
+  app.get(
+    '/events',
+    {
+      preValidation: async request => {
+        const { type, ...others } = request.query as Record<string, unknown>
+        const types = type === undefined ? {} : { type: [type].flat().flatMap(text => String(text).split(',')) }
+        request.query = { ...others, ...types } as never
+      },
+      schema: {
+        ...operation('Events', integrationReaders, {
+          operationId: 'readEvents',
+          summary: 'The account’s feed of events',
+          description:
+            'Oldest first. Ask again with `after` = `nextAfter` and the same `feedId`: each event comes once. With `type` an answer looks ' +
+            'at 10,000 events at most, and `data` may be empty with `hasMore` true. An answer has at most 1 MiB.',
+        }),
+        querystring: FeedQuery,
+        response: {
+          200: FeedPage,
+          ...partnerErrors({
+            409: 'The operator has restored an older database: read all objects anew, then follow the feed that the body names',
+            410: 'Events after `after` are over their retention; the body names the oldest one',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { after = '0', limit, type = [], wait, feedId } = request.query
+      const page = await readFeed(feed, callerAccount(request), {
+        after: after === 'now' ? after : Number(after),
+        limit,
+        types: type,
+        waitSeconds: wait,
+        feedId,
+        left: leaving(reply),
+      })
+      return sendText(reply, pageText(page))
+    },
+  )
+  app.get(
+    '/events/:eventId',
+    {
+      schema: {
+        ...operation('Events', integrationReaders, {
+          operationId: 'readEvent',
+          summary: 'One event',
+          description: 'The same bytes as in the feed and at endpoints.',
+        }),
+        params: Type.Object({ eventId: uuid('The event', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11') }, closed),
+        querystring: NoQuery,
+        response: { 200: Event, ...partnerErrors({ 404: 'There is no such event' }) },
+      },
+    },
+    async (request, reply) => {
+      const { body } = await readEvent(feed, callerAccount(request), request.params.eventId)
+      return sendText(reply, body)
+    },
+  )
+}
+
+/** Events go out as they are stored, byte for byte. */
+const sendText = (reply: Pick<FastifyReply, 'type' | 'serializer' | 'send'>, text: string): Promise<never> =>
+  reply
+    .type('application/json; charset=utf-8')
+    .serializer((payload: unknown) => payload as string)
+    .send(text) as never
+
+const pageText = ({ data, ...rest }: Page): string => `{"data":[${data.join(',')}],${JSON.stringify(rest).slice(1)}`

@@ -1,0 +1,92 @@
+/**
+ * Readers who wait for the next event of their account. They hold no connection: one question for all of them finds out whose feed has
+ * grown, at each tick that has numbered something.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Account } from '../access/caller.ts'
+import { createSharedRead } from '../db/batching.ts'
+import type { Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { findLasts } from './feed-store.ts'
+
+/** Of an account in a process. */
+const mostWaiting = 4
+
+export type FeedWaiters = {
+  /**
+   * Waits until the account's feed has an event behind `after`, for at most `ms`, or until `left` aborts or the process stops.
+   *
+   * @returns false: nothing came, and there is no more waiting
+   */
+  wait(account: Account, after: number, ms: number, left: AbortSignal): Promise<boolean>
+  /**
+   * Takes a place of the account, for all waits of one request.
+   *
+   * @returns gives it back
+   * @throws DomainError 'too-many' when four requests of the account wait already
+   */
+  take(account: Account): () => void
+  /** Looks whose feed has grown. */
+  wake(): Promise<void>
+  /** How many requests wait. */
+  count(): number
+  /** Ends all waits, also those to come: the process stops. */
+  stop(): void
+}
+
+type Waiter = { account: Account; after: number; wake(): void }
+
+export function createFeedWaiters(database: Queryable): FeedWaiters {
+  const waiters = new Set<Waiter>()
+  const places = new Map<string, number>()
+  const stopping = new AbortController()
+
+  const look = createSharedRead(async () => {
+    const accounts = [...new Map([...waiters].map(({ account }) => [keyOf(account), account])).values()]
+    if (accounts.length === 0) return new Map<string, number>()
+    const lasts = await findLasts(database, accounts)
+    return new Map(accounts.map((account, index) => [keyOf(account), lasts[index] ?? 0]))
+  })
+
+  const wake = async () => {
+    const lasts = await look()
+    for (const waiter of waiters) if ((lasts.get(keyOf(waiter.account)) ?? 0) > waiter.after) waiter.wake()
+  }
+  return {
+    wake,
+    take(account) {
+      const key = keyOf(account)
+      const taken = places.get(key) ?? 0
+      if (taken >= mostWaiting)
+        throw new DomainError('too-many', `${mostWaiting} requests of this account are waiting already`, {
+          retryAfterSeconds: 1,
+        })
+      places.set(key, taken + 1)
+      return () => {
+        const left = (places.get(key) ?? 1) - 1
+        if (left === 0) places.delete(key)
+        else places.set(key, left)
+      }
+    },
+    async wait(account, after, ms, left) {
+      const ended = new AbortController()
+      const waiter = { account, after, wake: () => ended.abort('woken') }
+      waiters.add(waiter)
+      try {
+        // What came since the reader looked last woke nobody.
+        await wake()
+        const signal = AbortSignal.any([ended.signal, stopping.signal, left])
+        await sleep(ms, undefined, { signal }).catch((error: Error) => {
+          if (error.name !== 'AbortError') throw error
+        })
+        return ended.signal.aborted
+      } finally {
+        waiters.delete(waiter)
+      }
+    },
+    count: () => waiters.size,
+    stop: () => stopping.abort(),
+  }
+}
+
+const keyOf = ({ type, id }: Account): string => `${type} ${id}`
