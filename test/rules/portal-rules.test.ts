@@ -1,7 +1,6 @@
 /** What the portal works out by itself: words, days in a time zone, addresses, the platform's faults at the fields of a form. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { csvText } from '../../portal/src/api/csv.ts'
 import { apiError } from '../../portal/src/api/errors.ts'
 import { faultsByField, faultText } from '../../portal/src/api/faults.ts'
 import { type BrokenRule, ruleTexts } from '../../portal/src/api/rule-texts.ts'
@@ -345,19 +344,6 @@ suite('tables', () => {
       totalPages: 0,
       totalItems: 0,
     })
-  })
-
-  test('leave as CSV that no spreadsheet takes for formulas', () => {
-    assert.equal(
-      csvText([
-        ['id', 'name'],
-        ['=1+1', 'a "b", c'],
-        [-5, null],
-        ['+380', 'two\nlines'],
-        [true, 'ї'],
-      ]),
-      '\uFEFF"id","name"\r\n"\'=1+1","a ""b"", c"\r\n-5,\r\n"\'+380","two\nlines"\r\ntrue,"ї"\r\n',
-    )
   })
 })
 

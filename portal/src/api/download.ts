@@ -1,7 +1,6 @@
 /** Files that the platform or a page makes, saved by the browser. */
 
 import { refuse } from './client.ts'
-import { type CsvCell, csvText } from './csv.ts'
 import { ApiError, noAnswer } from './errors.ts'
 
 /**
@@ -17,11 +16,6 @@ export async function download(path: string, name: string, signal?: AbortSignal)
   })
   if (!response.ok) return refuse(response)
   save(await response.blob(), givenName(response.headers.get('content-disposition')) ?? name)
-}
-
-/** Saves rows of a page as CSV. */
-export function saveCsv(name: string, header: readonly string[], rows: readonly (readonly CsvCell[])[]): void {
-  save(new Blob([csvText([header, ...rows])], { type: 'text/csv;charset=utf-8' }), name)
 }
 
 /** Saves a text as a file, exactly as it is. */

@@ -1,7 +1,6 @@
 import { Group, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useTexts } from '../../i18n/preferences.tsx'
-import { counting, text } from '../../routing/search.ts'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { SaveFile } from '../../ui/save-file.tsx'
@@ -13,8 +12,6 @@ import { terminalsQuery } from '../queries.ts'
 import { campaignTexts } from '../texts.ts'
 import type { ListedTerminal } from '../types.ts'
 
-/** For the `searchParams` of a route whose page shows terminals. */
-export const terminalFields = { page: counting, find: text }
 export type TerminalSearch = { page?: number | undefined; find?: string | undefined }
 
 /**
