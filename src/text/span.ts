@@ -39,6 +39,20 @@ export const readSpan = ({ dateFrom, dateTo }: { dateFrom?: string; dateTo?: str
 /** @throws DomainError as `readSpan` */
 export const readFromTo = ({ from, to }: { from?: string; to?: string }): Span => readBounds(['from', from], ['to', to])
 
+/** Parameters of a span of such instants, `<name>From` and `<name>To`. @param done what happened then */
+export const betweenParameters = <Name extends string>(name: Name, done: string) =>
+  ({
+    [`${name}From`]: instant(`Only what was ${done} at or after it; a date alone means midnight UTC`),
+    [`${name}To`]: instant(`Only what was ${done} before it; a date alone means up to the end of that day, UTC`),
+  }) as Record<`${Name}${'From' | 'To'}`, ReturnType<typeof instant>>
+
+/** @throws DomainError as `readSpan` */
+export const readBetween = <From extends string, To extends string>(
+  asked: Partial<Record<From | To, string>>,
+  from: From,
+  to: To,
+): Span => readBounds([from, asked[from]], [to, asked[to]])
+
 type Bound = [field: string, text: string | undefined]
 
 function readBounds(...bounds: [from: Bound, to: Bound]): Span {

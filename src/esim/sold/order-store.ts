@@ -5,6 +5,7 @@ import { withLiterals } from '../../db/literals.ts'
 import type { DeliveryMode } from '../../partners/delivery-modes.ts'
 import type { Span } from '../../text/span.ts'
 import type { MailState } from '../orders/store.ts'
+import { listQuery, type OrderListFilter } from './order-list-query.ts'
 import {
   among,
   byExternalId,
@@ -42,8 +43,16 @@ export type ShownOrder = {
   cancelledAt: Date | null
   deliveryMode: DeliveryMode | null
   mail: MailState | null
-  /** Who confirmed or cancelled it, as `callerName` gives it; null: unknown. */
+  /** When the state of its e-mail was reached; null: of before this was kept, or there is none. */
+  mailAt: Date | null
+  /** The bank's own, as the first confirm gave it. */
+  paymentReference: string | null
+  /** Who reserved it, as `callerName` gives it; null: unknown. */
+  reservedBy: string | null
+  /** Who confirmed or cancelled it; null: unknown. */
   endedBy: string | null
+  /** The closed statement that it is on. */
+  statement: { statementId: string; number: number; day: string; closedAt: string } | null
 }
 
 export type OrderSearch = Span & {
@@ -79,7 +88,7 @@ export async function findOrders(
   const filter = await filterOf(database, search, { ...page, now })
   const ids = filter ? await findIds(database, search, filter) : []
   if (ids.length === 0) return []
-  return database.query<ShownOrder>(shownText('unnest($2::uuid[])'), [now, ids])
+  return database.query<ShownOrder>(shownText('unnest($2::uuid[]) with ordinality'), [now, ids])
 }
 
 /**
@@ -96,8 +105,59 @@ export async function* readOrders(
   const filter = await filterOf(deps.aside, search, { after: null, limit: null, now })
   if (!filter) return
   const { text, values } = queryFor(search, filter)
-  const found = `(${withLiterals(text, values)})`
+  const found = `(select order_id, 0 as n from (${withLiterals(text, values)}) as ids)`
   yield* readPiecewise<ShownOrder>(deps.database, withLiterals(shownText(found), [now]))
+}
+
+/** What a list for programs is asked for, with codes in place of ids. */
+export type OrderListSearch = Omit<OrderListFilter, 'tariffIds'> & {
+  operatorCode: string | undefined
+  tariffCode: string | undefined
+}
+
+/** A page of a bank's orders, in the order of its sort. */
+export async function listOrders(database: Queryable, search: OrderListSearch): Promise<ShownOrder[]> {
+  const filter = await listFilterOf(database, search)
+  if (!filter) return []
+  const { text, values } = listQuery(filter)
+  const ids = (await database.query<{ order_id: string }>(text, values)).map(({ order_id }) => order_id)
+  if (ids.length === 0) return []
+  return database.query<ShownOrder>(shownText('unnest($2::uuid[]) with ordinality', 'found.n'), [search.now, ids])
+}
+
+export type OrderListDeps = { database: Database; aside: Queryable }
+
+/** All that fit, newest first, as they are at one moment; read as fast as they are taken. @param deps as `readOrders` */
+export async function* readOrderList(
+  deps: OrderListDeps,
+  search: OrderListSearch,
+): AsyncGenerator<ShownOrder[]> {
+  const filter = await listFilterOf(deps.aside, search)
+  if (!filter) return
+  const { text, values } = listQuery(filter)
+  yield* readPiecewise<ShownOrder>(
+    deps.database,
+    withLiterals(shownText(`(select order_id, 0 as n from (${withLiterals(text, values)}) as ids)`), [search.now]),
+  )
+}
+
+/** @returns null: a code is unknown, so nothing fits */
+async function listFilterOf(
+  database: Queryable,
+  { operatorCode, tariffCode, ...search }: OrderListSearch,
+): Promise<OrderListFilter | null> {
+  if (operatorCode === undefined && tariffCode === undefined) return { ...search, tariffIds: null }
+  const tariffIds = await findTariffIds(database, operatorCode, tariffCode)
+  return tariffIds.length === 0 ? null : { ...search, tariffIds }
+}
+
+async function findTariffIds(database: Queryable, operatorCode?: string, tariffCode?: string): Promise<number[]> {
+  const rows = await database.query<{ id: number }>(
+    `select tariff_id as id from tariffs t join mobile_operators m using (mobile_operator_id)
+     where ($1::text is null or m.code = $1) and ($2::text is null or t.code = $2)`,
+    [operatorCode ?? null, tariffCode ?? null],
+  )
+  return rows.map(({ id }) => id)
 }
 
 /** What is looked for, by the ids of banks and tariffs; null: a code is unknown, so nothing fits. */
@@ -179,25 +239,32 @@ const shown: { [Name in keyof ShownOrder]: string } = {
   cancelledAt: 'o.cancelled_at',
   deliveryMode: 'o.delivery_mode',
   mail: 'o.mail',
+  mailAt: 'o.mail_at',
+  paymentReference: 'o.payment_reference',
+  reservedBy: 'o.reserved_by',
   endedBy: 'o.ended_by',
+  statement: 's.statement',
 }
 
 /**
- * Orders by their ids, in the order of these: everything that belongs to one is looked up for it, so that the first are there at once,
+ * Orders by their ids, newest first: everything that belongs to one is looked up for it, so that the first are there at once,
  * however many follow.
  */
-const shownText = (ids: string): string => `
+const shownText = (ids: string, order = 'found.order_id desc'): string => `
   select ${Object.entries(shown)
     .map(([name, value]) => `${value} as "${name}"`)
     .join(', ')}
-  from ${ids} found (order_id)
+  from ${ids} found (order_id, n)
   cross join lateral (select * from orders where order_id = found.order_id offset 0) o
   cross join lateral (select msisdn, imported_at from profiles where profile_id = o.profile_id offset 0) p
   cross join lateral (select code, name from banks where bank_id = o.bank_id offset 0) b
   cross join lateral (
     select t.code, t.name, m.code as operator_code
     from tariffs t join mobile_operators m using (mobile_operator_id) where t.tariff_id = o.tariff_id offset 0) t
-  order by found.order_id desc`
+  left join lateral (
+    select json_build_object('statementId', s.statement_id, 'number', s.number, 'day', s.day, 'closedAt', instant_text(s.closed_at)) as statement
+    from statement_lines l join statements s using (statement_id) where l.order_id = o.order_id offset 0) s on true
+  order by ${order}`
 /** Logins of people, by their ids. */
 export async function findLogins(database: Queryable, userIds: readonly string[]): Promise<Map<string, string>> {
   if (userIds.length === 0) return new Map()

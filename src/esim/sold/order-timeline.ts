@@ -9,7 +9,7 @@ export type OrderTimeline = { reads: ReadCount[]; logins: Map<string, string> }
 /** What `timelineOf` needs beside the order. */
 export async function readTimeline(database: Queryable, order: ShownOrder): Promise<OrderTimeline> {
   const reads = await findReads(database, order.orderId)
-  const callers = [order.endedBy, ...reads.map(({ caller }) => caller)].flatMap(name => name ?? [])
+  const callers = [order.reservedBy, order.endedBy, ...reads.map(({ caller }) => caller)].flatMap(name => name ?? [])
   const people = callers.map(parseCallerName).filter(({ type }) => type === 'person')
   return { reads, logins: await findLogins(database, [...new Set(people.map(({ id }) => id))]) }
 }

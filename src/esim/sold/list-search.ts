@@ -1,0 +1,49 @@
+/** What a list of orders for programs is asked for, as the query says it (contract/partner-orders.md, "The list"). */
+import { DomainError } from '../../errors.ts'
+import { readBetween, type Span } from '../../text/span.ts'
+import { type OrderStatus, orderStatuses } from '../orders/lifecycle.ts'
+import { isAscending, type OrderSort } from './order-list-query.ts'
+import { listOrders, type OrderListSearch, type ShownOrder } from './order-store.ts'
+import type { Queryable } from '../../db/database.ts'
+
+/** Ascending lists end so long ago: what is still being written is not passed over. */
+const settledMs = 15_000
+
+export type AskedOrders = {
+  externalId?: string
+  status?: OrderStatus[]
+  operatorCode?: string
+  tariffCode?: string
+  sort?: OrderSort
+} & Partial<Record<`${'created' | 'confirmed' | 'ended'}${'From' | 'To'}`, string>>
+
+/**
+ * @returns all that fit, from the beginning
+ * @throws DomainError 'invalid' for what is no date
+ */
+export function listSearchOf(asked: AskedOrders, bankId: string, now: Date): OrderListSearch {
+  const { externalId, operatorCode, tariffCode, sort = '-createdAt' } = asked
+  const spanOf = (name: 'created' | 'confirmed' | 'ended'): Span => readBetween(asked, `${name}From`, `${name}To`)
+  return {
+    bankId,
+    externalId,
+    operatorCode,
+    tariffCode,
+    statuses: asked.status ?? orderStatuses,
+    created: spanOf('created'),
+    confirmed: spanOf('confirmed'),
+    ended: spanOf('ended'),
+    sort,
+    after: null,
+    limit: null,
+    now,
+    asOf: isAscending(sort) ? new Date(now.getTime() - settledMs) : now,
+  }
+}
+
+/** @throws DomainError 'not-found' also for another bank's */
+export async function findOneOrder(database: Queryable, search: OrderListSearch, orderId?: string): Promise<ShownOrder> {
+  const [order] = await listOrders(database, { ...search, orderId, limit: 1 })
+  if (!order) throw new DomainError('not-found', 'The bank has no such order')
+  return order
+}

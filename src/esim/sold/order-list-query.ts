@@ -1,0 +1,187 @@
+/**
+ * Lists of a bank's orders for programs, as SQL: each is read in ranges of an index, one for each status or each tariff and status, of
+ * which each gives no more than the page shows (`migrations/0027_order_lists.sql`). An order's id begins with the instant at which it was
+ * made, and it ends within 15 minutes of that: times are ranges of ids.
+ */
+import type { Literal } from '../../db/literals.ts'
+import type { Span } from '../../text/span.ts'
+import { type OrderStatus, reservationEnd } from '../orders/lifecycle.ts'
+import { firstOrderId } from '../orders/order-id.ts'
+import { firstIdEndingAt } from './figures-store.ts'
+import type { OrderQuery, Put } from './order-query.ts'
+
+export const orderSorts = ['-createdAt', 'createdAt', '-confirmedAt', 'confirmedAt'] as const
+export type OrderSort = (typeof orderSorts)[number]
+
+/** Where a page begins: behind this order. `confirmedAt` where orders are sorted by it. */
+export type OrderPosition = { orderId: string; confirmedAt: string | null }
+
+export type OrderListFilter = {
+  bankId: string
+  /** Only this one. */
+  orderId?: string | undefined
+  /** null: of any tariff. */
+  tariffIds: readonly number[] | null
+  /** As of now. */
+  statuses: readonly OrderStatus[]
+  /** Exactly this one. */
+  externalId: string | undefined
+  created: Span
+  confirmed: Span
+  ended: Span
+  sort: OrderSort
+  after: OrderPosition | null
+  /** null: all that fit. */
+  limit: number | null
+  /** What the statuses are as of. */
+  now: Date
+  /** Where ascending lists end. */
+  asOf: Date
+}
+
+const ended = `status in ('confirmed', 'cancelled', 'expired')`
+const endedAt = 'coalesce(confirmed_at, cancelled_at, reserved_until)'
+
+export const isAscending = (sort: OrderSort): boolean => !sort.startsWith('-')
+const isByConfirmation = (sort: OrderSort): boolean => sort.endsWith('confirmedAt')
+
+/** The ids of those that fit, in their order, as `order_id`. */
+export function listQuery(filter: OrderListFilter): OrderQuery {
+  const values: Literal[] = []
+  const put: Put = value => `$${values.push(value)}`
+  const narrowed = { ...filter, statuses: possibleStatuses(filter) }
+  return { text: textOf(narrowed, put), values }
+}
+
+function textOf(filter: OrderListFilter, put: Put): string {
+  if (filter.statuses.length === 0) return 'select null::uuid as order_id limit 0'
+  if (filter.externalId !== undefined || filter.orderId !== undefined) return byName(filter, put)
+  if (!isByConfirmation(filter.sort)) return byCreation(filter, put)
+  return filter.tariffIds === null ? byConfirmation(filter, put) : byConfirmationOfTariffs(filter, put)
+}
+
+const isBounded = ({ from, until }: Span): boolean => from !== null || until !== null
+
+/** An order that was confirmed or has ended is in few statuses: the others need not be looked at. */
+function possibleStatuses({ statuses, confirmed, ended, sort }: OrderListFilter): OrderStatus[] {
+  return statuses.filter(status => {
+    if (isByConfirmation(sort) || isBounded(confirmed)) return status === 'confirmed'
+    return !isBounded(ended) || status !== 'reserved'
+  })
+}
+
+/** `order by` and `limit` of a range and of the whole. */
+const endOf = ({ sort, limit }: OrderListFilter, put: Put): string => {
+  const direction = isAscending(sort) ? 'asc' : 'desc'
+  const keys = isByConfirmation(sort) ? `confirmed_at ${direction}, order_id ${direction}` : `order_id ${direction}`
+  return `order by ${keys} limit ${put(limit === null ? null : String(limit))}::int offset 0`
+}
+
+function byCreation(filter: OrderListFilter, put: Put): string {
+  const end = endOf(filter, put)
+  const conditions = conditionsOf(filter, put)
+  const tariffs = filter.tariffIds && `${put(filter.tariffIds.map(String))}::int[]`
+  const bank = `${put(filter.bankId)}::uuid`
+  const parts = [
+    `select r.order_id from unnest(${put(filter.statuses.filter(status => status !== 'reserved'))}::text[]) as s (status)
+     ${tariffs ? `cross join unnest(${tariffs}) as t (tariff_id)` : ''}
+     cross join lateral (
+       select order_id from orders where bank_id = ${bank} and status = s.status and ${ended}
+         ${tariffs ? 'and tariff_id = t.tariff_id' : ''} ${conditions} ${end}) as r`,
+  ]
+  const reserved = reservedCondition(filter, put)
+  if (reserved !== null)
+    parts.push(`(
+      select order_id from orders where bank_id = ${bank} and status = 'reserved' and ${reserved}
+        ${tariffs ? `and tariff_id = any(${tariffs})` : ''} ${conditions} ${end})`)
+  return `select order_id from (${parts.join(' union all ')}) as found ${end}`
+}
+
+/** Of orders that are stored as reserved; null: none of them. One whose reservation is over is expired, marked or not. */
+function reservedCondition({ statuses, now }: OrderListFilter, put: Put): string | null {
+  const [live, over] = [statuses.includes('reserved'), statuses.includes('expired')]
+  if (live && over) return 'true'
+  if (live) return `reserved_until > ${put(now)}::timestamptz`
+  return over ? `reserved_until <= ${put(now)}::timestamptz` : null
+}
+
+function byConfirmation(filter: OrderListFilter, put: Put): string {
+  return `
+    select order_id from orders
+    where bank_id = ${put(filter.bankId)}::uuid and status = 'confirmed' ${conditionsOf(filter, put)} ${endOf(filter, put)}`
+}
+
+/**
+ * No index has the orders of a tariff by their confirmation. Those of a page are among the next ones by their id and those of 15 minutes
+ * around the last of them.
+ */
+function byConfirmationOfTariffs(filter: OrderListFilter, put: Put): string {
+  const isUp = isAscending(filter.sort)
+  const direction = isUp ? 'asc' : 'desc'
+  const tariffs = `unnest(${put((filter.tariffIds ?? []).map(String))}::int[]) as t (tariff_id)`
+  const source = `orders where bank_id = ${put(filter.bankId)}::uuid and tariff_id = t.tariff_id and status = 'confirmed' ${conditionsOf(filter, put)}`
+  const next = filter.limit === null ? '0' : `${put(String(filter.limit - 1))}::int`
+  const within = isUp
+    ? `(h.made_at is null or created_at < h.made_at + interval '15 minutes')`
+    : `(h.made_at is null or created_at > h.made_at - interval '15 minutes')`
+  return `
+    with horizon as materialized (
+      select ${isUp ? 'min' : 'max'}(made_at) as made_at from ${tariffs} cross join lateral (
+        select created_at as made_at from ${source} order by order_id ${direction} offset ${next} limit 1) as nth
+      where ${filter.limit === null ? 'false' : 'true'}
+    )
+    select order_id from horizon h cross join ${tariffs} cross join lateral (
+      select order_id, confirmed_at from ${source} and ${within} offset 0) as found ${endOf(filter, put)}`
+}
+
+/** By the unique index of one name or the other. */
+const byName = (filter: OrderListFilter, put: Put): string => `
+  select order_id from (
+    select * from orders where ${
+      filter.orderId === undefined
+        ? `bank_id = ${put(filter.bankId)}::uuid and external_id = ${put(filter.externalId ?? null)} collate "C"`
+        : `order_id = ${put(filter.orderId)}::uuid`
+    } offset 0
+  ) as o
+  where bank_id = ${put(filter.bankId)}::uuid and (case when status = 'reserved' and reserved_until <= ${put(filter.now)}::timestamptz then 'expired' else status end)
+      = any(${put(filter.statuses)}::text[])
+    ${filter.tariffIds ? `and tariff_id = any(${put(filter.tariffIds.map(String))}::int[])` : ''}
+    ${conditionsOf(filter, put)} ${endOf(filter, put)}`
+
+/** Times and the position, as ranges of ids and of instants. */
+function conditionsOf({ created, confirmed, ended, sort, after, asOf }: OrderListFilter, put: Put): string {
+  const conditions: string[] = []
+  const instant = (column: string, sign: string, at: Date) =>
+    conditions.push(`${column} ${sign} ${put(at)}::timestamptz`)
+  const id = (sign: string, value: string) => conditions.push(`order_id ${sign} ${put(value)}::uuid`)
+  const isUp = isAscending(sort)
+  if (created.from) id('>=', firstOrderId(created.from))
+  if (created.until) id('<', firstOrderId(created.until))
+  if (isByConfirmation(sort)) {
+    if (created.from) instant('confirmed_at', '>=', created.from)
+    if (created.until) instant('confirmed_at', '<', reservationEnd(created.until))
+  }
+  for (const [span, column] of [
+    [confirmed, 'confirmed_at'],
+    [ended, endedAt],
+  ] as const) {
+    if (span.from) id('>=', firstIdEndingAt(span.from))
+    if (span.from) instant(column, '>=', span.from)
+    if (span.until) id('<', firstOrderId(span.until))
+    if (span.until) instant(column, '<', span.until)
+  }
+  // What is still being written is not passed over.
+  if (isUp) {
+    id('<', firstOrderId(asOf))
+    if (isByConfirmation(sort)) instant('confirmed_at', '<', asOf)
+  }
+  if (after?.confirmedAt) {
+    const at = new Date(after.confirmedAt)
+    conditions.push(
+      `(confirmed_at, order_id) ${isUp ? '>' : '<'} (${put(at)}::timestamptz, ${put(after.orderId)}::uuid)`,
+    )
+    if (isUp) id('>=', firstIdEndingAt(at))
+    else id('<', firstOrderId(new Date(at.getTime() + 1)))
+  } else if (after) id(isUp ? '>' : '<', after.orderId)
+  return conditions.map(condition => ` and ${condition}`).join('')
+}

@@ -1,0 +1,176 @@
+/** A bank's orders for its back office (contract/partner-orders.md). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { bankOf } from '../../access/request/authenticate.ts'
+import type { Clock } from '../../clock.ts'
+import { downloadHeaders } from '../../http/answer/download.ts'
+import type { ReadDeps } from '../../http/limits/costly-reads.ts'
+import { growing, newestFirst, type Position, readCursor } from '../../partner/lists.ts'
+import { callerAccount } from '../../partner/request/authorize.ts'
+import { NoQuery, operation, partnerErrors } from '../../partner/request/documents.ts'
+import { banksOnly } from '../../partner/roles.ts'
+import { findOneOrder, listSearchOf } from './list-search.ts'
+import { isAscending, type OrderPosition, type OrderSort } from './order-list-query.ts'
+import { listOrders, type OrderListDeps, readOrderList, type ShownOrder } from './order-store.ts'
+import { readTimeline } from './order-timeline.ts'
+import * as schemas from './partner-schemas.ts'
+import { partnerOrdersCsv, partnerOrderView, partnerTimelineOf } from './partner-views.ts'
+import { OrderPath } from './schemas.ts'
+
+export type PartnerOrderRoutesDeps = ReadDeps & Pick<OrderListDeps, 'database'> & { clock: Clock }
+
+const notFound = { 404: 'The bank has no such order' }
+
+export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDeps> = async (app, deps) => {
+  const { clock, pageReads, costlyReads } = deps
+  const head = (operationId: string, summary: string, description: string) =>
+    operation('Orders', banksOnly, { operationId, summary, description })
+
+  app.get(
+    '/orders',
+    {
+      schema: {
+        ...head(
+          'listOrders',
+          'Orders of the bank',
+          'An ascending list ends 15 seconds ago, so that nothing which is still being written is passed over: a program that walks up ' +
+            'by `createdAt`, and goes on later from its last cursor, sees each order once.',
+        ),
+        querystring: schemas.OrderListQuery,
+        response: { 200: schemas.OrderList, ...partnerErrors() },
+      },
+      preValidation: splitStatuses,
+    },
+    async (request, reply) => {
+      const { limit, cursor, sort, ...filters } = request.query
+      const scope = { list: 'orders', account: callerAccount(request), filters, sort }
+      const from = readCursor(scope, cursor)
+      const search = listSearchOf(request.query, bankOf(request).bankId, clock.now())
+      const database = await pageReads.begin(request, reply)
+      const isUp = isAscending(sort)
+      const page = { after: positionOf(sort, from), limit: isUp ? limit : limit + 1 }
+      const orders = await listOrders(database, { ...search, ...page })
+      const rows = { scope, limit, positionOf: keyOf(sort) }
+      const shown = isUp
+        ? growing(orders, { ...rows, from: from ?? [] }, partnerOrderView)
+        : newestFirst(orders, rows, partnerOrderView)
+      return { ...shown, asOf: search.asOf.toISOString() }
+    },
+  )
+
+  app.get(
+    '/orders/by-external-id',
+    {
+      schema: {
+        ...head(
+          'findOrderByExternalId',
+          'The order with an externalId',
+          'Shows what a lost answer left. A repeat of `POST /esim/v1/orders` would make an order where none was made.',
+        ),
+        querystring: schemas.ExternalIdQuery,
+        response: { 200: schemas.PartnerOrder, ...partnerErrors(notFound) },
+      },
+    },
+    async (request, reply) => {
+      const search = listSearchOf(request.query, bankOf(request).bankId, clock.now())
+      return partnerOrderView(await findOneOrder(await pageReads.begin(request, reply), search))
+    },
+  )
+
+  app.get(
+    '/orders/:orderId',
+    {
+      schema: {
+        ...head('readPartnerOrder', 'One order', 'As it is now, without installation secrets.'),
+        params: OrderPath,
+        querystring: NoQuery,
+        response: { 200: schemas.PartnerOrder, ...partnerErrors(notFound) },
+      },
+    },
+    async (request, reply) => {
+      const search = listSearchOf({}, bankOf(request).bankId, clock.now())
+      const database = await pageReads.begin(request, reply)
+      return partnerOrderView(await findOneOrder(database, search, request.params.orderId))
+    },
+  )
+
+  app.get(
+    '/orders/:orderId/timeline',
+    {
+      schema: {
+        ...head(
+          'readOrderTimeline',
+          'What happened to an order',
+          'Oldest first, with who did it, and who was shown the activation data again. Never with the customer’s address.',
+        ),
+        params: OrderPath,
+        querystring: NoQuery,
+        response: { 200: schemas.OrderTimeline, ...partnerErrors(notFound) },
+      },
+    },
+    async (request, reply) => {
+      const search = listSearchOf({}, bankOf(request).bankId, clock.now())
+      const database = await pageReads.begin(request, reply)
+      const order = await findOneOrder(database, search, request.params.orderId)
+      const { reads, logins } = await readTimeline(database, order)
+      return { data: partnerTimelineOf(order, reads, logins) }
+    },
+  )
+
+  app.get(
+    '/orders.csv',
+    {
+      schema: {
+        ...head(
+          'exportPartnerOrders',
+          'Orders as a CSV file',
+          'Everything that the filters find, newest first, as it is at one moment: RFC 4180, UTF-8, with a header. For people: a text that ' +
+            'a spreadsheet would take for a formula begins with an apostrophe.',
+        ),
+        querystring: schemas.OrderFileQuery,
+        response: {
+          200: {
+            description: 'The file',
+            content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
+            headers: {
+              'content-disposition': {
+                type: 'string',
+                description: 'Name of the file',
+                examples: ['attachment; filename="orders.csv"'],
+              },
+            },
+          },
+          ...partnerErrors(),
+        },
+      },
+      preValidation: splitStatuses,
+    },
+    async (request, reply) => {
+      const search = listSearchOf(request.query, bankOf(request).bankId, clock.now())
+      const aside = await costlyReads.begin(request, reply)
+      const orders = readOrderList({ database: deps.database, aside }, search)
+      return reply.headers(downloadHeaders('orders.csv')).send(partnerOrdersCsv(orders))
+    },
+  )
+}
+
+/** Brings the query into the form of the schema: statuses may be repeated, or written with commas. */
+function splitStatuses(request: FastifyRequest, _reply: unknown, done: () => void): void {
+  const { status, ...others } = request.query as Record<string, unknown>
+  if (status !== undefined) request.query = { ...others, status: [status].flat().flatMap(text => String(text).split(',')) }
+  done()
+}
+
+const keyOf =
+  (sort: OrderSort) =>
+  ({ orderId, confirmedAt }: ShownOrder): Position =>
+    sort.endsWith('confirmedAt') && confirmedAt ? [confirmedAt.toISOString(), orderId] : [orderId]
+
+function positionOf(sort: OrderSort, position: Position | null): OrderPosition | null {
+  if (position === null || position.length === 0) return null
+  const [first, second] = position.map(String)
+  return sort.endsWith('confirmedAt')
+    ? { confirmedAt: first ?? null, orderId: second ?? '' }
+    : { confirmedAt: null, orderId: first ?? '' }
+}

@@ -1,0 +1,149 @@
+/** Orders as banks' programs get them in the Partner API (contract/partner-orders.md). */
+import { Readable } from 'node:stream'
+import { parseCallerName } from '../../access/caller.ts'
+import { csvCell } from '../../text/csv-cell.ts'
+import { instantText } from '../../text/instant-text.ts'
+import type { ReadCount } from '../orders/activation-reads-store.ts'
+import type { ShownOrder } from './order-store.ts'
+
+const text = (instant: Date | null): string | null => instant && instantText(instant)
+
+export function partnerOrderView(order: ShownOrder) {
+  const { status, mail, statement } = order
+  const isOver = status === 'cancelled' || status === 'expired'
+  return {
+    orderId: order.orderId,
+    externalId: order.externalId,
+    operatorCode: order.operatorCode,
+    tariffCode: order.tariffCode,
+    status,
+    msisdn: isOver || order.msisdn === '' ? null : order.msisdn,
+    reservedUntil: status === 'confirmed' || status === 'cancelled' ? null : instantText(order.reservedUntil),
+    createdAt: instantText(order.createdAt),
+    confirmedAt: text(order.confirmedAt),
+    price: order.price,
+    currency: order.currency,
+    endedAt: text(endOf(order)),
+    cancelledAt: text(order.cancelledAt),
+    deliveryMode: order.deliveryMode,
+    // What broke off while it was sent may have arrived.
+    emailDelivery: mail === 'sending' ? ('unknown' as const) : mail,
+    paymentReference: order.paymentReference,
+    statement: statement && { statementId: statement.statementId, number: statement.number, day: statement.day },
+  }
+}
+
+export type PartnerOrder = ReturnType<typeof partnerOrderView>
+
+const endOf = ({ status, confirmedAt, cancelledAt, reservedUntil }: ShownOrder): Date | null =>
+  confirmedAt ?? cancelledAt ?? (status === 'expired' ? reservedUntil : null)
+
+const columns = [
+  'orderId',
+  'externalId',
+  'operatorCode',
+  'tariffCode',
+  'status',
+  'msisdn',
+  'reservedUntil',
+  'createdAt',
+  'confirmedAt',
+  'price',
+  'currency',
+  'endedAt',
+  'cancelledAt',
+  'deliveryMode',
+  'emailDelivery',
+  'paymentReference',
+] as const satisfies readonly (keyof PartnerOrder)[]
+const header = [...columns, 'statementId', 'statementNumber', 'statementDay']
+
+/** A file for people, of any length, read as fast as it is taken. */
+export function partnerOrdersCsv(orders: AsyncIterable<ShownOrder[]>): Readable {
+  return Readable.from(pieces(orders), { objectMode: false })
+}
+
+async function* pieces(orders: AsyncIterable<ShownOrder[]>): AsyncGenerator<string> {
+  yield lineOf(header.map(csvCell))
+  for await (const some of orders) yield some.map(partnerOrderView).map(lineOfOrder).join('')
+}
+
+function lineOfOrder(order: PartnerOrder): string {
+  const { statementId = null, number = null, day = null } = order.statement ?? {}
+  // An amount is no text.
+  const cells = columns.map(column => (column === 'price' ? order.price : csvCell(order[column])))
+  return lineOf([...cells, csvCell(statementId), csvCell(number), csvCell(day)])
+}
+
+const lineOf = (cells: readonly string[]): string => `${cells.join(',')}\r\n`
+
+export const timelineEvents = [
+  'reserved',
+  'confirmed',
+  'cancelled',
+  'expired',
+  'email_sending',
+  'email_sent',
+  'email_failed',
+  'email_unknown',
+  'confirm_repeated',
+  'qr_read',
+  'stated',
+] as const
+export const timelineActors = ['system', 'person', 'clock', 'operator'] as const
+
+type TimelineActor = { type: (typeof timelineActors)[number]; id: string | null }
+export type TimelineEntry = {
+  at: string
+  event: (typeof timelineEvents)[number]
+  /** null: of before callers were kept. */
+  by: TimelineActor | null
+  detail: { count?: number; lastAt?: string; statementId?: string; number?: number }
+}
+
+const clock: TimelineActor = { type: 'clock', id: null }
+
+/**
+ * What has happened to an order, oldest first.
+ *
+ * @param logins of the people among the callers, by their ids
+ */
+export function partnerTimelineOf(
+  order: ShownOrder,
+  reads: readonly ReadCount[],
+  logins: ReadonlyMap<string, string>,
+): TimelineEntry[] {
+  const { mail, statement } = order
+  const by = (caller: string | null): TimelineActor | null => actorOf(caller, logins)
+  const entries: (TimelineEntry | null)[] = [
+    entry('reserved', order.createdAt, by(order.reservedBy)),
+    entry('confirmed', order.confirmedAt, by(order.endedBy)),
+    entry('cancelled', order.cancelledAt, by(order.endedBy)),
+    entry('expired', order.status === 'expired' ? order.reservedUntil : null, clock),
+    mail && entry(`email_${mail}`, order.mailAt ?? order.confirmedAt, clock),
+    ...reads.map(({ kind, caller, reads: count, firstAt, lastAt }) =>
+      entry(kind, firstAt, by(caller), { count, lastAt: instantText(lastAt) }),
+    ),
+    statement &&
+      entry('stated', new Date(statement.closedAt), clock, {
+        statementId: statement.statementId,
+        number: statement.number,
+      }),
+  ]
+  return entries.filter(one => one !== null).sort((one, other) => one.at.localeCompare(other.at))
+}
+
+function entry(
+  event: TimelineEntry['event'],
+  at: Date | null,
+  by: TimelineActor | null,
+  detail: TimelineEntry['detail'] = {},
+): TimelineEntry | null {
+  return at && { at: instantText(at), event, by, detail }
+}
+
+function actorOf(caller: string | null, logins: ReadonlyMap<string, string>): TimelineActor | null {
+  if (caller === null) return null
+  const { type, id } = parseCallerName(caller)
+  return { type, id: type === 'system' ? id : (logins.get(id) ?? null) }
+}
