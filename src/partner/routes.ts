@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import type { AuthenticateDeps } from '../access/request/authenticate.ts'
 import { type AuditLogRoutesDeps, auditLogRoutes } from '../audit-log/routes.ts'
+import { type PartnerOrderRoutesDeps, partnerOrderRoutes } from '../esim/sold/partner-routes.ts'
 import { webhooks } from '../events/feed-schemas.ts'
 import { type EventRoutesDeps, eventRoutes } from '../events/routes.ts'
 import { PartnerError } from '../http/errors.ts'
@@ -11,9 +12,18 @@ import { type StatementRoutesDeps, statementRoutes } from '../statements/routes.
 import { authorize } from './request/authorize.ts'
 import { tags } from './request/documents.ts'
 
-export type PartnerRoutesDeps = AuthenticateDeps & AuditLogRoutesDeps & StatementRoutesDeps & EventRoutesDeps
+export type PartnerRoutesDeps = AuthenticateDeps &
+  AuditLogRoutesDeps &
+  EventRoutesDeps &
+  PartnerOrderRoutesDeps &
+  StatementRoutesDeps
 
-const groups: readonly FastifyPluginAsyncTypebox<PartnerRoutesDeps>[] = [eventRoutes, statementRoutes, auditLogRoutes]
+const groups: readonly FastifyPluginAsyncTypebox<PartnerRoutesDeps>[] = [
+  eventRoutes,
+  partnerOrderRoutes,
+  statementRoutes,
+  auditLogRoutes,
+]
 
 export const partnerRoutes: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async (app, deps) => {
   await document(app as unknown as FastifyInstance, {

@@ -3,9 +3,12 @@
  * that dies leaves the whole statement or nothing of it.
  */
 import { randomUUID } from 'node:crypto'
+import { clockOrigin } from '../audit-log/origin.ts'
+import { tellEntries } from '../audit-log/tell.ts'
 import type { Clock } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
+import { tellEvents } from '../events/event-writing.ts'
 import * as store from './closing-store.ts'
 import { hasEveryLine, makeAllLines } from './lines-store.ts'
 import { headerRecord, trailerRecords } from './record.ts'
@@ -87,6 +90,26 @@ async function close(transaction: Queryable, bank: store.BankState, span: Statem
   const header = headerRecord({ ...statement, bankCode, previousSha256 })
   const sha256 = await store.writeFile(transaction, statement, { header, trailer: trailerRecords(sums.totals) })
   await store.insertStatement(transaction, statement, { ...sums, sha256 })
+  await tellOf(transaction, statement, sums, sha256)
+}
+
+/** The statement's bank and the platform get an event, and the bank's audit log an entry. */
+async function tellOf(
+  transaction: Queryable,
+  { statementId, bankId, number, day, closedAt }: store.NewStatement,
+  { totals }: store.Sums,
+  sha256: Buffer,
+): Promise<void> {
+  const data = { statementId, number, day, totals }
+  await tellEvents(transaction, [{ type: 'statement.closed', at: closedAt, banks: [bankId], platform: true, data }])
+  await tellEntries(transaction, clockOrigin, [
+    {
+      action: 'statement.closed',
+      object: { type: 'statement', id: statementId },
+      owner: { type: 'bank', id: bankId },
+      change: { number: [null, number], sha256: [null, sha256.toString('hex')] },
+    },
+  ])
 }
 
 /** Age of the oldest day that should be closed and is not, in seconds; 0: none. */

@@ -237,6 +237,12 @@ async function walkCampaigns(call: Call): Promise<void> {
 /** The clock has passed the day of the orders. */
 async function walkStatements(call: Call): Promise<void> {
   const query = { from: '2029-12-30', to: '2030-02-02' }
+  const { data: orders } = await call('listOrders')
+  const [{ orderId, externalId }] = orders
+  await call('findOrderByExternalId', { query: { externalId } })
+  await call('readPartnerOrder', { path: { orderId } })
+  await call('readOrderTimeline', { path: { orderId } })
+  await call('exportPartnerOrders')
   const { data } = await call('listStatements', { query })
   const path = { statementId: data[0].statementId }
   await call('readStatement', { path })

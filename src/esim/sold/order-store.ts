@@ -128,10 +128,7 @@ export async function listOrders(database: Queryable, search: OrderListSearch): 
 export type OrderListDeps = { database: Database; aside: Queryable }
 
 /** All that fit, newest first, as they are at one moment; read as fast as they are taken. @param deps as `readOrders` */
-export async function* readOrderList(
-  deps: OrderListDeps,
-  search: OrderListSearch,
-): AsyncGenerator<ShownOrder[]> {
+export async function* readOrderList(deps: OrderListDeps, search: OrderListSearch): AsyncGenerator<ShownOrder[]> {
   const filter = await listFilterOf(deps.aside, search)
   if (!filter) return
   const { text, values } = listQuery(filter)

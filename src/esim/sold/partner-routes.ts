@@ -158,7 +158,8 @@ export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDep
 /** Brings the query into the form of the schema: statuses may be repeated, or written with commas. */
 function splitStatuses(request: FastifyRequest, _reply: unknown, done: () => void): void {
   const { status, ...others } = request.query as Record<string, unknown>
-  if (status !== undefined) request.query = { ...others, status: [status].flat().flatMap(text => String(text).split(',')) }
+  if (status !== undefined)
+    request.query = { ...others, status: [status].flat().flatMap(text => String(text).split(',')) }
   done()
 }
 

@@ -45,7 +45,10 @@ export const OrderListQuery = Type.Object(
   closed,
 )
 export const OrderFileQuery = Type.Object(filters, closed)
-export const ExternalIdQuery = Type.Object({ externalId: externalId('The bank’s own identifier, byte by byte') }, closed)
+export const ExternalIdQuery = Type.Object(
+  { externalId: externalId('The bank’s own identifier, byte by byte') },
+  closed,
+)
 
 const decimal = (description: string, example: string) => text(`${description}: a decimal with 2 places`, example)
 

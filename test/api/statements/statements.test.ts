@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
-import { advance, type Bank, openBank, stopClock } from '../../support/esim.ts'
+import { advance, type Bank, openBank, stopClock, until } from '../../support/esim.ts'
 import { type Answer, startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
 
 let platform: TestPlatform
@@ -60,6 +60,9 @@ suite('before anything is sold', () => {
     assert.deepEqual([empty.status, empty.text], [200, ''])
   })
 })
+
+const auditEntries = async () =>
+  (await platform.call('GET', '/partner/v1/audit-log?action=statement.closed', { token: alpha.token })).body.data
 
 suite('a day with sales', () => {
   const orders: string[] = []
@@ -195,6 +198,19 @@ suite('a day with sales', () => {
       'T,UAH,3,997.90,0,0.00,997.90,123.20,874.70',
       '',
     ])
+  })
+
+  test('is told to the bank and the platform, and in the bank’s audit log', async () => {
+    const { statementId, number, day, totals, sha256, closedAt } = await ok('/statements/latest')
+    await until('the entry is chained', async () => (await auditEntries()).length > 0)
+    const [entry] = await auditEntries()
+    assert.deepEqual(entry.object, { type: 'statement', id: statementId })
+    assert.deepEqual(entry.change, { number: [null, 1], sha256: [null, sha256] })
+    const [told] = await platform.platform.database.query<{ data: any }>(
+      `select data from outbox where kind = 'event' and data ->> 'type' = 'statement.closed' limit 1`,
+    )
+    assert.deepEqual([told?.data.at, told?.data.platform], [closedAt, true])
+    assert.deepEqual(JSON.parse(told?.data.text), { statementId, number, day, totals })
   })
 
   test('stays as it is when tariffs and settings change', async () => {
