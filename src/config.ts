@@ -9,7 +9,7 @@ import { resolve } from 'node:path'
 import process from 'node:process'
 import { parseEnv } from 'node:util'
 import { plaintextFaults } from './settings/encryption.ts'
-import { logLevels } from './settings/help.ts'
+import { logLevels, settingsHelp } from './settings/help.ts'
 import { keepMasterKey, keepOperatorKey, masterKeyFile, operatorKeyFile } from './settings/key-files.ts'
 import { isLoopback } from './settings/loopback.ts'
 import { isSecretGiven, readSecret, type SecretName, secretNames } from './settings/secret-files.ts'
@@ -62,6 +62,8 @@ export type Config = {
   admin: Address | null
   trustedProxies: string[]
   shutdown: Shutdown
+  /** The names of the settings that are set, for support. */
+  settingsGiven: string[]
   /** Tells this process from others, in logs and metrics. */
   instance: Instance
 }
@@ -252,6 +254,7 @@ export function readConfig(env: Environment): Config {
       noticeMs: duration('SHUTDOWN_NOTICE', mode === 'live' ? 'PT3S' : 'PT0S'),
       limitMs: duration('SHUTDOWN_LIMIT', 'PT30S'),
     },
+    settingsGiven: settingsHelp.flatMap(({ name }) => (given(name) === null ? [] : name)),
     instance: { name: readInstance(text('INSTANCE'), faults), isGiven: text('INSTANCE') !== null },
   }
   if (faults.length > 0) throw new ConfigError(faults)

@@ -1,6 +1,7 @@
 /** The program `perkline`: the table of its commands, and its start. Each command loads only what it needs. */
 import { Command, CommanderError } from 'commander'
 import type { AuditOptions } from './cli/audit.ts'
+import type { VerifyBackupOptions } from './cli/backup.ts'
 import type { IssueOptions } from './cli/credentials.ts'
 import type { CustomerOptions } from './cli/customers.ts'
 import { CommandError, describeError } from './cli/failure.ts'
@@ -27,7 +28,7 @@ const program = new Command('perkline')
     'after',
     `${examples('serve', 'apply directory.yaml', 'credentials issue --bank alpha --role ADMIN', 'stock --json')}
 
-serve, migrate, reset, doctor and keys fingerprint work on this machine; serve and migrate read a file .env in the working folder. All others call a
+serve, migrate, reset, doctor, keys fingerprint and backup verify work on this machine; serve and migrate read a file .env in the working folder. All others call a
 running platform: PERKLINE_URL is its address (default: http://127.0.0.1:8080), OPERATOR_KEY or OPERATOR_KEY_FILE its key (default:
 operator.key in DATA_DIR).`,
   )
@@ -227,6 +228,35 @@ program
   .action(run(async (options, [id]) => (await import('./cli/campaigns.ts')).completeCampaign(id, options)))
 
 program.commandsGroup('Safety')
+program
+  .command('doctor')
+  .description(
+    'Check what this machine’s settings lead to: database, mail, Redis, TLS, clock, disk; exit code 1 when something is wrong',
+  )
+  .addHelpText('after', examples('doctor', 'doctor --json'))
+  .action(run(async options => (await import('./cli/doctor.ts')).examine(options)))
+program
+  .command('support-bundle')
+  .description('Write versions, sizes, counts and metrics to a file for support; no rows, no secrets')
+  .argument('<FILE.tar.gz>', 'the file to write', filled)
+  .addHelpText('after', examples('support-bundle perkline-support.tar.gz'))
+  .action(run(async (options, [path]) => (await import('./cli/support-bundle.ts')).makeSupportBundle(path, options)))
+program
+  .command('backup')
+  .description('Prove that a restored copy of the database is whole')
+  .command('verify')
+  .description('Check a restored copy on which no platform serves; it is only read. Needs MASTER_KEY')
+  .requiredOption('--database-url <URL>', 'the copy', filled)
+  .option('--expect-after <INSTANT>', 'its newest record must not be older', filled)
+  .option('--live <URL>', 'the platform that it is a copy of: tell which counts differ', filled)
+  .addHelpText(
+    'after',
+    examples(
+      'backup verify --database-url postgres://localhost:5433/perkline',
+      'backup verify --database-url postgres://localhost:5433/perkline --expect-after 2026-11-23T04:00:00Z --json',
+    ),
+  )
+  .action(run<VerifyBackupOptions>(async options => (await import('./cli/backup.ts')).verifyBackup(options)))
 program
   .command('audit')
   .description('Check that all records agree with each other; exit code 1 when they do not')

@@ -7,7 +7,7 @@
  */
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { createSigner, createVerifier } from 'fast-jwt'
-import type { Database } from '../db/database.ts'
+import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
 import { deriveKeys } from '../keys.ts'
@@ -138,6 +138,19 @@ export async function resealTokenKeys(database: Database, masterKeys: readonly B
       await store.replacePrivateKey(transaction, keyId, sealer.seal(plain, Buffer.from(keyId)))
     }
   })
+}
+
+/**
+ * Opens every private key that the database still has.
+ *
+ * @returns how many there are
+ * @throws SealingError when none of the master keys opens one
+ */
+export async function openTokenKeys(database: Queryable, masterKeys: readonly Buffer[]): Promise<number> {
+  const sealer = createSealer(masterKeys, purpose)
+  const sealed = (await store.findTokenKeys(database)).filter(key => key.sealedPrivateKey !== null)
+  for (const { keyId, sealedPrivateKey } of sealed) sealer.open(sealedPrivateKey as Buffer, Buffer.from(keyId))
+  return sealed.length
 }
 
 /** A new key pair, the private key sealed under the first master key. */

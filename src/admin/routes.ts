@@ -19,8 +19,14 @@ import { partnerAdminRoutes } from './partner-routes.ts'
 import { authenticateOperator, type OperatorDeps } from './request/authenticate.ts'
 import { tags } from './request/documents.ts'
 import { type StockAdminDeps, stockAdminRoutes } from './stock-routes.ts'
+import { type SupportDeps, supportAdminRoutes } from './support-routes.ts'
 
-export type AdminRoutesDeps = AccessAdminDeps & StockAdminDeps & AuditDeps & CampaignAdminDeps & OperatorDeps
+export type AdminRoutesDeps = AccessAdminDeps &
+  StockAdminDeps &
+  AuditDeps &
+  CampaignAdminDeps &
+  OperatorDeps &
+  SupportDeps
 
 const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
   overviewAdminRoutes,
@@ -28,6 +34,7 @@ const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
   partnerAdminRoutes,
   stockAdminRoutes,
   auditAdminRoutes,
+  supportAdminRoutes,
   orderAdminRoutes,
   campaignReadAdminRoutes,
   campaignAdminRoutes,

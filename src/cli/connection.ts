@@ -19,6 +19,8 @@ export type AdminCall = {
   csv?: AsyncIterable<Uint8Array>
   /** Work that may take minutes before a word of the answer comes. */
   long?: boolean
+  /** The platform's address; without it PERKLINE_URL. */
+  url?: string
   /** Stands before the faults when the platform refuses. */
   refusal?: string
 }
@@ -58,7 +60,8 @@ export async function* streamAdmin<T extends object>(call: AdminCall): AsyncGene
 }
 
 async function send(call: AdminCall): Promise<IncomingMessage> {
-  const { url, operatorKey } = readClientConfig(processEnvironment())
+  const env = processEnvironment()
+  const { url, operatorKey } = readClientConfig(call.url === undefined ? env : { ...env, PERKLINE_URL: call.url })
   const address = new URL(url)
   if (!/^https?:$/.test(address.protocol)) throw new CommandError('PERKLINE_URL must start with http:// or https://')
   const shown = `${address.origin}${address.pathname.replace(/\/+$/, '')}`

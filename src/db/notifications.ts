@@ -5,6 +5,7 @@
 import type pg from 'pg'
 import type { Database, Queryable } from './database.ts'
 import { mapError } from './errors.ts'
+import { listenerName } from './versions.ts'
 
 const topics = ['access', 'catalogue', 'clock', 'events'] as const
 export type Topic = (typeof topics)[number]
@@ -71,7 +72,7 @@ export async function listen(options: {
       client = fresh
       fresh.on('notification', message => void call(message.payload as Topic))
       fresh.once('end', reconnectSoon)
-      await fresh.query(`listen ${channel}`).catch(mapError)
+      await fresh.query(`set application_name = '${listenerName}'; listen ${channel}`).catch(mapError)
       await callAll()
     } catch (error) {
       onFault(error)

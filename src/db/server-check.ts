@@ -40,7 +40,7 @@ async function keepsItsSession(asked: pg.Client, other: pg.Client): Promise<bool
 }
 
 /** Beside the pools: uploads, imports, the watch for news, and an audit. */
-const besidePools = 16
+export const besidePools = 16
 
 /**
  * Whether the server takes the connections that one process may open.

@@ -8,6 +8,8 @@ import type { Queryable } from './database.ts'
 const program = 'perkline'
 /** The name of each connection. */
 export const applicationName = `${program}/${version}`
+/** The name of the one by which each process that serves hears news; so processes can be counted. */
+export const listenerName = `${applicationName}:news`
 
 /** Versions before 0.3 did not tell theirs. */
 const untold = '0.2'
@@ -27,6 +29,17 @@ export async function connectedVersions(database: Queryable): Promise<string[]> 
   )
   const versions = rows.map(({ name }) => name.split('/')[1]?.split('.').slice(0, 2).join('.') ?? untold)
   return [...new Set(versions)].sort(compareVersions)
+}
+
+/** How many processes serve on this database. Those of 0.2 are not told apart, so all of them count as one. */
+export async function countServing(database: Queryable): Promise<number> {
+  const [row] = await database.query<{ serving: number }>(
+    `select count(*) filter (where application_name <> $1)::int + coalesce(bool_or(application_name = $1), false)::int as serving
+     from pg_stat_activity
+     where datname = current_database() and (application_name = $1 or application_name like $1 || '/%:news')`,
+    [program],
+  )
+  return row?.serving ?? 0
 }
 
 /** Below 0 when `a` is the older one. */

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, realMs } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
+import { countServing } from '../db/versions.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { addDuration } from '../text/duration.ts'
@@ -86,9 +87,5 @@ const heardWithinMs = 100
 
 /** Whoever has the answer may ask another process next, which must not be behind. */
 async function untilOthersHeard(database: Queryable): Promise<void> {
-  const [row] = await database.query<{ processes: number }>(
-    `select count(*)::int as processes from pg_stat_activity
-     where datname = current_database() and application_name like 'perkline%' and query like 'listen %'`,
-  )
-  if (row && row.processes > 1) await sleep(heardWithinMs)
+  if ((await countServing(database)) > 1) await sleep(heardWithinMs)
 }

@@ -341,6 +341,13 @@ export async function createPlatform(
         publicUrl: config.publicUrl,
         sealing,
         retention,
+        support: {
+          mode: config.mode,
+          services: running,
+          instance: config.instance.name,
+          settingsGiven: config.settingsGiven,
+          readMetrics: () => metrics.registry.metrics(),
+        },
         masterKeys: config.masterKeys,
         operatorKeys,
         keyGuesses: guard.keyGuesses,

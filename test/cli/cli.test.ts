@@ -77,7 +77,7 @@ describe('help', () => {
     'audit',
     'keys rotate',
     'keys fingerprint',
-    'health',
+    ...['health', 'doctor', 'support-bundle', 'backup verify'],
   ]
   test('every command has help, which names --json', async () => {
     for (const command of commands) {

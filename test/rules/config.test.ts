@@ -80,6 +80,7 @@ test('without any setting it is the embedded sandbox of the documentation', () =
     admin: null,
     trustedProxies: [],
     shutdown: { noticeMs: 0, limitMs: 30_000 },
+    settingsGiven: [],
     instance: { name: hostname(), isGiven: false },
   })
 })
@@ -92,7 +93,7 @@ test('with a database server it is live and without samples', () => {
 })
 
 test('every setting is taken over', () => {
-  const config = readConfig({
+  const given: Record<string, string> = {
     ...server,
     HOST: '::1',
     PORT: '9000',
@@ -127,7 +128,9 @@ test('every setting is taken over', () => {
     ADMIN_PORT: '9200',
     ADMIN_HOST: '10.0.0.1',
     TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1,::1',
-  })
+  }
+  const { settingsGiven, ...config } = readConfig(given)
+  assert.deepEqual(settingsGiven.sort(), Object.keys(given).sort())
   assert.deepEqual(config, {
     host: '::1',
     port: 9000,

@@ -283,6 +283,8 @@ async function walkOperator(call: Call): Promise<void> {
     'readStockDesk',
     'runAudit',
     'readLastAudit',
+    'readSupport',
+    'countRows',
     'rotateKeys',
     'rotateTokenKey',
   ])

@@ -51,11 +51,30 @@ export function audit(deps: AuditDeps, now: Date, options: AuditOptions = {}): P
     await lock(database, connection)
     try {
       await store.prepare(connection)
-      return await runSteps({ ...planOf(deps, now), database, connection, options })
+      const plan = planOf(deps, now)
+      const keeper = await keptRun(database, plan.steps, options.resume ?? false)
+      return await runSteps({ ...plan, keeper, connection, options })
     } finally {
       await store.unlock(connection).catch(() => {})
     }
   }, options.left)
+}
+
+/**
+ * The same checks of a database that nobody serves on; nothing is kept of them.
+ *
+ * @param connection a connection of its own, prepared by `store.prepare`
+ */
+export function proveCopy(
+  deps: AuditDeps,
+  connection: Queryable,
+  now: Date,
+  onProgress?: AuditOptions['onProgress'],
+): Promise<AuditResult> {
+  const plan = planOf(deps, now)
+  const progress = newProgress(plan.steps)
+  const keeper = { progress, save: async () => {}, finish: async () => {} }
+  return runSteps({ ...plan, keeper, connection, options: { ...(onProgress && { onProgress }) } })
 }
 
 export const findLastAudits = ({ database }: Pick<AuditDeps, 'database'>) => store.findLastAudits(database)
@@ -89,11 +108,12 @@ async function lock(database: Database, connection: Queryable): Promise<void> {
   }
 }
 
-type Work = { checks: Check[]; steps: Step[]; database: Database; connection: Queryable; options: AuditOptions }
+/** How far a run has come, and where that is kept. */
+type Keeper = { progress: AuditProgress; save(): Promise<void>; finish(result: AuditResult): Promise<void> }
+type Work = { checks: Check[]; steps: Step[]; keeper: Keeper; connection: Queryable; options: AuditOptions }
 
-async function runSteps({ checks, steps, database, connection, options }: Work): Promise<AuditResult> {
-  const run = await beginRun(database, steps, options.resume ?? false)
-  const { progress } = run
+async function runSteps({ checks, steps, keeper, connection, options }: Work): Promise<AuditResult> {
+  const { progress } = keeper
   const share = await sharesOf(connection, steps)
   let savedAtMs = performance.now()
   for (let step = steps[progress.step]; step; step = steps[progress.step]) {
@@ -103,29 +123,40 @@ async function runSteps({ checks, steps, database, connection, options }: Work):
     add(progress, piece)
     progress.percent = share(progress)
     if (piece.reached === null || performance.now() - savedAtMs > saveEveryMs) {
-      await store.saveProgress(database, run.runId, progress)
+      await keeper.save()
       savedAtMs = performance.now()
     }
     if (await store.othersWork(connection)) await wait(Math.min(performance.now() - startedAtMs, maxPauseMs))
   }
   const result = resultOf(checks, progress)
-  await store.finishRun(database, run.runId, result)
+  await keeper.finish(result)
   return result
 }
+
+async function keptRun(database: Database, steps: readonly Step[], resume: boolean): Promise<Keeper> {
+  const { runId, progress } = await beginRun(database, steps, resume)
+  return {
+    progress,
+    save: () => store.saveProgress(database, runId, progress),
+    finish: result => store.finishRun(database, runId, result),
+  }
+}
+
+const newProgress = (steps: readonly Step[]): AuditProgress => ({
+  steps: steps.map(({ name }) => name),
+  step: 0,
+  after: null,
+  rows: 0,
+  found: {},
+  counts: {},
+  percent: 0,
+})
 
 async function beginRun(database: Database, steps: readonly Step[], resume: boolean): Promise<AuditRun> {
   const names = steps.map(({ name }) => name)
   const brokenOff = resume ? await store.findUnfinished(database) : null
   if (brokenOff && String(brokenOff.progress.steps) === String(names)) return brokenOff
-  return store.insertRun(database, {
-    steps: names,
-    step: 0,
-    after: null,
-    rows: 0,
-    found: {},
-    counts: {},
-    percent: 0,
-  })
+  return store.insertRun(database, newProgress(steps))
 }
 
 /** Adds what a piece has found, and moves on behind it. */

@@ -60,17 +60,25 @@ const indexKeyPurpose = 'iccid-index'
  * @throws SealingError when none of the master keys opens it: they are not this database's
  */
 export async function loadIndexKey(database: Queryable, masterKeys: readonly Buffer[]): Promise<Buffer> {
-  const sealer = createSealer(masterKeys, 'sealed-keys')
-  const purpose = Buffer.from(indexKeyPurpose)
+  const made = createSealer(masterKeys, 'sealed-keys').seal(randomBytes(32), Buffer.from(indexKeyPurpose))
   await database.execute('insert into sealed_keys (purpose, sealed) values ($1, $2) on conflict do nothing', [
     indexKeyPurpose,
-    sealer.seal(randomBytes(32), purpose),
+    made,
   ])
+  return readIndexKey(database, masterKeys)
+}
+
+/**
+ * The key of a database that has been used; nothing is made.
+ *
+ * @throws SealingError when there is none, or none of the master keys opens it
+ */
+export async function readIndexKey(database: Queryable, masterKeys: readonly Buffer[]): Promise<Buffer> {
   const [row] = await database.query<{ sealed: Buffer }>('select sealed from sealed_keys where purpose = $1', [
     indexKeyPurpose,
   ])
   if (!row) throw new SealingError('The key of the ICCID index is gone from the database')
-  return sealer.open(row.sealed, purpose)
+  return createSealer(masterKeys, 'sealed-keys').open(row.sealed, Buffer.from(indexKeyPurpose))
 }
 
 /** Seals the index key anew under the first master key, so that the others can be taken away. */

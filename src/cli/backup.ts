@@ -1,0 +1,79 @@
+/** `perkline backup verify`: proves a restored copy. It needs the master key, and no running platform. */
+import { processEnvironment, readMasterKeysOnly } from '../config.ts'
+import { openDatabase } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { readInstant } from '../text/instant.ts'
+import { type CopyReport, isServedOn, verifyCopy } from '../upkeep/backup.ts'
+import type { TableCount } from '../upkeep/copy-store.ts'
+import { callAdmin } from './connection.ts'
+import { CommandError, usageFault } from './failure.ts'
+import { counted, type OutputOptions, plain, print } from './output.ts'
+import { showProgress } from './progress.ts'
+
+export type VerifyBackupOptions = OutputOptions & { databaseUrl: string; expectAfter?: string; live?: string }
+
+/**
+ * Runs every check and prints them.
+ *
+ * @throws CommandError with exit code 1 when a check fails; 2 when a platform is serving on that database, and for wrong usage
+ */
+export async function verifyBackup(options: VerifyBackupOptions): Promise<void> {
+  const { databaseUrl, live } = options
+  if (!/^postgres(?:ql)?:\/\//.test(databaseUrl) || !URL.canParse(databaseUrl))
+    throw usageFault('--database-url must be a URL that starts with postgres://')
+  const expectAfter = options.expectAfter === undefined ? null : readExpected(options.expectAfter)
+  const masterKeys = readMasterKeysOnly(processEnvironment())
+  const database = openDatabase({ connection: { connectionString: databaseUrl }, poolSize: 2 })
+  const bar = await showProgress('Verifying')
+  try {
+    if (await isServedOn(database).catch(unreachable)) throw served()
+    const report = await verifyCopy({
+      database,
+      masterKeys,
+      expectAfter,
+      liveCounts: live === undefined ? null : until => countThere(live, until),
+      onProgress: ({ percent, step }) => bar.show(percent, 100, step),
+    })
+    bar.end()
+    tell(options, report)
+  } finally {
+    bar.end()
+    await database.close()
+  }
+}
+
+function tell(options: OutputOptions, report: CopyReport): void {
+  print(options, report, [
+    ...report.checks.map(({ name, ok, detail }) => plain(`${ok ? 'ok  ' : 'FAIL'} ${name}: ${detail}`)),
+    `Took ${report.durationSeconds} s.`,
+  ])
+  if (report.ok) return
+  const failed = report.checks.filter(({ ok }) => !ok).map(({ name }) => plain(name))
+  throw new CommandError(`The copy failed ${counted(failed.length, 'check', 'checks')} (${failed.join(', ')}).`)
+}
+
+function readExpected(text: string): Date {
+  const instant = readInstant(text)
+  if (!instant) throw usageFault('--expect-after must be an instant, like 2026-11-23T04:00:00Z')
+  return instant
+}
+
+const served = () =>
+  new CommandError(
+    'A platform is serving on this database, so it is no restored copy: give the address of the copy.',
+    2,
+  )
+
+/** @throws CommandError that says why the copy can't be reached */
+function unreachable(error: unknown): never {
+  const cause = error instanceof DomainError ? error.cause : error
+  const { message, code } = (cause ?? {}) as { message?: string; code?: string }
+  throw new CommandError(plain(`The copy can't be reached (${message || code || 'no answer'}): check --database-url.`))
+}
+
+/** @param live the address of the platform that it is a copy of */
+const countThere = async (live: string, until: Date): Promise<TableCount[]> => {
+  const path = `/support/counts?until=${encodeURIComponent(until.toISOString())}`
+  const { tables } = await callAdmin<{ tables: TableCount[] }>({ method: 'GET', path, url: live, long: true })
+  return tables
+}

@@ -1,0 +1,38 @@
+import { writeFile } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
+import { callAdmin } from './connection.ts'
+import { CommandError } from './failure.ts'
+import { writeFault } from './files.ts'
+import { type OutputOptions, print } from './output.ts'
+import { tarOf } from './tar.ts'
+
+type Support = { at: string; metrics: string }
+type Overview = { campaigns: object; orders: object }
+
+/**
+ * `perkline support-bundle FILE.tar.gz`: what whoever helps from afar needs, without rows and without secrets. An existing file is
+ * not overwritten.
+ */
+export async function makeSupportBundle(path: string, options: OutputOptions): Promise<void> {
+  const { metrics, ...support } = await callAdmin<Support>({ method: 'GET', path: '/support' })
+  const parts = {
+    'support.json': support,
+    'overview.json': await callAdmin<Overview>({ method: 'GET', path: '/overview' }),
+    'stock.json': await callAdmin<object[]>({ method: 'GET', path: '/stock' }),
+    'audit.json': await callAdmin<object>({ method: 'GET', path: '/audit/last' }),
+  }
+  const files = [
+    ...Object.entries(parts).map(([name, value]) => ({
+      name,
+      content: Buffer.from(`${JSON.stringify(value, null, 2)}\n`),
+    })),
+    { name: 'metrics.txt', content: Buffer.from(metrics) },
+  ]
+  const archive = gzipSync(tarOf(files, new Date(support.at)))
+  await writeFile(path, archive, { mode: 0o600, flag: 'wx' }).catch(error => {
+    if (error.code === 'EEXIST') throw new CommandError(`${path} is there already.`)
+    throw writeFault(path, error)
+  })
+  const names = files.map(({ name }) => name)
+  print(options, { file: path, bytes: archive.length, files: names }, [`${path}: ${names.join(', ')}`])
+}

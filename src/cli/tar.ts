@@ -1,0 +1,31 @@
+/** A tar archive of a few small files (POSIX ustar), so that no program of the machine is needed. */
+
+const blockBytes = 512
+
+/** @param files names of at most 100 characters of ASCII, each with its content */
+export function tarOf(files: readonly { name: string; content: Buffer }[], at: Date): Buffer {
+  const parts = files.flatMap(({ name, content }) => [
+    header(name, content.length, at),
+    content,
+    Buffer.alloc((blockBytes - (content.length % blockBytes)) % blockBytes),
+  ])
+  return Buffer.concat([...parts, Buffer.alloc(2 * blockBytes)])
+}
+
+function header(name: string, bytes: number, at: Date): Buffer {
+  const block = Buffer.alloc(blockBytes)
+  const octal = (value: number, digits: number) => value.toString(8).padStart(digits, '0')
+  block.write(name, 0)
+  block.write(octal(0o600, 7), 100)
+  block.write(octal(0, 7), 108)
+  block.write(octal(0, 7), 116)
+  block.write(octal(bytes, 11), 124)
+  block.write(octal(Math.floor(at.getTime() / 1_000), 11), 136)
+  // The sum is taken with spaces in its own place.
+  block.write('        ', 148)
+  block.write('0', 156)
+  block.write('ustar\u000000', 257)
+  const sum = block.reduce((total, byte) => total + byte, 0)
+  block.write(`${octal(sum, 6)}\u0000 `, 148)
+  return block
+}

@@ -1,0 +1,181 @@
+/**
+ * Whether a restored copy is worth anything (contract/production.md, "Backup"): that it is whole, can be read with the master key at
+ * hand, agrees with itself, and how new it is. The copy is only read.
+ */
+import { openTokenKeys } from '../access/token-keys.ts'
+import { proveCopy } from '../admin/audit/audit.ts'
+import { prepare } from '../admin/audit/store.ts'
+import { type Database, type Queryable, queryable } from '../db/database.ts'
+import { pendingMigrations } from '../db/migrate.ts'
+import { countServing } from '../db/versions.ts'
+import { createSealing, readIndexKey } from '../esim/stock/sealing.ts'
+import {
+  countTables,
+  drawProfiles,
+  findNewest,
+  type RecordKind,
+  readNow,
+  recordKinds,
+  type TableCount,
+} from './copy-store.ts'
+
+export type CopyCheck = { name: string; ok: boolean; detail: string }
+export type CopyReport = {
+  ok: boolean
+  checks: CopyCheck[]
+  newest: Record<RecordKind, { at: string; ageSeconds: number } | null>
+  counts: TableCount[]
+  durationSeconds: number
+}
+
+export type VerifyOptions = {
+  database: Database
+  masterKeys: readonly Buffer[]
+  /** The newest record must not be older. */
+  expectAfter: Date | null
+  /** Counts of the platform that this is a copy of, of rows made until then; null: nothing to compare with. */
+  liveCounts: ((until: Date) => Promise<TableCount[]>) | null
+  onProgress?: (progress: { percent: number; step: string }) => void
+}
+
+const drawnProfiles = 1_000
+/** A table of many millions of rows is counted whole. */
+const countWithin = '30min'
+
+/** Whether a platform is serving on this database: then it is no copy. */
+export const isServedOn = async (database: Queryable): Promise<boolean> => (await countServing(database)) > 0
+
+/** Runs every check; one that cannot be carried out counts as failed, and says why. */
+export async function verifyCopy(options: VerifyOptions): Promise<CopyReport> {
+  const startedAtMs = performance.now()
+  return options.database.dedicated(async client => {
+    const connection = queryable(client)
+    const schema = await attempt('schema', () => checkSchema(connection))
+    const report = schema.ok ? await verifyContents(connection, options) : noContents
+    const checks = [schema, ...report.checks]
+    return {
+      ok: checks.every(({ ok }) => ok),
+      checks,
+      newest: report.newest,
+      counts: report.counts,
+      durationSeconds: Math.round((performance.now() - startedAtMs) / 100) / 10,
+    }
+  })
+}
+
+type Contents = Pick<CopyReport, 'checks' | 'newest' | 'counts'>
+const nothingNewest = { order: null, event: null, statement: null, auditEntry: null }
+const noContents: Contents = { checks: [], newest: nothingNewest, counts: [] }
+
+async function verifyContents(connection: Queryable, options: VerifyOptions): Promise<Contents> {
+  await prepare(connection)
+  const now = await readNow(connection)
+  const keys = await attempt('master-key', () => checkKeys(connection, options.masterKeys))
+  const books = await checkBooks(connection, options, now)
+  await connection.execute(`set statement_timeout = '${countWithin}'`)
+  const newest: Contents['newest'] = { ...nothingNewest }
+  const age = await attempt('newest', () => checkNewest(connection, { newest, now, expectAfter: options.expectAfter }))
+  const counts: TableCount[] = []
+  const counted = await attempt('counts', () => checkCounts(connection, { counts, newest, live: options.liveCounts }))
+  return { checks: [keys, ...books, age, counted], newest, counts }
+}
+
+type Outcome = { ok: boolean; detail: string }
+
+async function attempt(name: string, check: () => Promise<Outcome>): Promise<CopyCheck> {
+  try {
+    return { name, ...(await check()) }
+  } catch (error) {
+    return { name, ok: false, detail: causeOf(error) }
+  }
+}
+
+/** The database's own words where it has some: they name the file, or the block, that is damaged. */
+function causeOf(error: unknown): string {
+  const { cause } = error as { cause?: unknown }
+  if (cause instanceof Error) return cause.message
+  return error instanceof Error ? error.message : String(error)
+}
+
+async function checkSchema(connection: Queryable): Promise<Outcome> {
+  const pending = await pendingMigrations(connection)
+  if (pending.length === 0) return { ok: true, detail: 'the schema is that of this program' }
+  const names = pending.map(({ name }) => name).join(', ')
+  return {
+    ok: false,
+    detail: `${pending.length} migrations of this program are missing: ${names}. Use the program of the backup`,
+  }
+}
+
+async function checkKeys(connection: Queryable, masterKeys: readonly Buffer[]): Promise<Outcome> {
+  const sealing = createSealing(masterKeys, await readIndexKey(connection, masterKeys))
+  const tokenKeys = await openTokenKeys(connection, masterKeys)
+  const profiles = await drawProfiles(connection, drawnProfiles)
+  for (const { sealed, ...row } of profiles) {
+    const { iccid } = sealing.open(sealed, row)
+    if (!sealing.hashIccid(iccid).equals(row.iccidHash))
+      return { ok: false, detail: `profile ${row.profileId} opens, but is another one` }
+  }
+  return {
+    ok: true,
+    detail: `MASTER_KEY opens ${profiles.length} profiles drawn by chance, the key of the stock, and ${tokenKeys} token keys`,
+  }
+}
+
+/** The checks of `perkline audit`, one by one. */
+async function checkBooks(connection: Queryable, options: VerifyOptions, now: Date): Promise<CopyCheck[]> {
+  const { database, masterKeys, onProgress } = options
+  const retention = { reportLinesDays: null, segmentsDays: null, msisdnDays: null }
+  try {
+    const sealing = createSealing(masterKeys, await readIndexKey(connection, masterKeys))
+    const { checks } = await proveCopy({ database, sealing, retention }, connection, now, onProgress)
+    return checks.map(({ code, ok, detail }) => ({ name: code, ok, detail }))
+  } catch (error) {
+    return [{ name: 'audit', ok: false, detail: causeOf(error) }]
+  }
+}
+
+async function checkNewest(
+  connection: Queryable,
+  given: { newest: Contents['newest']; now: Date; expectAfter: Date | null },
+): Promise<Outcome> {
+  const { newest, now, expectAfter } = given
+  for (const kind of recordKinds) {
+    const at = await findNewest(connection, kind)
+    if (at) newest[kind] = { at: at.toISOString(), ageSeconds: Math.round((now.getTime() - at.getTime()) / 1_000) }
+  }
+  const latest = latestOf(newest)
+  const told = recordKinds.flatMap(kind => (newest[kind] ? `${kind} ${newest[kind].at}` : []))
+  const detail = told.length === 0 ? 'the copy holds no record' : `the newest records: ${told.join(', ')}`
+  const isOld = expectAfter !== null && (latest === null || latest < expectAfter)
+  return isOld
+    ? { ok: false, detail: `${detail}; expected was one after ${expectAfter.toISOString()}` }
+    : { ok: true, detail }
+}
+
+function latestOf(newest: Contents['newest']): Date | null {
+  const instants = Object.values(newest).flatMap(record => (record ? Date.parse(record.at) : []))
+  return instants.length === 0 ? null : new Date(Math.max(...instants))
+}
+
+/** A platform goes on after its backup, so a difference is told and breaks nothing. */
+async function checkCounts(
+  connection: Queryable,
+  given: { counts: TableCount[]; newest: Contents['newest']; live: VerifyOptions['liveCounts'] },
+): Promise<Outcome> {
+  const { counts, newest, live } = given
+  const until = latestOf(newest)
+  counts.push(...(await countTables(connection, until)))
+  const detail = `${counts.reduce((sum, { rows }) => sum + rows, 0)} rows in ${counts.length} tables`
+  if (!live || !until) return { ok: true, detail }
+  const liveRows = new Map((await live(until)).map(({ table, rows }) => [table, rows]))
+  const differing = counts.flatMap(({ table, rows }) => {
+    const there = liveRows.get(table)
+    return there === undefined || there === rows ? [] : `${table} ${rows} (there ${there})`
+  })
+  return {
+    ok: true,
+    detail:
+      differing.length === 0 ? `${detail}, as many as there` : `${detail}; others than there: ${differing.join(', ')}`,
+  }
+}

@@ -1,0 +1,77 @@
+/** All SQL of checking a restored copy, and of comparing it with the platform that it is a copy of. It reads only. */
+import pg from 'pg'
+import type { Queryable } from '../db/database.ts'
+
+export type TableCount = { table: string; rows: number }
+
+/**
+ * Counts the rows of each table.
+ *
+ * @param until those made by then, where a table tells when its rows were made; null: all
+ */
+export async function countTables(database: Queryable, until: Date | null): Promise<TableCount[]> {
+  const tables = await database.query<{ name: string; isDated: boolean }>(
+    `select c.relname as name,
+       exists (select from pg_attribute where attrelid = c.oid and attname = 'created_at' and not attisdropped) as "isDated"
+     from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+     order by c.relname`,
+  )
+  const counts: TableCount[] = []
+  for (const { name, isDated } of tables) {
+    const dated = isDated && until !== null
+    const [row] = await database.query<{ rows: number }>(
+      `select count(*) as rows from ${pg.escapeIdentifier(name)}${dated ? ' where created_at <= $1' : ''}`,
+      dated ? [until] : [],
+    )
+    counts.push({ table: name, rows: row?.rows ?? 0 })
+  }
+  return counts
+}
+
+/** How the newest record of each kind is found; together they tell how much a copy lacks. */
+const newestOf = {
+  order: {
+    table: 'orders',
+    // Ids grow with the time of reservation.
+    text: `select greatest(created_at, confirmed_at, cancelled_at) as at from orders where status <> 'withdrawn'
+           order by order_id desc limit 1`,
+  },
+  event: { table: 'events', text: 'select max(recorded_at) as at from events' },
+  statement: { table: 'statements', text: 'select max(closed_at) as at from statements' },
+  auditEntry: { table: 'audit_log', text: 'select at from audit_log order by seq desc limit 1' },
+} as const
+export type RecordKind = keyof typeof newestOf
+export const recordKinds = Object.keys(newestOf) as RecordKind[]
+
+/** @returns null where there is none, and for what the version of the copy does not know yet */
+export async function findNewest(database: Queryable, kind: RecordKind): Promise<Date | null> {
+  const { table, text } = newestOf[kind]
+  const [found] = await database.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [table])
+  if (!found?.exists) return null
+  const [row] = await database.query<{ at: Date | null }>(text)
+  return row?.at ?? null
+}
+
+/** The database's clock as the rules have it: in a sandbox it may have been moved. */
+export async function readNow(database: Queryable): Promise<Date> {
+  const [row] = await database.query<{ now: Date }>(
+    `select clock_timestamp() + coalesce((select offset_ms from sandbox_clock), 0) * interval '1 millisecond' as now`,
+  )
+  if (!row) throw new Error('A select without a table has one row')
+  return row.now
+}
+
+export type SealedProfile = { profileId: number; tariffId: number; iccidHash: Buffer; sealed: Buffer }
+
+/** Profiles by chance, at most as many as asked for: each is the next one behind a number drawn between the first and the last. */
+export function drawProfiles(database: Queryable, count: number): Promise<SealedProfile[]> {
+  return database.query<SealedProfile>(
+    `select distinct on (p.profile_id) p.profile_id as "profileId", p.tariff_id as "tariffId", p.iccid_hash as "iccidHash", p.sealed
+     from (
+       select first + floor(random() * (last - first + 1))::bigint as drawn
+       from (select min(profile_id) as first, max(profile_id) as last from profiles) as ends, generate_series(1, $1)
+     ) as draws
+     cross join lateral (select * from profiles where profile_id >= drawn order by profile_id limit 1) as p`,
+    [count],
+  )
+}

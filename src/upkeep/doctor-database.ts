@@ -1,0 +1,213 @@
+/** What `perkline doctor` finds out about the database and its server. */
+import { type Database, openDatabase } from '../db/database.ts'
+import { pendingMigrations, SchemaError } from '../db/migrate.ts'
+import { boundMode } from '../db/mode.ts'
+import { besidePools, hasOwnSessions } from '../db/server-check.ts'
+import { countServing } from '../db/versions.ts'
+import { DomainError } from '../errors.ts'
+import { readIndexKey } from '../esim/stock/sealing.ts'
+import { isLoopback } from '../settings/loopback.ts'
+import type { DoctorSettings } from './doctor.ts'
+import { type Finding, failed, passed, warned } from './doctor-finding.ts'
+
+const mostApartMs = 1_000
+
+/** Of the embedded database there is nothing to set: the platform starts it, and checks it then. */
+export async function databaseFindings(settings: DoctorSettings): Promise<Finding[]> {
+  if (settings.databaseUrl === null) return [passed('database', 'the embedded database, for a single machine')]
+  const connection = { connectionString: settings.databaseUrl }
+  const database = openDatabase({ connection, poolSize: settings.databasePool })
+  try {
+    await database.query('select 1')
+    return [
+      ...(await sessionFindings(database, settings)),
+      ...(await serverFindings(database)),
+      await clockFinding(database),
+      await connectionsFinding(database),
+      ...(await contentFindings(database, settings)),
+    ]
+  } catch (error) {
+    return [
+      failed(
+        'database',
+        `the database can't be used (${causeOf(error)})`,
+        'Check DATABASE_URL, that PostgreSQL runs, and what its user may do',
+      ),
+    ]
+  } finally {
+    await database.close()
+  }
+}
+
+async function sessionFindings(database: Database, { databaseUrl, mode }: DoctorSettings): Promise<Finding[]> {
+  const url = new URL(databaseUrl ?? '')
+  const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname)
+  const [row] = await database.query<{ tls: boolean; isSuperuser: boolean }>(
+    `select coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false) as tls,
+            current_setting('is_superuser') = 'on' as "isSuperuser"`,
+  )
+  const isHere = host === '' || host.startsWith('/') || isLoopback(host)
+  const findings = [passed('database', 'the database answers')]
+  if (row?.tls || isHere)
+    findings.push(passed('database-tls', row?.tls ? 'the connection is encrypted' : 'the database is on this machine'))
+  else {
+    const detail = 'the connection to the database on another machine is not encrypted'
+    const advice =
+      'Add ?sslmode=verify-full to DATABASE_URL; on a private network of one machine this is what ALLOW_PLAINTEXT=1 allows'
+    findings.push(warned('database-tls', detail, advice))
+  }
+  if (!(await hasOwnSessions(database)))
+    findings.push(
+      failed(
+        'database-pooler',
+        'a pooler gives each transaction another session',
+        'Use pool_mode=session, or the address of the server',
+      ),
+    )
+  if (row?.isSuperuser && mode === 'live')
+    findings.push(
+      warned(
+        'database-user',
+        'the user of DATABASE_URL is a superuser',
+        'Give the platform a role of its own that owns its database only',
+      ),
+    )
+  return findings
+}
+
+type Demand = { name: string; good: readonly string[]; why: string; advice: string; isWarning?: boolean }
+
+/** Without these an acknowledged sale may be lost. */
+const demands: readonly Demand[] = [
+  { name: 'fsync', good: ['on'], why: 'a power cut destroys the database', advice: 'Set fsync = on' },
+  {
+    name: 'full_page_writes',
+    good: ['on'],
+    why: 'a power cut may leave half-written pages',
+    advice: 'Set full_page_writes = on',
+  },
+  {
+    name: 'synchronous_commit',
+    good: ['on', 'remote_apply'],
+    why: 'acknowledged sales may be lost when a machine fails',
+    advice: 'Set synchronous_commit = on',
+  },
+  { name: 'autovacuum', good: ['on'], why: 'tables grow without end, and plans go bad', advice: 'Set autovacuum = on' },
+  {
+    name: 'archive_mode',
+    good: ['on', 'always'],
+    why: 'there is no continuous archive to restore from (docs/backup.md)',
+    advice: 'Set archive_mode = on with an archive_command, as deploy/postgres/postgresql.conf does',
+    isWarning: true,
+  },
+]
+
+async function serverFindings(database: Database): Promise<Finding[]> {
+  const rows = await database.query<{ name: string; value: string }>(
+    'select name, setting as value from pg_settings where name = any($1)',
+    [[...demands.map(({ name }) => name), 'server_version']],
+  )
+  const settingOf = new Map(rows.map(({ name, value }) => [name, value]))
+  const findings = demands.map(({ name, good, why, advice, isWarning }) => {
+    const value = settingOf.get(name) ?? 'unknown'
+    if (good.includes(value)) return passed(`postgresql-${name}`, `${name} = ${value}`)
+    return (isWarning ? warned : failed)(`postgresql-${name}`, `${name} = ${value}: ${why}`, advice)
+  })
+  return [passed('postgresql-version', `PostgreSQL ${settingOf.get('server_version')}`), ...findings]
+}
+
+async function clockFinding(database: Database): Promise<Finding> {
+  const askedAtMs = Date.now()
+  const [row] = await database.query<{ ms: number }>(
+    'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
+  )
+  const halfWayMs = (Date.now() + askedAtMs) / 2
+  const offsetMs = Math.round(halfWayMs - (row?.ms ?? halfWayMs))
+  const detail = `the clock of this machine is ${Math.abs(offsetMs)} ms ${offsetMs < 0 ? 'behind' : 'ahead of'} the database's`
+  if (Math.abs(offsetMs) <= mostApartMs) return passed('clock', detail)
+  return failed('clock', detail, 'Let both machines follow the same time servers (chrony, systemd-timesyncd)')
+}
+
+/** Of all processes that serve now; before the first one, of one. */
+async function connectionsFinding(database: Database): Promise<Finding> {
+  const [row] = await database.query<{ allowed: number }>(
+    `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+       - coalesce(current_setting('reserved_connections', true)::int, 0) as allowed`,
+  )
+  const processes = Math.max(1, await countServing(database))
+  const needed = processes * (database.mostConnections() + besidePools)
+  const allowed = row?.allowed ?? 0
+  const detail = `${processes} processes may open ${needed} connections, and the server takes ${allowed}`
+  if (needed <= allowed) return passed('postgresql-connections', detail)
+  return failed('postgresql-connections', detail, 'Set max_connections higher, or DATABASE_POOL lower')
+}
+
+async function contentFindings(database: Database, settings: DoctorSettings): Promise<Finding[]> {
+  const { mode, masterKeys } = settings
+  try {
+    const pending = await pendingMigrations(database)
+    if (pending.length > 0)
+      return [
+        warned(
+          'schema',
+          `${pending.length} migrations are missing`,
+          'Run perkline migrate, or start a process with MIGRATE_ON_START=1',
+        ),
+      ]
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error
+    return [failed('schema', error.message, 'Use the program and the database that belong together')]
+  }
+  const bound = await boundMode(database)
+  return [
+    passed('schema', 'the schema is that of this program'),
+    bound === null || bound === mode
+      ? passed('mode', `the database is used in ${mode} mode`)
+      : failed(
+          'mode',
+          `the database belongs to ${bound} mode, and PERKLINE_MODE is ${mode}`,
+          `Set PERKLINE_MODE=${bound}, or use another database`,
+        ),
+    await keyFinding(database, masterKeys, bound !== null),
+    ...(await deliveryFindings(database, settings)),
+  ]
+}
+
+async function keyFinding(database: Database, masterKeys: readonly Buffer[], isUsed: boolean): Promise<Finding> {
+  if (!isUsed) return passed('master-key', 'the database has not been used yet')
+  try {
+    await readIndexKey(database, masterKeys)
+    return passed('master-key', 'MASTER_KEY opens what the database has sealed')
+  } catch (error) {
+    if (error instanceof DomainError) throw error
+    return failed(
+      'master-key',
+      'MASTER_KEY does not open what the database has sealed',
+      'Give the key of this database, compare perkline keys fingerprint with the envelope',
+    )
+  }
+}
+
+/** What a start in live mode refuses. */
+async function deliveryFindings(database: Database, { mode, smtpUrl }: DoctorSettings): Promise<Finding[]> {
+  const banks = await database.query<{ code: string }>(
+    `select code from banks where esim_delivery_mode = 'qr_email' and status = 'active' order by code`,
+  )
+  if (banks.length === 0 || mode === 'sandbox') return []
+  const codes = banks.map(({ code }) => code).join(', ')
+  return smtpUrl === null
+    ? [
+        failed(
+          'qr-email',
+          `these banks deliver by e-mail, and there is no mail server: ${codes}`,
+          'Set SMTP_URL and MAIL_FROM',
+        ),
+      ]
+    : [passed('qr-email', `these banks deliver by e-mail: ${codes}`)]
+}
+
+function causeOf(error: unknown): string {
+  const cause = error instanceof DomainError ? error.cause : error
+  const { message, code } = (cause ?? {}) as { message?: string; code?: string }
+  return message || code || 'no answer'
+}

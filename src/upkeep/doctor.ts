@@ -1,0 +1,127 @@
+/**
+ * Checks what a process with these settings will meet: each finding says what is wrong and what to do (contract/production.md,
+ * "Commands"). Nothing is changed, and no value of a secret is told.
+ */
+import { statfs } from 'node:fs/promises'
+import { connect as connectByTls, type TLSSocket } from 'node:tls'
+import { databaseFindings } from './doctor-database.ts'
+import { type Finding, failed, passed, warned } from './doctor-finding.ts'
+import { redisFinding, smtpFinding } from './doctor-services.ts'
+
+export type DoctorSettings = {
+  databaseUrl: string | null
+  databasePool: number
+  dataDir: string
+  mode: 'sandbox' | 'live'
+  publicUrl: string
+  masterKeys: readonly Buffer[]
+  smtpUrl: string | null
+  redisUrl: string | null
+  metrics: object | null
+  /** What a start would warn of. */
+  advice: readonly string[]
+}
+
+export type Diagnosis = { ok: boolean; checks: Finding[] }
+
+const answerWithinMs = 5_000
+const lowDiskBytes = 1024 ** 3
+const certificateDays = 14
+
+export async function diagnose(settings: DoctorSettings): Promise<Diagnosis> {
+  const findings = await Promise.all([
+    settingsFindings(settings),
+    databaseFindings(settings),
+    smtpFinding(settings.smtpUrl),
+    redisFinding(settings.redisUrl),
+    diskFinding(settings.dataDir),
+    addressFindings(settings),
+  ])
+  const checks = findings.flat()
+  return { ok: checks.every(({ ok }) => ok), checks }
+}
+
+async function settingsFindings({ advice, mode, metrics }: DoctorSettings): Promise<Finding[]> {
+  const told = advice.map(sentence => warned('settings', sentence, 'Correct the setting, and start the process again'))
+  if (mode === 'live' && metrics === null)
+    told.push(
+      warned('settings', 'METRICS_PORT is not set: no alert can fire', 'Set METRICS_PORT, and let Prometheus read it'),
+    )
+  return told.length > 0 ? told : [passed('settings', 'all settings can be used')]
+}
+
+async function diskFinding(dataDir: string): Promise<Finding> {
+  try {
+    const { bavail, bsize, blocks } = await statfs(dataDir)
+    const free = bavail * bsize
+    const share = Math.round((100 * bavail) / Math.max(blocks, 1))
+    const detail = `${(free / 1024 ** 3).toFixed(1)} GiB (${share} %) are free in ${dataDir}`
+    if (free < lowDiskBytes) return failed('disk', detail, 'Free some space; never delete files of the database itself')
+    return passed('disk', detail)
+  } catch (error) {
+    return warned(
+      'disk',
+      `DATA_DIR can't be looked at (${codeOf(error)})`,
+      'Make the folder, owned by the user that runs Perkline',
+    )
+  }
+}
+
+/** The address that partners use, as seen from here. */
+async function addressFindings({ publicUrl, mode }: DoctorSettings): Promise<Finding[]> {
+  const reached = await reachPublicUrl(publicUrl)
+  if (!publicUrl.startsWith('https:')) {
+    if (mode === 'sandbox') return [reached]
+    const told = 'PUBLIC_URL is not https: passwords and tokens travel unencrypted'
+    return [
+      reached,
+      warned('public-address-tls', told, 'Put a proxy with TLS in front, and set PUBLIC_URL to its address'),
+    ]
+  }
+  return [reached, await certificateFinding(new URL(publicUrl))]
+}
+
+async function reachPublicUrl(publicUrl: string): Promise<Finding> {
+  const advice = 'Start a process, and check the proxy, the name and the firewall between'
+  try {
+    const answer = await fetch(`${publicUrl}/health/ready`, {
+      signal: AbortSignal.timeout(answerWithinMs),
+      redirect: 'manual',
+    })
+    const text = (await answer.text()).slice(0, 200)
+    if (!/"status":"(?:ready|not ready)"/.test(text))
+      return failed('public-address', `${publicUrl} answers ${answer.status}, but not as Perkline does`, advice)
+    return passed('public-address', `${publicUrl} leads to Perkline`)
+  } catch (error) {
+    return failed('public-address', `${publicUrl} can't be reached (${codeOf(error)})`, advice)
+  }
+}
+
+async function certificateFinding({ hostname, port }: URL): Promise<Finding> {
+  const advice = 'Renew the certificate, and reload the proxy'
+  try {
+    const endsAt = await certificateEnd(hostname.replace(/^\[(.*)\]$/, '$1'), Number(port || 443))
+    const days = Math.floor((endsAt.getTime() - Date.now()) / 86_400_000)
+    const detail = `the certificate of ${hostname} ends on ${endsAt.toISOString().slice(0, 10)}, in ${days} days`
+    return days < certificateDays ? failed('certificate', detail, advice) : passed('certificate', detail)
+  } catch (error) {
+    return failed('certificate', `the certificate of ${hostname} can't be trusted (${codeOf(error)})`, advice)
+  }
+}
+
+function certificateEnd(host: string, port: number): Promise<Date> {
+  return new Promise((resolve, reject) => {
+    const socket: TLSSocket = connectByTls({ host, port, servername: host, timeout: answerWithinMs }, () => {
+      resolve(new Date(socket.getPeerCertificate().valid_to))
+      socket.end()
+    })
+    socket.once('timeout', () => socket.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })))
+    socket.once('error', reject)
+  })
+}
+
+/** The code of an error: its message may quote an address with a password. */
+function codeOf(error: unknown): string {
+  const { code, name, cause } = error as { code?: string; name?: string; cause?: { code?: string } }
+  return cause?.code ?? code ?? name ?? 'no answer'
+}

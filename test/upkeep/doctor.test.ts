@@ -1,0 +1,252 @@
+/** `perkline doctor` names each fault of a set-up, and what to do (contract/production.md, "Commands"). */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { after, before, describe, test } from 'node:test'
+import pg from 'pg'
+import { type EmbeddedServer, startEmbeddedDatabase } from '../../src/db/embedded/server.ts'
+import { perkline, startScriptedPlatform } from '../support/command.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { until } from '../support/esim.ts'
+import { freePort } from '../support/free-port.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { pathOf } from '../support/require-program.ts'
+import { startSmtpServer } from '../support/smtp.ts'
+
+let platform: TestPlatform
+let folder: string
+let server: EmbeddedServer
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'perkline-doctor-'))
+  // A server of its own: that of other tests may be set up for speed, and its settings are changed here.
+  server = await startEmbeddedDatabase({ dataDir: join(folder, 'own') })
+  platform = await startPlatform({ DATABASE_POOL: '4', DATABASE_URL: ownUrl() })
+})
+after(async () => {
+  await platform.close()
+  await server.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+type Finding = { name: string; ok: boolean; status: string; detail: string; advice: string | null }
+
+const settings = (): Record<string, string> => ({
+  DATABASE_URL: ownUrl(),
+  DATABASE_POOL: '4',
+  DATA_DIR: folder,
+  PERKLINE_MODE: 'sandbox',
+  MASTER_KEY: platform.config.masterKeys.map(key => key.toString('base64')).join(','),
+  OPERATOR_KEY: platform.config.operatorKey,
+  PUBLIC_URL: platform.url,
+  PERKLINE_URL: '',
+})
+
+async function examine(
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; checks: Finding[]; text: string }> {
+  const { code, stdout, stderr } = await perkline(['doctor', '--json'], { env: { ...settings(), ...env } })
+  const { ok, checks } = JSON.parse(stdout || '{}')
+  assert.equal(code === 0, ok, stderr)
+  return { code, checks, text: stdout + stderr }
+}
+
+const ownUrl = (): string => {
+  const { user, database, host } = server.connection
+  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`
+}
+
+test('a set-up in order: exit code 0, every check told', async () => {
+  const { code, checks } = await examine()
+  assert.equal(code, 0, JSON.stringify(checks, null, 1))
+  for (const name of [
+    'database',
+    'postgresql-version',
+    'postgresql-fsync',
+    'clock',
+    'master-key',
+    'disk',
+    'public-address',
+  ])
+    assert.ok(
+      checks.some(check => check.name === name && check.ok),
+      name,
+    )
+  const told = await perkline(['doctor'], { env: settings() })
+  assert.match(told.stdout, /^ok {3}public-address: /m)
+})
+
+/** @param expected what the failing check is called, and what is said of it */
+async function expectFault(env: Record<string, string>, expected: { name: string; detail: RegExp; status?: string }) {
+  const { code, checks, text } = await examine(env)
+  const status = expected.status ?? 'failed'
+  const found = checks.find(({ name, detail }) => name === expected.name && expected.detail.test(detail))
+  assert.ok(found, `${expected.name} ${expected.detail}: ${JSON.stringify(checks, null, 1)}`)
+  assert.equal(found.status, status)
+  assert.ok((found.advice ?? '').length > 5, 'it says what to do')
+  assert.equal(code, status === 'failed' ? 1 : 0)
+  assert.doesNotMatch(text, /planted/, 'no secret is told')
+}
+
+describe('settings that can’t be used', () => {
+  const cases: [string, Record<string, string>, RegExp][] = [
+    ['no master key', { MASTER_KEY: '' }, /MASTER_KEY is required/],
+    ['a short operator key', { OPERATOR_KEY: 'planted' }, /OPERATOR_KEY must have at least/],
+    ['a database URL that is none', { DATABASE_URL: 'planted' }, /DATABASE_URL must be a URL/],
+    ['a mail server without a sender', { SMTP_URL: 'smtp://mail.example' }, /MAIL_FROM is required/],
+    [
+      'a database elsewhere without TLS',
+      { PERKLINE_MODE: 'live', DATABASE_URL: 'postgres://x:planted@db.example/x' },
+      /must use TLS/,
+    ],
+    [
+      'a secret file that is not there',
+      { MASTER_KEY: '', MASTER_KEY_FILE: '/nonexistent' },
+      /MASTER_KEY_FILE must name a file/,
+    ],
+  ]
+  for (const [what, env, detail] of cases) test(what, () => expectFault(env, { name: 'settings', detail }))
+
+  test('a secret that everybody can read, and a setting that is misspelt, are warned of', async () => {
+    const path = join(folder, 'open-key')
+    await writeFile(path, `${settings().MASTER_KEY}\n`)
+    await chmod(path, 0o644)
+    await expectFault(
+      { MASTER_KEY: '', MASTER_KEY_FILE: path },
+      { name: 'settings', detail: /every user of this machine/, status: 'warning' },
+    )
+    await expectFault(
+      { DATABSE_POOL: '7' },
+      { name: 'settings', detail: /did you mean DATABASE_POOL/, status: 'warning' },
+    )
+  })
+})
+
+/** Its role is no superuser: so the setting goes into the server's file, which it reads anew when told. */
+async function setInServer(setting: string, value: string): Promise<void> {
+  const cluster = join(folder, 'own', 'postgres')
+  await appendFile(join(cluster, 'postgresql.conf'), `\n${setting} = ${value}\n`)
+  const [pid] = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n')
+  process.kill(Number(pid), 'SIGHUP')
+  const client = new pg.Client(server.connection)
+  await client.connect()
+  const isSet = async () => (await client.query(`show ${setting}`)).rows[0]?.[setting] === value
+  await until('the server has read it', isSet)
+  await client.end()
+}
+
+describe('the database', () => {
+  test('nobody answers, and no such database', async () => {
+    await expectFault(
+      { DATABASE_URL: `postgres://u:planted@127.0.0.1:${await freePort()}/x` },
+      { name: 'database', detail: /ECONNREFUSED/ },
+    )
+    await expectFault(
+      { DATABASE_URL: ownUrl().replace('/perkline?', '/nothing?') },
+      { name: 'database', detail: /"nothing" does not exist/ },
+    )
+  })
+
+  for (const [setting, value] of [
+    ['fsync', 'off'],
+    ['full_page_writes', 'off'],
+    ['synchronous_commit', 'off'],
+    ['autovacuum', 'off'],
+  ] as const)
+    test(`${setting} = ${value}`, async () => {
+      await setInServer(setting, value)
+      try {
+        await expectFault(
+          { DATABASE_URL: ownUrl() },
+          { name: `postgresql-${setting}`, detail: new RegExp(`${setting} = ${value}`) },
+        )
+      } finally {
+        await setInServer(setting, 'on')
+      }
+    })
+
+  test('fewer connections than the processes may open', () =>
+    expectFault(
+      { DATABASE_POOL: '500' },
+      { name: 'postgresql-connections', detail: /may open \d+ connections, and the server takes \d+/ },
+    ))
+
+  test('a schema of a newer version, and a database of others', async () => {
+    const newer = await createTestDatabase()
+    await newer.database.execute(`insert into schema_migrations (version, name, checksum) values (9999, 'later', 'x')`)
+    await expectFault({ DATABASE_URL: newer.url }, { name: 'schema', detail: /newer version/ })
+    await newer.close()
+    const foreign = await createTestDatabase({ migrated: false })
+    await foreign.database.execute('create table theirs (id int)')
+    await expectFault({ DATABASE_URL: foreign.url }, { name: 'schema', detail: /tables that are not Perkline/ })
+    await foreign.close()
+  })
+
+  test('the other mode, and another master key', async () => {
+    await expectFault({ PERKLINE_MODE: 'live' }, { name: 'mode', detail: /belongs to sandbox mode/ })
+    await expectFault(
+      { MASTER_KEY: randomBytes(32).toString('base64') },
+      { name: 'master-key', detail: /does not open/ },
+    )
+  })
+
+  test('live banks that deliver by e-mail, and no mail server', async () => {
+    const live = await startPlatform({
+      PERKLINE_MODE: 'live',
+      SMTP_URL: 'smtp://127.0.0.1:1',
+      MAIL_FROM: 'a@b.example',
+    })
+    const env = {
+      DATABASE_URL: live.databaseUrl,
+      PERKLINE_MODE: 'live',
+      MASTER_KEY: live.config.masterKeys[0]?.toString('base64') ?? '',
+    }
+    await expectFault(env, { name: 'qr-email', detail: /beta/ })
+    await live.close()
+  })
+
+  test('a clock that is apart', async t => {
+    if (!pathOf(['faketime'])) return t.skip('faketime is not installed')
+    const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
+    await expectFault({ LD_PRELOAD: library, FAKETIME: '+90s' }, { name: 'clock', detail: /\d{5} ms ahead of/ })
+  })
+})
+
+describe('what stands around it', () => {
+  test('a mail server that is away, and one that refuses the login', async () => {
+    const mail = { MAIL_FROM: 'a@b.example' }
+    await expectFault(
+      { ...mail, SMTP_URL: `smtp://127.0.0.1:${await freePort()}` },
+      { name: 'mail', detail: /refuses or does not answer \(ESOCKET/ },
+    )
+    const smtp = await startSmtpServer({ credentials: { user: 'u', pass: 'right' } })
+    const url = `smtp://u:planted@127.0.0.1:${smtp.port}`
+    await expectFault({ ...mail, SMTP_URL: url }, { name: 'mail', detail: /EAUTH 535/ })
+    await smtp.close()
+  })
+
+  test('Redis away', async () =>
+    expectFault(
+      { REDIS_URL: `redis://:planted@127.0.0.1:${await freePort()}` },
+      { name: 'redis', detail: /does not answer/ },
+    ))
+
+  test('a public address that nobody serves, one of another program, and one whose certificate is not trusted', async () => {
+    await expectFault(
+      { PUBLIC_URL: `http://127.0.0.1:${await freePort()}` },
+      { name: 'public-address', detail: /can't be reached/ },
+    )
+    const other = await startScriptedPlatform(() => ({ text: 'hello' }))
+    await expectFault({ PUBLIC_URL: other.url }, { name: 'public-address', detail: /not as Perkline does/ })
+    await other.close()
+    await expectFault(
+      { PUBLIC_URL: `https://127.0.0.1:${await freePort()}` },
+      { name: 'certificate', detail: /can't be trusted/ },
+    )
+  })
+
+  test('no folder for data is warned of', () =>
+    expectFault({ DATA_DIR: join(folder, 'nowhere') }, { name: 'disk', detail: /ENOENT/, status: 'warning' }))
+})
