@@ -1,5 +1,5 @@
 /** What `perkline doctor` finds out about the database and its server. */
-import { type Database, openDatabase } from '../db/database.ts'
+import { type Database, openDatabase, type Queryable } from '../db/database.ts'
 import { pendingMigrations, SchemaError } from '../db/migrate.ts'
 import { boundMode } from '../db/mode.ts'
 import { besidePools, hasOwnSessions } from '../db/server-check.ts'
@@ -102,7 +102,8 @@ const demands: readonly Demand[] = [
   },
 ]
 
-async function serverFindings(database: Database): Promise<Finding[]> {
+/** Settings of the server by which acknowledged sales could be lost, or the database go bad. */
+export async function serverFindings(database: Pick<Queryable, 'query'>): Promise<Finding[]> {
   const rows = await database.query<{ name: string; value: string }>(
     'select name, setting as value from pg_settings where name = any($1)',
     [[...demands.map(({ name }) => name), 'server_version']],
