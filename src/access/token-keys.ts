@@ -7,6 +7,8 @@
  */
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { createSigner, createVerifier } from 'fast-jwt'
+import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
+import { tellEntries } from '../audit-log/tell.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
@@ -111,7 +113,7 @@ export async function ensureTokenKey(database: Database, masterKeys: readonly Bu
  * @returns the new key's id, and from when on it signs
  */
 export function rotateTokenKey(
-  deps: { database: Database; masterKeys: readonly Buffer[] },
+  deps: { database: Database; masterKeys: readonly Buffer[]; origin?: Origin },
   nowMs: number,
 ): Promise<{ keyId: string; signsFrom: Date }> {
   return deps.database.transaction(async transaction => {
@@ -122,6 +124,8 @@ export function rotateTokenKey(
     const signsFromMs = Math.max(nowMs + newKeySignsAfterMs, (latest?.signsFrom.getTime() ?? 0) + 1)
     const key = makeTokenKey(deps.masterKeys, new Date(signsFromMs))
     await store.insertTokenKey(transaction, key, new Date(nowMs))
+    const object = { type: 'token-key', id: key.keyId }
+    await tellEntries(transaction, deps.origin ?? operatorOrigin(), [{ action: 'keys.rotated', object }])
     await notify(transaction, 'access')
     return { keyId: key.keyId, signsFrom: key.signsFrom }
   })

@@ -1,11 +1,9 @@
 /** The operator's side of access: the directory of partners, credentials and portal users. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import * as access from '../access/operations.ts'
 import type { Refusals } from '../access/refusals.ts'
 import { listCredentials, listUsers } from '../access/store.ts'
-import { originOf } from '../audit-log/request/origin.ts'
 import { realNow } from '../clock.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
@@ -16,6 +14,7 @@ import { type ApplyDeps, applyDirectory } from '../partners/operations.ts'
 import { addDuration } from '../text/duration.ts'
 import * as schemas from './access-schemas.ts'
 import { credentialView, userView } from './access-views.ts'
+import { by } from './request/by.ts'
 import { NoQuery, operation, operatorErrors } from './request/documents.ts'
 
 export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; refusals: Refusals }
@@ -35,7 +34,6 @@ function ownerOf(given: { bank?: string; merchant?: string; platform?: true }): 
 }
 
 export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = async (app, deps) => {
-  const by = (request: unknown) => ({ ...deps, origin: originOf(request as FastifyRequest) })
   app.post(
     '/directory',
     {
@@ -60,7 +58,12 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     async request => {
       const { directory, files, mode } = request.body
       const { dryRun } = request.query
-      const applied = await applyDirectory(deps, { directory, files: new Map(Object.entries(files)), dryRun, mode })
+      const applied = await applyDirectory(by(deps, request), {
+        directory,
+        files: new Map(Object.entries(files)),
+        dryRun,
+        mode,
+      })
       // Whoever applied it sees it in force with the next request; other processes are told at the same moment.
       await Promise.all([deps.catalogue.refresh(), deps.refusals.refresh()])
       return applied as never
@@ -88,7 +91,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       if ('merchant' in partner && role !== undefined)
         throw new DomainError('invalid', [broken('role', 'no-role-of-merchant')])
       if ('bank' in partner && role === undefined) throw new DomainError('invalid', [broken('role', 'role-of-bank')])
-      const issued = await access.issueCredential(by(request), { partner, role: role ?? 'gateway', label })
+      const issued = await access.issueCredential(by(deps, request), { partner, role: role ?? 'gateway', label })
       return reply.code(201).send(issued)
     },
   )
@@ -129,7 +132,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       const overlapMs = (addDuration(now, request.body.overlap)?.getTime() ?? Number.NaN) - now.getTime()
       if (!(overlapMs <= longestOverlapDays * 86_400_000))
         throw new DomainError('invalid', [broken('overlap', 'overlap-duration')])
-      const rotated = await access.rotateCredential(by(request), { clientId: request.params.clientId, overlapMs })
+      const rotated = await access.rotateCredential(by(deps, request), { clientId: request.params.clientId, overlapMs })
       await deps.refusals.refresh()
       const previousValidUntil = rotated.previousValidUntil.toISOString()
       return reply.send({ ...rotated, previousValidUntil })
@@ -152,7 +155,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     },
     async request => {
       const { clientId } = request.params
-      await access.revokeCredential(by(request), clientId)
+      await access.revokeCredential(by(deps, request), clientId)
       await deps.refusals.refresh()
       return { clientId }
     },
@@ -172,7 +175,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     },
     async (request, reply) => {
       const { login, role, password, ...named } = request.body
-      const user = await access.addUser(by(request), { owner: ownerOf(named), login, role, password })
+      const user = await access.addUser(by(deps, request), { owner: ownerOf(named), login, role, password })
       return reply.code(201).send(user)
     },
   )
@@ -205,7 +208,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     },
     async request => {
       const { login } = request.params
-      await access.disableUser(by(request), login)
+      await access.disableUser(by(deps, request), login)
       await deps.refusals.refresh()
       return { login }
     },

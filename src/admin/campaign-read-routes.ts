@@ -1,5 +1,8 @@
 /** Campaigns of all merchants, for the operator who helps one of their parties. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { originOf } from '../audit-log/request/origin.ts'
+import type { EntryDeps } from '../audit-log/seldom.ts'
 import { historyView } from '../campaigns/history/history.ts'
 import { listHistory } from '../campaigns/history/store.ts'
 import { campaignStatuses } from '../campaigns/lifecycle/lifecycle.ts'
@@ -13,7 +16,10 @@ import { CampaignPage, CampaignsQuery, CampaignWithHistory } from './campaign-sc
 import { type CampaignDetails, findCampaign, findCampaigns, type ListedCampaign } from './campaign-store.ts'
 import { NoQuery, operation, operatorErrors } from './request/documents.ts'
 
-export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = async (app, { pageReads }) => {
+export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & EntryDeps> = async (
+  app,
+  { pageReads, seldomEntries },
+) => {
   app.get(
     '/campaigns',
     {
@@ -73,6 +79,9 @@ export const campaignReadAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps> = asyn
       const database = await pageReads.begin(request, reply)
       const campaign = await findCampaign(database, cashbackId)
       if (!campaign) throw campaignNotFound('not-found')
+      const owner = { type: 'merchant', id: campaign.retailerId } as const
+      const fact = { action: 'campaign.read', object: { type: 'campaign', id: cashbackId }, owner }
+      await seldomEntries.write(originOf(request as FastifyRequest), fact)
       const history = await listHistory(database, cashbackId, { type: 'platform' })
       const text = detailsText(campaign, history.map(historyView))
       return reply.type('application/json; charset=utf-8').send(text as never)

@@ -12,6 +12,7 @@ import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload/up
 import { importCustomers } from '../segments/customers.ts'
 import { forgetCustomers } from '../segments/forget.ts'
 import { operatorOf } from './request/authenticate.ts'
+import { by } from './request/by.ts'
 import { closed, csvBody, operation, operatorErrors } from './request/documents.ts'
 
 export type CampaignAdminDeps = Pick<CampaignDeps, 'database' | 'clock'>
@@ -96,13 +97,13 @@ const importRoute: FastifyPluginAsyncTypebox<CampaignAdminDeps> = async (app, de
 
   app.post('/customers', { ...uploadRoute(csvType), schema: importSchema }, async (request, reply) =>
     withUpload(request as FastifyRequest, reply as FastifyReply, source =>
-      importCustomers(deps, { ...request.query, source }),
+      importCustomers(by(deps, request), { ...request.query, source }),
     ),
   )
 
   app.post('/customers/forget', { ...uploadRoute(csvType), schema: forgetSchema }, async (request, reply) =>
     withUpload(request as FastifyRequest, reply as FastifyReply, source =>
-      forgetCustomers(deps, { ...request.query, source }),
+      forgetCustomers(by(deps, request), { ...request.query, source }),
     ),
   )
 }

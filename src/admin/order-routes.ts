@@ -1,6 +1,9 @@
 /** eSIM orders of all banks, for the operator who helps one of them. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { originOf } from '../audit-log/request/origin.ts'
+import type { EntryDeps } from '../audit-log/seldom.ts'
 import { DomainError } from '../errors.ts'
 import {
   nextCursor,
@@ -52,9 +55,9 @@ const OrderWithTimeline = Type.Object(
 )
 const OrderPath = Type.Object({ orderId: uuid('The order', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11') })
 
-export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps> = async (
+export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps & EntryDeps> = async (
   app,
-  { pageReads, clock, sealing },
+  { pageReads, clock, sealing, seldomEntries },
 ) => {
   app.get(
     '/orders',
@@ -118,6 +121,9 @@ export const orderAdminRoutes: FastifyPluginAsyncTypebox<StockDeps & ReadDeps> =
       const search = searchOf({ orderId: request.params.orderId })
       const [order] = await findOrders(database, search, { after: null, limit: 1 }, clock.now())
       if (!order) throw new DomainError('not-found', 'There is no such order')
+      const owner = { type: 'bank', id: order.bankId } as const
+      const fact = { action: 'order.read', object: { type: 'order', id: order.orderId }, owner }
+      await seldomEntries.write(originOf(request as FastifyRequest), fact)
       const { reads, logins } = await readTimeline(database, order)
       return { ...operatorOrderView(order), timeline: timelineOf(order, reads, logins) }
     },

@@ -4,6 +4,7 @@
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
+import type { EntryDeps } from '../audit-log/seldom.ts'
 import { OperationResult } from '../campaigns/schemas.ts'
 import { OperatorError } from '../http/errors.ts'
 import { document } from '../http/openapi/operations.ts'
@@ -26,7 +27,8 @@ export type AdminRoutesDeps = AccessAdminDeps &
   AuditDeps &
   CampaignAdminDeps &
   OperatorDeps &
-  SupportDeps
+  SupportDeps &
+  EntryDeps
 
 const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
   overviewAdminRoutes,

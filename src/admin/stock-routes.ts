@@ -15,6 +15,7 @@ import { sendLines, sendProgress } from '../http/answer/line-answer.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload/upload-route.ts'
 import { resealAnswers } from '../idempotency/answers.ts'
+import { by } from './request/by.ts'
 import { csvBody, lines, NoQuery, operation, operatorErrors } from './request/documents.ts'
 import * as schemas from './stock-schemas.ts'
 
@@ -48,7 +49,7 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
     },
     async request => {
       const { iccids, ...scope } = request.body
-      return withdrawProfiles(deps, { iccids, tariffIds: await tariffIdsOf(deps.catalogue, scope) })
+      return withdrawProfiles(by(deps, request), { iccids, tariffIds: await tariffIdsOf(deps.catalogue, scope) })
     },
   )
 
@@ -97,11 +98,11 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
         response: { 200: lines(schemas.RotationLine, 'Progress, and at the end the result'), ...operatorErrors() },
       },
     },
-    async (_, reply) =>
+    async (request, reply) =>
       sendProgress(reply as FastifyReply, async tell => {
         await resealTokenKeys(database, deps.masterKeys)
         await resealAnswers(deps)
-        const result = await rotateKeys(deps, { onProgress: progress => tell({ progress }) })
+        const result = await rotateKeys(by(deps, request), { onProgress: progress => tell({ progress }) })
         tell({ result })
       }) as never,
   )
@@ -121,9 +122,9 @@ const tokenKeysRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, { 
         response: { 200: schemas.TokenKey, ...operatorErrors() },
       },
     },
-    async () => {
+    async request => {
       // Real time, like all that protects.
-      const { keyId, signsFrom } = await rotateTokenKey({ database, masterKeys }, realMs())
+      const { keyId, signsFrom } = await rotateTokenKey(by({ database, masterKeys }, request), realMs())
       return { keyId, signsFrom: signsFrom.toISOString() }
     },
   )
@@ -161,7 +162,7 @@ const importRoute: FastifyPluginAsyncTypebox<StockAdminDeps> = async (app, deps)
     const { operator, tariff: tariffCode, skipInvalid, dryRun } = request.query
     const [tariffId = 0] = (await tariffIdsOf(catalogue, { operator, tariff: tariffCode })) ?? []
     const { rejects, ...result } = await withUpload(request as FastifyRequest, reply as FastifyReply, source =>
-      importProfiles(deps, { tariffId, source, skipInvalid, dryRun }),
+      importProfiles(by(deps, request), { tariffId, source, skipInvalid, dryRun }),
     )
     return sendLines(reply as FastifyReply, importAnswer(rejects, result)) as never
   })

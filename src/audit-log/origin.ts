@@ -27,6 +27,12 @@ export const operatorOrigin = (trace: Trace | null = null): Origin => ({
   ...(trace ?? { via: 'cli', requestId: null, address: null }),
 })
 
+/** Somebody who showed nothing that says who it is. */
+export const unknownOrigin = (trace: Trace | null = null): Origin => ({
+  ...operatorOrigin(trace),
+  actor: { type: 'unknown', id: null },
+})
+
 /** A system or a person of a bank, a merchant or the platform. */
 export function originOfCaller(caller: Caller): Origin {
   const { userType, subject, trace } = caller

@@ -19,6 +19,8 @@ export type Changes = {
   count(kind?: EntryKind): { created: number; updated: number }
   /** All entries of a kind that changed, by their codes. */
   codes(kind: EntryKind): string[]
+  /** Every changed bank and merchant, with the fields where they are kept. */
+  ofPartners(): { kind: 'bank' | 'merchant'; code: string; fields: Change['fields'] }[]
   /** In the order of the file's lists, at most `maxShown`. */
   shown(): { changes: Change[]; truncated?: true }
 }
@@ -52,6 +54,12 @@ export function createChanges(): Changes {
       return { created: sum('created'), updated: sum('updated') }
     },
     codes: kind => [...(states.get(kind)?.keys() ?? [])],
+    ofPartners: () =>
+      (['bank', 'merchant'] as const).flatMap(kind =>
+        [...(states.get(kind)?.keys() ?? [])].map(code => {
+          return { kind, code, fields: keptOf.get(kind)?.get(code)?.fields ?? {} }
+        }),
+      ),
     shown() {
       const { created, updated } = this.count()
       const changes = [...keptOf.values()].flatMap(kept => [...kept.values()]).slice(0, maxShown)

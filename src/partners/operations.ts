@@ -1,11 +1,13 @@
 /** What the platform's operator does with the directory (contract/contract/contract/operations.md, "The directory file"). */
 
+import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
 import type { Clock } from '../clock.ts'
 import { type Database, type Queryable, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { notify } from '../db/notifications.ts'
 import type { BrokenRule } from '../error-rules.ts'
 import { DomainError, type Problem } from '../errors.ts'
+import { tellApplied } from './applied-entries.ts'
 import { type Change, type Changes, createChanges } from './changes.ts'
 import { checkClaims } from './file/claims.ts'
 import type { Directory } from './file/directory-file.ts'
@@ -16,7 +18,8 @@ import { renewBankLists, writeTerminalLists } from './terminal-lists-store.ts'
 import { replaceTerminals } from './terminals-store.ts'
 import { tellCatalogueChanged, tellTerminalsChanged } from './told.ts'
 
-export type ApplyDeps = { database: Database; clock: Clock }
+/** @property origin who applies it; left out: the platform itself */
+export type ApplyDeps = { database: Database; clock: Clock; origin?: Origin }
 
 /** Entries of the file: a merchant with its terminals is one, a tariff is one of its own. */
 export type Applied = {
@@ -61,6 +64,7 @@ export async function applyDirectory(
     const { created, updated } = changes.count()
     if (created + updated > 0) {
       await store.raiseVersion(transaction)
+      await tellApplied(transaction, deps.origin ?? operatorOrigin(), changes)
       await notify(transaction, 'catalogue')
       await notify(transaction, 'access')
     }

@@ -76,7 +76,7 @@ export async function uploadReport(deps: CampaignDeps, given: Given): Promise<Up
         comment,
       }
       await insertReport(transaction, report, comparison)
-      const facts = { reportId, differences: totalOf(tried.counts) }
+      const facts = { reportId, sha256: sha256.toString('hex'), differences: totalOf(tried.counts) }
       await replaceComparison(transaction, { ...given, reports: { ...before, [side]: reportId }, comparison })
       const [after] = await writeDecisions(transaction, [{ campaign, decision, facts }], { actor, now, comment })
       const stage = after?.banks.find(other => other.bankId === bankId)?.stage ?? null

@@ -4,6 +4,8 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Origin, unknownOrigin } from '../audit-log/origin.ts'
+import { tellEntries } from '../audit-log/tell.ts'
 import { type Clock, realMs } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
@@ -14,6 +16,8 @@ import { addDuration } from '../text/duration.ts'
 import { instantRule, readInstant } from '../text/instant.ts'
 
 export type SandboxDeps = {
+  /** Who moves it; left out: nobody that is known. */
+  origin?: Origin
   database: Database
   clock: Clock
   /** Looks at what counts only once it has lasted, before the clock passes over that. */
@@ -73,7 +77,12 @@ async function changeOffset(deps: SandboxDeps, decide: (currentMs: number) => nu
     const [row] = await transaction.query<{ offsetMs: number }>(
       'select offset_ms as "offsetMs" from sandbox_clock for update',
     )
-    await transaction.execute('update sandbox_clock set offset_ms = $1', [decide(row?.offsetMs ?? 0)])
+    const before = row?.offsetMs ?? 0
+    const offsetMs = decide(before)
+    await transaction.execute('update sandbox_clock set offset_ms = $1', [offsetMs])
+    await tellEntries(transaction, deps.origin ?? unknownOrigin(), [
+      { action: 'clock.moved', object: { type: 'clock', id: null }, change: { offsetMs: [before, offsetMs] } },
+    ])
     await notify(transaction, 'clock')
   })
   await followSharedClock(deps.database, deps.clock)

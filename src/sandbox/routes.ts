@@ -1,10 +1,12 @@
 /** `/sandbox/clock`: exists in sandbox mode only. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { bearerToken, callerOf } from '../access/request/authenticate.ts'
+import { traceOf } from '../access/request/trace.ts'
 import { keyCheck, noteGuess, type OperatorDeps } from '../admin/request/authenticate.ts'
+import { unknownOrigin } from '../audit-log/origin.ts'
 import { mustBe } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { CashbackError } from '../http/errors.ts'
@@ -73,6 +75,7 @@ export type SandboxRoutesDeps = SandboxDeps & {
 
 export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async (app, deps) => {
   if (deps.guard) letIn(app as unknown as FastifyInstance, deps.guard)
+  const by = (request: unknown) => ({ ...deps, origin: unknownOrigin(traceOf(request as FastifyRequest)) })
   app.get(
     '/sandbox/clock',
     {
@@ -115,7 +118,7 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async
     },
     async request => {
       const { advance, now = '' } = request.body
-      return moveClock(deps, advance === undefined ? { now } : { advance })
+      return moveClock(by(request), advance === undefined ? { now } : { advance })
     },
   )
   app.delete(
@@ -134,7 +137,7 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async
         },
       },
     },
-    async () => resetClock(deps),
+    async request => resetClock(by(request)),
   )
 }
 

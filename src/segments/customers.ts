@@ -1,5 +1,7 @@
 /** The customer directory: the platform's operator tells which customers are whose (contract/operations.md, "Customers"). */
 import { findOwner } from '../access/store.ts'
+import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
+import { tellEntries } from '../audit-log/tell.ts'
 import { type Database, queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { DomainError } from '../errors.ts'
@@ -20,7 +22,7 @@ const analyzeFrom = 1_000
  *   to another bank: nobody is moved in silence
  */
 export async function importCustomers(
-  { database }: { database: Database },
+  { database, origin = operatorOrigin() }: { database: Database; origin?: Origin },
   given: { bank: string; source: AsyncIterable<unknown> },
 ): Promise<{ imported: number; duplicates: number }> {
   const { bank, source } = given
@@ -38,7 +40,17 @@ export async function importCustomers(
         others.count,
       )
     const imported = await takeCustomers(transaction, bankId)
+    const change = { customers: [null, imported] } as const
+    const fact = {
+      action: 'customers.imported',
+      object: { type: 'bank', id: bankId },
+      owner: bankAccount(bankId),
+      change,
+    }
+    if (imported > 0) await tellEntries(transaction, origin, [fact])
     if (imported >= analyzeFrom) await analyzeCustomers(transaction)
     return { imported, duplicates: staged - imported }
   })
 }
+
+export const bankAccount = (id: string) => ({ type: 'bank', id }) as const

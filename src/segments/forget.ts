@@ -1,10 +1,13 @@
 /** A customer's rights: what is kept of one, and taking customers out of the directory and of segments (contract/operations.md, "Customers"). */
 import { setImmediate as othersTurn } from 'node:timers/promises'
+import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
+import { tellEntries } from '../audit-log/tell.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { tellSegmentChanged } from '../campaigns/lifecycle/moves-store.ts'
 import { type Queryable, queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { findBank, findCustomerBank } from './customer-lookup-store.ts'
+import { bankAccount } from './customers.ts'
 import { lockCustomers } from './customers-store.ts'
 import * as store from './forget-store.ts'
 import { stageCustomers } from './staging.ts'
@@ -18,7 +21,7 @@ import { stageCustomers } from './staging.ts'
  * @throws DomainError 'not-found' for an unknown bank; 'invalid' for a file that is at fault
  */
 export async function forgetCustomers(
-  deps: Pick<CampaignDeps, 'database'>,
+  deps: Pick<CampaignDeps, 'database'> & { origin?: Origin },
   given: { bank: string; source: AsyncIterable<unknown> },
 ): Promise<{ forgotten: number; unknown: number }> {
   const { id: bankId } = await requireBank(deps.database, given.bank)
@@ -37,6 +40,14 @@ export async function forgetCustomers(
       // Segments that are being formed hold this lock shared: they end first, and are looked at below.
       await lockCustomers(connection)
       const forgotten = await store.deleteForgotten(connection, bankId)
+      const change = { customers: [forgotten, 0] } as const
+      const fact = {
+        action: 'customers.forgotten',
+        object: { type: 'bank', id: bankId },
+        owner: bankAccount(bankId),
+        change,
+      }
+      if (forgotten > 0) await tellEntries(connection, deps.origin ?? operatorOrigin(), [fact])
       return { forgotten, unknown: (await store.countForgotten(connection)) - forgotten }
     })
     for (const cashbackId of await store.findSegmentsOfForgotten(connection, bankId)) {

@@ -12,6 +12,7 @@ import { createAddressLimit, createThrottle } from '../access/throttle.ts'
 import { createTokenKeys, ensureTokenKey } from '../access/token-keys.ts'
 import { findTokenKeys } from '../access/token-keys-store.ts'
 import { createTokens } from '../access/tokens.ts'
+import { createSeldomEntries } from '../audit-log/seldom.ts'
 import { createClock, databaseTime, followDatabaseClock, machineOffsetMs, realMs } from '../clock.ts'
 import { type Config, ConfigError, type Service, services } from '../config.ts'
 import { createSharedRead } from '../db/batching.ts'
@@ -333,6 +334,7 @@ export async function createPlatform(
       },
       admin: {
         ...reads,
+        seldomEntries: createSeldomEntries(others),
         database: others,
         clock,
         catalogue,

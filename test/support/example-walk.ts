@@ -26,7 +26,11 @@ type Step = {
 export type Exchange = { operationId: string; status: number; request?: unknown; answer: Answer; path: string }
 type Addresses = Map<string, Address>
 
-export async function walkExamples(addresses: Addresses): Promise<Exchange[]> {
+/** @param inspect looks at the platform once all was called */
+export async function walkExamples(
+  addresses: Addresses,
+  inspect: (platform: TestPlatform, exchanges: Exchange[]) => Promise<void> = async () => {},
+): Promise<Exchange[]> {
   const platform = await startPlatform({ PUBLIC_URL: 'http://127.0.0.1:8080' }, { directory: null })
   try {
     const samples = await loadSamples(platform.platform, createLogger('silent'))
@@ -73,6 +77,7 @@ export async function walkExamples(addresses: Addresses): Promise<Exchange[]> {
     await call('listAuditEntries')
     await walkEvents(call)
     await call('endSession', { as: 'person', status: 204 })
+    await inspect(platform, exchanges)
     return exchanges
   } finally {
     await platform.close()

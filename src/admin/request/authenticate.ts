@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type AuthenticateDeps, bearerToken, callerOf, isRead } from '../../access/request/authenticate.ts'
 import { traceOf } from '../../access/request/trace.ts'
 import type { AddressLimit } from '../../access/throttle.ts'
+import { originOf } from '../../audit-log/request/origin.ts'
 import { type Actor, actorOf, operatorActor } from '../../campaigns/lifecycle/moves-store.ts'
 import { DomainError, InvalidTokenError } from '../../errors.ts'
 
@@ -87,4 +88,5 @@ function isForViewers(request: FastifyRequest): boolean {
 }
 
 /** Who makes a change, for the history: the platform's user, or nobody by name for the operator's key. */
-export const operatorOf = ({ caller }: FastifyRequest): Actor => (caller ? actorOf(caller) : operatorActor)
+export const operatorOf = (request: FastifyRequest): Actor =>
+  request.caller ? actorOf(request.caller) : operatorActor(originOf(request))

@@ -6,7 +6,7 @@ import type { BankStatus, CampaignStatus, Change, ReportingStage, Trigger } from
 import type { Decided, LockedCampaign, Note } from './moves-store.ts'
 
 /** What a writer knows of a change beside its states. */
-export type Facts = { reportId?: string; differences?: number; terminalsAdded?: number }
+export type Facts = { reportId?: string; sha256?: string; differences?: number; terminalsAdded?: number }
 
 const ofStatus: Record<CampaignStatus, EventTypeName> = {
   awaitingBankApproval: 'campaign.awaiting_banks',

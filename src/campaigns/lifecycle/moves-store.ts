@@ -3,24 +3,42 @@
  * the new states, the history and the news for the banks' lists. Its guards repeat the states that the decision started from.
  */
 import type { Caller } from '../../access/caller.ts'
+import { clockOrigin, type Origin, originOfCaller } from '../../audit-log/origin.ts'
+import { tellEntries } from '../../audit-log/tell.ts'
 import { laterOf } from '../../clock.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import { tellEvents } from '../../events/event-writing.ts'
+import { entriesOf } from './entries.ts'
 import { eventsOf, type Facts } from './events.ts'
 import { type CountChange, countChanges, isMerchantsTurn } from './kept-for-lists.ts'
 import type { BankState, CampaignState, Change, Decision } from './lifecycle.ts'
 
 /** Who made a change; `subject` is the portal user's id or the credential's clientId, `role` the one at that time. */
-export type Actor = { type: Caller['type'] | 'clock'; id: string | null; subject: string | null; role: string | null }
+export type Actor = {
+  type: Caller['type'] | 'clock'
+  id: string | null
+  subject: string | null
+  role: string | null
+  /** The same for the audit log, with the way by which it came. */
+  origin: Origin
+}
 
-export const clockActor: Actor = { type: 'clock', id: null, subject: null, role: null }
-export const operatorActor: Actor = { type: 'platform', id: null, subject: null, role: null }
+export const clockActor: Actor = { type: 'clock', id: null, subject: null, role: null, origin: clockOrigin }
+/** Whoever has the operator's key. */
+export const operatorActor = (origin: Origin): Actor => ({
+  type: 'platform',
+  id: null,
+  subject: null,
+  role: null,
+  origin,
+})
 
 export function actorOf(caller: Caller): Actor {
   const { type, subject, role } = caller
-  if (type === 'bank') return { type, id: caller.bankId, subject, role }
-  return { type, id: type === 'retailer' ? caller.merchantId : null, subject, role }
+  const origin = originOfCaller(caller)
+  if (type === 'bank') return { type, id: caller.bankId, subject, role, origin }
+  return { type, id: type === 'retailer' ? caller.merchantId : null, subject, role, origin }
 }
 
 /** What an edit or a segment changed: old and new value of each field, or null where only the fact is told. */
@@ -283,6 +301,12 @@ export async function writeDecisions(
   await tellEvents(
     transaction,
     decided.flatMap((one, index) => eventsOf(one, after[index] ?? one.campaign)),
+  )
+  const { origin } = given.actor
+  await tellEntries(
+    transaction,
+    origin,
+    decided.flatMap(one => entriesOf(one, origin)),
   )
   await tellBanks(
     transaction,

@@ -4,6 +4,8 @@ import { pipeline } from 'node:stream/promises'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { type Origin, operatorOrigin } from '../../audit-log/origin.ts'
+import { tellEntries } from '../../audit-log/tell.ts'
 import type { Clock } from '../../clock.ts'
 import { type Database, type Queryable, queryable } from '../../db/database.ts'
 import { longTransaction } from '../../db/long-transaction.ts'
@@ -16,7 +18,8 @@ import { createRejects, type Reject, type Rejects } from './rejects.ts'
 import { resealIndexKey, type Sealing } from './sealing.ts'
 import * as stockStore from './store.ts'
 
-export type StockDeps = { database: Database; clock: Clock; sealing: Sealing }
+/** @property origin who makes a change; left out: the platform itself */
+export type StockDeps = { database: Database; clock: Clock; sealing: Sealing; origin?: Origin }
 
 export type Imported = { imported: number; duplicates: number; rejected: number; rejects: Iterable<Reject> }
 
@@ -47,10 +50,22 @@ export async function importProfiles(
     await stockStore.lockImports(transaction)
     if (await stockStore.isOvertaken(transaction, tariffId)) await renumber(deps, transaction, tariffId)
     const imported = await stockStore.takeStaged(transaction, { tariffId, importedAt: deps.clock.now() })
+    if (imported > 0) await tellImported(transaction, deps.origin, { tariffId, imported })
     if (imported >= analyzeFrom && !dryRun) await stockStore.analyzeProfiles(transaction)
     return { imported, duplicates: counts.staged - imported, rejected: rejects.count, rejects }
   }
   return longTransaction(deps.database, load, { keep: !dryRun })
+}
+
+function tellImported(
+  transaction: Queryable,
+  origin: Origin = operatorOrigin(),
+  { tariffId, imported }: { tariffId: number; imported: number },
+): Promise<void> {
+  const object = { type: 'tariff', id: String(tariffId) }
+  return tellEntries(transaction, origin, [
+    { action: 'stock.imported', object, change: { profiles: [null, imported] } },
+  ])
 }
 
 /**
@@ -145,7 +160,7 @@ const resealedAtOnce = 500
  * @returns how many were sealed anew
  */
 export async function rotateKeys(
-  deps: { database: Database; sealing: Sealing; masterKeys: readonly Buffer[] },
+  deps: { database: Database; sealing: Sealing; masterKeys: readonly Buffer[]; origin?: Origin },
   options: { onProgress?: (progress: { done: number; total: number }) => void } = {},
 ): Promise<{ resealed: number }> {
   const { database, sealing } = deps
@@ -168,5 +183,9 @@ export async function rotateKeys(
     if (profiles.length < resealedAtOnce) break
   }
   await resealIndexKey(database, deps.masterKeys)
+  const change = { resealed: [null, resealed] } as const
+  await tellEntries(database, deps.origin ?? operatorOrigin(), [{ action: 'keys.rotated', object: masterKeys, change }])
   return { resealed }
 }
+
+const masterKeys = { type: 'master-keys', id: null }

@@ -1,4 +1,6 @@
 /** Taking free profiles out of sale for good (contract/contract/contract/operations.md, "The stock file"). */
+import { operatorOrigin } from '../../audit-log/origin.ts'
+import { type Fact, tellEntries } from '../../audit-log/tell.ts'
 import type { Queryable } from '../../db/database.ts'
 import { tell } from '../../events/tell.ts'
 import { newOrderId } from '../orders/order-id.ts'
@@ -33,20 +35,24 @@ export async function withdrawProfiles(
   for (const [index, iccid] of given.iccids.entries()) if (!lines.has(iccid)) lines.set(iccid, index + 1)
   const iccids = [...lines.keys()]
   const iccidHashes = iccids.map(iccid => sealing.hashIccid(iccid))
-  const { withdrawn, left } = await database.transaction(transaction =>
-    withdraw(transaction, {
-      iccidHashes,
-      orderIds: iccids.map(() => newOrderId(now)),
-      tariffIds: given.tariffIds ?? null,
-      now,
-    }),
-  )
+  const orderIds = iccids.map(() => newOrderId(now))
+  const { withdrawn, left } = await database.transaction(async transaction => {
+    const done = await withdraw(transaction, { iccidHashes, orderIds, tariffIds: given.tariffIds ?? null, now })
+    if (done.withdrawn > 0) await tellEntries(transaction, deps.origin ?? operatorOrigin(), [factOf(done.withdrawn)])
+    return done
+  })
   const problems = left.map(({ place, reason }) => {
     const iccid = iccids[place - 1] ?? ''
     return { iccid: iccid.slice(-4), line: lines.get(iccid) ?? 0, reason }
   })
   return { withdrawn, notFree: problems.length, problems }
 }
+
+const factOf = (withdrawn: number): Fact => ({
+  action: 'stock.withdrawn',
+  object: { type: 'stock', id: null },
+  change: { profiles: [null, withdrawn] },
+})
 
 type Left = { place: number; reason: WithdrawalProblem }
 

@@ -1,0 +1,69 @@
+/** Which entries of the audit log a decision about a campaign leaves (docs/contract/audit-log.md, "Entries"). Pure. */
+import type { EntryChange } from '../../audit-log/entry.ts'
+import type { Origin } from '../../audit-log/origin.ts'
+import type { Fact } from '../../audit-log/tell.ts'
+import type { Account } from '../../events/tell.ts'
+import { roundedCustomers } from '../../segments/rounded-customers.ts'
+import type { Facts } from './events.ts'
+import type { Change } from './lifecycle.ts'
+import type { Decided, LockedCampaign, Note } from './moves-store.ts'
+
+/**
+ * A partner's decision is one entry, in its own account. What the operator or the clock does is an entry of the merchant for the
+ * campaign, and one of each bank whose part changes.
+ */
+export function entriesOf(decided: Decided, origin: Origin): Fact[] {
+  const { campaign, decision, notes = [], facts = {} } = decided
+  const [note] = notes
+  if (note) return [{ ...noted(note, notes), object: campaignObject(campaign) }]
+  if (origin.account.type !== 'platform') return ownEntry(campaign, decision.changes, facts, origin.account)
+  const owners = new Map(decision.changes.map(change => [ownerKey(change), ownerOf(campaign, change)]))
+  return [...owners].map(([key, owner]) => {
+    const changes = decision.changes.filter(change => ownerKey(change) === key)
+    return { ...moved(campaign, changes, owner), owner }
+  })
+}
+
+const campaignObject = ({ cashbackId }: LockedCampaign) => ({ type: 'campaign', id: cashbackId })
+
+function noted(note: Note, notes: readonly Note[]): Pick<Fact, 'action' | 'change'> {
+  if (note.trigger === 'segment') return { action: 'segment.formed', change: { customersCount: roundedSums(notes) } }
+  const change = Object.entries(note.changes).map(([field, values]) => [field, values ?? [null, null]] as const)
+  return { action: 'campaign.edited', change: Object.fromEntries(change) }
+}
+
+/** The entry is the merchant's, who learns no exact number of a bank's customers. */
+function roundedSums(notes: readonly Note[]): EntryChange[string] {
+  const sum = (place: 0 | 1): number | null => {
+    const counts = notes.flatMap(({ changes }) => (changes.customersCount?.[place] ?? []) as number | never[])
+    return counts.length === 0 ? null : counts.reduce((total, count) => total + roundedCustomers(count), 0)
+  }
+  return [sum(0), sum(1)]
+}
+
+function ownEntry(campaign: LockedCampaign, changes: readonly Change[], facts: Facts, account: Account): Fact[] {
+  const { reportId, sha256 } = facts
+  if (changes.length === 0) return []
+  const entry = moved(campaign, changes, account)
+  if (reportId === undefined) return [entry]
+  const change = { cashbackId: [null, campaign.cashbackId], sha256: [null, sha256], ...entry.change } as const
+  return [{ action: 'report.uploaded', object: { type: 'report', id: reportId }, change }]
+}
+
+const moved = (campaign: LockedCampaign, changes: readonly Change[], account: Account): Fact => ({
+  action: `campaign.${changes[0]?.trigger}`,
+  object: campaignObject(campaign),
+  change: Object.fromEntries(changes.map(change => [fieldOf(change, account), [change.from, change.to]])),
+})
+
+const fields = { campaign: 'status', bank: 'participation', reporting: 'stage' } as const
+
+/** In the merchant's entry the field says of which bank it is. */
+function fieldOf({ subject, bankId }: Change, account: Account): string {
+  const isOwn = bankId === null || bankId === account.id
+  return isOwn ? fields[subject] : `${fields[subject]}.${bankId}`
+}
+
+const ownerKey = ({ bankId }: Change): string => bankId ?? ''
+const ownerOf = ({ merchantId }: LockedCampaign, { bankId }: Change): Account =>
+  bankId === null ? { type: 'merchant', id: merchantId } : { type: 'bank', id: bankId }

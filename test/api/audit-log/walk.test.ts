@@ -1,0 +1,99 @@
+/** Every operation of every document is called, and the entries are compared with the calls (contract/audit-log.md, "Entries"). */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { assertChained, platformUserToken, readEntries } from '../../support/audit-log.ts'
+import { type Exchange, walkExamples } from '../../support/example-walk.ts'
+import { addressesOf } from '../../support/examples.ts'
+import { documents, snapshotUrl } from '../../support/openapi.ts'
+
+/** What each operation leaves; those without an entry say why. Reads leave none unless they are here. */
+const actions: Record<string, string | { none: string }> = {
+  confirmParticipation: 'campaign.confirm',
+  rejectParticipation: 'campaign.reject',
+  createCampaign: 'campaign.create',
+  createCampaignAsBank: 'campaign.create',
+  editCampaign: 'campaign.edited',
+  deleteCampaign: 'campaign.delete',
+  launchCampaign: 'campaign.launch',
+  formSegment: 'segment.formed',
+  uploadBankReport: 'report.uploaded',
+  uploadMerchantReport: 'report.uploaded',
+  acceptReport: 'campaign.accept-report',
+  confirmSettlement: 'campaign.settle',
+  confirmPayment: 'campaign.pay',
+  acknowledgeCompensation: 'campaign.acknowledge',
+  completeCampaign: 'campaign.complete',
+  moveClock: 'clock.moved',
+  resetClock: 'clock.moved',
+  applyDirectory: 'directory.applied',
+  issueCredential: 'credential.issued',
+  rotateCredential: 'credential.rotated',
+  revokeCredential: 'credential.revoked',
+  addUser: 'user.added',
+  disableUser: 'user.disabled',
+  importProfiles: 'stock.imported',
+  withdrawProfiles: 'stock.withdrawn',
+  rotateKeys: 'keys.rotated',
+  rotateTokenKey: 'keys.rotated',
+  importCustomers: 'customers.imported',
+  forgetCustomers: 'customers.forgotten',
+  readAnyOrder: 'order.read',
+  readAnyCampaign: 'campaign.read',
+  issueToken: { none: 'a token changes nothing' },
+  logIn: { none: 'a token changes nothing' },
+  openSession: { none: 'a token changes nothing' },
+  endSession: { none: 'a token changes nothing' },
+  reserveOrder: { none: 'statements pin orders' },
+  confirmOrder: { none: 'statements pin orders' },
+  cancelOrder: { none: 'statements pin orders' },
+  searchOrderByProfile: { none: 'a search' },
+  searchAnyOrderByProfile: { none: 'a search' },
+}
+
+const isTrial = ({ path, answer }: Exchange): boolean =>
+  path.includes('report') && answer.status === 200 && !path.includes('accept')
+
+test('every change leaves exactly one entry, in the account that it belongs to, and nothing else leaves one', async () => {
+  const addresses = addressesOf(documents.map(({ file }) => readFileSync(snapshotUrl(file), 'utf8')))
+  const unnamed = [...addresses].filter(([id, { method }]) => method !== 'GET' && actions[id] === undefined)
+  assert.deepEqual(
+    unnamed.map(([id]) => id),
+    [],
+    'say here what entry they leave',
+  )
+  await walkExamples(addresses, async (platform, exchanges) => {
+    const token = await platformUserToken(platform)
+    const entries = await readEntries(platform, token)
+    const done = exchanges.filter(({ status }) => status < 300)
+    const byRequest = Map.groupBy(entries, ({ requestId }) => requestId)
+    for (const exchange of exchanges) {
+      const { operationId, status, answer } = exchange
+      const left = byRequest.get(answer.headers.get('x-request-id')) ?? []
+      const action = actions[operationId]
+      const isDone = status < 300 && typeof action === 'string' && !isTrial(exchange)
+      const others = left.filter(entry => entry.via !== 'clock').map(entry => entry.action)
+      const isApply = operationId === 'applyDirectory'
+      if (isApply && others.length > 0) assert.ok(others.every(other => other === action))
+      else assert.deepEqual(others, isDone && !isApply ? [action] : [], `${operationId} ${status}`)
+    }
+    assert.ok(done.length > 50)
+    for (const entry of entries) {
+      if (entry.actor.type === 'system') assert.notEqual(entry.account.type, 'platform', entry.action)
+      assert.equal(entry.outcome, 'done')
+    }
+    assert.ok(entries.some(({ via, action }) => via === 'clock' && action === 'campaign.start'))
+    assert.ok(
+      entries.some(
+        ({ via, action, account }) => via === 'clock' && action === 'campaign.end' && account.type === 'bank',
+      ),
+    )
+    const partner = await readEntries(platform, await platform.bankToken('alpha'))
+    const own = entries.filter(({ account }) => account.id === partner[0].account.id)
+    assert.deepEqual(
+      partner.slice(0, own.length).map(({ accountSeq }) => accountSeq),
+      own.map(({ accountSeq }) => accountSeq),
+    )
+    await assertChained(platform)
+  })
+})
