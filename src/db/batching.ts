@@ -1,27 +1,27 @@
 /**
- * Requests that arrive together share one statement: under load a statement of up to 64 rows costs little more than one of a
- * single row, and alone a request waits for nobody.
+ * Requests that arrive at the same time share one statement. Under load a statement of up to 64 rows costs little more than one
+ * with a single row. A request that arrives alone does not wait for others.
  */
 import { DomainError } from '../errors.ts'
 
 export type Batcher<Item, Result> = (item: Item) => Promise<Result>
 
-/** A statement that takes longer waits for a lock, or for a slow disk: nobody else is to wait for it. */
+/** A statement that runs longer probably waits for a lock or a slow disk. Other requests then start without it. */
 const patienceMs = 25
 
 /**
- * Who has waited for so long when a statement finds the database away is told the same at once: a try of his own may take as long as
- * that one took, and a connection that has fallen silent takes a statement's whole time limit.
+ * A request that waited this long gets the error of the statement before it and does not try on its own. Another try could take
+ * as long again: a silent connection uses up the statement's whole time limit.
  */
 const longWaitMs = 2_000
 
 /**
- * @param options.run gives the results of `items` in their order, an Error for an item that failed alone; or throws: then each of
- *   them gets that error
- * @param options.maxItems rows of one statement
- * @param options.inFlight statements at the same time; another one beside those that run begins when it is full, or when they take
- *   so long that something must be in their way
- * @param options.maxWaiting items that may queue; more are refused by `onFull`'s error, so that memory stays bounded
+ * @param options.run returns one result for each item, in the same order; an Error as a result fails only that item, and a
+ * thrown error fails all items
+ * @param options.maxItems rows in one statement
+ * @param options.inFlight statements that run at the same time; another one starts when it is full, or when the running ones
+ * take so long that something seems to block them
+ * @param options.maxWaiting items that may queue; `onFull`'s error refuses more, so that memory stays bounded
  */
 export function createBatcher<Item, Result>(options: {
   run(items: Item[]): Promise<(Result | Error)[]>
@@ -50,7 +50,7 @@ export function createBatcher<Item, Result>(options: {
         clearTimeout(patience)
         running--
         if (isHeld) held--
-        // Not at once: requests that have arrived meanwhile are read first, and go into the same statement.
+        // Start later, so that requests that have arrived meanwhile are read first and join the same statement.
         setImmediate(start)
       })
     }
@@ -81,13 +81,13 @@ export function createBatcher<Item, Result>(options: {
     new Promise((resolve, reject) => {
       if (waiting.length >= options.maxWaiting) return reject(options.onFull())
       waiting.push({ item, sinceMs: performance.now(), resolve, reject })
-      // What arrives in the same turn of the event loop goes into the same statement.
+      // Items that arrive in the same turn of the event loop join the same statement.
       if (waiting.length === 1) setImmediate(start)
       else if (waiting.length >= options.maxItems) start()
     })
 }
 
-/** The batcher of every statement that requests share: whom the platform has no time for gets 503 before memory runs out. */
+/** The batcher for statements that requests share. When its queue is full, requests get 503, so that memory stays bounded. */
 export const createStatementBatcher = <Item, Result>(
   run: (items: Item[]) => Promise<(Result | Error)[]>,
 ): Batcher<Item, Result> =>
@@ -100,9 +100,9 @@ export const createStatementBatcher = <Item, Result>(
   })
 
 /**
- * A batcher for each bank (or bank and more): what waits for one bank's lock holds up no other.
+ * One batcher for each bank (or for each bank and further names), so that a lock of one bank does not delay the others.
  *
- * @param make a batcher for the given names
+ * @param make makes a batcher for the given names
  */
 export function createBatcherOfEach<Names extends string[], Item, Result>(
   make: (...names: Names) => Batcher<Item, Result>,
@@ -116,7 +116,7 @@ export function createBatcherOfEach<Names extends string[], Item, Result>(
   }
 }
 
-/** One bad row must not fail the requests that share its statement. */
+/** Runs the items one by one when their shared statement fails, so that one bad row does not fail the others. */
 export async function rowByRowOnError<Item, Result>(
   items: Item[],
   run: (items: Item[]) => Promise<Result[]>,
@@ -134,12 +134,12 @@ export async function rowByRowOnError<Item, Result>(
   }
 }
 
-/** So many reads of one kind at the same time: one is answered while the next is under way. */
+/** Reads of one kind that run at the same time: one finishes while the next one runs. */
 const readsAtOnce = 2
 
 /**
- * Shares a read among all who asked before it began: whoever asks later gets the next one, so an answer is never older than its
- * question.
+ * Shares one read among all callers that asked before it began. A later caller gets the next read, so an answer is never older
+ * than its question.
  */
 export function createSharedRead<Result>(read: () => Promise<Result>): () => Promise<Result> {
   const running = new Set<Promise<unknown>>()

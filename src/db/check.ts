@@ -1,46 +1,46 @@
 /**
- * Rules over what the database holds, checked piece by piece. Each piece covers a range of keys and is one statement or a few, so it
- * holds a snapshot for some milliseconds only. Others write meanwhile, so a rule over several tables must be decided within one
- * statement, for one object at a time.
+ * Checks rules over the stored data, piece by piece. Each piece covers a range of keys with one statement or a few, so it holds a
+ * snapshot only for milliseconds. Others write meanwhile, so a rule over several tables must be decided within one statement, for
+ * one object at a time.
  */
 import pg from 'pg'
 import type { Queryable } from './database.ts'
 
 export type Check = {
-  /** For programs: clients name the check in their own language by it. It never changes. */
+  /** Identifies the check for programs: clients translate it. It never changes. */
   code: string
   name: string
-  /** What to say when nothing breaks it. `{name}` stands for a count. */
+  /** The text of a check that found nothing wrong. `{name}` stands for a count. */
   holds: string
-  /** The counts that programs get beside `holds`. */
+  /** Names of the counts that programs get together with `holds`. */
   params?: readonly string[]
 }
 
-/** `params`: the figures in `detail`, when the check holds and has any. */
+/** `params`: the numbers in `detail`, when the check holds and has any. */
 export type CheckResult = { code: string; name: string; ok: boolean; detail: string; params?: Record<string, number> }
 
 /** What breaks a check, in plain words and without secrets. */
 export type Finding = { code: string; text: string }
 
-/** Counts of a check by name; those of all pieces are added up. */
+/** Counts by check and name; the counts of all pieces are added up. */
 export type Counts = Record<string, Record<string, number>>
 
 export type Piece = {
   findings: Finding[]
   counts: Counts
-  /** About how many rows it covered. */
+  /** Approximate number of rows in the piece. */
   rows: number
-  /** The key that the next piece begins after, as text; null: this was the last piece. */
+  /** The key after which the next piece begins, as text; null after the last piece. */
   reached: string[] | null
 }
 
-/** A part of the audit that is done piece by piece. */
+/** One part of the audit, done piece by piece. */
 export type Step = {
-  /** Says where a broken-off audit stands, so it is unique. */
+  /** Unique: a broken-off audit stores it to know where to continue. */
   name: string
-  /** Its size stands for the amount of work. */
+  /** Its size is the measure for the amount of work. */
   table: string
-  /** @param after what the piece before has reached; null: the first piece */
+  /** @param after the key that the previous piece reached; null for the first piece */
   next(database: Queryable, after: string[] | null): Promise<Piece>
 }
 
@@ -48,32 +48,37 @@ export type Rule = {
   code: string
   /** SQL condition; null counts as not broken. */
   broken: string
-  /** SQL text, evaluated for broken rows only. */
+  /** SQL expression for the text; evaluated for broken rows only. */
   text: string
 }
 
-/** SQL condition that the columns, which hold the walk's key, lie in the piece's range. */
+/** Builds the SQL condition that these columns, which hold the walk's key, are in the range of the piece. */
 export type Within = (...columns: string[]) => string
 
 export type Walk = {
   name: string
   table: string
-  /** The columns of an index in its order, with their types. Ranges have no gaps, so rows of other tables with unknown keys are met, too. */
+  /**
+   * The columns of an index in its order, with their types. The ranges have no gaps, so rows of other tables whose keys this
+   * table lacks are checked too.
+   */
   key: readonly (readonly [column: string, type: string])[]
   /** Rows of the table in a piece. */
   rows: number
-  /** SQL that gives the last key of the piece as one row of texts; no row: the piece is the last. Default: by the index. */
+  /**
+   * SQL that returns the last key of the piece as one row of texts, or no row for the last piece. Default: taken from the index.
+   */
   bound?: (after: string[] | null) => string
-  /** SQL that gives a row when nothing needs to be read, because the database itself guarantees the rules. */
+  /** SQL that returns a row when the database itself guarantees the rules, so that nothing has to be read. */
   guaranteedBy?: string
   /** The statements of a piece. */
   reads: (within: Within) => readonly Read[]
 }
 
 export type Read = {
-  /** The table whose rows are checked; the list of running statements shows it. */
+  /** The table whose rows are checked; shown in the list of running statements. */
   of: string
-  /** What comes after `from`. */
+  /** SQL that follows `from`. */
   from: string
   rules: readonly Rule[]
   /** SQL aggregates by check and name. */
@@ -107,7 +112,7 @@ const boundOf =
   ({ table, key, rows }: Walk) =>
   (after: string[] | null): string => {
     const columns = key.map(([column]) => column)
-    // Without names of their own the texts would be what `order by` means.
+    // Aliases are needed: without them `order by` would sort by these texts.
     const texts = columns.map((column, index) => `${column}::text as key${index}`)
     return `select ${texts} from ${table} where ${rangeOf(key, after, null)(...columns)}
       order by ${columns} offset ${rows - 1} limit 1`
@@ -119,7 +124,7 @@ const rangeOf =
     [
       ...(after ? [`${listOf(columns)} > ${valuesOf(key, after)}`] : []),
       ...(upTo ? [`${listOf(columns)} <= ${valuesOf(key, upTo)}`] : []),
-      // Rows without a key are in no piece; this also lets the first and the last one use the index.
+      // No piece holds rows without a key. This condition also lets the first and the last piece use the index.
       ...(after || upTo ? [] : columns.map(column => `${column} is not null`)),
     ].join(' and ')
 
@@ -147,5 +152,5 @@ export function addCount(counts: Counts, code: string, name: string, value: numb
   counts[code] = ofCheck
 }
 
-/** Words of ours as SQL literals, for `in (...)`. */
+/** Trusted words as SQL literals, for `in (...)`. */
 export const listed = (words: readonly string[]): string => words.map(word => `'${word}'`).join(', ')

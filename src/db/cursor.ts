@@ -1,10 +1,12 @@
-/** The rows of a long answer: one statement in one snapshot, read in pieces as fast as they are taken. */
+/** Reads the rows of a long answer in pieces, from one statement and one snapshot, as fast as the reader takes them. */
 import type pg from 'pg'
 import { DomainError } from '../errors.ts'
 import { type Database, queryable } from './database.ts'
 
 const rowsAtOnce = 500
-/** Whoever reads holds a snapshot of the database, so it ends after so long; one that takes nothing for a minute is cut off by the server. */
+/**
+ * A read holds a snapshot of the database, so it is limited. The server itself cuts off a client that takes nothing for a minute.
+ */
 const wholeMs = 10 * 60_000
 
 /**
@@ -26,7 +28,7 @@ export async function* readPiecewise<Row extends object>(database: Database, tex
     await client.query(`begin read only; set local jit = off; declare piecewise no scroll cursor for ${text}`)
     for (let next: Promise<Row[]> | null = fetch(); next; ) {
       const rows: Row[] = await next
-      // The database goes on while these are taken.
+      // Fetch the next rows while the caller takes these.
       next = rows.length < rowsAtOnce ? null : fetch()
       next?.catch(() => {})
       if (rows.length > 0) yield rows
@@ -36,7 +38,7 @@ export async function* readPiecewise<Row extends object>(database: Database, tex
     await client.query('commit')
     ended.resolve()
   } finally {
-    // Of no effect once it is resolved; a connection that was left within its transaction is not used again.
+    // Has no effect once it is resolved. A connection that is left inside its transaction is not used again.
     ended.reject(new Error('The reading was broken off'))
   }
 }

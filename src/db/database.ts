@@ -1,8 +1,8 @@
 /**
- * The one interface over PostgreSQL, embedded or not. Rules elsewhere see rows and SQL; a lost connection or a deadlock becomes
- * `DomainError('unavailable')` (`errors.ts`), and the next call finds a new connection by itself.
+ * The one interface to PostgreSQL, embedded or not. A lost connection or a deadlock becomes `DomainError('unavailable')`
+ * (`errors.ts`), and the next call opens a new connection.
  *
- * Statements and transactions that lose against others (deadlocks, serialisation failures) are tried three times.
+ * Statements and transactions that fail because of others (deadlocks, serialisation failures) are tried three times.
  */
 import pg from 'pg'
 import { DomainError } from '../errors.ts'
@@ -14,21 +14,21 @@ import { lendingSocket } from './streaming/copy-out.ts'
 import { applicationName } from './versions.ts'
 
 /**
- * A statement with a lasting name is parsed once for each connection.
+ * Each connection parses a named statement once.
  *
- * `plannedOnce` is for the busiest ones, of which the planning would be half the work: the tables that they read. From the time on
- * when all of these are known to have grown, the statement's plan is kept, whatever their sizes become; so the statement must leave
- * little choice. Rows are found by one index, each within `lateral (... offset 0)` or by `= any`; what must hold besides, and has an
- * index too, is asked in a way that none serves (`is not distinct from $1`, `|| ''`).
+ * `plannedOnce` lists the tables that a statement reads. Use it only for the busiest statements, where planning is half the work.
+ * Once all these tables have grown, the connection keeps the statement's plan, even if their sizes change. So the statement must
+ * leave the planner little choice: it finds rows by one index, each within `lateral (... offset 0)` or by `= any`. Write further
+ * conditions on indexed columns so that no index fits them (`is not distinct from $1`, `|| ''`).
  */
 export type Statement = { name: string; text: string; plannedOnce?: readonly string[] }
 
 export type Queryable = {
-  /** Runs a statement and gives its rows; unnamed text is for SQL that runs seldom. */
+  /** Runs a statement and returns its rows. Use unnamed text for SQL that runs seldom. */
   query<Row extends object>(statement: Statement | string, values?: unknown[]): Promise<Row[]>
-  /** As `query`, each row being the list of its values: for the busiest statements, where names cost as much as values. */
+  /** Like `query`, but each row is a list of values: for the busiest statements, where column names cost as much as values. */
   tuples<Row extends unknown[]>(statement: Statement, values: unknown[]): Promise<Row[]>
-  /** Runs a statement and gives the number of rows that it touched. */
+  /** Runs a statement and returns the number of rows that it changed. */
   execute(statement: Statement | string, values?: unknown[]): Promise<number>
 }
 
@@ -36,38 +36,38 @@ export type Database = Queryable & {
   /** Runs `work` in one transaction; it may run again, up to three times. */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>
   /**
-   * Runs `work` on a connection of its own, outside the pool and without time limits: for long streams and locks.
+   * Runs `work` on a connection outside the pool and without time limits, for long streams and locks.
    *
-   * @param left when it aborts, the connection ends, and the statement under way with it
+   * @param left an abort ends the connection and the statement that runs on it
    */
   dedicated<T>(work: (client: pg.Client) => Promise<T>, left?: AbortSignal): Promise<T>
   /**
-   * Runs `work` on a connection without time limits that is made for `copyAsJson`. It is kept for some seconds: making one, and what
-   * its server process reads first, was half of the time to the first byte.
+   * Runs `work` on a connection without time limits that is made for `copyAsJson`. The connection is kept for some seconds,
+   * because opening one took half of the time to the first byte.
    */
   longRead<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /**
-   * For reads for which nothing else is to wait: on a few connections of their own, one kind beside the other.
+   * For reads that must not delay anything else. They have a few connections of their own for each kind.
    *
-   * @param left when it aborts, the statement under way ends, with its connection
+   * @param left an abort ends the connection and the statement that runs on it
    */
   aside(left: AbortSignal, kind: AsideKind): Queryable
-  /** The same database by connections of its own, which nobody else takes; what is outside of the pool is shared. */
+  /** The same database with a pool of its own. Connections outside the pools are shared. */
   apart(connections: number): Database
-  /** Of a database that was lent for one long transaction, the connection in it: `longTransaction` then joins that one. */
+  /** The connection of a long transaction, when this database was made inside one: `longTransaction` then joins it. */
   joined?: pg.Client
-  /** A new, connected client of the caller's own, for one that stays open (notifications). */
+  /** Opens a new connection that belongs to the caller and may stay open (notifications). */
   connect(): Promise<pg.Client>
-  /** The connections of all pools as they are now. */
+  /** How many connections all pools have at this moment. */
   pool(): { total: number; idle: number; waiting: number }
-  /** How many connections there can be at once, but for those that `dedicated` and `connect` make. */
+  /** How many connections the pools can open, without those of `dedicated` and `connect`. */
   mostConnections(): number
-  /** Whether a statement has succeeded within the last second, and none was lost since. */
+  /** Whether a statement has succeeded within the last second and no connection was lost since. */
   isHeard(): boolean
   close(): Promise<void>
 }
 
-/** Reads by people, which are short; and reads that may take long. */
+/** `short`: quick reads by people. `long`: reads that may take long. */
 export type AsideKind = 'short' | 'long'
 
 export type Connection =
@@ -76,7 +76,7 @@ export type Connection =
 
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
-    // bigint: our ids and counts stay far below 2^53.
+    // Safe for bigint: our ids and counts stay far below 2^53.
     if (oid === pg.types.builtins.INT8 && format !== 'binary') return Number
     if (oid === pg.types.builtins.TIMESTAMPTZ && format !== 'binary') return parseInstant
     return pg.types.getTypeParser(oid, format as 'text')
@@ -86,27 +86,27 @@ const types = {
 const connectTimeoutMs = 3_000
 const heardLatelyMs = 1_000
 const statementTimeoutMs = 10_000
-/** For so long a statement waits for what others hold. */
+/** How long a statement waits for locks of others. */
 const lockTimeoutMs = 3_000
 const asideLimits = {
   short: { connections: 4, statementMs: 3_000, lockMs: 2_000, waitMs: 3_000 },
-  // Others are before it for so long at most.
+  // Bounds the wait for a connection.
   long: { connections: 3, statementMs: 30_000, lockMs: lockTimeoutMs, waitMs: 10_000 },
 } as const
-/** More than any limit of reads at once lets through. */
+/** More than any concurrency limit of long reads allows. */
 const mostLongReads = 8
-/** The server ends a statement in time by itself; one that is not even told of that has fallen silent. */
+/** The server ends a statement in time by itself. If not even that arrives, the connection is silent. */
 const silenceMs = statementTimeoutMs + 500
 
 /**
- * The settings of each session. They are set once the connection stands: poolers do not pass on what is asked for at its start, and
- * so ours hold where the address has options of its own.
+ * The settings of each session. They are set after the connection is made, because poolers drop startup options, and so that ours
+ * win over options in the address.
  */
 const usualSession = {
   timezone: 'UTC',
   jit: 'off',
   idle_in_transaction_session_timeout: '60000',
-  // Plans are made for the values and sizes of the moment: one made on an empty table stays bad until `analyze`.
+  // Plan for the current values and sizes: a plan made on an empty table stays bad until `analyze`.
   plan_cache_mode: 'force_custom_plan',
 }
 const plannedOnce = {
@@ -115,7 +115,7 @@ const plannedOnce = {
     ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort'].map(way => [`enable_${way}`, 'off']),
   ),
 }
-/** The server ends the statement of a connection that is gone, and gives each no more than one processor. */
+/** The server ends the statement when its connection is gone, and uses at most one processor for it. */
 const endedWithReader = {
   client_connection_check_interval: '1000',
   max_parallel_workers_per_gather: '0',
@@ -130,7 +130,7 @@ async function beginSession(client: pg.ClientBase, settings: Record<string, stri
   await client.query({ text: text.join('; '), query_timeout: connectTimeoutMs } as pg.QueryConfig)
 }
 
-/** To the driver a name in the address is worth more than the one that it is told besides. */
+/** Removes the application name from the address, because the driver prefers it to the name that we pass. */
 function withoutName(connection: Connection): Connection {
   if (!('connectionString' in connection) || !URL.canParse(connection.connectionString)) return connection
   const address = new URL(connection.connectionString)
@@ -140,11 +140,11 @@ function withoutName(connection: Connection): Connection {
 }
 
 /**
- * Opens the database lazily: no connection is made before the first statement.
+ * Opens the database lazily: the first statement makes the first connection.
  *
  * @param options.connection where it is
- * @param options.poolSize connections that short statements share, at least 2; half of them is for the busiest ones
- * @param options.onLost told when an idle connection breaks (the pool replaces it); not any more once it is being closed
+ * @param options.poolSize connections that short statements share, at least 2; half of them serve the busiest statements
+ * @param options.onLost called when an idle connection breaks (the pool replaces it), but not while the database is being closed
  */
 export function openDatabase(options: {
   connection: Connection
@@ -168,8 +168,8 @@ export function openDatabase(options: {
     pool.on('error', error => {
       if (!closing) options.onLost?.(error)
     })
-    // A connection may break at any moment, also between two statements, and says so by an event that must find a listener; whichever
-    // statement is next fails by itself.
+    // A connection may break at any moment, also between statements, and then emits an event that needs a listener. The next
+    // statement fails by itself.
     pool.on('connect', connected => {
       connected.on('error', lost)
       listen(connected)()
@@ -237,7 +237,7 @@ export function openDatabase(options: {
     return own
   }
 
-  /** Runs what has no time limit, for as long as the connection is not a lost one. */
+  /** Runs work without a time limit, and ends it when its connection has fallen silent. */
   const watched = async <T, Client extends pg.ClientBase>(
     own: Client,
     work: (client: Client) => Promise<T>,
@@ -264,7 +264,7 @@ export function openDatabase(options: {
       const heard = listen(client)
       try {
         const result = await watched(client, async own => {
-          // One that was kept may have fallen silent meanwhile; it gets as long as making a new one may take.
+          // A kept connection may have fallen silent meanwhile; it gets as long as opening a new one may take.
           await own.query({ text: 'select 1', query_timeout: connectTimeoutMs } as pg.QueryConfig)
           return work(own)
         })
@@ -332,13 +332,13 @@ async function inTransaction<T>(client: pg.PoolClient, work: (transaction: Query
     await client.query('commit')
     return result
   } catch (error) {
-    // After a lost connection there is nothing to roll back, and the first error is the one to tell.
+    // After a lost connection there is nothing to roll back; report the first error.
     if (!isLost(error)) await client.query('rollback').catch(() => {})
     throw error
   }
 }
 
-/** Ends the statement of a reader that has left: the server stops it, and the connection is not used again. */
+/** Ends the statement of a reader that has left. The server stops it, and the connection is not used again. */
 async function untilLeft<T, Client extends pg.ClientBase>(
   client: Client,
   left: AbortSignal,
@@ -346,7 +346,7 @@ async function untilLeft<T, Client extends pg.ClientBase>(
 ): Promise<T> {
   const gone = new DomainError('unavailable', 'The reader has left')
   if (left.aborted) throw gone
-  // With a statement under way this closes the socket at once.
+  // Closes the socket at once when a statement is running.
   const leave = () => void (client as unknown as pg.Client).end().catch(() => {})
   left.addEventListener('abort', leave)
   try {
@@ -358,7 +358,7 @@ async function untilLeft<T, Client extends pg.ClientBase>(
   }
 }
 
-/** The query interface over a client that the caller holds. */
+/** The query interface on a client that the caller owns. */
 export function queryable(client: pg.ClientBase): Queryable {
   return {
     query: (statement, values) => rows(client, statement, values),
@@ -383,8 +383,8 @@ async function tuples<Row extends unknown[]>(client: pg.ClientBase, { name, text
 }
 
 /**
- * Takes the rows out of the driver's result. Each result outlives its statement until old memory is collected, and all the rows of a
- * busy process would be moved to there with it: a twentieth of its work.
+ * Takes the rows out of the driver's result. The result object outlives its statement until the garbage collector runs, and would
+ * keep all rows alive: that costs a busy process 5 % of its time.
  */
 function takeRows<Row>(result: { rows: Row[] }): Row[] {
   const { rows } = result

@@ -1,6 +1,6 @@
-/** Which tables are large enough for plans that are kept (`Statement.plannedOnce`). */
+/** Knows which tables are large enough to keep plans for them (`Statement.plannedOnce`). */
 
-/** With so many rows an index that finds one of them is the cheapest way to it, and stays so. */
+/** From this size on, an index that finds one row is the cheapest access path and stays so. */
 const grownRows = 1_000
 
 export const findGrown = `
@@ -11,8 +11,8 @@ const lookEveryMs = 5_000
 /**
  * Knows which tables have grown, as of the last `analyze`.
  *
- * @param find gives those of the tables that have
- * @returns a function that never waits: it tells what is known, and looks again beside the callers
+ * @param find returns those of the tables that have grown
+ * @returns a function that never waits: it answers from what is known, and refreshes that in the background
  */
 export function createGrownTables(find: (tables: string[]) => Promise<{ name: string }[]>) {
   const grown = new Set<string>()
@@ -21,7 +21,7 @@ export function createGrownTables(find: (tables: string[]) => Promise<{ name: st
     lookedAtMs = performance.now()
     find(tables).then(
       found => found.forEach(({ name }) => void grown.add(name)),
-      // The database is away: that is told to those who need it, and the next look comes soon.
+      // The database is away. Whoever needs it gets that error, and the next look comes soon.
       () => {},
     )
   }

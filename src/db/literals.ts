@@ -1,9 +1,9 @@
-/** For statements that take no parameters, such as `copy`: values as literals. */
+/** Writes values as SQL literals, for statements that take no parameters, such as `copy`. */
 import pg from 'pg'
 
 export type Literal = string | Date | readonly string[] | null
 
-/** Puts values in the places of `$1`, `$2` ... of a statement. */
+/** Replaces `$1`, `$2` ... of a statement by literals. */
 export const withLiterals = (text: string, values: readonly Literal[]): string =>
   text.replace(/\$(\d+)/g, (_, number) => literal(values[Number(number) - 1] ?? null))
 

@@ -1,17 +1,17 @@
-/** Transactions that may take minutes: on a connection of their own, so that short statements never wait for them. */
+/** Transactions that may take minutes. They run on connections of their own, so that short statements never wait for them. */
 import type pg from 'pg'
 import { DomainError } from '../errors.ts'
 import { type Database, type Queryable, queryable } from './database.ts'
 
 /**
- * Runs `work` in one transaction without time limits. Unlike `Database.transaction` it is never tried again by itself: its input is
- * often a stream that comes once.
+ * Runs `work` in one transaction without time limits. Unlike `Database.transaction` it is never repeated, because its input is
+ * often a stream that can be read only once.
  *
- * Within another one (`Database.joined`) it becomes a part of that: `begin` and `keep` are then the other's affair.
+ * Inside another long transaction (`Database.joined`) it becomes a part of that one, and `begin` and `keep` are ignored.
  *
- * @param work gets the connection, and the same as `Queryable`; the latter refuses further statements once the client has left
- * @param options.begin how it begins, e.g. with an isolation level
- * @param options.keep false: all is rolled back at the end, and only the result stays
+ * @param work gets the connection, and a `Queryable` on it that refuses further statements once the client has left
+ * @param options.begin the statement that begins the transaction, e.g. with an isolation level
+ * @param options.keep false: rolls everything back at the end and keeps only the result
  * @param options.left aborts when the client closes the connection: nothing is committed after that
  * @throws DomainError 'unavailable' when the client left before the commit
  */
@@ -24,7 +24,7 @@ export function longTransaction<T>(
   if (joined) return work(joined, whilePresent(queryable(joined), options.left))
   return database.dedicated(async client => {
     await client.query(options.begin ?? 'begin')
-    // An error needs no rollback: the connection ends, and the transaction with it.
+    // After an error no rollback is needed: the connection closes, and the transaction ends with it.
     const result = await work(client, whilePresent(queryable(client), options.left))
     requirePresent(options.left)
     await client.query(options.keep === false ? 'rollback' : 'commit')
@@ -46,7 +46,7 @@ function whilePresent(transaction: Queryable, left: AbortSignal | undefined): Qu
   }
 }
 
-/** Whoever has left cannot learn what was kept, so nothing is. */
+/** A client that has left cannot learn what was kept, so nothing is kept. */
 function requirePresent(left: AbortSignal | undefined): void {
   if (left?.aborted) throw new DomainError('unavailable', 'The client closed the connection: nothing was kept')
 }

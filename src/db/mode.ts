@@ -1,18 +1,20 @@
-/** The mode that a database is bound to: test data and real customers never share one. */
+/**
+ * The mode of a database (sandbox or production). It never changes, so that test data and real customers never share a database.
+ */
 import type { Queryable } from './database.ts'
 import { SchemaError } from './migrate.ts'
 
 export type Mode = 'sandbox' | 'live'
 
-/** What only a sandbox has: a clock that was moved, sample data, or a first start that was loading it. */
+/** Signs of a sandbox: a moved clock, sample data, or a first start that was loading it. */
 const isSandbox = `(
   exists (select from sandbox_clock where offset_ms <> 0) or exists (select from sample_loading)
   or 2 <= (select count(*) from credentials join banks using (bank_id)
            where credentials.label = 'sample' and banks.code in ('alpha', 'beta')))`
 
 /**
- * Binds a database to the mode of its first use. One of version 0.2, which remembers none, gets the given mode, unless it holds
- * what only a sandbox has. Of two first starts in different modes one wins.
+ * Binds a database to the mode of its first use. A database of version 0.2, which has no stored mode, gets the given mode unless
+ * it holds what only a sandbox has. If two first starts use different modes, one of them wins.
  *
  * @throws SchemaError when it is bound to the other mode
  */

@@ -1,6 +1,6 @@
 /**
- * Tells all processes at once that something changed (PostgreSQL's NOTIFY). Delivery is a courtesy: each topic is also looked at
- * every `pollMs`, and after a lost connection, so that nothing depends on a message that went missing.
+ * Tells all processes at once that something changed (PostgreSQL's NOTIFY). A notification may get lost, so each topic is also
+ * checked every `pollMs` and after a lost connection.
  */
 import type pg from 'pg'
 import type { Database, Queryable } from './database.ts'
@@ -13,7 +13,7 @@ export type Topic = (typeof topics)[number]
 const channel = 'perkline'
 const reconnectMs = 1_000
 
-/** Sends at the end of the transaction, if it is one. */
+/** Sends the notification when the transaction commits, or at once outside of one. */
 export async function notify(database: Queryable, topic: Topic): Promise<void> {
   await database.execute('select pg_notify($1, $2)', [channel, topic])
 }
@@ -21,17 +21,17 @@ export async function notify(database: Queryable, topic: Topic): Promise<void> {
 /**
  * Calls the handlers now, at each notification of their topic, and every `pollMs`.
  *
- * @param options.onFault told when a handler or the connection fails; the work goes on
- * @returns stops it
+ * @param options.onFault called when a handler or the connection fails; listening goes on
+ * @returns a function that stops listening
  */
 export async function listen(options: {
   database: Database
   handlers: Partial<Record<Topic, () => Promise<void>>>
   pollMs: number
-  /** Also called every `pollMs`, with the listening connection; not while the call before is under way. */
+  /** Also called every `pollMs`, with the listening connection; never twice at the same time. */
   onPoll?: (query: <Row>(text: string) => Promise<Row[]>) => Promise<void>
   onFault(error: unknown): void
-  /** Told before each attempt to get a lost connection again. */
+  /** Called before each attempt to reconnect. */
   onReconnect?: () => void
 }): Promise<{ stop(): Promise<void> }> {
   const { database, handlers, onFault } = options
@@ -76,7 +76,7 @@ export async function listen(options: {
       await callAll()
     } catch (error) {
       onFault(error)
-      // It may have ended before anybody listened to that.
+      // The connection may have ended before the listener was added.
       fresh?.off('end', reconnectSoon)
       void fresh?.end().catch(() => {})
       reconnectSoon()

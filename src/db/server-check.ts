@@ -1,4 +1,4 @@
-/** What must hold of the way to the database server, and of the server, before anything is served. */
+/** What must be true of the database server and the way to it before we serve. */
 import type pg from 'pg'
 import type { Database } from './database.ts'
 import { mapError } from './errors.ts'
@@ -6,8 +6,8 @@ import { mapError } from './errors.ts'
 const tries = 3
 
 /**
- * Whether each connection is a session of its own: settings, prepared statements, locks and news hold in a session. Behind a pooler that
- * gives every transaction whichever session is free, they do not.
+ * Whether each connection is a session of its own. Settings, prepared statements, locks and notifications belong to a session. A
+ * pooler in transaction mode gives each transaction any free session, so they would not hold.
  */
 export async function hasOwnSessions(database: Database): Promise<boolean> {
   const asked = await database.connect()
@@ -26,26 +26,26 @@ export async function hasOwnSessions(database: Database): Promise<boolean> {
 
 const setting = `select coalesce(current_setting('perkline.probe', true), '') as probe, current_setting('plan_cache_mode') as plans`
 
-/** While the other is within a transaction, a pooler has given it the session that is free. */
+/** While the other connection is inside a transaction, such a pooler gives this one the session that is free. */
 async function keepsItsSession(asked: pg.Client, other: pg.Client): Promise<boolean> {
   await asked.query(`set perkline.probe = 'asked'`).catch(mapError)
   await other.query(`begin; set local perkline.probe = 'other'`).catch(mapError)
   const rows = await asked.query({ text: setting, query_timeout: 3_000 } as pg.QueryConfig).then(
     result => result.rows,
-    // With a single session it would wait for the end of that transaction.
+    // With a single session this statement would wait for the end of that transaction.
     () => [],
   )
   await other.query('rollback').catch(mapError)
   return rows[0]?.probe === 'asked' && rows[0]?.plans === 'force_custom_plan'
 }
 
-/** Beside the pools: uploads, imports, the watch for news, and an audit. */
+/** Connections outside the pools: uploads, imports, notifications and an audit. */
 export const besidePools = 16
 
 /**
- * Whether the server takes the connections that one process may open.
+ * Whether the server allows as many connections as one process may open.
  *
- * @returns both numbers where it does not
+ * @returns both numbers when it does not
  */
 export async function findTooFewConnections(database: Database): Promise<{ needed: number; allowed: number } | null> {
   const [row] = await database.query<{ allowed: number }>(

@@ -1,28 +1,29 @@
 /**
- * Connections that have fallen silent: the network has lost them, nobody was told, and they stay open for as long as somebody waits.
- * Whoever waits for a statement of the pool has its time limit; this is about the others, so that the silence of one is not met anew
- * by each of them.
+ * Finds silent connections: the network lost them, nobody was told, and they stay open as long as somebody waits. Statements of
+ * the pool have a time limit. This module covers connections without one, and prevents that each waiter finds the same silence
+ * anew.
  */
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
 
-/** The driver's own words for a statement that got no answer within its time, not even the server's that it has ended it. */
+/** The driver's own message for a statement without any answer in time, not even the server's message that it has cancelled it. */
 export const isSilence = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout'
 
-/** Knows which connections of a pool have been heard since one was last found silent, and whether any was heard just now. */
+/** Remembers which connections of a pool have answered since one was last found silent, and whether any has answered just now. */
 export function createHearing() {
   const heardAtMs = new WeakMap<pg.ClientBase, number>()
   let losses = 0
   let lastHeardAtMs = Number.NEGATIVE_INFINITY
   let foundSilentAtMs = Number.NEGATIVE_INFINITY
   return {
-    /** Called before a statement; what it gives is called when the statement has succeeded. */
+    /** Call it before a statement; call the returned function when the statement has succeeded. */
     listen(client: pg.ClientBase): () => void {
       const lossesBefore = losses
       return () => {
         const nowMs = performance.now()
         heardAtMs.set(client, nowMs)
-        // The last word of a server that ends may come together with an answer, and is read before anybody is given that.
+        // A server that shuts down may send its last message together with an answer, and that message is read before the caller
+        // gets the answer.
         if (losses === lossesBefore) lastHeardAtMs = nowMs
       }
     },
@@ -39,14 +40,14 @@ export function createHearing() {
 }
 
 const lookEveryMs = 2_000
-/** One connection that is not made in time may be a busy machine's fault; what is ended here may be an upload of many minutes. */
+/** One failed connection may only mean a busy machine, and ending this one may waste an upload of many minutes. */
 const mostFailures = 2
 
 /**
- * Ends a connection without time limits when it brings nothing while no other can be made: its statement then fails as on any lost
- * connection.
+ * Ends a connection without time limits when it receives nothing while no other connection can be made. Its statement then fails
+ * as on any lost connection.
  *
- * @param reach makes another connection; rejected with 'unavailable' when that is not possible
+ * @param reach makes another connection; rejects with 'unavailable' when that is not possible
  * @returns ends the watch
  */
 export function endWhenSilent(client: pg.ClientBase, reach: () => Promise<void>): () => void {
@@ -64,7 +65,7 @@ export function endWhenSilent(client: pg.ClientBase, reach: () => Promise<void>)
           failures = 0
         },
         ({ cause }) => {
-          // A server that refuses is not silent.
+          // A server that refuses a connection is not silent.
           if (!(cause instanceof pg.DatabaseError)) failures++
         },
       )

@@ -1,26 +1,26 @@
 /**
- * Which versions of the program use a database at the same time. Each connection tells its program's version by its name. A migration
- * may say `-- serves: 0.3`: from then on no process of an older version may serve. One that says nothing serves them all.
+ * Which versions of the program use a database at the same time. Each connection carries its program's version in its name. A
+ * migration may say `-- serves: 0.3`: then no process of an older version may serve after it. Without that line all versions may.
  */
 import { version } from '../version.ts'
 import type { Queryable } from './database.ts'
 
 const program = 'perkline'
-/** The name of each connection. */
+/** The application name of each connection. */
 export const applicationName = `${program}/${version}`
 /** The name of the one by which each process that serves hears news; so processes can be counted. */
 export const listenerName = `${applicationName}:news`
 
-/** Versions before 0.3 did not tell theirs. */
+/** Versions before 0.3 did not report their version. */
 const untold = '0.2'
 
-/** The release before this one: whoever upgrades comes from it. A test compares it with the changelog. */
+/** The release before this one, from which installations upgrade. A test compares it with the changelog. */
 export const previousVersion = '0.2'
 
-/** @returns the lowest version that may serve once this is applied; null: every one */
+/** @returns the lowest version that may serve once this migration is applied; null: every version */
 export const servesOf = (sql: string): string | null => /^-- serves: (\d+\.\d+)$/m.exec(sql)?.[1] ?? null
 
-/** The programs that are connected to this database now, as `0.2`, the oldest first. */
+/** The versions of the programs that are connected to this database now, as `0.2`, the oldest first. */
 export async function connectedVersions(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ name: string }>(
     `select distinct application_name as name from pg_stat_activity

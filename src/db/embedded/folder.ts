@@ -1,6 +1,4 @@
-/**
- * Who works on the embedded database's folder: it is taken by one process at a time, and a server that outlived its owner is ended.
- */
+/** Makes sure that one process at a time uses the embedded database's folder, and ends a server that outlived its owner. */
 import { execFile } from 'node:child_process'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,19 +8,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 /**
- * Takes the data folder for this process. The lock is SQLite's: Node.js has none, and unlike a file with a process id the
- * kernel's lock goes with its process, cannot be taken by two at once, and holds between containers that share the folder.
+ * Takes the data folder for this process. It uses SQLite's file lock, because Node.js has none. Unlike a file with a process id,
+ * the kernel releases this lock when the process ends, two processes cannot both take it, and it works between containers that
+ * share the folder.
  */
 export async function takeFolder(dataDir: string): Promise<() => Promise<void>> {
   const [lockFile, ownerFile] = [join(dataDir, 'postgres.lock'), join(dataDir, 'postgres.owner')]
-  // Never open and close it once it is locked: that would give the lock away.
+  // Do not open and close this file once it is locked: that would release the lock.
   await writeFile(lockFile, '', { flag: 'wx', mode: 0o600 }).catch(error => {
     if (error.code !== 'EEXIST') throw error
   })
   const lock = new DatabaseSync(lockFile, { timeout: 0 })
   let taken = isTaken(lock)
   let owner = await livingOwner(ownerFile)
-  // A process that was killed a moment ago may not have let go yet, one that came first not have noted its id.
+  // A process that was just killed may still hold the lock, and one that just took it may not have written its id yet.
   for (let attempt = 0; (!taken || owner) && attempt < 20; attempt++) {
     await sleep(25)
     taken ||= isTaken(lock)
@@ -43,7 +42,7 @@ export async function takeFolder(dataDir: string): Promise<() => Promise<void>> 
   try {
     await writeFile(ownerFile, `${process.pid} ${await startedAt(process.pid)}\n`, { mode: 0o600 })
   } catch (error) {
-    // The disk is full: who tries again in this process must not find the folder taken by itself.
+    // The disk is full. Release the lock, so that another try in this process does not find the folder taken by itself.
     await release()
     throw error
   }
@@ -62,7 +61,7 @@ function isTaken(lock: DatabaseSync): boolean {
   }
 }
 
-/** The process that the note names, if it lives. */
+/** The process that the owner file names, if it is alive. */
 async function livingOwner(ownerFile: string): Promise<number | undefined> {
   const [pid = '', started = ''] = (await readFile(ownerFile, 'utf8').catch(() => '')).trim().split(' ')
   return isAlive(Number(pid)) && (await startedAt(Number(pid))) === started ? Number(pid) : undefined
@@ -82,8 +81,8 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 }
 
 /**
- * When a process started, in ticks since boot, to tell it from a later one of the same id. Empty for one that is dead and
- * only waits for its parent to notice, and where /proc is missing.
+ * When a process started, in ticks since boot; tells it from a later process with the same id. Empty for a zombie, and where
+ * /proc is missing.
  */
 async function startedAt(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '')
@@ -92,8 +91,8 @@ async function startedAt(pid: number): Promise<string> {
 }
 
 /**
- * Ends a server whose owner was killed. Its watcher does so by itself, at once; but the watcher may have been killed too.
- * We hold the folder, so whatever server still runs in it is nobody's.
+ * Ends a server whose owner was killed. Normally its watcher ends it at once, but the watcher may have been killed too. We hold
+ * the folder's lock, so no other process owns that server.
  */
 export async function endOrphan(cluster: string): Promise<void> {
   const steps = [
@@ -111,14 +110,14 @@ export async function endOrphan(cluster: string): Promise<void> {
   if (pid) throw new Error(`A PostgreSQL server (pid ${pid}) is left over in ${cluster} and does not end: kill it.`)
 }
 
-/** The server that `postmaster.pid` names, if it is alive and really works on this cluster. */
+/** The server that `postmaster.pid` names, if it is alive and really uses this cluster. */
 export async function runningServer(cluster: string): Promise<number | undefined> {
   const pidFile = join(cluster, 'postmaster.pid')
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10)
   if (!isAlive(pid)) return undefined
   const command = await commandOf(pid)
   if (command.includes(`postgres -D ${cluster} `)) return pid
-  // The id has gone to another process, as often happens when a container restarts; PostgreSQL would refuse to start.
+  // Another process has this id now, as often happens when a container restarts. PostgreSQL would refuse to start.
   if (isAlive(pid) && !command.includes('postgres')) await rm(pidFile, { force: true })
   return undefined
 }

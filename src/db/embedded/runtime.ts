@@ -1,6 +1,6 @@
 /**
- * The programs of the embedded PostgreSQL: where npm put them, what they lack, as which user they run, and the watcher that
- * ends them with us. What they are used for stands in `embedded.ts`.
+ * The programs of the embedded PostgreSQL: where npm installed them, what they lack, which user runs them, and the watcher that
+ * ends them together with us.
  */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process'
 import { existsSync, lstatSync } from 'node:fs'
@@ -19,8 +19,8 @@ export type Runtime = {
   /** The user that owns the cluster; undefined: our own. */
   user: SystemUser | undefined
   /**
-   * Starts a program in a session of its own, so that Ctrl-C reaches only us. When `stdin` ends, by our hand or by our
-   * death, it gets SIGINT until it has gone; then `temporaryFolder`, if given, is removed when empty.
+   * Starts a program in a session of its own, so that Ctrl-C reaches only us. When `stdin` closes, because we close it or die,
+   * the program gets SIGINT until it has ended. Then `temporaryFolder`, if given, is removed if it is empty.
    */
   launch(
     program: 'initdb' | 'postgres',
@@ -34,12 +34,12 @@ type Way = { prefix: string[]; ids: Partial<SystemUser> }
 
 const run = promisify(execFile)
 
-// Nothing of our environment: it may hold keys, and PG* variables would change what the programs do.
+// Pass nothing of our environment: it may hold keys, and PG* variables would change what the programs do.
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const plainEnvironment = { PATH: searchPath, LC_ALL: 'C', TZ: 'UTC' }
 
-// SIGINT is repeated because one that comes before PostgreSQL has set its handlers is lost. TERM is ignored here, as service
-// managers send it to a whole group: it must not take away the watcher.
+// SIGINT is repeated, because PostgreSQL loses one that arrives before its handlers are set. SIGTERM is ignored, because service
+// managers send it to the whole group and it must not end the watcher.
 const watcher = `
 trap '' HUP INT TERM
 exec 3<&0
@@ -51,10 +51,10 @@ kill -KILL $reader
 exit $code`
 
 /**
- * Finds the programs and a way to run them that works here.
+ * Finds the programs and a way to run them on this machine.
  *
  * @param options.dataDir absolute path of the data folder, which must exist
- * @param options.owner as root: owner of the cluster if there is one already; without: the user `postgres`, made if missing
+ * @param options.owner as root: owner of the cluster, if there is one; without: the user `postgres`, made if missing
  * @param options.runtimeDir folder with `bin`, `lib` and perhaps `share`; without: the npm package for this machine
  * @throws Error with one sentence saying what to do: no package for this machine, or no user or way to run it
  */
@@ -98,8 +98,9 @@ export function packagedRuntime(platform: string, arch: string): string {
 }
 
 /**
- * Makes the links between the libraries, which npm packages cannot hold and whose install script npm may skip.
- * Gives the environment that the programs need when the package may not be written to.
+ * Makes the links between the libraries. npm packages cannot hold links, and npm may skip the install script that makes them.
+ *
+ * @returns the environment that the programs need when the package folder is not writable
  */
 async function completeLibraries(runtimeDir: string, dataDir: string): Promise<{ LD_LIBRARY_PATH?: string }> {
   const list = await readFile(join(runtimeDir, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
@@ -114,14 +115,14 @@ async function completeLibraries(runtimeDir: string, dataDir: string): Promise<{
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { mode: 0o755 })
     for (const { source, target } of missing) await link(join(runtimeDir, '..', source), join(folder, basename(target)))
-    // The linked libraries look for others beside themselves.
+    // The linked libraries load others from their own folder.
     return { LD_LIBRARY_PATH: `${folder}:${join(runtimeDir, 'lib')}` }
   }
 }
 
 async function link(source: string, target: string): Promise<void> {
   await symlink(source, target).catch(error => {
-    // Another process was faster.
+    // Another process has made the link first.
     if (!lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink()) throw error
   })
 }
@@ -140,7 +141,7 @@ async function systemUser(): Promise<SystemUser> {
   if (found) return found
   for (const [command, ...args] of commands) {
     await run(command, args, options).catch(() => {})
-    // Another process may be adding it at this moment, and hold the lock of the user database.
+    // Another process may be adding the user at this moment and hold the lock of the user database.
     for (let attempt = 0; attempt < 5; attempt++) {
       const made = await find().catch(() => sleep(50))
       if (made) return made
@@ -151,7 +152,7 @@ async function systemUser(): Promise<SystemUser> {
   )
 }
 
-/** The first way by which the server's user reaches both folders, and the version that the program itself tells. */
+/** The first way to run the programs so that the server's user reaches both folders, and the version that the program prints. */
 async function findWay(
   user: SystemUser | undefined,
   place: { runtimeDir: string; dataDir: string; env: NodeJS.ProcessEnv },
@@ -167,7 +168,7 @@ async function findWay(
       (error: Error & { stderr?: string }) => ({ stdout: '', stderr: error.stderr || error.message }),
     )
     const version = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1]
-    // PostgreSQL tells its version even if it could not find itself, and says so beside it.
+    // PostgreSQL prints its version even if it did not find its own folder, but then also writes to stderr.
     if (version && stderr === '') return { way, version }
     fault ||= stderr.trim().split('\n').at(-1) ?? ''
   }
@@ -179,16 +180,16 @@ async function findWay(
 }
 
 /**
- * A checkout below a folder of mode 700, such as root's home, is out of reach for the server's user. It then gets the one
- * capability that lets it pass and read, and where that is not to be had (containers) or not enough (programs that only root
- * may execute), the one that also lets it write. That is acceptable because the server takes orders from us alone, who are
- * root: its socket lies in a closed folder, and the role that we use is no superuser, so that SQL reaches no file.
+ * A checkout below a folder with mode 700, such as root's home, is out of reach for the server's user. The server then gets the
+ * one capability that lets it enter and read. Where that is not available (containers) or not enough (programs that only root may
+ * execute), it gets the one that also lets it write. This is acceptable because only we, who are root, can send it statements:
+ * its socket is in a closed folder, and our role is no superuser, so SQL reaches no file.
  */
 function waysThroughClosedFolders(user: SystemUser): Way[] {
   return ['dac_read_search', 'dac_override'].map(capability => ({
     prefix: [
       ...['setpriv', '--reuid', String(user.uid), '--regid', String(user.gid), '--clear-groups', '--no-new-privs'],
-      // Without it access(2), by which PostgreSQL looks at its own program, overlooks the capabilities of ordinary users.
+      // Needed because access(2), with which PostgreSQL checks its own program, ignores the capabilities of ordinary users.
       '--securebits=+no_setuid_fixup',
       ...[`--inh-caps=+${capability}`, `--ambient-caps=+${capability}`],
     ],

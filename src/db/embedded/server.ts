@@ -1,7 +1,7 @@
 /**
- * The embedded database: a real PostgreSQL server on a folder of ours, reached over a Unix socket that nobody else can reach.
- * It lives and dies with this process. Below the data folder: `postgres` (the cluster), `run` (the socket), `postgres.log`,
- * `postgres.lock` and `postgres.owner` (who uses the folder).
+ * The embedded database: a real PostgreSQL server on our data folder, reached over a private Unix socket. It starts and ends with
+ * this process. The data folder holds `postgres` (the cluster), `run` (the socket), `postgres.log`, `postgres.lock` and
+ * `postgres.owner` (who uses the folder).
  */
 import type { ChildProcess } from 'node:child_process'
 import { chown, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
@@ -16,9 +16,9 @@ import { openRuntime, type Runtime, type SystemUser } from './runtime.ts'
 export type EmbeddedServer = {
   /** What `pg` needs; the host is the folder of the socket. */
   connection: { host: string; port: number; user: string; database: string; password?: string; ssl: false }
-  /** Ends the server in order, open sessions included; resolves when it has gone. May be called again. */
+  /** Shuts the server down, open sessions included; resolves when it has ended. May be called again. */
   stop(): Promise<void>
-  /** Resolves with the reason when the server ended without `stop`; never after it. */
+  /** Resolves with the reason when the server ends without `stop`; never after `stop`. */
   ended: Promise<string>
 }
 
@@ -46,11 +46,12 @@ const fixedSettings = {
   checkpoint_timeout: '15min',
   random_page_cost: '1.1',
   jit: 'off',
-  // Parallel plans take processors from other requests, and shared memory that containers limit to 64 MB.
+  // Parallel plans take processors from other requests, and need shared memory, which containers limit to 64 MB.
   max_parallel_workers_per_gather: '0',
   max_parallel_maintenance_workers: '0',
   timezone: 'UTC',
-  // Statements, their errors and details carry key values (contract/reliability.md, "Facts"): events of the server are all we log.
+  // Statements, their errors and details carry key values (contract/reliability.md, "Facts"), so we log only events of the
+  // server.
   log_timezone: 'UTC',
   log_min_messages: 'log',
   log_error_verbosity: 'terse',
@@ -64,11 +65,11 @@ const fixedSettings = {
 }
 
 /**
- * Starts the server on `<dataDir>/postgres`, which is made at the first start, with the database and role `perkline`.
+ * Starts the server on `<dataDir>/postgres`. The first start makes it, with the database and role `perkline`.
  *
  * @param options.dataDir the data folder, made if missing
- * @param options.settings PostgreSQL settings beside or instead of ours
- * @param options.socketFolder of the server that this one replaces (`connection.host`), so that it is found at the same place
+ * @param options.settings PostgreSQL settings that are added to ours or replace them
+ * @param options.socketFolder folder of the server that this one replaces (`connection.host`), so that its address stays the same
  * @param options.runtimeDir folder with PostgreSQL's `bin`, `lib` and `share`; without: the npm package for this machine
  * @throws Error with one sentence for the person who starts us: the folder is in use, was made by another major version or
  *   belongs to another user; no programs for this machine; the server ended at once (with the last lines of its log)
@@ -80,13 +81,13 @@ export async function startEmbeddedDatabase(options: {
   socketFolder?: string
 }): Promise<EmbeddedServer> {
   const { settings = {}, runtimeDir, socketFolder } = options
-  // Others may pass but not list: as root, the server's user needs to.
+  // Others may enter but not list the folder: as root, we run the server as another user, who must enter it.
   await mkdir(resolve(options.dataDir), { recursive: true, mode: 0o711 }).catch((error: Error) => {
     throw new Error(`The data folder can't be made (${error.message}): set DATA_DIR to another one`)
   })
   const dataDir = await realpath(options.dataDir)
   const cluster = join(dataDir, 'postgres')
-  // Before all else, as another user's lock would only say that it cannot be opened.
+  // Check this first: for another user the lock would only report that its file cannot be opened.
   await clusterOwner(cluster)
   const release = await takeFolder(dataDir)
   try {
@@ -113,7 +114,10 @@ async function clusterOwner(cluster: string): Promise<SystemUser | undefined> {
   return { uid: found.uid, gid: found.gid }
 }
 
-/** Makes the cluster beside its place and moves it there when it is whole and on disk, so that no crash leaves half of one. */
+/**
+ * Makes the cluster beside its place and moves it there once it is complete and on disk, so that a crash never leaves half a
+ * cluster.
+ */
 async function makeCluster(runtime: Runtime, dataDir: string, cluster: string): Promise<void> {
   const prefix = 'postgres.new-'
   for (const entry of await readdir(dataDir))
@@ -155,7 +159,7 @@ async function runServer(
   const { dataDir, cluster, release } = place
   const socket = await makeSocketFolder(runtime.user, dataDir, place.socketFolder)
   const log = await openLog(dataDir)
-  // A list, whose entries may be quoted.
+  // The setting is a list whose entries may be quoted.
   const unix_socket_directories = `"${socket.folder.replaceAll('"', '""')}"`
   const settings = Object.entries({ ...fixedSettings, unix_socket_directories, ...place.settings })
   const child = runtime.launch(
@@ -172,7 +176,7 @@ async function runServer(
   const { promise: ended, resolve: tellEnd } = Promise.withResolvers<string>()
   const life = new AbortController()
   const gone = exitOf(child).then(async exit => {
-    // Should only the watcher have died, its other half ends the server now.
+    // If only the watcher's shell has died, closing this pipe makes its other half end the server.
     child.stdin?.end()
     const reason = `The embedded database ended by itself (${exit}). Its last words in ${log.path}:\n${await log.words()}`
     if (socket.temporary) await rm(socket.folder, { recursive: true, force: true })
@@ -206,7 +210,10 @@ async function endServer(child: ChildProcess, gone: Promise<void>, cluster: stri
   clearTimeout(timer)
 }
 
-/** The socket's folder, closed to all but the server's user and root: whoever reaches the socket is let in. */
+/**
+ * The socket's folder is closed to all but the server's user and root, because the server accepts everybody who reaches the
+ * socket.
+ */
 async function makeSocketFolder(user: SystemUser | undefined, dataDir: string, former: string | undefined) {
   const inside = join(dataDir, 'run')
   const temporary = Buffer.byteLength(`${inside}/.s.PGSQL.${port}`) > socketPathBytes
@@ -214,7 +221,7 @@ async function makeSocketFolder(user: SystemUser | undefined, dataDir: string, f
     await rm(inside, { recursive: true, force: true })
     await mkdir(inside, { mode: 0o700 })
   }
-  // Not one that somebody else has made meanwhile.
+  // Without `recursive`, so that a folder that somebody else has made meanwhile is refused.
   if (temporary && former) await mkdir(former, { mode: 0o700 })
   const folder = temporary ? (former ?? (await mkdtemp('/tmp/perkline-'))) : inside
   await giveTo(user, folder)
@@ -230,12 +237,12 @@ async function openLog(dataDir: string) {
     path,
     fd: file.fd,
     close: () => file.close(),
-    /** What the server said last since this start. */
+    /** The last lines that the server logged since this start. */
     words: async () => lastLines((await readFile(path).catch(() => Buffer.of())).subarray(start).toString()),
   }
 }
 
-/** Waits until the server takes statements. A missing role or database is made: a crash may have come before them. */
+/** Waits until the server takes statements. Makes a missing role or database, because a crash may have come before them. */
 async function untilReady(connection: EmbeddedServer['connection'], life: AbortSignal): Promise<void> {
   const retried = [undefined, 'ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03']
   const giveUpAt = performance.now() + readyTimeoutMs

@@ -1,26 +1,26 @@
 /**
- * PostgreSQL's binary copy format: a header, rows, in those fields behind their length, and a trailer. It is taken as it is, and sent
- * (`copy ... to stdout (format binary)`) in messages.
+ * PostgreSQL's binary copy format: a header, rows whose fields each follow their length, and a trailer. The server sends it in
+ * messages (`copy ... to stdout (format binary)`).
  */
 
-/** A signature of 11 bytes, flags, and the length of an extension that there is not. */
+/** A signature of 11 bytes, flags, and the length of an extension, which is 0. */
 export const copyHeader: Buffer = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 export const copyTrailer: Buffer = Buffer.from([0xff, 0xff])
 
 export type CopyReader = {
   /**
-   * Reads what was received and writes the bytes of all fields into `target`, from `at` on, in brackets and without their first one:
-   * a comma before each element becomes a JSON array. It is never longer than what it comes from.
+   * Reads received bytes and writes the bytes of all fields into `target` from `at` on. It adds brackets and drops the first
+   * byte, so that elements with a leading comma become a JSON array. The output is never longer than the input.
    *
-   * @returns `end`: where it ends in `target`; `rest`: a copy of what follows the rows and is for the client of the connection, null
-   *   while there are rows to come
+   * @returns `end`: where the output ends in `target`; `rest`: a copy of what follows the rows and belongs to the client of the
+   *   connection, null while rows are still to come
    */
   read(received: Buffer, target: Buffer, at: number): { end: number; rest: Buffer | null }
 }
 
 const messageHeaderBytes = 5
 const endOfRows = -1
-/** What may come between rows and is of no interest: the copy's announcement, notices, settings and notifications. */
+/** Messages that may come between rows and are ignored: the copy's announcement, notices, settings and notifications. */
 const passedOver = new Set([...'HNSA'].map(letter => letter.charCodeAt(0)))
 const rowsMessage = 'd'.charCodeAt(0)
 
@@ -53,7 +53,7 @@ export function createCopyReader(): CopyReader {
   }
 }
 
-/** Gathers bytes that belong together and may come apart. */
+/** Gathers a fixed number of bytes that belong together but may arrive in parts. */
 function createFrame(bytes: number) {
   const gathered = Buffer.alloc(bytes)
   let expected = bytes
@@ -63,7 +63,7 @@ function createFrame(bytes: number) {
     expect(bytes: number) {
       expected = bytes
     },
-    /** @returns true when all are there */
+    /** @returns true when all have arrived */
     add(byte: number): boolean {
       gathered[count++] = byte
       if (count < expected) return false
@@ -80,7 +80,7 @@ function createRows() {
   let fieldsLeft = 0
   let isFirst = true
 
-  /** @returns what stands in its place */
+  /** @returns what the output has in its place */
   const onFrame = (): '' | '[' | ']' => {
     let text: ReturnType<typeof onFrame> = '['
     if (next === 'field') {
@@ -97,7 +97,7 @@ function createRows() {
   }
 
   return {
-    /** Reads a part of what was received. @returns where the text ends in `target` */
+    /** Reads a part of what was received. @returns where the output ends in `target` */
     read(received: Buffer, from: number, to: number, target: Buffer, at: number): number {
       let taken = from
       let end = at

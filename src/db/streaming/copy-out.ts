@@ -1,7 +1,7 @@
 /**
- * Reads that may be hundreds of megabytes: `copy ... to stdout`, whose bytes are handed on as they come, at the pace of whoever takes
- * them. Neither a row nor a field is ever held whole, and everything passes through three buffers for each connection: fresh memory
- * for each piece would keep the garbage collector busy with long pauses.
+ * Reads that may be hundreds of megabytes. `copy ... to stdout` sends bytes, which are passed on as they arrive, as fast as the
+ * reader takes them. No row or field is ever held whole. All bytes pass through three buffers per connection, because fresh
+ * memory for each piece would cause long pauses of the garbage collector.
  */
 import { Socket } from 'node:net'
 import type { Duplex, Writable } from 'node:stream'
@@ -10,17 +10,20 @@ import { DomainError } from '../../errors.ts'
 import { createCopyReader } from './copy-format.ts'
 import { createGathering } from './gathering.ts'
 
-/** Whoever reads holds a snapshot of the database, so it is cut off when it takes nothing, or not everything, for this long. */
+/**
+ * A read holds a snapshot of the database, so it is cut off when the reader takes nothing for `stallMs`, or not everything in
+ * `wholeMs`.
+ */
 export type ReadLimits = { stallMs: number; wholeMs: number }
 
 export type LongRead = {
-  /** Fulfilled when the first bytes are there, and rejected when the database fails before. */
+  /** Resolves when the first bytes have arrived; rejects when the database fails before that. */
   begun: Promise<void>
-  /** Fulfilled when everything is written; rejected when the database or the taker fails, or takes too long. */
+  /** Resolves when everything is written; rejects when the database or the reader fails or takes too long. */
   ended: Promise<void>
-  /** Writes everything to `taker`, without ending it. @returns `ended` */
+  /** Writes everything to `taker` without ending it. @returns `ended` */
   writeTo(taker: Writable): Promise<void>
-  /** Ends the read before its time; the connection is of no use any more. */
+  /** Ends the read early; the connection cannot be used again. */
   stop(reason: Error): void
 }
 
@@ -29,9 +32,9 @@ type Lender = Duplex & { lend(isLending: boolean): void }
 const receivedBytes = 256 * 1024
 
 /**
- * A socket for a client of `copyAsJson`. While it lends, what it has received is valid only until its listeners return.
+ * A socket for a client of `copyAsJson`. While it lends its buffer, received bytes are valid only until the listeners return.
  *
- * @param connection of the client; with TLS the bytes take another way
+ * @param connection of the client; with TLS the bytes are copied instead
  */
 export function lendingSocket(connection?: { ssl?: unknown }): Socket {
   if (connection?.ssl) return new Socket()
@@ -54,7 +57,7 @@ export function lendingSocket(connection?: { ssl?: unknown }): Socket {
 }
 
 /**
- * The rows of a query as a JSON array: the text of all their columns one after the other, which has a comma before each element.
+ * Reads the rows of a query as a JSON array. Each row is the text of all its columns joined; it begins with a comma.
  *
  * @param client best with a `lendingSocket`, as `longRead` gives it; busy until everything is written
  * @param text a query without parameters
@@ -62,7 +65,7 @@ export function lendingSocket(connection?: { ssl?: unknown }): Socket {
 export function copyAsJson(client: pg.ClientBase, text: string, limits: ReadLimits): LongRead {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
-  // Whoever does not wait for one of them learns of a fault by the other.
+  // A caller may wait for only one of the two promises; the other must not become an unhandled rejection.
   for (const { promise } of [begun, ended]) promise.catch(() => {})
   const settle = (error: Error | null) => {
     clearTimeout(late)
@@ -71,7 +74,7 @@ export function copyAsJson(client: pg.ClientBase, text: string, limits: ReadLimi
       begun.reject(error)
       ended.reject(error)
     } else ended.resolve()
-    // Only a flowing socket sees its end.
+    // A paused socket does not emit `end`.
     source.resume()
   }
   const cut = () =>
@@ -112,12 +115,12 @@ export function copyAsJson(client: pg.ClientBase, text: string, limits: ReadLimi
 }
 
 type Source = {
-  /** From now on what the connection receives comes here, until the copy is complete. */
+  /** From now on this gets what the connection receives, until the copy is complete. */
   take(stream: Duplex, ask: () => void): void
   resume(): void
 }
 
-/** @param onReceived tells what is for the client of the connection again, and whether more may come */
+/** @param onReceived returns the bytes that belong to the client of the connection again, and whether more may come */
 function createSource(onReceived: (received: Buffer) => { rest: Buffer | null; goOn: boolean }): Source {
   let stream: Duplex | null = null
   const lend = (isLending: boolean) => {

@@ -1,28 +1,28 @@
-/** Gathers bytes in two buffers that take turns, one being filled while the other is written: so nothing is allocated on the way. */
+/** Gathers bytes in two buffers: one is filled while the other is written, so that nothing is allocated for each piece. */
 import type { Writable } from 'node:stream'
 
 export type Gathering = {
-  /** Where to put the next bytes: behind the first `used` ones of a buffer that has room for so many more. */
+  /** Where to write next: after the first `used` bytes of a buffer that has room for so many more. */
   room(bytes: number): { target: Buffer; used: number }
-  /** Tells how many bytes of the buffer are used by now. @returns false when nothing more is to come until `onRoom` */
+  /** Says how many bytes of the buffer are now used. @returns false when the source must pause until `onRoom` */
   fill(used: number): boolean
-  /** From now on it is written to `taker`. */
+  /** Starts writing to `taker`. */
   begin(taker: Writable): void
-  /** Nothing more comes. */
+  /** Says that no more bytes come. */
   finish(): void
-  /** Nothing more is written. */
+  /** Stops writing. */
   stop(): void
 }
 
-/** So much is gathered before it is written, unless it takes too long: each write costs as much as copying this. */
+/** How much is gathered before a write, unless it takes too long: a write costs as much as copying this much. */
 const enoughBytes = 128 * 1024
 const gatherMs = 5
 
 /**
- * @param options.pieceBytes how much may come at once
+ * @param options.pieceBytes the largest piece that may arrive at once
  * @param options.stallMs how long the taker may take nothing
- * @param options.onRoom more may come
- * @param options.onWritten everything is written
+ * @param options.onRoom called when more bytes may come
+ * @param options.onWritten called when everything is written
  */
 export function createGathering(options: {
   pieceBytes: number
@@ -78,7 +78,7 @@ export function createGathering(options: {
     fill(now) {
       if (isStopped) return true
       used = now
-      // Whoever is to take it must come some time.
+      // Also limits how long we wait for a taker.
       if (!taker) stall ??= setTimeout(options.onStall, options.stallMs)
       proceed()
       return used < enoughBytes
