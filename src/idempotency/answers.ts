@@ -1,6 +1,7 @@
 /**
- * Requests with an Idempotency-Key take effect once (contract/http.md, "Repeated requests"): the first answer is kept in the transaction of the
- * operation itself, and a repeat gets it again. A process that dies between commit and answer leaves both or none.
+ * Requests with an Idempotency-Key take effect once (contract/http.md, "Repeated requests"). The first answer is stored in the
+ * same transaction as the operation, and a repeated request gets it again. A process that dies before the answer leaves both or
+ * none.
  */
 import type { Database } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
@@ -27,23 +28,23 @@ export type Answers = {
   /** @throws DomainError 'request-in-progress' while a request with the key is running */
   requireIdle(scope: Scope): Promise<void>
   /**
-   * The kept answer to the same request, before its form is looked at; null: the key is new.
+   * The stored answer to the same request, looked up before the body is validated; null: the key is new.
    *
    * @throws DomainError 'request-in-progress'; 'key-reused' when the key was used for another request
    */
   find(scope: Scope, fingerprint: Buffer): Promise<Answer | null>
   /**
-   * Runs `work` in one transaction with the keeping of its answer, unless there is one.
+   * Runs `work` and stores its answer in one transaction, unless an answer is stored already.
    *
    * @param work everything that it does with this database is part of the transaction; it may run again
-   * @throws as `find`, and what `work` throws: then nothing is kept
+   * @throws as `find`, and what `work` throws: then nothing is stored
    */
   once(scope: Scope, fingerprint: Buffer, work: (database: Database) => Promise<Answer>): Promise<Outcome>
   /**
-   * The same for work that reads a body of any length in a `longTransaction`.
+   * Like `once`, for work that reads a body of any length in a `longTransaction`.
    *
-   * @param body.fingerprint known when the body was read; it reads what is left
-   * @param body.left aborts when the client closes the connection: then nothing is kept
+   * @param body.fingerprint reads the rest of the body, then returns its fingerprint
+   * @param body.left aborts when the client closes the connection: then nothing is stored
    */
   onceLong(
     scope: Scope,
@@ -99,7 +100,7 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
         longTransaction(
           database,
           async (client, transaction) => {
-            // The body may come slowly; how long it may stand still is limited elsewhere.
+            // The body may arrive slowly; the upload's own limits bound how long it may pause.
             await client.query("set local idle_in_transaction_session_timeout = '5min'")
             if (!(await tryLock(transaction, scope))) throw inProgress()
             const kept = await findAnswer(transaction, scope, hours)
@@ -120,13 +121,13 @@ export function createAnswers({ database, masterKeys, hours }: Deps): Answers {
 
 const purpose = 'idempotency'
 
-/** Moved to another scope, an answer does not open. */
+/** Binds the ciphertext to its scope: an answer that is moved to another scope cannot be decrypted. */
 const additionalData = ({ accountType, accountId, operation, key }: Scope): Buffer =>
   Buffer.from(JSON.stringify([accountType, accountId, operation, key]))
 
 const resealedAtOnce = 500
 
-/** Seals all kept answers under the first master key, so that the others can be taken away. */
+/** Encrypts all stored answers with the first master key, so that the other keys can be removed. */
 export async function resealAnswers({ database, masterKeys }: Omit<Deps, 'hours'>): Promise<void> {
   const sealer: Sealer = createSealer(masterKeys, purpose)
   for (let after: Scope | null = null; ; ) {

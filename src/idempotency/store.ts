@@ -1,16 +1,16 @@
-/** All SQL of the answers that are kept for an Idempotency-Key. */
+/** All SQL for the answers that are stored for an Idempotency-Key. */
 import { createHash } from 'node:crypto'
 import type { AccountType } from '../access/caller.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 
-/** What one key belongs to: two accounts, or two operations, may use the same. */
+/** What one key belongs to. Two accounts, or two operations, may use the same key. */
 export type Scope = { accountType: AccountType; accountId: string; operation: string; key: string }
-/** `body` is sealed. */
+/** `body` is encrypted. */
 export type KeptAnswer = { fingerprint: Buffer; status: number; body: Buffer; location: string | null }
 
 const valuesOf = ({ accountType, accountId, operation, key }: Scope) => [accountType, accountId, operation, key]
 
-/** The advisory lock of a scope, as text: it does not fit a number. */
+/** The advisory lock of a scope, as text, because it does not fit a JavaScript number. */
 function lockOf(scope: Scope): string {
   return createHash('sha256')
     .update(JSON.stringify(valuesOf(scope)))
@@ -68,7 +68,7 @@ const keepStatement: Statement = {
       status = excluded.status, body = excluded.body, location = excluded.location, created_at = excluded.created_at`,
 }
 
-/** Keeps an answer in the place of an old one; the lock must be held. */
+/** Stores an answer and replaces an old one. The caller must hold the lock. */
 export async function keepAnswer(transaction: Queryable, scope: Scope, answer: KeptAnswer): Promise<void> {
   const { fingerprint, status, body, location } = answer
   await transaction.execute(keepStatement, [...valuesOf(scope), fingerprint, status, body, location])
@@ -87,7 +87,7 @@ export async function forgetAnswers(database: Queryable, hours: number): Promise
   return forgotten === forgottenAtOnce
 }
 
-/** Some answers in the order of their scopes, after this one. */
+/** Some answers in the order of their scopes, after the given one. */
 export function listAnswers(
   database: Queryable,
   after: Scope | null,
@@ -101,7 +101,7 @@ export function listAnswers(
   )
 }
 
-/** Replaces the body of an answer unless it is another by now. */
+/** Replaces the body of an answer, unless it has changed meanwhile. */
 export async function replaceBody(database: Queryable, scope: Scope, body: Buffer, sealed: Buffer): Promise<void> {
   await database.execute(
     `update idempotency_answers set body = $6

@@ -1,6 +1,6 @@
-/** When data is too old to be kept. */
+/** Computes when data is too old to be kept. */
 
 const dayMs = 86_400_000
 
-/** The instant before which data that is kept for so many days is too old. */
+/** Data older than this instant is too old when it is kept for `days` days. */
 export const cutoff = (now: Date, days: number): Date => new Date(now.getTime() - days * dayMs)

@@ -1,11 +1,11 @@
-/** All SQL of removing personal data that is too old, and of proving that it is gone. */
+/** All SQL that removes personal data that is too old, and that proves its removal. */
 import type { Check, Read, Within } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 
-/** Nothing happens to a campaign any more: its last change is its end. */
+/** In these statuses a campaign never changes again, so its last change is its end. */
 const ended = `c.status in ('completed', 'declined', 'expired', 'deleted')`
 
-/** Removes what reports hold line by line. @returns how many reports were looked at */
+/** Removes the lines that reports hold. @returns how many reports were looked at */
 export async function removeReportLines(
   transaction: Queryable,
   given: { endedBefore: Date; now: Date; limit: number },
@@ -45,8 +45,8 @@ export async function removeSegment(
 }
 
 /**
- * Removes the numbers of profiles that were sold by orders before this id, on from where the last call ended. Unsold profiles keep
- * theirs: nobody has it.
+ * Removes the phone numbers of profiles that were sold by orders before this id. It continues where the last call ended. Unsold
+ * profiles keep their numbers, because nobody uses them.
  *
  * @returns how many orders were looked at
  */
@@ -67,7 +67,7 @@ export async function removeMsisdns(transaction: Queryable, given: { before: str
   return orders.length
 }
 
-/** What the audit checks: each setting's rule with the statement that finds what breaks it, over a range of campaigns or of orders. */
+/** A check of the audit: the rule of one setting and the statement that finds its violations in a range of campaigns or orders. */
 export type RetentionCheck = Check & { campaigns?: (within: Within) => Read; orders?: (within: Within) => Read }
 
 const literal = (at: Date) => `'${at.toISOString()}'::timestamptz`
@@ -108,7 +108,7 @@ export const segmentsCheck = (before: Date): RetentionCheck => ({
   }),
 })
 
-/** @param beforeOrderId the first id that an order of that time could have */
+/** @param beforeOrderId the lowest id that an order of that time could have */
 export const msisdnCheck = (beforeOrderId: string): RetentionCheck => ({
   code: 'msisdn-retention',
   name: 'no phone numbers are kept for longer than KEEP_MSISDN_DAYS',

@@ -1,6 +1,6 @@
 /**
- * Removes personal data that is older than the settings allow (contract/contract/contract/contract/security.md, "Personal data"). Each call does a bounded
- * piece; what several processes do at once, one of them does.
+ * Removes personal data that is older than the settings allow (contract/security.md, "Personal data"). Each call does a bounded
+ * piece. When several processes call at once, one of them works.
  */
 import { tellSegmentChanged } from '../campaigns/lifecycle/moves-store.ts'
 import type { Clock } from '../clock.ts'
@@ -9,7 +9,7 @@ import { firstOrderId } from '../esim/orders/order-id.ts'
 import { cutoff } from './cutoff.ts'
 import * as store from './removal-store.ts'
 
-/** Days, null for ever; see the settings `KEEP_...`. */
+/** Days; null: for ever. See the settings `KEEP_...`. */
 export type RetentionDays = { reportLinesDays: number | null; segmentsDays: number | null; msisdnDays: number | null }
 export type RetentionDeps = { database: Database; clock: Clock; retention: RetentionDays }
 
@@ -23,7 +23,7 @@ export async function removeOld(deps: RetentionDeps): Promise<boolean> {
   return more.includes(true)
 }
 
-/** Lines, differences and files of reports go; totals, counts and the hash of the file stay. */
+/** Removes lines, differences and files of reports. Totals, counts and the hash of the file stay. */
 async function removeReportLines({ database, clock, retention }: RetentionDeps): Promise<boolean> {
   if (retention.reportLinesDays === null) return false
   const now = clock.now()
@@ -58,10 +58,10 @@ async function removeMsisdns({ database, clock, retention }: RetentionDeps): Pro
   return seen === ordersAtOnce
 }
 
-/** The job runs every ten minutes; a day behind is wrong. */
+/** The job runs every ten minutes, so data that is a day late is an error. */
 const graceMs = 86_400_000
 
-/** What the audit checks: that nothing is kept for longer than the settings say. */
+/** The audit's checks that nothing is kept longer than the settings say. */
 export function checksOfRetention(retention: RetentionDays, now: Date): store.RetentionCheck[] {
   const latest = new Date(now.getTime() - graceMs)
   const { reportLinesDays, segmentsDays, msisdnDays } = retention

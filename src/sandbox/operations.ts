@@ -1,6 +1,6 @@
 /**
- * The sandbox clock (contract/operations.md, "The clock of the sandbox"): kept in the database, so that all processes agree; it goes only forwards, and what
- * falls due on the way is carried out before the answer.
+ * The sandbox clock (contract/operations.md, "The clock of the sandbox"). It is stored in the database, so that all processes
+ * agree. It only moves forwards, and everything that becomes due is done before the answer.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,9 +20,9 @@ export type SandboxDeps = {
   origin?: Origin
   database: Database
   clock: Clock
-  /** Looks at what counts only once it has lasted, before the clock passes over that. */
+  /** Runs before the clock moves, for work that must see the time before the move. */
   beforeMove(): Promise<void>
-  /** Carries out everything that is due by the clock. */
+  /** Does everything that is due by the clock. */
   runDue(): Promise<void>
 }
 
@@ -32,24 +32,24 @@ export function readClock(clock: Clock): ClockReading {
   return { now: clock.now().toISOString(), offsetSeconds: clock.offsetMs() / 1000 }
 }
 
-/** Takes over the offset that all processes share. */
+/** Reads the offset that all processes share. */
 export async function followSharedClock(database: Queryable, clock: Clock): Promise<void> {
   const asOfMs = performance.now()
   const [row] = await database.query<{ offsetMs: number }>('select offset_ms as "offsetMs" from sandbox_clock')
   if (row) clock.setOffsetMs(row.offsetMs, asOfMs)
 }
 
-/** What begins before it, a reservation or a campaign's wait, ends in a year of four digits. */
+/** Leaves room so that everything that begins before it, such as a reservation, ends in a year with four digits. */
 const endOfTime = Date.UTC(9900, 0, 1)
 
 /**
  * Moves the clock ahead by an ISO 8601 duration, or to an instant (POST /sandbox/clock).
  *
- * @throws DomainError 'invalid' when it would not go forwards
+ * @throws DomainError 'invalid' when it would not move forwards
  */
 export function moveClock(deps: SandboxDeps, given: { advance: string } | { now: string }): Promise<ClockReading> {
   return changeOffset(deps, currentMs => {
-    // Whole: the shared offset is.
+    // The shared offset is in whole milliseconds.
     const nowMs = Math.round(realMs())
     const target = 'advance' in given ? addDuration(new Date(nowMs + currentMs), given.advance) : readInstant(given.now)
     if (target === null) {
@@ -66,7 +66,7 @@ export function moveClock(deps: SandboxDeps, given: { advance: string } | { now:
   })
 }
 
-/** Returns to real time (DELETE /sandbox/clock); what was done stays done. */
+/** Returns to real time (DELETE /sandbox/clock). What was done stays done. */
 export function resetClock(deps: SandboxDeps): Promise<ClockReading> {
   return changeOffset(deps, () => 0)
 }
@@ -91,10 +91,10 @@ async function changeOffset(deps: SandboxDeps, decide: (currentMs: number) => nu
   return reading
 }
 
-/** Long against the milliseconds that a notification takes. */
+/** A notification takes only milliseconds, so this is long enough. */
 const heardWithinMs = 100
 
-/** Whoever has the answer may ask another process next, which must not be behind. */
+/** A client may ask another process right after this answer, and that process must know the new time. */
 async function untilOthersHeard(database: Queryable): Promise<void> {
   if ((await countServing(database)) > 1) await sleep(heardWithinMs)
 }

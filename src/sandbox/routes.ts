@@ -69,7 +69,7 @@ const tokenNeeded =
   'is needed'
 
 export type SandboxRoutesDeps = SandboxDeps & {
-  /** Who may come in where other machines reach the platform; null: it listens on this machine only, and everybody may. */
+  /** Who may call when other machines can reach the platform; null: it listens on this machine only, and everybody may call. */
   guard: OperatorDeps | null
 }
 
@@ -141,7 +141,7 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async
   )
 }
 
-/** @throws DomainError 'unauthenticated' without the token of a partner or a platform user and without the operator's key */
+/** @throws DomainError 'unauthenticated' without a partner's or platform user's token and without the operator's key */
 function letIn(app: FastifyInstance, guard: OperatorDeps): void {
   const isKey = keyCheck(guard.operatorKeys)
   app.addHook('onRequest', async request => {

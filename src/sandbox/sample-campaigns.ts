@@ -1,6 +1,6 @@
 /**
- * The sample campaigns: one in every state, brought there by the real moves, each made at the moment of the past at which it would
- * have been. So their history reads like that of real ones.
+ * The sample campaigns: one in each state. The real operations bring them there, each at its own moment in the past, so that
+ * their history looks like a real one.
  */
 import { Readable } from 'node:stream'
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
@@ -24,7 +24,7 @@ export type SampleCast = {
   paymentSystemsId: string[]
 }
 
-/** Reads who plays in the samples from the directory, which is applied before. */
+/** Reads the partners of the sample campaigns from the directory, which is applied before. */
 async function castOf(database: Database): Promise<SampleCast> {
   const ids = await database.query<{ code: string; id: string }>(
     `select code, bank_id as id from banks where code in ('alpha', 'beta')
@@ -57,16 +57,16 @@ async function castOf(database: Database): Promise<SampleCast> {
 
 type Stage = {
   cast: SampleCast
-  /** What operations work with on a day, counted from now. */
+  /** The dependencies of operations on a day, counted from now. */
   on(day: number): CampaignDeps
-  /** The midnight in Kyiv with which a day begins, as partners write it. */
+  /** The midnight in Kyiv at which a day begins, as partners write it. */
   date(day: number): string
 }
 
 /**
- * Makes them anew should some be there: a first start that was cut off has left these, and nobody has had access yet.
+ * Deletes sample campaigns that a broken-off first start has left, and makes all of them. Nobody has had access to the old ones.
  *
- * @param given.now the instant from which the days of the stories count
+ * @param given.now the instant from which the days of the campaigns count
  */
 export async function makeSampleCampaigns(
   database: Database,
@@ -87,7 +87,7 @@ export async function makeSampleCampaigns(
   for (const story of stories) await story(stage)
 }
 
-/** Sample campaigns are Ukrainian ones: their days begin and end there. */
+/** Sample campaigns are Ukrainian: their days begin and end in Kyiv's time zone. */
 function midnightInKyiv(instant: Date): string {
   const parts = new Intl.DateTimeFormat('en', { timeZone: 'Europe/Kyiv', timeZoneName: 'longOffset' }).formatToParts(
     instant,
@@ -116,14 +116,14 @@ const offer = ({ cast, date }: Stage, given: Offer) => ({
   merchantCompensationPercentage: 60,
 })
 
-/** Two weeks before the start, by the merchant. @returns the campaign's id */
+/** The merchant creates a campaign two weeks before its start. @returns the campaign's id */
 async function plan(stage: Stage, merchant: MerchantCaller, banks: BankCaller[], given: Offer): Promise<string> {
   const body = { ...offer(stage, given), participantsIds: banks.map(({ bankId }) => bankId) }
   const created = await createAsMerchant(stage.on(Math.min(given.from - 14, -1)), merchant, { body, schemaFaults: [] })
   return created.cashbackId
 }
 
-/** Planned, confirmed by every bank, launched, and started if its day has come. */
+/** Creates a campaign, lets every bank confirm it, launches it, and starts it if its day has come. */
 async function run(stage: Stage, merchant: MerchantCaller, banks: BankCaller[], given: Offer): Promise<string> {
   const cashbackId = await plan(stage, merchant, banks, given)
   const agreed = stage.on(Math.min(given.from - 10, -0.8))
@@ -149,7 +149,7 @@ function reportText(
   const terminals = terminalsOf(merchant, stage)
   const [startMs, endMs] = [Date.parse(stage.date(offered.from)), Date.parse(stage.date(offered.to))]
   const rows = Array.from({ length: lines }, (_, index) => {
-    // Whole hryvnias: 5 % of them has at most two decimals.
+    // Whole hryvnias, so that 5 % of the amount has at most two decimals.
     const amount = 150 + ((index * 7919) % 2_400)
     const cents = amount * offered.percentage + (index < wrong ? 100 : 0)
     const cashback = (cents / 100).toFixed(2)
@@ -171,7 +171,7 @@ async function report(stage: Stage, day: number, bank: BankCaller, cashbackId: s
   })
 }
 
-/** After the end: report, acceptance, settlement; all on the days after `given.to`. */
+/** Uploads the report, accepts it and settles, all on the days after `given.to`. */
 async function settleAll(
   stage: Stage,
   merchant: MerchantCaller,
@@ -189,7 +189,7 @@ async function settleAll(
 
 type Story = (stage: Stage) => Promise<void>
 
-/** From the oldest to what is still to come: the clock's moves of one never touch the next. */
+/** From the oldest to the future ones. The clock's transitions of one campaign never affect the next. */
 const stories: Story[] = [
   async function completed(stage) {
     const { grocer, alpha, beta } = stage.cast

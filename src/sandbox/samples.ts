@@ -1,4 +1,7 @@
-/** Loads the sample directory and stock into an empty database (contract/contract/contract/operations.md, "Two commands"): what a newcomer plays with. */
+/**
+ * Loads the sample directory and stock into an empty database (contract/operations.md, "Two commands"), for trying the platform
+ * out.
+ */
 import { randomBytes } from 'node:crypto'
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'
 import { addUser, issueCredential, type UserOwner } from '../access/operations.ts'
@@ -20,7 +23,7 @@ export type SampleLogin = { account: 'bank' | 'merchant' | 'platform'; login: st
 export type Samples = { credentials: SampleCredential[]; logins: SampleLogin[] }
 
 /**
- * Of processes that start at once on an empty database one loads them, and the others wait for it.
+ * When several processes start on an empty database, one loads the samples and the others wait for it.
  *
  * @returns the sample credentials and logins, made now and shown once; null when the database was not empty
  */
@@ -28,7 +31,7 @@ export async function loadSamples(platform: Platform, logger: Logger): Promise<S
   const { database } = platform
   if (!(await isEmpty(database))) return null
   return database.dedicated(async client => {
-    // Held until the connection ends.
+    // The lock is held until the connection closes.
     await client.query('select pg_advisory_lock($1)', [samplesLock])
     return (await isEmpty(database)) ? load(platform, logger) : null
   })
@@ -70,7 +73,7 @@ async function load({ database, deps }: Platform, logger: Logger): Promise<Sampl
 /** One transaction for all. */
 type Within = Queryable & Pick<Database, 'transaction'>
 
-/** Nothing of anybody's is there, or only what a first start that was cut off has left: no one has had access to that yet. */
+/** Whether the database is empty, or holds only what a broken-off first start has left; nobody has had access to that. */
 async function isEmpty(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ empty: boolean }>(
     `select exists (select from sample_loading) or not (
@@ -94,7 +97,7 @@ async function issueSampleCredentials(database: Within): Promise<SampleCredentia
   ]
 }
 
-/** One person of each partner, named like it, and one of the operator's staff. */
+/** Makes one user for each partner, with the partner's name, and one operator. */
 async function addSampleUsers(database: Within): Promise<SampleLogin[]> {
   const users: [account: SampleLogin['account'], login: string, owner: UserOwner, role: string][] = [
     ['merchant', 'grocer', { merchant: 'grocer' }, 'admin_user'],

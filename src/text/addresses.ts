@@ -1,14 +1,14 @@
-/** Network addresses as limits count them: who has one IPv6 address has all of its /64. */
+/** Network addresses as rate limits count them. An IPv6 client usually has a whole /64, so the /64 counts as one address. */
 import { isIPv6 } from 'node:net'
 
 /**
- * Whom a limit per address counts together: an IPv4 address by itself, IPv6 addresses by their /64.
+ * What a limit per address counts together: a single IPv4 address, or an IPv6 /64.
  *
- * @param address as a socket tells it; IPv4 in IPv6 (`::ffff:192.0.2.1`) is IPv4
+ * @param address as a socket reports it; IPv4 in IPv6 (`::ffff:192.0.2.1`) is IPv4
  */
 export const addressUnit = (address: string): string => addressPrefixes(address)[1]
 
-/** The network of an address and its part that limits count: of IPv4 the /24 and the /32, of IPv6 the /48 and the /64. */
+/** The network of an address and the unit that limits count: for IPv4 the /24 and the /32, for IPv6 the /48 and the /64. */
 export function addressPrefixes(address: string): [network: string, unit: string] {
   const plain = withoutPort(address).replace(/%.*$/, '')
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain) ?? []
@@ -20,7 +20,7 @@ export function addressPrefixes(address: string): [network: string, unit: string
   return [own.replace(/\.\d+$/, '.0/24'), own]
 }
 
-/** Some proxies add the port of the connection: with it, each connection would count by itself. */
+/** Some proxies add the port of the connection. With it, each connection would count separately. */
 function withoutPort(address: string): string {
   return address.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
 }

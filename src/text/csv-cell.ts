@@ -1,8 +1,8 @@
-/** One value of a CSV file that people download (RFC 4180). Server and portal write every such cell here. */
+/** Writes one value of a CSV file that people download (RFC 4180). Server and portal write all such cells with it. */
 
 /**
- * Texts are quoted, and no piece of a text begins like a formula. A spreadsheet whose list separator is a semicolon or a tab cuts
- * lines there, also inside of quotes that do not begin its cell, so each piece gets an apostrophe and not only the first.
+ * Quotes texts and disarms formulas. A spreadsheet whose separator is a semicolon or a tab may split a cell inside its quotes, so
+ * each piece that looks like a formula gets an apostrophe, not only the first one.
  *
  * @param value null: an empty cell; a number or boolean stays as it is
  */
@@ -13,8 +13,8 @@ export function csvCell(value: string | number | boolean | null): string {
   return `"${value.replace(formula, "$1'$2").replaceAll('"', '""')}"`
 }
 
-/** One piece without quotes, as nearly all are: told in half the time. */
+/** Matches a text that needs no escaping. Nearly all texts match, and this check takes half the time. */
 const harmless = /^(?![=+\-@\uff1d\uff0b\uff0d\uff20])[^;\t\r\n"]*$/
 
-/** The beginning of a piece that a spreadsheet would calculate: `=`, `+`, `-`, `@` or their full-width forms, also behind quotes. */
+/** The beginning of a piece that a spreadsheet would calculate: `=`, `+`, `-`, `@` or their full-width forms, also after quotes. */
 const formula = /(^|[;\t\r\n])("*[=+\-@\uff1d\uff0b\uff0d\uff20])/g

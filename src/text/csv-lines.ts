@@ -1,17 +1,17 @@
-/** CSV files of any length (RFC 4180), line by line. */
+/** Reads CSV files of any length (RFC 4180) line by line. */
 
 const maxBytes = 4096
-/** So few that they are done with before they are moved to where memory is swept seldom. */
+/** Small enough that a batch is processed before the garbage collector moves it to old memory. */
 const maxLines = 200
 
-/** One line of a file without its line end, a character per byte; `text` is undefined when the line is too long. */
+/** One line of a file without its line end, one character per byte; `text` is undefined when the line is too long. */
 export type FileLine = { lineNumber: number; text: string | undefined }
 
 /**
- * Cuts a stream of bytes into lines, at most 200 to an array, numbered from 1. Lines end with LF or CRLF; a UTF-8
- * byte-order mark is left out. No more is kept than one chunk and one line of at most 4,096 bytes: what goes beyond is
- * passed over. Bytes are read as Latin-1, which loses none, so a reader of ASCII columns sees every foreign byte as a
- * character that is not its own.
+ * Splits a stream of bytes into numbered lines, at most 200 per array. Line numbers begin with 1, lines end with LF or CRLF, and
+ * a UTF-8 byte-order mark is skipped. It holds at most one chunk and one line of 4,096 bytes; the rest of a longer line is
+ * skipped. Bytes are read as Latin-1, which loses none, so that a reader of ASCII columns sees each non-ASCII byte as one
+ * non-ASCII character.
  */
 export async function* readLines(source: AsyncIterable<unknown>): AsyncGenerator<FileLine[], void, undefined> {
   let lines: FileLine[] = []
@@ -33,21 +33,21 @@ export async function* readLines(source: AsyncIterable<unknown>): AsyncGenerator
       yield lines
       lines = []
     }
-    // One character over the bound is enough to know the line as too long, however much of it is still to come.
+    // One character over the limit is enough to know that the line is too long.
     if (rest.length <= maxBytes + 3) rest += bytes.slice(start, start + maxBytes + 4)
   }
   if (rest !== '') take(rest)
   if (lines.length > 0) yield lines
 }
 
-// The mark at the beginning of the file was left out already; anywhere else it is a character like others.
+// The mark at the beginning of the file was skipped already; anywhere else it is an ordinary character.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * The text of a line that may hold more than ASCII.
+ * Decodes a line that may hold more than ASCII.
  *
- * @param line a character per byte
- * @returns null when the bytes are no UTF-8
+ * @param line one character per byte
+ * @returns null when the bytes are not valid UTF-8
  */
 export function decodeLine(line: string): string | null {
   if (/^[\0-\x7f]*$/.test(line)) return line
@@ -82,7 +82,7 @@ export function splitRecord(text: string): string[] | undefined {
   return fields
 }
 
-/** The last line of a list of faults counts them all, and says what came of the file. */
+/** Lists errors for people. The last line counts all of them and says what happened to the file. */
 export function describeFaults(named: readonly string[], count: number, outcome = 'nothing was kept'): string[] {
   const more = count > named.length ? `... and ${count - named.length} more faults; ` : ''
   return [...named, `${more}${count} ${count === 1 ? 'fault' : 'faults'} in all: ${outcome}`]

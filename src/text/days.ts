@@ -1,11 +1,11 @@
-/** Days of a time zone as instants. The zones are those of this runtime, so that no database has to know the same ones. */
+/** Days of a time zone as instants. It uses the time zones of this runtime, so that the database needs none. */
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 
 const dayMs = 86_400_000
 
 export type Days = {
-  /** `yyyy-mm-dd`, one after the other. */
+  /** `yyyy-mm-dd`, in order. */
   names: string[]
   /** The beginning of each day, and the end of the last one. */
   bounds: Date[]
@@ -13,8 +13,8 @@ export type Days = {
 
 /**
  * @param from,to the first and the last day, `yyyy-mm-dd`
- * @param timeZone an IANA zone, `UTC` too
- * @throws DomainError 'invalid' for an unknown zone, and for days that are none, in the wrong order or more than `most`
+ * @param timeZone an IANA zone, or `UTC`
+ * @throws DomainError 'invalid' for an unknown zone, for invalid days, for a wrong order and for more days than the maximum
  */
 export function daysBetween(given: { from: string; to: string; timeZone: string }, most: number): Days {
   const offsetAt = offsets(given.timeZone)
@@ -62,7 +62,7 @@ const dayName = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 const isDay = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && dayName(Date.parse(text)) === text
 
-/** @param midnight the wall clock's 00:00 as if it were UTC; where clocks skip it, the day begins when they have skipped it */
+/** @param midnight 00:00 on the wall clock as if it were UTC; where clocks skip it, the day begins right after the gap */
 function startOf(midnight: number, offsetAt: (ms: number) => number): number {
   const before = midnight - offsetAt(midnight - dayMs)
   const after = midnight - offsetAt(midnight + dayMs)
@@ -71,7 +71,7 @@ function startOf(midnight: number, offsetAt: (ms: number) => number): number {
   return [Math.min(before, after), Math.max(before, after)].find(isMidnight) ?? before
 }
 
-/** How far the wall clock of a zone is ahead of UTC, in milliseconds. */
+/** The offset of a zone's wall clock from UTC, in milliseconds. */
 function offsets(timeZone: string): (ms: number) => number {
   const clock = wallClock(timeZone)
   return ms => {

@@ -1,6 +1,6 @@
 /**
  * ISO 8601 durations, as the sandbox clock and the overlap of a rotation take them: `PT15M`, `P30D`, `P1Y2M3DT4H5M6S`, `P2W`,
- * `PT0.5H`. Only the last part may have a fraction, to the millisecond, and not a year or a month, whose length is not fixed.
+ * `PT0.5H`. Only the last part may have a fraction, to the millisecond. Years and months may not, because their length varies.
  */
 
 const fraction = '(?:[.,]\\d{1,9}(?=[A-Z]$))?'
@@ -10,9 +10,9 @@ const form = new RegExp(
 )
 
 /**
- * The instant that lies a duration after another, by the calendar of UTC; a day of a month that is too short is its last day.
+ * Adds a duration to an instant in the calendar of UTC. When a month is too short for the day, the result is its last day.
  *
- * @returns null when the text is no duration or leads out of the years that a date can show
+ * @returns null for an invalid duration, or when the result is outside the years that a date can show
  */
 export function addDuration(from: Date, text: string): Date | null {
   const match = text.length <= 64 ? form.exec(text) : null

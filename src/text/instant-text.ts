@@ -1,4 +1,4 @@
-/** Instants as answers show them. */
+/** Formats instants as answers show them. */
 
 const dayMs = 86_400_000
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
@@ -6,7 +6,7 @@ const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padSt
 let lastDay = Number.NaN
 let lastDayText = ''
 
-/** What `Date.toISOString` gives, several times as quick while the instants are of one day: every order shows two or three. */
+/** Same result as `Date.toISOString`, but several times faster while the instants are of one day. Each order shows two or three. */
 export function instantText(instant: Date): string {
   const ms = instant.getTime()
   const day = Math.floor(ms / dayMs)

@@ -1,21 +1,21 @@
 /**
- * Dates and times as partners write them (contract/campaigns.md, "Create"): ISO 8601, a time needs a zone or `Z`, a date alone is midnight
- * UTC. The zone may be `+02:00`, `+0200` or `+02`.
+ * Dates and times as partners write them (contract/campaigns.md, "Create"): ISO 8601. A time needs a zone or `Z`; a date alone is
+ * midnight UTC. The zone may be `+02:00`, `+0200` or `+02`.
  */
 const form =
   /^((\d{4}-\d\d-\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)?)(Z|([+-](?:[01]\d|2[0-3]))(?::?([0-5]\d))?)?$/i
 
-/** What a text breaks that is none. */
+/** The rule that an invalid text breaks. */
 export const instantRule = { rule: 'instant', params: { from: 1970, to: 9999 } } as const
 
-/** The same for readers of the OpenAPI documents; days that the calendar lacks are refused beyond it. */
+/** The same rule for the OpenAPI documents. Days that the calendar lacks are refused by the code. */
 export const instantPattern =
   '^\\d{4}-\\d{2}-\\d{2}([Tt]\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?([Zz]|[+-]\\d{2}(:?\\d{2})?))?$'
 
 const first = new Date(0)
 const last = new Date('9999-12-31T23:59:59.999Z')
 
-/** @returns null when the text names no instant that the platform can keep */
+/** @returns null when the text is no instant that the platform can store */
 export function readInstant(text: string): Date | null {
   const found = form.exec(text)
   if (!found) return null
@@ -30,7 +30,10 @@ export function readInstant(text: string): Date | null {
 /** True for a text that means a whole day where days are meant. */
 export const isDateAlone = (text: string): boolean => text.length === 'yyyy-mm-dd'.length
 
-/** A day that the calendar has: `Date` takes 30 February for 2 March. Without a `Date`, as files have a million of them. */
+/**
+ * Whether the calendar has this day; `Date` reads 30 February as 2 March. It makes no `Date`, because files have a million of
+ * them.
+ */
 function isDate(text: string): boolean {
   const year = Number(text.slice(0, 4))
   const month = Number(text.slice(5, 7))

@@ -4,11 +4,11 @@ import Type from 'typebox'
 import { type BrokenRule, mustBe } from '../error-rules.ts'
 import { instantPattern, instantRule, isDateAlone, readInstant } from './instant.ts'
 
-/** What is asked of a campaign's period, which is half-open; null: nothing. */
+/** What a query filters by a campaign's half-open period; null: no filter. */
 export type PeriodFilter = {
   startsFrom: Date | null
   endsBy: Date | null
-  /** The period has a moment from `from` on and before `until`. */
+  /** The period overlaps `from` (included) to `until` (excluded). */
   active: { from: Date; until: Date } | null
 }
 
@@ -42,7 +42,7 @@ export function readPeriodFilter(
 ): PeriodFilter {
   const read = (field: keyof typeof given): Span | null => {
     const text = given[field]
-    // What is no text has been told already.
+    // The caller has reported a value that is no text already.
     if (typeof text !== 'string') return null
     const from = readInstant(text)
     if (from === null) faults.push({ field, ...instantRule })
@@ -61,6 +61,6 @@ type Span = { from: Date; until: Date }
 
 const dayMs = 86_400_000
 
-/** Not beyond the last instant that the platform can keep. */
+/** Not after the last instant that the platform can store. */
 const last = Date.parse('9999-12-31T23:59:59.999Z')
 const later = (from: Date, ms: number): Date => new Date(Math.min(from.getTime() + ms, last))

@@ -1,2 +1,2 @@
-/** A caller's own text as a fault may show it: well-formed and without control characters. How long it may be is up to the fault. */
+/** Makes a caller's text safe for an error message: well-formed and without control characters. The caller limits its length. */
 export const shownText = (text: string): string => text.toWellFormed().replace(/\p{C}/gu, '?')

@@ -1,4 +1,4 @@
-/** Spans of time in the queries of lists: from an instant on, and up to another; a date alone means that whole day, UTC. */
+/** Time ranges in the queries of lists. A date alone means that whole day, UTC. */
 
 import Type from 'typebox'
 import { type BrokenRule, broken, mustBe } from '../error-rules.ts'
@@ -26,13 +26,13 @@ export const spanParameters = {
 
 const dayMs = 86_400_000
 
-/** The same under the names that the Partner API has. */
+/** The same with the parameter names of the Partner API. */
 export const fromToParameters = {
   from: instant('Only what happened at or after it; a date alone means midnight UTC'),
   to: instant('Only what happened before it; a date alone means up to the end of that day, UTC'),
 }
 
-/** @throws DomainError 'invalid' for what is no date, and for an end that is not after the start */
+/** @throws DomainError 'invalid' for invalid dates, and for an end that is not after the start */
 export const readSpan = ({ dateFrom, dateTo }: { dateFrom?: string; dateTo?: string }): Span =>
   readBounds(['dateFrom', dateFrom], ['dateTo', dateTo])
 

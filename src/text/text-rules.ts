@@ -4,13 +4,13 @@ import { uuidForm } from './uuid.ts'
 /** A rule for one text. */
 export type TextRule = Rule & { holds(text: string): boolean }
 
-/** What `text` breaks, or undefined. Ill-formed Unicode and NUL break every rule: PostgreSQL keeps neither. */
+/** The rule that `text` breaks, or undefined. Ill-formed Unicode and NUL break every rule, because PostgreSQL cannot store them. */
 export function brokenRule(text: string, of: TextRule): Rule | undefined {
   if (!text.isWellFormed() || text.includes('\0')) return { rule: 'unicode', params: {} }
   return of.holds(text) ? undefined : { rule: of.rule, params: of.params }
 }
 
-/** Key of an entry. It stands in addresses and on command lines, so it never begins with a hyphen or a dot. */
+/** The code of an entry. It appears in URLs and on command lines, so it never begins with a hyphen or a dot. */
 export const code = pattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'code')
 
 export const countryCode = pattern(/^[A-Z]{2}$/, 'upper-case-country')
@@ -21,7 +21,7 @@ export const urlIdent = pattern(/^[A-Za-z0-9._~-]{1,200}$/, 'url-ident')
 export const uuid = pattern(uuidForm, 'uuid')
 export const domain = pattern(/^(?=.{1,253}$)[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}.-]*[\p{L}\p{N}\p{M}])?$/u, 'domain')
 
-/** An IANA name, of the zones that this runtime knows: no database has to know the same ones. */
+/** An IANA name of a time zone that this runtime knows, so that the database needs none. */
 export const timeZone: TextRule = {
   rule: 'time-zone',
   params: {},
@@ -61,7 +61,7 @@ export const webAddress: TextRule = {
   holds: text => text.length <= 2048 && /^https?:\/\/\S+$/i.test(text) && URL.canParse(text),
 }
 
-/** Where a picture is; may be empty. A data URI holds the picture itself: 256 KiB, as for a campaign's banners. */
+/** The address of a picture; may be empty. A data URI holds the picture itself: 256 KiB, as for a campaign's banners. */
 export const picture: TextRule = {
   rule: 'picture',
   params: {},

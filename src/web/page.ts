@@ -5,10 +5,10 @@ import { join } from 'node:path'
 
 export type Page = { statusCode: 200 | 503; html: string; headers: Record<string, string> }
 
-/** Where the build leaves room for the nonce of the one answer (Vite's `html.cspNonce`). */
+/** The placeholder that the build writes for the nonce of each answer (Vite's `html.cspNonce`). */
 const noncePlaceholder = '__CSP_NONCE__'
 
-/** Everything from the platform itself; styles also from the page's own script, which proves itself by the nonce. */
+/** Everything must come from the platform itself. Inline styles are allowed with the nonce. */
 const policyWith = (styles: string): string =>
   [
     `default-src 'self'`,
@@ -31,9 +31,9 @@ export const safetyHeaders: Record<string, string> = {
 }
 
 /**
- * The page with a nonce of its own: never to be shown again without asking, and never twice.
+ * Reads the page and gives it a nonce. Browsers must not reuse a stored copy without asking, so no nonce is used twice.
  *
- * @param folder what `npm run build` has made; without it the page says so
+ * @param folder output of `npm run build`; when it is missing, the page says so
  */
 export async function readPage(folder: string): Promise<Page> {
   const html = await readFile(join(folder, 'index.html'), 'utf8').catch(() => null)

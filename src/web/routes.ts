@@ -1,4 +1,4 @@
-/** The portal as the browser loads it, below `/app/`: the files that `npm run build` has made, and one page for every inner address. */
+/** Serves the portal below `/app/`: the files that `npm run build` made, and the same page for every other address. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
@@ -6,18 +6,18 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { readPage, safetyHeaders } from './page.ts'
 
 export type PortalFilesDeps = {
-  /** What `npm run build` has made; it may come or change while the platform runs. */
+  /** Output of `npm run build`; it may appear or change while the platform runs. */
   folder: string
 }
 
-/** Names with a hash of their content: another content gets another name. */
+/** File names here contain a hash of the content, so the content of a name never changes. */
 const hashed = 'assets/'
-/** What asks for such a name wants no page. */
+/** A request for such a name expects a file, not the page. */
 const fileName = /\.(?:css|gif|html?|ico|jpe?g|js|json|map|mjs|png|svg|txt|webmanifest|webp|woff2?|xml)$/i
 const plainPath = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/
 
 export const portalFileRoutes: FastifyPluginAsync<PortalFilesDeps> = async (app, { folder }) => {
-  // Sends the `.br` or `.gz` that lies beside a file, to whoever takes it.
+  // Sends the `.br` or `.gz` beside a file to clients that accept it.
   await app.register(fastifyStatic, { serve: false, preCompressed: true, dotfiles: 'ignore', index: false })
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(safetyHeaders)

@@ -1,36 +1,35 @@
 /**
- * Work that takes much of something takes turns: so little at a time that everybody shares the processor, the memory and the
- * connections. No partner can take all of it, and the others wait for a bounded time. Who waits is served in turns too: first those
- * whose group was served longest ago.
+ * Concurrency limits for work that needs much processor time, memory or connections. No partner can take all of it, and waiting
+ * is bounded. Waiting callers are served round robin: the group that was served longest ago comes first.
  */
 import { DomainError } from '../errors.ts'
 
 export type TurnLimits = {
   atOnce: number
-  /** Of these, for one partner. */
+  /** How many of these one partner may run. */
   perPartner: number
   waiting: number
   waitMs: number
 }
 
-/** What is told to those who get no turn, and as what. */
+/** The error for callers that are refused. */
 export type TurnRefusal = { code: 'unavailable' | 'too-many'; text: string; retryAfterSeconds?: number }
 
 export type Turns = {
   /**
-   * Waits for a turn.
+   * Waits for a free place.
    *
-   * @param who the partner, or the groups to which the caller belongs, the widest first: each group gets its share
-   * @param left aborts when the caller does not wait any more
-   * @returns ends it
-   * @throws DomainError as the refusal says when too many wait, none came in time, or the caller left
+   * @param who the partner, or the groups of the caller from the widest to the narrowest: each group gets its share
+   * @param left aborts when the caller stops waiting
+   * @returns frees the place
+   * @throws DomainError as the refusal says when too many wait, the wait was too long, or the caller left
    */
   take(who: string | readonly string[], left: AbortSignal): Promise<() => void>
 }
 
 type Waiter = { groups: readonly string[]; start(): void; giveUp(text: string): void }
 
-/** What takes turns; a closed list, as a metric has one series for each. */
+/** What is limited. The list is closed, because a metric has one series for each. */
 export const turnKinds = [
   'reads',
   'costly-reads',
@@ -44,20 +43,20 @@ export const turnKinds = [
 ] as const
 export type TurnKind = (typeof turnKinds)[number]
 
-/** Of all turns in this process. */
+/** For all limits of this process. */
 const waitingNow = new Map<TurnKind, number>(turnKinds.map(kind => [kind, 0]))
 
-/** How many wait for their turn at this moment, by what they wait for. */
+/** How many callers wait at this moment, by kind. */
 export const countWaitingTurns = (): ReadonlyMap<TurnKind, number> => waitingNow
 
-/** @param busy a text is told as 'unavailable' */
+/** @param busy the refusal; a text is answered as 'unavailable' */
 export function createTurns(limits: TurnLimits, busy: string | TurnRefusal, kind: TurnKind = 'others'): Turns {
   const refusal: TurnRefusal = typeof busy === 'string' ? { code: 'unavailable', text: busy } : busy
   const refuse = (text: string) =>
     new DomainError(refusal.code, text, { retryAfterSeconds: refusal.retryAfterSeconds ?? 10 })
   const running: string[] = []
   const waiters = new Set<Waiter>()
-  /** When each group was served last, for as long as anybody runs or waits. */
+  /** When each group was served last; kept while anybody of it runs or waits. */
   const servedAt = new Map<string, number>()
   let served = 0
 
@@ -84,7 +83,10 @@ export function createTurns(limits: TurnLimits, busy: string | TurnRefusal, kind
       if (isFree(waiter.groups) && (!next || isServedBefore(waiter.groups, next.groups, servedAt))) next = waiter
     return next
   }
-  /** In a full queue the group with the most waiters makes room, unless the newcomer is of it. @returns whether there is room */
+  /**
+   * When the queue is full, the group with the most waiters loses one, unless the newcomer belongs to it. @returns whether there
+   * is room
+   */
   const makeRoom = (groups: readonly string[]): boolean => {
     if (waiters.size < limits.waiting) return true
     const byGroup = Map.groupBy(waiters, waiter => waiter.groups[0])

@@ -1,6 +1,6 @@
 /**
- * Work that would keep this thread busy for too long is done in a thread of its own. Its result comes in pieces: taking in a large one
- * at once would keep this thread busy all the same.
+ * Runs work that would block this thread for too long in a worker thread. Its result comes in pieces, because receiving a large
+ * one at once would block this thread as well.
  */
 import { once } from 'node:events'
 import { parentPort, type Transferable, Worker } from 'node:worker_threads'
@@ -8,10 +8,11 @@ import { parentPort, type Transferable, Worker } from 'node:worker_threads'
 type Message<Piece> = { piece: Piece; isLast: boolean }
 
 /**
- * Runs a file as a thread and gives its pieces as they are taken. The thread ends with the last piece, or when no more are taken.
+ * Runs a file as a worker thread and yields its pieces as the caller takes them. The thread ends with the last piece, or when the
+ * caller stops.
  *
- * @param data what it finds as `workerData`
- * @param handedOver memory of `data` that it takes over instead of a copy
+ * @param data the thread's `workerData`
+ * @param handedOver memory of `data` that is transferred instead of copied
  * @throws what the thread throws
  */
 export async function* piecesOfThread<Piece>(
@@ -37,9 +38,9 @@ export async function* piecesOfThread<Piece>(
 }
 
 /**
- * Within a thread: gives the pieces, at least one, each when the one before was taken.
+ * Inside a worker thread: sends the pieces, at least one, each when the one before was taken.
  *
- * @param handedOver memory of the first piece that is handed over instead of a copy
+ * @param handedOver memory of the first piece that is transferred instead of copied
  */
 export async function givePieces(pieces: readonly unknown[], handedOver: readonly Transferable[] = []): Promise<void> {
   for (const [index, piece] of pieces.entries()) {

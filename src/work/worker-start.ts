@@ -1,7 +1,7 @@
-/** Where each thread of `piecesOfThread` begins. */
+/** The entry file of each thread of `piecesOfThread`. */
 import { setPriority } from 'node:os'
 import { workerData } from 'node:worker_threads'
 
-// Requests go first. Linux takes 0 for the calling thread; elsewhere it would be the whole process.
+// Requests have priority over this thread. On Linux, 0 means the calling thread; elsewhere it would mean the whole process.
 if (process.platform === 'linux') setPriority(0, 19)
 await import(workerData.file)
