@@ -135,7 +135,8 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
       },
     },
     async (request, reply) => {
-      const file = await openFile(deps, { caller: partnerOf(request), ...request.params })
+      const asked = { caller: partnerOf(request), ...request.params }
+      const file = await openFile(deps, asked, () => deps.costlyReads.begin(request, reply))
       reply.headers(downloadHeaders(file.fileName)).header('content-length', file.sizeBytes)
       return reply.send(Readable.from(file.bytes, { objectMode: false }))
     },

@@ -62,10 +62,16 @@ async function requirePart(database: Queryable, asked: AskedPart): Promise<void>
   await requireParty(database, asked)
 }
 
-/** A report's file, with its bytes in pieces. @throws DomainError 'not-found', also for another bank's report; 'forbidden' */
+/**
+ * A report's file, with its bytes in pieces.
+ *
+ * @param begin says where the bytes are read, once this partner may
+ * @throws DomainError 'not-found', also for another bank's report; 'forbidden'
+ */
 export async function openFile(
   { database }: Deps,
   { caller, reportId }: { caller: Partner; reportId: string },
+  begin: () => Promise<Queryable>,
 ): Promise<StoredFile & { bytes: AsyncGenerator<Buffer> }> {
   const file = await findFile(database, reportId)
   if (!file || (caller.type === 'bank' && file.bankId !== caller.bankId))
@@ -73,5 +79,5 @@ export async function openFile(
   if (caller.type === 'retailer') requireOwn(file, caller)
   if (file.isRemoved)
     throw new DomainError('not-found', 'The file was removed: its campaign ended longer ago than files are kept')
-  return { ...file, bytes: readFile(database, reportId) }
+  return { ...file, bytes: readFile(await begin(), reportId) }
 }
