@@ -1,6 +1,6 @@
 /**
- * The only place that knows status codes of errors and the bodies of the APIs: the cashback API's, the eSIM API's, and
- * the token endpoint's `{text}`.
+ * The only place that knows the status codes and bodies of errors: those of the cashback API, of the eSIM API, and the token
+ * endpoint's `{text}`.
  */
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
@@ -13,7 +13,7 @@ import { UnsupportedError } from './input/message-rules.ts'
 import { schemaRules } from './input/validation.ts'
 import { SlowUploadError } from './upload/upload.ts'
 
-/** The status of each code. Does not compile when a code has none. */
+/** The status of each error code. The compiler reports a code without one. */
 const statusOf: Record<ErrorCode, number> = {
   invalid: 400,
   'campaign-state': 400,
@@ -46,7 +46,7 @@ const statusOf: Record<ErrorCode, number> = {
   'off-sale': 503,
 }
 
-/** The code of an error that only its status is known of. Other statuses carry no code. */
+/** The code of an error that has only a status. Other statuses have no code. */
 const codeOfStatus: Record<number, ErrorCode> = {
   400: 'invalid',
   401: 'unauthenticated',
@@ -61,12 +61,12 @@ const codeOfStatus: Record<number, ErrorCode> = {
   503: 'unavailable',
 }
 
-/** Tells programs why a request failed, where the contract fixes the error body. */
+/** Carries the error code for programs, where the contract fixes the body. */
 export const errorCodeHeader = 'perkline-error-code'
 
-/** The broken rules for the portal's forms, where the contract fixes the error body: a JSON list in ASCII. */
+/** Carries the broken rules for the portal's forms, where the contract fixes the body: a JSON list in ASCII. */
 export const errorRulesHeader = 'perkline-error-rules'
-/** Of the 16 KiB that browsers and proxies take in headers. */
+/** Browsers and proxies accept 16 KiB of headers; this is our part. */
 const mostRulesBytes = 4094
 
 const message = Type.Union([Type.String(), Type.Array(Type.String())], {
@@ -190,7 +190,7 @@ const prefixes: readonly [prefix: string, api: Api][] = [
   ['/admin', 'operator'],
 ]
 
-/** Which API's error body a path gets; also paths that no route knows. */
+/** The API whose error body a path gets; unknown paths, too. */
 export function apiOf(requested: string): Api {
   const path = requested.includes('%') ? decoded(requested) : requested
   const [, api = 'cashback'] =
@@ -206,13 +206,13 @@ function decoded(path: string): string {
   }
 }
 
-/** Whether the error bodies of an API have the code in them; the others tell it in a header. */
+/** Whether the API's error bodies contain the code; otherwise a header carries it. */
 export const carriesCode = (api: Api): boolean => api === 'portal' || api === 'operator' || api === 'partner'
 
-/** The path as requested, without the query: that may hold what belongs in no log and no answer. */
+/** The requested path without the query, which may hold what must not be in logs and answers. */
 export function pathOf(request: FastifyRequest): string {
   const target = request.raw.url?.split('?', 1)[0] ?? '/'
-  // A proxy may send the whole address (RFC 9112, 3.2.2).
+  // A proxy may send the complete address (RFC 9112, 3.2.2).
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/]*/i, '')
 }
 
@@ -225,7 +225,7 @@ export type Failure = {
   facts?: DomainError['facts']
 }
 
-/** Answers with an error in the body of the API that the path belongs to, with its code in the body or in a header. */
+/** Answers with an error in the body of the path's API. The code is in the body or in a header. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, failure: Failure): FastifyReply {
   const { statusCode, details, rules = [], code = codeOfStatus[statusCode] } = failure
   const error = STATUS_CODES[statusCode] ?? 'Error'
@@ -260,30 +260,30 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, failure:
   }
 }
 
-/** Answers every fault of a request, of the domain, of the form, of the protocol or of ours. */
+/** Answers every error of a request: of the domain, of validation, of the protocol, and unexpected ones. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { retryAfterSeconds, ...failure } = readError(error, request)
   const { statusCode } = failure
   if (statusCode === 500) request.log.error({ err: error }, 'unexpected error')
-  // A connection that is lost and a disk that is full look the same to the caller, and not to the operator.
+  // Log the cause: a lost connection and a full disk look the same to the caller, but not to the operator.
   if (statusCode === 503 && (error as Error).cause !== undefined) request.log.warn({ err: error }, 'unavailable')
   if (statusCode === 401)
     reply.header('www-authenticate', error instanceof InvalidTokenError ? 'Bearer error="invalid_token"' : 'Bearer')
-  // The framework ends the connection after a body that it refuses, and who is still sending that would never see the answer. It is
-  // read for a while instead (`late-body.ts`).
+  // Fastify closes the connection after a body that it refuses, and a client that is still sending would never see the answer.
+  // Instead we drain the body for a while (`late-body.ts`).
   reply.removeHeader('connection')
-  // Nobody knows how long the body of such a request is.
+  // The length of such a body is unknown.
   if (error instanceof UnsupportedError) reply.header('connection', 'close')
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   sendError(request, reply, failure)
 }
 
-/** A body in a content coding (RFC 9110, 8.4): none is read here. */
+/** A body with a content coding (RFC 9110, 8.4). We accept none. */
 export class EncodedBodyError extends Error {
   readonly statusCode = 415
 }
 
-/** The first of the rules, as JSON that a header can hold. */
+/** The first rules, as JSON that fits in a header. */
 function rulesHeader(rules: readonly BrokenRule[]): string {
   const told = rules.map(rule => JSON.stringify(rule).replace(/[^\x20-\x7e]/g, escaped))
   while (told.join().length > mostRulesBytes) told.pop()
@@ -292,7 +292,7 @@ function rulesHeader(rules: readonly BrokenRule[]): string {
 
 const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** The status that an error is answered with. */
+/** The status with which an error is answered. */
 export const statusOfError = (error: unknown, request: FastifyRequest): number => readError(error, request).statusCode
 
 type ReadError = Failure & { retryAfterSeconds?: number | undefined }

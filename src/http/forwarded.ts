@@ -1,16 +1,16 @@
-/** Tells the operator of a proxy that the settings do not name: behind it all callers look like one address. */
+/** Warns the operator of a proxy that the settings do not name: all clients behind it look like one address. */
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from '../log.ts'
 
-/** Any caller can send the header: what strangers make us log and keep is bounded. */
+/** Any client can send the header, so what we log and remember is bounded. */
 const mostSenders = 20
 
-/** Logs each sender of an `X-Forwarded-For` that is not trusted, once for each address and process. */
+/** Logs each untrusted sender of `X-Forwarded-For` once per address and process. */
 export function warnOfUntrustedProxies(app: FastifyInstance, logger: Logger): void {
   const told = new Set<string>()
   app.addHook('onRequest', (request, _reply, done) => {
     const sender = request.raw.socket.remoteAddress
-    // Fastify lists what a trusted sender has forwarded behind the sender itself.
+    // For a trusted sender, Fastify lists the forwarded addresses after the sender's own.
     const isUntrusted = (request.ips?.length ?? 1) === 1
     if (request.headers['x-forwarded-for'] && isUntrusted && sender && !told.has(sender) && told.size < mostSenders) {
       told.add(sender)

@@ -1,6 +1,6 @@
 /**
- * The header `Idempotency-Key` (contract/http.md, "Repeated requests"). A route takes it with `config: { idempotent: true }` and answers with
- * `answerOnce`, or `answerUploadOnce` where the body is a file; what else belongs to it happens here.
+ * The header `Idempotency-Key` (contract/http.md, "Repeated requests"). A route enables it with `config: { idempotent: true }`
+ * and answers with `answerOnce`, or with `answerUploadOnce` when the body is a file. This module does the rest.
  */
 import { createHash, type Hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -14,16 +14,16 @@ import type { FileForm } from './upload/file-form.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The operation takes an Idempotency-Key. */
+    /** The operation accepts an Idempotency-Key. */
     idempotent?: boolean
   }
   interface FastifyRequest {
-    /** null: without a key, or the operation takes none. */
+    /** null: the request has no key, or the operation accepts none. */
     keyed: Keyed | null
   }
 }
 
-/** @property content of the body that has arrived so far */
+/** @property content hash of the body that has arrived so far */
 type Keyed = { answers: Answers; scope: Scope; content: Hash; fingerprint: Buffer | null; kept: Answer | null }
 
 /** For the `config` of a route. */
@@ -54,7 +54,7 @@ export const keyErrors = {
 
 const keyForm = /^[\x21-\x7e]{1,255}$/
 
-/** @returns the key; null for what is none */
+/** @returns the key; null for an invalid one */
 export function readKey(header: string): string | null {
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header)?.[1]
   if (quoted === undefined && header.startsWith('"')) return null
@@ -62,10 +62,10 @@ export function readKey(header: string): string | null {
   return keyForm.test(key) ? key : null
 }
 
-/** Reads keys before bodies, and gives kept answers before the form of a request is looked at. */
+/** Reads keys before bodies, and sends stored answers before validation. */
 export function takeKeys(app: FastifyInstance, answers: Answers): void {
   app.decorateRequest('keyed', null)
-  // Later than onRequest: who is calling, and whether it may, comes first.
+  // Later than onRequest, because authentication and permissions come first.
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const header = request.headers[keyHeader]
     if (!request.routeOptions.config.idempotent || header === undefined || request.caller === null) return done()
@@ -77,28 +77,28 @@ export function takeKeys(app: FastifyInstance, answers: Answers): void {
     request.keyed = { answers, scope, content: createHash('sha256'), fingerprint: null, kept: null }
     done()
   })
-  // Nearly all requests have no key: they do not wait for a promise.
+  // Nearly all requests have no key and need not wait for a promise.
   app.addHook('preValidation', (request, reply, done) =>
     request.keyed === null ? done() : answerKept(request, reply, request.keyed),
   )
 }
 
 async function answerKept(request: FastifyRequest, reply: FastifyReply, keyed: Keyed): Promise<unknown> {
-  // A trial of an upload keeps nothing, and its key is not looked at.
+  // A dry run of an upload stores nothing, so its key is ignored.
   if (request.routeOptions.config.longUpload)
     return isTrial(request) ? undefined : keyed.answers.requireIdle(keyed.scope)
-  // A body that is absent went through no parser.
+  // No parser runs for an absent body.
   if (keyed.fingerprint === null) await findKeptAnswer(request)
   if (keyed.kept) return sendOutcome(reply, { answer: keyed.kept, isReplayed: true })
 }
 
-/** To be told of each piece of a body as it arrives. */
+/** Must be called with each piece of a body as it arrives. */
 export function noteBody(request: FastifyRequest, piece: Buffer): void {
   request.keyed?.content.update(piece)
 }
 
 /**
- * Looks for the answer of an earlier request once the body has arrived.
+ * Looks for the answer to an earlier request once the body has arrived.
  *
  * @returns true when there is one, and the body need not be parsed
  * @throws DomainError 'request-in-progress', 'key-reused'
@@ -113,13 +113,13 @@ export async function findKeptAnswer(request: FastifyRequest): Promise<boolean> 
 
 const isTrial = ({ query }: FastifyRequest): boolean => String((query as { dryRun?: unknown }).dryRun) === 'true'
 
-/** The operation, under the path's template. */
+/** The operation is identified by its path template. */
 function scopeOf(request: FastifyRequest, caller: Caller, key: string): Scope {
   const { type: accountType, id: accountId } = accountOf(caller)
   return { accountType, accountId, operation: `${request.method} ${request.routeOptions.url}`, key }
 }
 
-/** @param content of the body, as a text of its own for every other one */
+/** @param content identifies the body: different bodies have different texts */
 function fingerprintOf(request: FastifyRequest, content: string): Buffer {
   return createHash('sha256')
     .update(JSON.stringify([request.method, request.raw.url, content]))
@@ -127,10 +127,10 @@ function fingerprintOf(request: FastifyRequest, content: string): Buffer {
 }
 
 /**
- * Answers with what `work` gives, and with the first answer where the request has a key that was used before.
+ * Answers with the result of `work`, or with the first answer when the key was used before.
  *
  * @param status of a success
- * @param work is given the dependencies with a database whose work belongs to the transaction that keeps the answer
+ * @param work gets dependencies whose database belongs to the transaction that stores the answer
  */
 export async function answerOnce<Deps extends { database: Database }>(
   request: FastifyRequest,
@@ -147,9 +147,9 @@ export async function answerOnce<Deps extends { database: Database }>(
 type OpenForm = () => Promise<FileForm>
 
 /**
- * The same for a form with a file.
+ * Like `answerOnce`, for a form with a file.
  *
- * @param upload.openForm opens the form; `work` is to use the one that it is given
+ * @param upload.openForm opens the form; `work` must use the one that it gets
  * @param upload.left aborts when the client closes the connection
  */
 export async function answerUploadOnce<Deps extends { database: Database }>(
@@ -192,7 +192,7 @@ async function* hashing(bytes: AsyncIterable<Buffer>, hash: Hash): AsyncGenerato
   }
 }
 
-/** As it is sent and kept. */
+/** The answer as it is sent and stored. */
 function answerOf(reply: FastifyReply, status: number, view: object): Answer {
   const body = Buffer.from(reply.code(status).serialize(view) as string)
   return { status, body, location: reply.getHeader('location')?.toString() ?? null }

@@ -1,4 +1,4 @@
-/** Lists that are shown page by page, as the merchant's list of campaigns is (contract/campaigns.md, "Merchant list"). */
+/** Lists with pages, like the merchant's list of campaigns (contract/campaigns.md, "Merchant list"). */
 
 import Type, { type TSchema } from 'typebox'
 import { mustBe } from '../error-rules.ts'
@@ -16,7 +16,7 @@ export const pagingParameters = {
   pageSize: Type.Integer({ minimum: 1, maximum: mostOnAPage, default: 20, description: 'Items on a page' }),
 }
 
-/** Also by which a list of any length is read whole, whatever is added meanwhile. */
+/** With `after`, a client can read a list of any length completely, even while it grows. */
 export const listingParameters = {
   ...pagingParameters,
   after: Type.Optional(
@@ -31,10 +31,10 @@ export const listingParameters = {
   ),
 }
 
-/** Campaigns that one page of a list looks at, filters and puts in order. */
+/** The maximum number of items that one page of a list reads, filters and sorts. */
 export const maxLookedAt = 10_000
 
-/** @property after where the page before ended */
+/** @property after the last item of the previous page */
 export type Page = { page: number; pageSize: number; after?: string }
 
 export const Pagination = Type.Object(
@@ -49,7 +49,7 @@ export const Pagination = Type.Object(
   { title: 'Pagination' },
 )
 
-/** Of lists that may be longer than what is looked at. */
+/** For lists that may be longer than what one page looks at. */
 export const ListingPagination = Type.Object(
   {
     ...Pagination.properties,
@@ -65,10 +65,10 @@ export const ListingPagination = Type.Object(
   { title: 'ListingPagination' },
 )
 
-/** One page of such items. */
+/** A page of such items. */
 export const pageOf = <Item extends TSchema>(item: Item, description: string) => pageWith(Pagination, item, description)
 
-/** One page of a list that may be longer than what is looked at. */
+/** A page of a list that may be longer than what one page looks at. */
 export const listingOf = <Item extends TSchema>(item: Item, description: string) =>
   pageWith(ListingPagination, item, description)
 
@@ -92,10 +92,10 @@ export function pageView<View>(data: View[], { page, pageSize }: Page, totalItem
 }
 
 /**
- * One page of a list that may be longer than what is looked at.
+ * A page of a list that may be longer than what one page looks at.
  *
- * @param found.isComplete false: there are more than those that were looked at
- * @param found.hasMore there are more than this page shows
+ * @param found.isComplete false: there are more items than were looked at
+ * @param found.hasMore there are more items after this page
  */
 export function listingView<View>(
   data: View[],

@@ -1,8 +1,8 @@
-/** `GET /`: where somebody who opens the bare address finds everything else. */
+/** `GET /`: links to everything that this address offers. */
 import type { FastifyInstance } from 'fastify'
 import type { Service } from '../config.ts'
 
-/** @param runs which services this address has */
+/** @param runs says which services this address runs */
 export function registerRoot(app: FastifyInstance, runs: (service: Service) => boolean): void {
   const documentation = {
     ...((runs('auth') || runs('cashback') || runs('portal')) && { campaigns: '/swagger' }),

@@ -1,4 +1,4 @@
-/** Pieces of schemas that all APIs share; from schemas come validation, types, answers and the OpenAPI documents. */
+/** Schema parts that all APIs share. Validation, types, answers and the OpenAPI documents all come from schemas. */
 import Type from 'typebox'
 import { CashbackError } from './errors.ts'
 import { errorAnswers } from './openapi/operations.ts'
@@ -6,7 +6,7 @@ import { errorAnswers } from './openapi/operations.ts'
 export const closed = { additionalProperties: false }
 export const secured = [{ bearerToken: [] }]
 
-/** Ids of the sample directory, so that examples can be tried. */
+/** Ids of the sample directory, so that readers can try the examples. */
 const sampleIds: readonly [of: RegExp, id: string][] = [
   [/payment system/i, '5b0c3c1e-0d0a-4c5e-8f56-2f6b1a1d0001'],
   [/bank/i, '6f1d0c52-7a3e-4b8c-9d21-0a5be7c4f101'],
@@ -36,5 +36,5 @@ const common = {
   503: 'The platform is away for a moment; try again after `Retry-After` seconds',
 }
 
-/** Error answers of an operation: those that all share, and its own with the cause in words. */
+/** The error answers of an operation: the common ones, and its own with their causes. */
 export const cashbackErrors = (causes: Record<number, string>) => errorAnswers(CashbackError, { ...common, ...causes })

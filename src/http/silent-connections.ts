@@ -1,21 +1,21 @@
 /**
- * Connections that hold a descriptor and do nothing. Clients open some in advance, and these may wait as long as between two requests;
- * but nobody keeps the others out with many of them. A client that takes no answer is not waited for either.
+ * Ends connections that hold a descriptor and do nothing. Clients may open some in advance and keep them as long as between two
+ * requests, but many of them must not keep other clients out. A client that does not read its answer is cut off, too.
  */
 import { readFileSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
 import type { Server, Socket } from 'node:net'
 
-/** As long as a connection is kept between two requests. */
+/** How long a connection stays open between two requests. */
 export const keptMs = 65_000
-/** A client that has taken nothing of an answer for so long has gone, or holds the connection for its own sake. */
+/** A client that has read nothing of an answer for this long has gone, or only holds the connection. */
 const stalledMs = 30_000
 const lookEveryMs = 5_000
 
-/** @returns ends what is silent, when the server stops: nothing has been asked there */
+/** @returns a function that ends silent connections when the server stops: they have no request */
 export function endSilentConnections(server: Server): () => void {
   const most = Math.min(4_096, Math.floor(descriptorLimit() / 4))
-  /** With the time since when; the oldest first. */
+  /** When each became silent; the oldest first. */
   const silent = new Map<Socket, number>()
   const hasSpoken = (socket: Socket): boolean => socket.bytesRead > 0
 
@@ -47,15 +47,15 @@ export function endSilentConnections(server: Server): () => void {
   }
 }
 
-/** Ends connections whose clients take nothing of their answer, and those that Node.js has kept for the next request long enough. */
+/** Ends connections whose clients do not read their answer, and idle ones that Node.js has kept long enough. */
 export function endStalledConnections(server: HttpServer): void {
   server.setTimeout(stalledMs, socket => {
-    // Between two requests Node.js sets another time; a request that is still being worked on has nothing to be taken.
+    // Between two requests Node.js sets another timeout. While a request is being processed there is nothing to read yet.
     if (socket.timeout !== stalledMs || socket.writableLength > 0) socket.destroy()
   })
 }
 
-/** How many descriptors this process may have, as Linux tells it; elsewhere the usual few. */
+/** The limit of file descriptors of this process on Linux; elsewhere the usual small one. */
 function descriptorLimit(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8')

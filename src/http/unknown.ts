@@ -1,19 +1,19 @@
-/** Requests that no route takes: 404 for an unknown path, 405 with `Allow` for a known path with another method. */
+/** Answers requests without a route: 404 for an unknown path, 405 with `Allow` for a known path with another method. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import findMyWay, { type HTTPMethod } from 'find-my-way'
 import { pathOf, sendError } from './errors.ts'
 
-/** A path such as `/retailers/`, where the router takes the empty rest for an id. */
+/** A path such as `/retailers/`, where the router accepts the empty rest as an id. */
 const lacksParameter = (params: object): boolean =>
   Object.entries(params ?? {}).some(([name, value]) => value === '' && name !== '*')
 
-/** To be called before any route is registered, of each of which it takes note, and after what holds for every answer. */
+/** Call it before any route is registered, because it records each of them, and after the hooks of all answers. */
 export function answerUnknown(app: FastifyInstance, maxParamLength: number): void {
   const methods = new Set<HTTPMethods>()
   const routes = findMyWay({ ignoreTrailingSlash: false, maxParamLength })
-  /** The methods of each path without a parameter: what they lack is not for a route with a parameter at the same place. */
+  /** The methods of each path without a parameter. A route with a parameter must not answer other methods of that path. */
   const literal = new Map<string, Set<HTTPMethods>>()
-  /** Routes with a parameter that would take such a path. */
+  /** Routes with a parameter that also match such a path. */
   const overlapping = new Set<string>()
 
   app.addHook('onRoute', ({ method, url }) => {
@@ -42,7 +42,7 @@ export function answerUnknown(app: FastifyInstance, maxParamLength: number): voi
   }
   const answer = (request: FastifyRequest, reply: FastifyReply) => {
     const allowed = allowedAt(pathOf(request))
-    // A route that takes the method and still finds nothing serves files.
+    // A route that has the method but finds nothing serves files.
     if (allowed.length === 0 || allowed.includes(request.method as HTTPMethods))
       return sendError(request, reply, { statusCode: 404, details: 'There is nothing at this path' })
     reply.header('allow', allowed.join(', '))
@@ -50,7 +50,7 @@ export function answerUnknown(app: FastifyInstance, maxParamLength: number): voi
     return sendError(request, reply, { statusCode: 405, details })
   }
   app.setNotFoundHandler(answer)
-  // At once, as the body of a request that nobody takes is of no interest.
+  // Answer at once, because the body is not needed.
   app.addHook('onRequest', (request, reply, done) => {
     const { url = '' } = request.routeOptions
     if (

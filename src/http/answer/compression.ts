@@ -1,8 +1,8 @@
-/** Compresses long texts on their way out. Streams and small answers go as they are. */
+/** Compresses long texts before they are sent. Streams and small answers are sent as they are. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { chooseEncoding, encodeBytes } from './content-encoding.ts'
 
-/** Below it the work costs more than it saves. */
+/** Compressing smaller answers costs more than it saves. */
 const worthwhileBytes = 16 * 1024
 const texts = /^(?:application\/json|text\/)/
 

@@ -1,9 +1,12 @@
-/** Compression of long answers (RFC 9110, 12.5.3): at low levels, as more costs the processor more than it saves the network. */
+/**
+ * Compresses long answers (RFC 9110, 12.5.3) at low levels, because higher ones cost more processor time than they save on the
+ * network.
+ */
 import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 
-/** In the order that we prefer. */
+/** In the order of our preference. */
 const codings = ['zstd', 'gzip', 'br'] as const
 export type Encoding = (typeof codings)[number] | 'identity'
 
@@ -30,14 +33,14 @@ const compress = {
 }
 
 /**
- * Which coding a client gets: of those that it takes the one it prefers, else the one that we do.
+ * Chooses the coding that the client prefers; between equal ones, the one that we prefer.
  *
- * @param header `Accept-Encoding`; what cannot be read in it is passed over
+ * @param header `Accept-Encoding`; unreadable parts are ignored
  */
 export function chooseEncoding(header: string | undefined): Encoding {
   const weights = new Map((header ?? '').split(',').map(readCoding))
   const weightOf = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0
-  // Without a word about it, no coding is taken, and less liked than any that is named.
+  // If the header does not name `identity`, it is accepted, but any named coding is preferred.
   const identity = weights.get('identity') ?? 0
   const best = codings.reduce((one, other) => (weightOf(other) > weightOf(one) ? other : one))
   return weightOf(best) > 0 && weightOf(best) >= identity ? best : 'identity'
@@ -49,10 +52,10 @@ function readCoding(item: string): [string, number] {
   return [name === 'x-gzip' ? 'gzip' : name, Math.min(Number(weight), 1)]
 }
 
-/** A whole answer in this coding. */
+/** Compresses a whole answer. */
 export async function encodeBytes(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
   return encoding === 'identity' ? bytes : compress[encoding](bytes)
 }
 
-/** What compresses everything that is written to it, each piece at once. */
+/** A stream that compresses what is written to it, and passes each piece on at once. */
 export const createEncoder = (encoding: Exclude<Encoding, 'identity'>): Transform => encoders[encoding]()

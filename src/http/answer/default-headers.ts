@@ -1,10 +1,13 @@
-/** Headers of every answer (contract/security.md, "Transport, headers and files"); a route that may be kept says so itself. */
+/**
+ * Headers of every answer (contract/security.md, "Transport, headers and files"). A route whose answers may be cached overrides
+ * them.
+ */
 import type { FastifyInstance } from 'fastify'
 
 const usual = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 const yearSeconds = 31_536_000
 
-/** @param publicUrl the platform's address: with https, browsers never ask for it without */
+/** @param publicUrl the platform's address; with https, browsers are told never to use http */
 export function defaultHeaders(publicUrl: string): Record<string, string> {
   const isSecure = new URL(publicUrl).protocol === 'https:'
   return isSecure ? { ...usual, 'strict-transport-security': `max-age=${yearSeconds}` } : usual

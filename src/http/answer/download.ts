@@ -1,4 +1,4 @@
-/** Files that people save: their name in every alphabet (RFC 6266), and nothing that a browser may take for a page of ours. */
+/** Headers for files that people save. The name may be in any alphabet (RFC 6266), and browsers never show the file as our page. */
 export function downloadHeaders(fileName: string): Record<string, string> {
   const ascii = fileName.replace(/[^\x20-\x7e]|["\\%]/g, '_')
   const encoded = encodeURIComponent(fileName).replace(

@@ -1,4 +1,4 @@
-/** What callers say with entity tags of the version that they know (RFC 9110, 8.8.3, 13.1.1 and 13.1.2). */
+/** Reads the entity tags with which clients name the version that they know (RFC 9110, 8.8.3, 13.1.1 and 13.1.2). */
 
 const weak = /^W\//
 
@@ -12,11 +12,11 @@ export function isKnown(header: string | undefined, tag: string): boolean {
 }
 
 /**
- * Whether a change may go on that was made from what `header` names.
+ * Whether a change may go on, given the version that the client has seen.
  *
- * @param header `If-Match`: `*`, or a list of entity tags; they are compared strongly, so that a weak one never matches. Undefined:
- *   whichever version there is
- * @param tag the strong entity tag of the present version
+ * @param header `If-Match`: `*`, or a list of entity tags, compared strongly, so that a weak one never matches; undefined: any
+ *   version
+ * @param tag the strong entity tag of the current version
  */
 export function matches(header: string | undefined, tag: string): boolean {
   return header === undefined || isAny(header) || tagsOf(header).includes(tag)
@@ -25,8 +25,8 @@ export function matches(header: string | undefined, tag: string): boolean {
 const isAny = (header: string): boolean => header.trim() === '*'
 
 const oneTag = /(?:W\/)?"[^"]*"/g
-/** Tags with commas between; a comma may stand inside of a tag, too. */
+/** Tags separated by commas. A tag may contain a comma. */
 const listOfTags = /^[\s,]*(?:W\/)?"[^"]*"(?:\s*,[\s,]*(?:W\/)?"[^"]*")*[\s,]*$/
 
-/** None of a header that is no list of tags. */
+/** A header that is no list of tags has none. */
 const tagsOf = (header: string): readonly string[] => (listOfTags.test(header) ? header.match(oneTag) : null) ?? []

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-/** Aborts when the client has gone, or has its answer. */
+/** Aborts when the client has disconnected or has its answer. */
 export function leaving(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   if (reply.raw.closed) controller.abort()

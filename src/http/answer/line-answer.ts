@@ -1,4 +1,4 @@
-/** Answers of many lines, each a JSON value of its own (`application/x-ndjson`), sent as they come. */
+/** Answers of many lines, each a JSON value (`application/x-ndjson`), sent as they are produced. */
 import { PassThrough, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { DomainError } from '../../errors.ts'
@@ -6,7 +6,7 @@ import { DomainError } from '../../errors.ts'
 const type = 'application/x-ndjson; charset=utf-8'
 const textOf = (line: object): string => `${JSON.stringify(line)}\n`
 
-/** Sends lines that are there already, no faster than they are read. */
+/** Sends existing lines, no faster than the client reads them. */
 export function sendLines(reply: FastifyReply, lines: Iterable<object>): FastifyReply {
   const texts = function* () {
     for (const line of lines) yield textOf(line)
@@ -15,8 +15,8 @@ export function sendLines(reply: FastifyReply, lines: Iterable<object>): Fastify
 }
 
 /**
- * Sends what `work` tells while it goes on. Should it fail before the first line, that is an ordinary error; afterwards the last line
- * is `{"error": "..."}`. It goes on to its end also when nobody reads any more.
+ * Sends what `work` reports while it runs. An error before the first line is an ordinary error answer; after it, the last line is
+ * `{"error": "..."}`. The work goes on to its end even if the client disconnects.
  */
 export async function sendProgress(
   reply: FastifyReply,

@@ -1,13 +1,13 @@
-/** Answers that are written while they are read: nothing of them is kept, and who takes them too slowly does not get their end. */
+/** Answers that are sent while they are produced. Nothing of them is kept, and a client that reads too slowly is cut off. */
 import { pipeline, type Writable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createEncoder, type Encoding } from './content-encoding.ts'
 
 /**
- * Sends an answer of any length, with status 200 and the headers that the reply has. When it can't be finished the connection breaks
- * and the chunked body stays without its end, so that nobody takes a part for the whole.
+ * Sends an answer of any length, with status 200 and the headers of the reply. If it cannot be finished, the connection breaks
+ * and the chunked body lacks its end, so that no client takes a part for the whole.
  *
- * @param body.writeTo writes it all, at the pace of the one who takes it
+ * @param body.writeTo writes everything, as fast as the client reads
  */
 export function sendLong(
   request: FastifyRequest,
@@ -16,7 +16,7 @@ export function sendLong(
 ): void {
   reply.hijack()
   const { raw } = reply
-  // A connection that has carried this much is not kept: so nobody waits for it when the platform stops.
+  // Close the connection afterwards, so that a shutdown does not wait for it.
   raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), connection: 'close' })
   const taker = body.encoding === 'identity' ? raw : pipedTo(raw, createEncoder(body.encoding))
   body.writeTo(taker).then(

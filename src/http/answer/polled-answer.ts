@@ -1,22 +1,22 @@
-/** Lists that partners read again and again: their readers may keep them, and ask with `If-None-Match` whether they still hold. */
+/** Lists that partners poll. Clients may keep the answer and ask with `If-None-Match` whether it is still current. */
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { chooseEncoding } from './content-encoding.ts'
 import { isKnown } from './etag.ts'
 
-/** The answer depends on who asks and in which coding it comes. */
+/** The answer depends on the caller and on the coding. */
 export const polledHeaders = { 'cache-control': 'private, no-cache', vary: 'accept-encoding, authorization, cookie' }
 
 const text = (description: string) => ({ type: 'string', description })
 
-/** The same as the documents declare them. */
+/** The same headers as the documents declare them. */
 export const polledAnswerHeaders = {
   etag: text('The version of this answer, for `If-None-Match`'),
   'cache-control': text('Always `private, no-cache`: store the answer, and revalidate it with `If-None-Match`'),
   vary: text(`Always \`${polledHeaders.vary}\``),
 }
 
-/** Answers with a JSON text and its strong entity tag, or with 304 where the caller knows it. */
+/** Answers with a JSON text and its strong entity tag, or with 304 when the client has that version. */
 export function sendPolled(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
   const encoding = chooseEncoding(request.headers['accept-encoding'] as string | undefined)
   const hash = createHash('sha256').update(text).digest('base64url').slice(0, 22)

@@ -1,7 +1,7 @@
 /**
- * Answers are written by code that is made from their schemas, so that nothing undocumented gets out. Errors, of which each operation
- * documents many, come from one place only (`errors.ts`): making code for all of them took 25 MB. For the others it is made when the
- * first answer goes out that it is for: most of a start was that code.
+ * Serializers are generated from the schemas of answers, so that nothing undocumented is sent. Errors come from one place
+ * (`errors.ts`) and need none: generating code for all documented errors took 25 MB. Other serializers are generated for the
+ * first answer that needs them, because generating all of them took most of a start.
  */
 import { type SerializerFactory, SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 

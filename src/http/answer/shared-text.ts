@@ -1,8 +1,8 @@
-/** The text of answers that many callers get alike: it is written once, and kept for as long as the object that it tells of. */
+/** Caches the text of answers that are the same for many callers, for as long as their source object lives. */
 import type { FastifyReply } from 'fastify'
 
 /**
- * @param viewOf what callers see of a source, which never changes; what it takes besides is always the same for that source
+ * @param viewOf what callers see of an immutable source; its further arguments must always be the same for that source
  * @returns a function that answers with the source as JSON, by the schema of the route
  */
 export function createSharedText<Source extends object, Besides extends unknown[]>(
@@ -16,7 +16,7 @@ export function createSharedText<Source extends object, Besides extends unknown[
   }
 }
 
-/** `Buffer.from` would take them out of a chunk of 64 KiB that others share: a few bytes that are kept would keep all of it. */
+/** `Buffer.from` takes small buffers out of a shared chunk of 64 KiB; a few kept bytes would keep the whole chunk alive. */
 function ownBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   bytes.write(text)

@@ -1,13 +1,13 @@
 /**
- * `items` and `additionalProperties` of JSON Schema, which AJV would check to the last of millions: here they stop once there are more
- * faults than anybody reads, so that a body of 16 MiB with nothing but faults costs no more time and memory than a good one.
+ * Replaces `items` and `additionalProperties` of JSON Schema. AJV would check all of millions of values; these stop at a maximum
+ * of errors, so that a body of 16 MiB full of errors costs no more time and memory than a valid one.
  */
 import type { Ajv2020, AnySchema, AnySchemaObject, ErrorObject } from 'ajv/dist/2020.js'
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js'
 
-/** @param mostFaults of one list or object */
+/** @param mostFaults maximum for one list or object */
 export function boundKeywords(ajv: Ajv2020, mostFaults: number): void {
-  // The schema of schemas is compiled at first use, and needs the keywords as they are.
+  // The meta-schema is compiled at first use and needs the original keywords.
   ajv.compile({})
   ajv.removeKeyword('items')
   ajv.addKeyword({
@@ -19,7 +19,7 @@ export function boundKeywords(ajv: Ajv2020, mostFaults: number): void {
       const check = checkEach(ajv, schema, mostFaults)
       const { maxItems = Number.POSITIVE_INFINITY } = parent
       const validate: DataValidateFunction = (list: unknown[], at?: DataValidationCxt) => {
-        // That it is too long is told already.
+        // That the list is too long is reported by another keyword.
         const faults = list.length > maxItems ? [] : check(list.entries(), at)
         validate.errors = faults
         return faults.length === 0
@@ -48,7 +48,7 @@ export function boundKeywords(ajv: Ajv2020, mostFaults: number): void {
 
 type Check = (entries: Iterable<[string | number, unknown]>, at?: DataValidationCxt) => ErrorObject[]
 
-/** Each value is checked by itself; its faults are given with the path from the root. */
+/** Checks each value by itself. The paths of its errors begin at the root. */
 function checkEach(ajv: Ajv2020, schema: AnySchema, mostFaults: number): Check {
   const validate = ajv.compile(schema)
   return (entries, at) => {
@@ -84,6 +84,6 @@ function* additional(given: object, known: ReadonlySet<string>): Generator<[stri
   for (const name in given) if (!known.has(name)) yield [name, given[name as keyof typeof given]]
 }
 
-/** As a JSON Pointer has it. */
+/** Escapes a name for a JSON Pointer. */
 const escaped = (name: string | number): string =>
   typeof name === 'number' ? String(name) : name.replaceAll('~', '~0').replaceAll('/', '~1')

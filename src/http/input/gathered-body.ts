@@ -1,14 +1,14 @@
-/** Bodies are put together while they arrive: joining 16 MiB at the end would hold up the other requests for 10 ms. */
+/** Joins the parts of a body while they arrive. Joining 16 MiB at the end would block other requests for 10 ms. */
 import type { IncomingMessage } from 'node:http'
 import { errorCodes, type FastifyRequest } from 'fastify'
 import { noteBody } from '../idempotency.ts'
 
-/** Smaller ones share their memory with others (`Buffer.poolSize`). */
+/** Smaller buffers share their memory with others (`Buffer.poolSize`). */
 const leastOfOwn = 4096
 
 /**
- * @param given gets the whole body; of a large one it may hand over the memory
- * @param failed gets the error to answer with: the body is longer than the route takes, or not as long as was announced
+ * @param given called with the whole body; the memory of a large one may be transferred
+ * @param failed called with the error to answer: the body is longer than the route accepts, or not as long as announced
  */
 export function gatherBody(
   request: FastifyRequest,
@@ -46,6 +46,6 @@ export function gatherBody(
   payload.resume()
 }
 
-/** Costs nothing where nothing is written to. */
+/** The operating system provides the pages only when they are written. */
 const memoryOf = (bytes: number): Buffer<ArrayBuffer> =>
   bytes < leastOfOwn ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes)

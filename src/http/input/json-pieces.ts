@@ -1,33 +1,31 @@
-/**
- * Large JSON bodies: read and checked in a thread of their own, and handed over some entries of their lists at a time.
- */
+/** Reads and checks large JSON bodies in a worker thread, which sends the entries of their lists in pieces. */
 import type { BrokenRule } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { piecesOfThread } from '../../work/worker-pieces.ts'
 import type { JsonBounds } from './json.ts'
 import { noteFaults, type SchemaFault } from './validation.ts'
 
-/** A fault of the JSON; or the value with its long lists empty and its faults by the schema, and then the entries of those lists. */
+/** A JSON error; or the value with its long lists emptied and its schema errors, followed by the entries of those lists. */
 export type JsonPiece =
   | { fault: string | readonly (string | BrokenRule)[] }
   | { value: object; faults: SchemaFault[] }
   | { list: string; entries: unknown[] }
 
 /**
- * What a module that a route names as its `asideReader` exports as `readAside`: makes of a body's fields what is shorter to go over.
- * `memory` is handed over with it.
+ * The export `readAside` of the module that a route names as its `asideReader`. It replaces a body's fields by something that
+ * this thread processes faster. `memory` is transferred with the result.
  */
 export type AsideReader = (body: object) => { body: object; memory: ArrayBuffer[] }
 
-/** Taken in within some milliseconds. */
+/** This thread receives so many in some milliseconds. */
 const entriesOfPiece = 500
 
 /**
- * As `countValues` and `readJson`, beside this thread, and checked by the schema already. Only the fields that are
- * still needed are handed over (`neededFields`).
+ * Does the work of `countValues`, `readJson` and the schema check in a worker thread. Only the fields that are needed come back
+ * (`neededFields`).
  *
- * @param bytes are gone afterwards
- * @throws DomainError 'invalid' for what is no JSON, or too much
+ * @param bytes transferred to the thread, so unusable afterwards
+ * @throws DomainError 'invalid' for invalid JSON, or too much of it
  */
 export async function readJsonAside(
   bytes: Uint8Array<ArrayBuffer>,
@@ -48,8 +46,8 @@ export async function readJsonAside(
 }
 
 /**
- * The fields of a body that somebody will look at: those that the schema knows and has a type for, undefined where it has found a
- * fault. Of anything but an object nothing is left.
+ * The fields of a body that the operation reads: those with a type in the schema, set to undefined when they have an error.
+ * Returns nothing of a body that is no object.
  */
 export function neededFields(
   value: unknown,
@@ -63,7 +61,7 @@ export function neededFields(
   return Object.fromEntries(needed.map(([name, inner]) => [name, faulty.has(name) ? undefined : inner]))
 }
 
-/** The pieces of a value, of which those lists are long that an object has as its own fields. */
+/** The pieces of a value. Only long lists that are direct fields of the object are split. */
 export function splitValue(value: object, faults: SchemaFault[]): JsonPiece[] {
   if (Array.isArray(value)) return [{ value, faults }]
   const head: Record<string, unknown> = {}

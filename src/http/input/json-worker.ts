@@ -1,4 +1,4 @@
-/** The thread of `readJsonAside`. */
+/** The worker thread of `readJsonAside`. */
 import { workerData } from 'node:worker_threads'
 import { DomainError } from '../../errors.ts'
 import { givePieces } from '../../work/worker-pieces.ts'

@@ -1,30 +1,30 @@
 /**
- * Bodies in JSON. How much a body holds is counted before it is parsed, so that nobody keeps the others waiting (contract/http.md, "Request bodies").
- * Then it is read strictly (contract/reliability.md, "Facts"): what JSON.parse would let pass in silence (a name given twice, half a
- * surrogate pair, NUL, bytes that are no UTF-8) is a fault that names its field, because in a payment API two spellings of one
- * request must never become two meanings.
+ * Reads JSON bodies. The values of a body are counted before it is parsed, so that no request blocks the others
+ * (contract/http.md, "Request bodies"). Then it is read strictly (contract/reliability.md, "Facts"). JSON.parse silently accepts
+ * repeated names, half a surrogate pair, NUL and invalid UTF-8. Here they are errors that name the field, because in a payment
+ * API one request must never be read in two ways.
  */
 import { type BrokenRule, broken, type RuleCode } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { innerPath, shownName } from './field-name.ts'
 
 const deepest = 16
-/** No form has nearly as many fields; a body of nothing but names would keep everybody waiting. */
+/** No form has nearly as many fields. A body full of names would block other requests. */
 const usualMostNames = 1_000
-/** More faults than anybody reads are not looked for. */
+/** Further errors are not searched for: nobody reads more. */
 const mostFaults = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** How much a body may hold. `values`: each scalar, object and array; names are not counted. */
+/** The maximum content of a body. `values` counts each scalar, object and array, but not names. */
 export type JsonBounds = { values: number; containers?: number; names?: number }
 
 const usualBounds: JsonBounds = { values: 500 }
 
 /**
- * Counts what a body holds in one pass over its bytes. Of a body that is no JSON it counts what looks like it.
+ * Counts the values of a body in one pass over its bytes. For invalid JSON it counts what looks like values.
  *
  * @returns the number of values
- * @throws DomainError 'invalid' as soon as a bound is passed
+ * @throws DomainError 'invalid' as soon as a bound is exceeded
  */
 export function countValues(
   bytes: Uint8Array,
@@ -33,7 +33,7 @@ export function countValues(
   let depth = 0
   let found = 0
   let opened = 0
-  // Each colon makes a name of the text before it, which is found and taken back.
+  // Names are counted as values first and subtracted at their colons.
   const most = values + 1
   let isWithinWord = false
   for (let at = 0; at < bytes.length; at++) {
@@ -80,7 +80,7 @@ export function countValues(
 const tooMuch = (must: string) => new DomainError('invalid', `The body must ${must}`)
 
 /**
- * Reads a body whose values were counted.
+ * Parses a body whose values were counted.
  *
  * @returns the value; undefined for an empty body
  * @throws DomainError 'invalid'
@@ -95,7 +95,7 @@ export function readJson(bytes: Uint8Array, { names: mostNames = usualMostNames 
     throw new DomainError('invalid', 'The body must be valid JSON')
   }
   checkNames(text, mostNames)
-  // Text that was valid UTF-8 can only become ill-formed through an escape.
+  // Valid UTF-8 can become ill-formed text only through an escape.
   if (text.includes('\\u')) {
     const faults: BrokenRule[] = []
     checkTexts(value, '', faults)
@@ -114,7 +114,7 @@ function decode(bytes: Uint8Array): string {
 
 type Level = { names: Set<string> | null; path: string; index: number; name: string }
 
-/** Walks over text that JSON.parse has accepted, so that only strings and brackets need a look. */
+/** Scans text that JSON.parse has accepted, so it needs to look only at strings and brackets. */
 function checkNames(text: string, mostNames: number): void {
   const levels: Level[] = []
   let nameNext = false
@@ -171,5 +171,5 @@ function checkTexts(value: unknown, path: string, faults: BrokenRule[]): void {
   }
 }
 
-/** True for text that the database can keep and give back unchanged. */
+/** True for text that the database can store and return unchanged. */
 export const isText = (text: string): boolean => text.isWellFormed() && !text.includes('\0')

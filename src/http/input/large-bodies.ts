@@ -1,6 +1,6 @@
 /**
- * JSON bodies that are large take turns: what waits is not read, and it is known before who sends it and, for an edit, that he may
- * (contract/http.md, "Request bodies").
+ * Limits how many large JSON bodies are read at once. A body that waits is not read yet. Before that we know who sends it and,
+ * for an edit, that the sender may edit (contract/http.md, "Request bodies").
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createTurns, type Turns } from '../../work/turns.ts'
@@ -14,9 +14,9 @@ import { refuseLateBody } from './late-body.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How much the body may hold, where that is not the usual. */
+    /** How much the body may hold, if not the default. */
     jsonBounds?: JsonBounds
-    /** The module that reads the fields of a large body in the thread, see `AsideReader`. */
+    /** The module that reads a large body's fields in the worker thread, see `AsideReader`. */
     asideReader?: URL
     /** Refuses a request before its large body is read. */
     beforeBody?: (request: FastifyRequest) => Promise<void>
@@ -27,7 +27,7 @@ declare module 'fastify' {
 }
 
 const largeBytes = 256 * 1024
-/** Read in some milliseconds. */
+/** Parsed in some milliseconds. */
 const fewValues = 5_000
 const waitMs = 60_000
 const limits = { atOnce: 4, perPartner: 2, waiting: 200, waitMs }
@@ -35,10 +35,10 @@ const limits = { atOnce: 4, perPartner: 2, waiting: 200, waitMs }
 /** How long a body may wait before it is read. */
 export const bodyWaitMs = (request: FastifyRequest): number => (isLarge(request) ? waitMs : 0)
 
-/** Reads the JSON bodies of all routes. To be called after all other hooks that may refuse a request. */
+/** Reads the JSON bodies of all routes. Call it after all other hooks that may refuse a request. */
 export function readBodies(app: FastifyInstance): void {
   const turns = createTurns(limits, 'Other large requests are still being read: try again in a moment', 'bodies')
-  // A parser gets no reply.
+  // Fastify passes no reply to a parser.
   const replies = new WeakMap<FastifyRequest, FastifyReply>()
   app.decorateRequest('hasBodyTurn', false)
   const waitForTurn = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -77,7 +77,7 @@ async function takeTurn(turns: Turns, request: FastifyRequest, reply: FastifyRep
 const takesLarge = ({ routeOptions: { bodyLimit = 0, config } }: FastifyRequest): boolean =>
   bodyLimit > largeBytes && config?.bodyType === undefined
 
-/** Whether a JSON body is larger than usual, or may be: of a chunked one that is not told. Too large ones are refused unread. */
+/** Whether a JSON body is, or may be, large. A chunked body does not announce its length. Too large ones are refused unread. */
 function isLarge(request: FastifyRequest): boolean {
   if (!takesLarge(request)) return false
   const { headers, routeOptions } = request

@@ -1,18 +1,18 @@
-/** What is done about a body that does not come to its end. */
+/** Handles bodies that do not end in time. */
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sendError } from '../errors.ts'
 import { hasBody } from './optional-body.ts'
 
-/** What is still sent once the request has its answer is read for so long. */
+/** How long to drain a body after responding. */
 const answeredBodyMs = 8_000
 
-/** Ends the connection of a request that has its answer, unless its body comes to its end in time. */
+/** Closes the connection of an answered request, unless its body ends in time. */
 export function endLateBody(request: FastifyRequest): void {
   whenBodyIsLate(request, answeredBodyMs, () => request.raw.socket.destroySoon())
 }
 
-/** Answers 408 and ends the connection unless the body has come to its end within `ms`. */
+/** Answers 408 and closes the connection, unless the body ends within `ms`. */
 export function refuseLateBody(request: FastifyRequest, reply: FastifyReply, ms: number): void {
   whenBodyIsLate(request, ms, () => {
     if (!reply.sent)
@@ -25,14 +25,14 @@ export function refuseLateBody(request: FastifyRequest, reply: FastifyReply, ms:
 }
 
 /**
- * Calls `act` unless the body has come to its end within `ms`, or the connection has gone: of a body that was not read to its end the
- * request itself tells neither.
+ * Calls `act` unless the body ends or the connection closes within `ms`. The request itself emits neither event when its body was
+ * not read to the end.
  */
 function whenBodyIsLate({ raw, headers }: FastifyRequest, ms: number, act: () => void): void {
-  // Of a body that is not announced no end is told, and of one that is here already none is told again.
+  // No end is emitted for a body that is not announced, or that has ended already.
   if (!hasBody(headers) || raw.complete) return
   const dueMs = performance.now() + ms
-  // Most bodies come in the same piece as their headers: of those nothing has to be watched.
+  // Most bodies arrive together with their headers and need no timer.
   setImmediate(() => {
     if (!raw.complete && !raw.socket.destroyed) watchBody(raw, dueMs - performance.now(), act)
   })

@@ -1,4 +1,4 @@
-/** What HTTP itself asks of a request before anybody looks at its meaning (RFC 9110, RFC 9112). */
+/** Checks what HTTP itself requires of a request (RFC 9110, RFC 9112), before anything else. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { DomainError } from '../../errors.ts'
@@ -7,7 +7,7 @@ import { hasBody } from './optional-body.ts'
 /** A name, an IPv4 or an IPv6 address, each with or without a port. */
 const hostForm = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
 
-/** A request that is well-formed, but not of a version or coding that the platform speaks. */
+/** A valid request whose HTTP version or transfer coding we do not support. */
 export class UnsupportedError extends Error {
   readonly statusCode: 501 | 505
   constructor(statusCode: 501 | 505, message: string) {
@@ -16,7 +16,7 @@ export class UnsupportedError extends Error {
   }
 }
 
-/** @returns why a request cannot be taken as HTTP/1.1 has it */
+/** @returns why the request is not valid HTTP/1.1 */
 export function messageError({ raw }: Pick<FastifyRequest, 'raw'>): Error | undefined {
   const { httpVersion, headers } = raw
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
@@ -26,7 +26,7 @@ export function messageError({ raw }: Pick<FastifyRequest, 'raw'>): Error | unde
     return new UnsupportedError(501, 'Transfer-Encoding must be chunked, without another coding')
   const { hosts, authorizations } = countFields(raw)
   if (hosts > 1) return new DomainError('invalid', 'The header Host must be given once only')
-  // A proxy and the platform could read different ones.
+  // A proxy and the platform could each read a different one.
   if (authorizations > 1) return new DomainError('invalid', 'The header Authorization must be given once only')
   if (headers.host === undefined)
     return httpVersion === '1.1' ? new DomainError('invalid', 'The header Host must be given') : undefined
@@ -35,7 +35,7 @@ export function messageError({ raw }: Pick<FastifyRequest, 'raw'>): Error | unde
     : new DomainError('invalid', 'The header Host must be a host name or address')
 }
 
-/** Node.js keeps only the first field of these names. */
+/** Node.js keeps only the first field with one of these names, so count the raw ones. */
 function countFields({ rawHeaders }: IncomingMessage): { hosts: number; authorizations: number } {
   let hosts = 0
   let authorizations = 0
@@ -51,10 +51,10 @@ function countFields({ rawHeaders }: IncomingMessage): { hosts: number; authoriz
 const waiting = new WeakMap<IncomingMessage, ServerResponse>()
 
 /**
- * Takes over `Expect`: `100 Continue` is sent once caller, rate, type and announced length of the body are fine, so that nobody
- * sends a body in vain. An unknown expectation is passed over.
+ * Handles `Expect: 100-continue`. The answer `100 Continue` is sent only when caller, rate limit, type and announced length of
+ * the body are accepted, so that no client sends a body in vain. Unknown expectations are ignored.
  *
- * @param usualLimit bytes of a body where the route does not say
+ * @param usualLimit maximum bytes of a body, where the route sets none
  */
 export function answerExpectations(app: FastifyInstance, usualLimit: number): void {
   app.server.on('checkContinue', (request, response) => {
@@ -62,7 +62,7 @@ export function answerExpectations(app: FastifyInstance, usualLimit: number): vo
     app.server.emit('request', request, response)
   })
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  // The last of the hooks that come before the body is read.
+  // This is the last hook before the body is read.
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const response = waiting.get(request.raw)
     if (response && isTaken(request, usualLimit)) response.writeContinue()

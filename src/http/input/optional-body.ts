@@ -1,16 +1,16 @@
-/** Bodies that are absent, and the operations that take that. */
+/** Handles absent bodies, and the operations that allow them. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body may be absent; it is an empty object then. */
+    /** The body may be absent; the operation then gets an empty object. */
     bodyOptional?: boolean
   }
 }
 
-/** Whether a request says that a body follows. */
+/** Whether the headers announce a body. */
 export const hasBody = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
@@ -18,15 +18,15 @@ export const hasBody = (headers: IncomingHttpHeaders): boolean =>
 export const bodyOptional = { bodyOptional: true }
 
 /**
- * An absent body of such a route is an empty one; `null` is none. It is of no type: clients that have nothing to send announce one
- * all the same (`curl -d ''` a form's).
+ * Such a route gets an empty object for an absent body, but not for `null`. The content type is ignored, because clients without
+ * a body often send one (`curl -d ''` sends a form's).
  */
 export function takeAbsentBodies(app: FastifyInstance): void {
   app.addHook('onRequest', ({ headers, routeOptions }, _reply, done) => {
     if (routeOptions.config.bodyOptional && !hasBody(headers)) delete headers['content-type']
     done()
   })
-  // Of a body that is not announced Node.js tells no end (`optimizeEmptyRequests`), and a parser for its type would wait for it.
+  // Node.js emits no end for a body that is not announced (`optimizeEmptyRequests`), so a parser would wait for it forever.
   app.addHook('preParsing', ({ headers, method }, _reply, payload, done) => {
     const isAwaited = headers['content-type'] !== undefined && method !== 'GET' && method !== 'HEAD'
     done(null, isAwaited && !hasBody(headers) ? Readable.from([]) : payload)

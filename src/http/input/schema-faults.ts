@@ -1,11 +1,11 @@
-/** What the schema of a form has found wrong, for a route that tells it together with the rules beyond the schema. */
+/** Returns the schema errors of a body or query, for a route that reports them together with its own rules. */
 import type { FastifyRequest } from 'fastify'
 import type { BrokenRule } from '../../error-rules.ts'
 import { schemaRules } from './validation.ts'
 
 /**
- * @param part where the form is
- * @throws the fault of another part, which ends the request at once
+ * @param part the part of the request that has its errors reported together with further rules
+ * @throws the error of any other part
  */
 export function schemaFaults(
   request: Pick<FastifyRequest, 'validationError'>,

@@ -1,11 +1,11 @@
-/** Answers to what Node.js could not even read as a request, and the end of such connections. */
+/** Answers input that Node.js could not parse as a request, and closes such connections. */
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 
 type ParseError = Error & { code?: string; rawPacket?: unknown }
 
-/** Time for the answer to reach the client before the connection is taken down, whether or not the client closes its side. */
+/** Gives the answer time to reach the client before the connection is destroyed, whether or not the client closes its side. */
 const lingerMs = 1_000
 
 const messages: Record<number, string> = {
@@ -16,11 +16,11 @@ const messages: Record<number, string> = {
   505: 'The request must be HTTP/1.1 or HTTP/1.0',
 }
 
-/** @param headers that every answer carries */
+/** @param headers of every answer */
 export function createUnreadableAnswer(headers: Record<string, string>) {
   const fixed = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return (error: ParseError, socket: Socket): void => {
-    // Browsers and balancers open connections in advance: those have their own time (silent-connections.ts).
+    // Browsers and load balancers open connections in advance; `silent-connections.ts` limits those.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return
     if (!socket.writable || socket.bytesRead === 0) return void socket.destroy()
     const statusCode = statusOf(error)
@@ -30,7 +30,7 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
       `HTTP/1.1 ${statusCode} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\n${fixed.join('')}` +
         `X-Request-Id: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     )
-    // A client that never closes would keep the descriptor for ever.
+    // A client that never closes would hold the descriptor forever.
     setTimeout(() => socket.destroy(), lingerMs).unref()
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Checks what partners send against the same schemas that types, answers and OpenAPI come from. All faults are told at once, each
- * in the contract's form `<field> must be ...` with the full path of a nested field.
+ * Validates input with the same schemas that define types, answers and OpenAPI. All errors are reported at once, each in the
+ * contract's form `<field> must be ...` with the full path of a nested field.
  */
 
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
@@ -13,7 +13,7 @@ import { uuidForm } from '../../text/uuid.ts'
 import { boundKeywords } from './bounded-keywords.ts'
 import { innerPath, shownName } from './field-name.ts'
 
-/** More faults than anybody reads are not listed. */
+/** Further errors are not listed: nobody reads more. */
 const mostFaults = 100
 
 const isDateTime = AjvFormats.default.get('date-time') as { validate(text: string): boolean }
@@ -29,12 +29,12 @@ function createAjv(): Ajv2020 {
     allowUnionTypes: true,
   })
   AjvFormats.default(ajv, ['date', 'uri'])
-  // The usual definition also takes the prefix urn:uuid:, which the database does not.
+  // The standard format also accepts the prefix urn:uuid:, which the database does not.
   ajv.addFormat('uuid', uuidForm)
-  // The usual definition also takes a leap second and a zone without minutes, which no Date can hold.
+  // The standard format also accepts leap seconds and zones without minutes, which no Date can hold.
   ajv.addFormat('date-time', text => isDateTime.validate(text) && !Number.isNaN(Date.parse(text)))
-  // 'x-rule' is told where a pattern or format would say too little; 'x-must-be' words it in the OpenAPI document.
-  // 'x-documented' is for the OpenAPI document alone: rules that the server checks in its own code.
+  // 'x-rule' replaces the message where a pattern or format would say too little; 'x-must-be' words it in the OpenAPI document.
+  // 'x-documented' is only for the OpenAPI document: rules that the server checks in its own code.
   ajv.addVocabulary(['x-rule', 'x-must-be', 'x-documented'])
   boundKeywords(ajv, mostFaults)
   return ajv
@@ -42,10 +42,10 @@ function createAjv(): Ajv2020 {
 
 const ajv = createAjv()
 
-/** What the messages are made of. */
+/** The parts of an AJV error that messages are made of. */
 export type SchemaFault = Pick<ErrorObject, 'instancePath' | 'schemaPath' | 'keyword' | 'params' | 'parentSchema'>
 
-/** What a schema finds in a value, in a form that can be handed to another thread. Defaults are filled in. */
+/** The schema errors of a value, in a form that can be sent to another thread. Defaults are filled in. */
 export function findFaults(schema: object, value: unknown): SchemaFault[] {
   const validate = ajv.compile(schema)
   if (validate(value)) return []
@@ -58,15 +58,15 @@ export function findFaults(schema: object, value: unknown): SchemaFault[] {
   }))
 }
 
-/** The bodies that another thread has checked, with what it has found. */
+/** Bodies that a worker thread has checked, with the errors that it found. */
 const checkedBodies = new WeakMap<object, readonly SchemaFault[]>()
 
-/** Keeps a body from being checked here again. */
+/** Marks a body as checked, so that it is not checked here again. */
 export function noteFaults(body: object, faults: readonly SchemaFault[]): void {
   checkedBodies.set(body, faults)
 }
 
-/** Code is made from a schema when the first request comes that it is for: most of a start was that code. */
+/** Compiles each validator for the first request that needs it, because compiling all of them took most of a start. */
 export const validatorCompiler = (({ schema, httpPart }) => {
   const typed = httpPart === 'body' ? [] : typedTexts(schema)
   let validate: ValidateFunction | undefined
@@ -86,13 +86,13 @@ export const validatorCompiler = (({ schema, httpPart }) => {
   return check
 }) as FastifySchemaCompiler<TSchema>
 
-/** The names of a schema that stand for a number or a truth value, each with its type. */
+/** The parameters of a schema that are numbers or booleans, each with its type. */
 const typedTexts = (schema: TSchema): [name: string, { type?: string }][] =>
   Object.entries((schema as { properties?: Record<string, { type?: string }> }).properties ?? {}).filter(
     ([, { type }]) => type === 'integer' || type === 'boolean',
   )
 
-/** Query and path hold nothing but text: a number there is its decimal digits, and no other spelling of it. */
+/** Converts query and path parameters, which arrive as text. A number must be plain decimal digits. */
 function readTexts(texts: Record<string, unknown>, typed: ReturnType<typeof typedTexts>): void {
   for (const [name, { type }] of typed) {
     const text = texts[name]
@@ -102,7 +102,7 @@ function readTexts(texts: Record<string, unknown>, typed: ReturnType<typeof type
   }
 }
 
-/** The faults as broken rules, without repetitions. */
+/** Converts the errors to broken rules, without duplicates. */
 export function schemaRules(errors: readonly SchemaFault[]): BrokenRule[] {
   const rules = new Map<string, BrokenRule>()
   for (const error of errors) {
@@ -120,7 +120,7 @@ function ruleOf(error: SchemaFault): BrokenRule | null {
   if (keyword === 'required') return broken(inner(params.missingProperty), 'given')
   if (keyword === 'additionalProperties')
     return broken(inner(params.additionalProperty) || 'the field without a name', 'omitted')
-  // These only repeat that one of their branches failed, which is told already.
+  // These only repeat that one of their branches failed, which is reported already.
   if (keyword === 'if' || keyword === 'anyOf' || keyword === 'oneOf') return null
   return { field: shownName(path) || 'body', ...requirement(error) }
 }

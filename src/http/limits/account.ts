@@ -1,10 +1,10 @@
-/** Whose requests count together: the account of the token, whichever of its people or systems calls. */
+/** Limits requests by account: all people and systems of an account count together. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { addressUnit } from '../../text/addresses.ts'
 import { apiOf } from '../errors.ts'
 import { limitRequest, type RateLimiter } from './rate-limit.ts'
 
-/** The account that a request acts for, once it is known who calls; null for a request without a token. */
+/** The account of an authenticated request; null for a request without a token. */
 export function accountOf({ caller, routeOptions }: FastifyRequest): string | null {
   switch (caller?.type) {
     case 'bank':
@@ -14,20 +14,20 @@ export function accountOf({ caller, routeOptions }: FastifyRequest): string | nu
     case 'platform':
       return 'platform'
     default:
-      // Below /admin a caller without a token has shown the operator's key.
+      // Below /admin, a request without a token has used the operator's key.
       return apiOf(routeOptions.url ?? '') === 'operator' ? 'operator' : null
   }
 }
 
 /**
- * Not counted: the eSIM API, which has a limit of its own; health, the portal's files and the documentation; tokens of systems, of
- * which wrong secrets are counted instead, so that nobody locks the rightful client out.
+ * Not counted here: the eSIM API, which has its own limit; health; the portal's files; the documentation; tokens of systems,
+ * where failed attempts are counted instead, so that nobody can lock out the rightful client.
  */
 const uncounted = /^\/esim\/v1(\/|$)|^\/health\/|^\/app(\/|$)|\/swagger(\/|$)|^\/getToken\/auth$/
 
 /**
- * Limits the requests of each account to each API, and of each address where no token is needed (contract/limits.md, "Requests"). Who calls and
- * whether it may is known by then; nothing of the body is read.
+ * Limits the requests of each account to each API, and of each address where no token is needed (contract/limits.md, "Requests").
+ * It runs after authentication and permissions, and before the body is read.
  */
 export function limitAccounts(app: FastifyInstance, limiter: RateLimiter): void {
   app.addHook('preParsing', async (request, reply) => {

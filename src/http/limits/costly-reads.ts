@@ -1,6 +1,6 @@
 /**
- * Reads of people and exports: each partner has few at once, and they have connections of their own, so that nothing else waits for
- * them (contract/limits.md, "Costly reads").
+ * Limits costly reads of people and exports. Each partner may run only a few at once, and they use connections of their own, so
+ * that nothing else waits for them (contract/limits.md, "Costly reads").
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AsideKind, Database, Queryable } from '../../db/database.ts'
@@ -10,25 +10,25 @@ import { accountOf } from './account.ts'
 
 export type Reads = {
   /**
-   * Waits until it is the turn of the request's partner. The turn ends with the answer.
+   * Waits until the request's partner may run another read. The place is freed when the answer ends.
    *
    * @throws DomainError 'too-many' when the partner's other reads take too long
    */
   takeTurn(request: FastifyRequest, reply: FastifyReply): Promise<void>
   /**
-   * Begins a read, once it is this partner's turn.
+   * Begins a read as soon as the partner may run one.
    *
-   * @returns where to read; when the reader leaves, what the database is doing for it ends too
+   * @returns the database to read from; when the client disconnects, running statements end too
    * @throws DomainError as `takeTurn`
    */
   begin(request: FastifyRequest, reply: FastifyReply): Promise<Queryable>
 }
 
-/** Where routes read for people. */
+/** For routes that read for people. */
 export type ReadDeps = { pageReads: Reads; costlyReads: Reads }
 
 const limits: Record<AsideKind, TurnLimits> = {
-  // So many that one partner's slow ones leave room for those of the others.
+  // Leaves room for other partners when one partner's reads are slow.
   short: { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 1_000, waitMs: 5_000 },
   long: { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 1_000, waitMs: 10_000 },
 }
@@ -50,10 +50,10 @@ function createReads(database: Database, kind: AsideKind, busy: string): Reads {
   }
 }
 
-/** Those that cost much: sales figures, exports, differences, searches in terminals, long lists. */
+/** For expensive reads: sales figures, exports, differences, searches in terminals, long lists. */
 export const createCostlyReads = (database: Database): Reads =>
   createReads(database, 'long', 'Two of your long reads are still running: wait for them')
 
-/** Those of people who look at a page: each statement has some seconds. */
+/** For reads of a page that a person looks at: each statement has some seconds. */
 export const createPageReads = (database: Database): Reads =>
   createReads(database, 'short', 'Two of your reads are still running: wait for them')

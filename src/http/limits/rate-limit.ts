@@ -1,7 +1,7 @@
 /**
- * How many requests an account or an address may send (contract/limits.md, "Requests"): a token bucket, kept as the one
- * instant at which it will be full again (the generic cell rate algorithm), in this process or, for all processes together, in Redis
- * or Valkey.
+ * Limits the requests of an account or an address (contract/limits.md, "Requests"). It is a token bucket, stored as the instant
+ * at which it will be full again (the generic cell rate algorithm). The buckets are in this process, or in Redis or Valkey for
+ * all processes.
  */
 import type { FastifyReply } from 'fastify'
 import { DomainError } from '../../errors.ts'
@@ -9,11 +9,11 @@ import { DomainError } from '../../errors.ts'
 export type RateLimit = { perSecond: number; burst: number }
 export type Decision = {
   allowed: boolean
-  /** Requests that may follow at once. */
+  /** How many requests may follow at once. */
   remaining: number
   /** Seconds until the bucket is full again. */
   resetSeconds: number
-  /** Seconds to wait when not allowed, at least 1. */
+  /** Seconds to wait when the request is not allowed, at least 1. */
   retryAfterSeconds: number
 }
 
@@ -24,7 +24,7 @@ export type RateLimiter = {
   close(): Promise<void>
 }
 
-/** A map of fewer buckets is never searched for those that are full again. */
+/** A map with fewer buckets is not searched for full ones. */
 const fewBuckets = 10_000
 
 /** One request takes `1000 / perSecond` milliseconds of the bucket. */
@@ -46,8 +46,8 @@ export function decide(limit: RateLimit, fullAtMs: number, nowMs: number): { ful
 }
 
 /**
- * @param nowMs a clock that never goes back; real time, whatever the sandbox clock says
- * @param buckets where it keeps when each is full again
+ * @param nowMs a monotonic clock; real time, independent of the sandbox clock
+ * @param buckets stores the instant at which each bucket is full again
  */
 export function createLocalRateLimiter(
   limit: RateLimit,
@@ -55,7 +55,7 @@ export function createLocalRateLimiter(
   buckets = new Map<string, number>(),
 ): RateLimiter {
   let sweepAt = fewBuckets
-  /** A full bucket is as good as none, so that addresses seen once take no memory for ever. */
+  /** Deletes full buckets, which mean the same as no bucket, so that addresses seen once use no memory. */
   const dropFull = (now: number) => {
     for (const [key, fullAtMs] of buckets) if (fullAtMs <= now) buckets.delete(key)
     sweepAt = Math.max(fewBuckets, 2 * buckets.size)
@@ -73,7 +73,7 @@ export function createLocalRateLimiter(
   }
 }
 
-/** The fields `RateLimit` and `RateLimit-Policy` as the IETF's draft has them. @param holder whose limit it is */
+/** The fields `RateLimit` and `RateLimit-Policy` of the IETF draft. @param holder whose limit it is */
 export function rateLimitHeaders(
   limit: RateLimit,
   decision: Decision | null,
@@ -87,7 +87,7 @@ export function rateLimitHeaders(
   }
 }
 
-/** Takes a request out of a bucket and tells the limit. @throws DomainError 'too-many' when the bucket is empty */
+/** Counts a request and sends the limit's headers. @throws DomainError 'too-many' when the bucket is empty */
 export async function limitRequest(
   reply: FastifyReply,
   limiter: RateLimiter,

@@ -1,13 +1,13 @@
 /**
- * The limits that all processes share, in Redis or Valkey (`REDIS_URL`). A file of its own, so that the client is loaded only where it
- * is used.
+ * Limits that all processes share in Redis or Valkey (`REDIS_URL`). A separate file, so that the client is loaded only when it is
+ * used.
  */
 import { Redis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { createLocalCounter } from '../../work/local-counter.ts'
 import { createLocalRateLimiter, decide, type RateLimit, type RateLimiter } from './rate-limit.ts'
 
-/** Keeps the instant of fullness under the key, by the store's own clock: the processes' clocks need not agree. */
+/** Stores the instant at which the bucket is full, by the store's clock, so that the processes' clocks need not agree. */
 const script = `
 local time = redis.call('time')
 local now = time[1] * 1000 + time[2] / 1000
@@ -19,13 +19,14 @@ end
 return { string.format('%.3f', full), string.format('%.3f', now) }`
 
 const commandTimeoutMs = 250
-/** A store that let a command time out is left alone for this long, so that not every request waits for it. */
+/** After a command timed out, the store is not used for this long, so that not every request waits for it. */
 const pauseMs = 1_000
 
 /**
- * Shares the buckets in Redis. When the store is away or slow, this process limits by itself and says so once: requests go on.
+ * Shares the buckets in Redis. When the store is away or slow, this process limits on its own, reports that once, and requests go
+ * on.
  *
- * @param options.onAway told when the store goes away (true) and when it is back (false)
+ * @param options.onAway called when the store goes away (true) and when it is back (false)
  */
 export function createSharedRateLimiter(options: {
   redisUrl: string
@@ -42,7 +43,7 @@ export function createSharedRateLimiter(options: {
     retryStrategy: attempt => Math.min(100 * attempt, 2_000),
   })
   redis.defineCommand('takeFromBucket', { numberOfKeys: 1, lua: script })
-  // Each command's own failure is handled below; without a listener the event would end the process.
+  // Failures of commands are handled below. Without a listener, this event would end the process.
   redis.on('error', () => {})
   type Command = { takeFromBucket(key: string, costMs: number, capacityMs: number): Promise<[string, string]> }
 
@@ -77,7 +78,7 @@ export function createSharedRateLimiter(options: {
   }
 }
 
-/** Counts failed logins for all processes; while the store is away each process counts by itself. */
+/** Counts failed logins for all processes. While the store is away, each process counts on its own. */
 export function createSharedCounter(redisUrl: string) {
   const redis = new Redis(redisUrl, {
     maxRetriesPerRequest: 0,

@@ -1,4 +1,6 @@
-/** A form with one file (`multipart/form-data`, contract/portal.md), read as it comes: of the file no more is kept than is under way. */
+/**
+ * A form with one file (`multipart/form-data`, contract/portal.md), read as it arrives. Only the piece in transfer is in memory.
+ */
 import { on } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -13,25 +15,25 @@ import { SlowUploadError } from './upload.ts'
 export const formType = 'multipart/form-data'
 const fileField = 'file'
 const longestFileName = 200
-/** The parts of a form and the headers of a part; more are no form of ours. */
+/** Maximum number of parts and of headers of a part; our forms have fewer. */
 const mostParts = 8
 const bytesBesideFile = 128 * 1024
 const limits = { parts: mostParts + 1, headerPairs: 16, headerSize: 8 * 1024 }
 
 export type FileFormRules = {
   mostBytes: number
-  /** From its first byte to its last, however steadily it comes. */
+  /** From its first byte to its last, even at a steady rate. */
   longestMs: number
-  /** The other fields that the form may have, and how many characters each may be long. */
+  /** The other fields that the form may have, with their maximum length in characters. */
   texts: Record<string, number>
 }
 
 export type FileForm = {
-  /** For people to read: without a path and bounded. */
+  /** For people to read: without a path, and of bounded length. */
   fileName: string
-  /** The file. It ends once the whole form was read and is right. */
+  /** The file. It ends once the whole form was read and is valid. */
   bytes: AsyncIterable<Buffer>
-  /** What the other fields hold; all of them are known once `bytes` has ended. */
+  /** The values of the other fields, complete once `bytes` has ended. */
   texts: ReadonlyMap<string, string>
   /** Leaves the rest of the body unread. */
   close(): Promise<void>
@@ -42,9 +44,9 @@ type Part = { name: string; fileName: string | undefined; bytes: BusboyFileStrea
 /**
  * Reads a form up to the beginning of its file.
  *
- * @param source the body; it is left unread where the form is at fault
- * @throws DomainError 'invalid', also from `bytes`, for a form that is broken, lacks the file or has anything else than it may; the
- *   framework's error for 413 when the file is too large
+ * @param source the body; the rest stays unread when the form is invalid
+ * @throws DomainError 'invalid', also from `bytes`, for a form that is broken, lacks the file or has unknown parts; Fastify's
+ *   error for 413 when the file is too large
  */
 export async function readFileForm(
   source: Readable,
@@ -91,11 +93,11 @@ export async function readFileForm(
 const tooLarge = () => new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE('')
 const fileFault = (must: string) => new DomainError('invalid', [`${fileField} must ${must}`])
 
-/** The parts in their order; each is to be read to its end before the next is asked for. */
+/** The parts in their order. Read each to its end before you ask for the next. */
 async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGenerator<Part, undefined, undefined> {
   const form = openForm(headers)
   let current: BusboyFileStream | undefined
-  // Faults are told below; these events find a listener at once, as one without any would end the process.
+  // Errors are reported below. Without a listener, these events would end the process.
   form.on('error', () => {})
   form.on('file', (_name, bytes) => {
     bytes.on('error', () => {})
@@ -121,7 +123,7 @@ async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGe
   }
 }
 
-/** The library leaves out what a part does not name. */
+/** The library passes undefined for what a part does not name. */
 type PartEvent = [name: string | null | undefined, bytes: BusboyFileStream, fileName: string | null | undefined]
 
 const isTold = (error: unknown): error is Error => error instanceof DomainError || error instanceof SlowUploadError
@@ -129,7 +131,7 @@ const broken = () => new DomainError('invalid', 'The form must be whole: it ends
 
 function openForm(headers: IncomingHttpHeaders) {
   try {
-    // Every part comes as bytes: how a text is decoded is our own affair.
+    // Read every part as bytes, because we decode texts ourselves.
     return new Busboy({ headers: headers as BusboyHeaders, limits, isPartAFile: () => true })
   } catch {
     throw new DomainError('invalid', 'The body must be multipart/form-data with a boundary')

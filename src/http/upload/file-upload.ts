@@ -1,4 +1,4 @@
-/** A request whose body is a form with one file, as operations open it. Each keeps a connection to the database and a transaction. */
+/** Runs uploads of forms with one file. Each uses a database connection and a transaction, so their number is limited. */
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createTurns, type Turns } from '../../work/turns.ts'
@@ -6,7 +6,7 @@ import { leaving } from '../answer/leaving.ts'
 import { type FileForm, type FileFormRules, readFileForm } from './file-form.ts'
 import { withUpload } from './upload-route.ts'
 
-/** The turns of uploads in one process, of which so many run at once. */
+/** The concurrency limit of uploads in one process. */
 export const createUploadTurns = (atOnce: number): Turns =>
   createTurns(
     { atOnce, perPartner: 2, waiting: 100, waitMs: 60_000 },
@@ -15,7 +15,7 @@ export const createUploadTurns = (atOnce: number): Turns =>
   )
 
 /**
- * Lends `work`, when the upload has begun to come and it is this partner's turn, what opens the form of a request.
+ * Waits until the upload has begun and may run, then calls `work` with a function that opens the form.
  *
  * @param work its `left` aborts when the client closes the connection before it has its answer
  */

@@ -1,4 +1,7 @@
-/** Routes whose body is a file that is read as it comes: what they take, and how a client that sends before it listens gets its answer. */
+/**
+ * Routes whose body is a file that is read as it arrives: their options, and how clients that send before they read get their
+ * answer.
+ */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { validatorCompiler } from '../input/validation.ts'
@@ -6,7 +9,7 @@ import { type DrainBounds, openUpload, SlowUploadError } from './upload.ts'
 
 export const csvType = 'text/csv'
 
-/** To be spread into the options of each route of a plugin with `takeUploads`; its schema's `body` is for the documentation alone. */
+/** Options for each route of a plugin with `takeUploads`; `body` of its schema is for the documentation only. */
 export const uploadRoute = (bodyType: string) =>
   ({
     config: { longUpload: true, bodyType },
@@ -14,14 +17,16 @@ export const uploadRoute = (bodyType: string) =>
       part.httpPart === 'body' ? () => true : validatorCompiler(part)) as typeof validatorCompiler,
   }) as const
 
-/** Every route of this plugin takes a body of this type, and nothing else. */
+/** Makes every route of this plugin accept a body of this type and nothing else. */
 export function takeUploads(app: FastifyInstance, bodyType: string): void {
   app.removeAllContentTypeParsers()
-  // It is read as it comes, so it is handed on unread.
+  // Pass the stream on; the operation reads it.
   app.addContentTypeParser(bodyType, async (_: unknown, body: Readable) => body)
 }
 
-/** Lends `work` the body of a request. Should it fail, the rest is read before that is told: clients send before they listen. */
+/**
+ * Passes the body of a request to `work`. On failure it drains the rest before it answers, because clients send before they read.
+ */
 export async function withUpload<T>(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,12 +1,12 @@
-/** The body of a request as a file of any length that comes at its own pace. */
+/** The body of a request as a file of any length and speed. */
 import { Readable } from 'node:stream'
 
-/** How fast an upload must come: so many bytes in each span, after the first one. Only waiting for the sender counts. */
+/** The minimum rate of an upload: so many bytes in each span after the first one. Only time spent waiting for the client counts. */
 export type UploadRate = { bytes: number; spanMs: number }
 
 const slowest: UploadRate = { bytes: 32 * 1024, spanMs: 30_000 }
 
-/** An upload comes too slowly to keep a turn, a connection and a transaction for it. */
+/** The upload is too slow to keep a place, a connection and a transaction for it. */
 export class SlowUploadError extends Error {
   readonly statusCode = 408
   constructor({ bytes, spanMs }: UploadRate) {
@@ -19,23 +19,23 @@ const unbounded = { mostBytes: Number.POSITIVE_INFINITY, longestMs: Number.POSIT
 export type DrainBounds = { mostBytes: number; longestMs: number }
 
 export type Upload = {
-  /** Fulfilled when the first bytes, or all of them, have come: before that nothing is worth a turn. */
+  /** Resolves when the first bytes, or all of them, have arrived. Earlier the upload should not take a place. */
   begun: Promise<void>
-  /** The bytes. It fails with a SlowUploadError when they come too slowly; ending it early leaves the request as it is. */
+  /** The bytes. It fails with a SlowUploadError when they arrive too slowly. Ending it early does not destroy the request. */
   source: Readable
   /**
-   * Reads what is left, so that a client that sends before it listens gets its answer.
+   * Drains the rest, so that a client that sends before it reads gets its answer.
    *
-   * @returns false when there is no end to it
+   * @returns false when the body does not end within the bounds
    */
   drain(bounds?: DrainBounds): Promise<boolean>
 }
 
-/** So much is read before an upload takes its turn. */
+/** How much is read before an upload takes its place. */
 const firstBytes = 64 * 1024
 
 export function openUpload(body: Readable, rate = slowest): Upload {
-  // The request is not to be destroyed with its body: it still has to be answered.
+  // Do not destroy the request with its body: it still has to be answered.
   const next = atRate(body.iterator({ destroyOnReturn: false }), rate)
   const first: unknown[] = []
   let reading: Promise<void> | undefined
@@ -81,12 +81,12 @@ async function* all(next: () => Promise<IteratorResult<unknown>>): AsyncGenerato
   for (let chunk = await next(); !chunk.done; chunk = await next()) yield chunk.value
 }
 
-/** The chunks as they come. @throws SlowUploadError */
+/** The chunks as they arrive. @throws SlowUploadError */
 function atRate(chunks: AsyncIterator<unknown>, rate: UploadRate): () => Promise<IteratorResult<unknown>> {
   let [waitedMs, came, isFirst] = [0, 0, true]
   return async () => {
     const startedMs = performance.now()
-    // The first span is free, so that it may be followed by a second one before anything is refused.
+    // The first span is free, so it lasts twice as long before anything is refused.
     const leftMs = rate.spanMs * (isFirst ? 2 : 1) - waitedMs
     const chunk = await withinTime(chunks.next(), leftMs, rate)
     waitedMs += performance.now() - startedMs
