@@ -1,4 +1,4 @@
-/** What banks and merchants are both shown of a campaign (contract/campaigns.md, "Bank list"): the parts of their schemas. */
+/** Schema parts of a campaign that banks and merchants both see (contract/campaigns.md, "Bank list"). */
 
 import Type, { type TProperties } from 'typebox'
 import { named, nullable } from '../http/openapi/operations.ts'
@@ -13,7 +13,7 @@ export const BankStatus = Type.Enum([...bankStatuses], {
     'campaign ended without a launch',
 })
 
-/** Whose it is and who made it. */
+/** The merchant and the author of a campaign. */
 export const origin = {
   cashbackId: uuid('The campaign'),
   retailerId: uuid('The merchant'),
@@ -22,7 +22,7 @@ export const origin = {
   createdByType: Type.Enum(['bank', 'retailer'], { title: 'CreatorType', description: 'Who created it' }),
 }
 
-/** A bank's part in it, but for who the bank is. */
+/** A bank's part in the campaign, without the bank's own data. */
 export const participation = {
   status: BankStatus,
   settlementConfirmed: flag('The merchant has confirmed settlement with this bank'),
@@ -66,7 +66,7 @@ export const Terminal = named(
   }),
 )
 
-/** What the author fills in, as readers get it. */
+/** The fields that the author fills in, as readers get them. */
 export const offer: TProperties = {
   name: text('Name', 'Осінь: 5 % на все'),
   description: nullable(text('Text for customers', '5 % back on every purchase')),
@@ -92,7 +92,7 @@ export const offer: TProperties = {
   paymentSystemsId: Type.Array(uuid('A payment system'), { description: 'Payment systems that take part' }),
 }
 
-/** Where it stands. */
+/** The status of a campaign. */
 export const standing = {
   status: CampaignStatus,
   createdAt: instant('When it was created', '2026-11-21T08:00:00.000Z'),

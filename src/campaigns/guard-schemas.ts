@@ -1,4 +1,4 @@
-/** How requests carry the version that they were decided by: the header `If-Match` (RFC 9110, 13.1.1). */
+/** The header `If-Match` (RFC 9110, 13.1.1), with which a request names the version that it is based on. */
 import Type from 'typebox'
 import { isKnown, matches } from '../http/answer/etag.ts'
 import type { Guard } from './lifecycle/expected-version.ts'
@@ -11,7 +11,7 @@ export const GuardHeaders = ifMatch(
   '"7"',
 )
 
-/** Of a bank's operations. */
+/** The header of a bank's operations. */
 export const BankGuardHeaders = ifMatch(
   'What the bank has seen: the `ETag` of `GET /portal/cashbacks/{cashbackId}`, or the quoted `updatedAt` of the campaign in the ' +
     'bank’s list. 412 if the terms or the bank’s own part have changed since; other banks’ decisions do not count',
@@ -20,12 +20,12 @@ export const BankGuardHeaders = ifMatch(
 
 export const stale = 'The campaign has changed since it was read (`If-Match`)'
 
-/** The header of an answer that has a version. */
+/** The `ETag` header of an answer that has a version. */
 export const etagHeader = { type: 'string', description: 'Version of the campaign, for `If-Match`', examples: ['"7"'] }
 
 type Headers = { 'if-match'?: string | undefined; 'if-none-match'?: string | undefined }
 
-/** What the headers of a request expect of the campaign's version. */
+/** Reads which version of the campaign a request expects. */
 export function guardOf({ headers }: { headers: Headers }): Guard {
   const { 'if-match': expected, 'if-none-match': refused } = headers
   if (expected === undefined && refused === undefined) return {}

@@ -1,4 +1,4 @@
-/** Shapes that several operations of campaigns share; from them come validation, types, answers and the OpenAPI document. */
+/** Schemas that several campaign operations share. Validation, types, answers and the OpenAPI document come from them. */
 import Type from 'typebox'
 import { instant, uuid } from '../http/schemas.ts'
 import { campaignStatuses } from './lifecycle/lifecycle.ts'
@@ -19,5 +19,5 @@ export const OperationResult = Type.Object(
   { $id: 'OperationResult', description: 'The result of a change' },
 )
 
-/** The campaign of a path whose id must be a UUID. */
+/** The path of a campaign whose id must be a UUID. */
 export const CampaignPath = Type.Object({ cashbackId: uuid('The campaign') })

@@ -1,7 +1,7 @@
 /** What partners see of campaigns (contract/campaigns.md). */
 import type { LockedCampaign } from './lifecycle/moves-store.ts'
 
-/** The operation result that confirm, reject, create and every other move answer with. */
+/** The result with which confirm, reject, create and all other transitions answer. */
 export function resultView(campaign: LockedCampaign, message: string) {
   return {
     id: campaign.cashbackId,

@@ -9,7 +9,7 @@ import { activeOnParameter, periodParameters, readPeriodFilter } from '../../tex
 import { type BankStatus, bankStatuses, type CampaignStatus } from '../lifecycle/lifecycle.ts'
 import type { ListFilters } from './list-store.ts'
 
-/** What each value of `status` asks of the campaign, and of this bank's part in it. */
+/** How each value of `status` filters the campaign and this bank's part in it. */
 const statusFilters: Record<string, { campaign: CampaignStatus; bank: BankStatus | null }> = {
   active: { campaign: 'active', bank: 'approved' },
   finished: { campaign: 'awaitingCompensationConfirmation', bank: null },
@@ -53,7 +53,7 @@ export const ListQuery = Type.Object(
   closed,
 )
 
-/** Brings the query into the form of the schema: lists may be repeated, written with brackets, and statuses with commas. */
+/** Converts the query to the schema's form. Lists may be repeated or written with brackets, and statuses with commas. */
 export function withLists(query: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { sku, 'sku[]': skus, bankApprovalStatus, 'bankApprovalStatus[]': statuses, ...others } = query
   const listed = {
@@ -63,7 +63,7 @@ export function withLists(query: Readonly<Record<string, unknown>>): Record<stri
   return { ...others, ...Object.fromEntries(Object.entries(listed).filter(([, list]) => list !== undefined)) }
 }
 
-/** The values of a parameter that may be given several times; undefined when it is not given. */
+/** Joins the values of a repeatable parameter; undefined when it is absent. */
 export function together(...given: unknown[]): string[] | undefined {
   const values = given.flat().filter(value => typeof value === 'string')
   return values.length > 0 ? values : undefined
@@ -82,8 +82,8 @@ type Query = {
 
 /**
  * @param query in the form of the schema
- * @param schemaFaults what the schema has found in it
- * @throws DomainError 'invalid' with all faults
+ * @param schemaFaults the schema errors of the query
+ * @throws DomainError 'invalid' with all errors
  */
 export function readFilters(query: Query, schemaFaults: readonly BrokenRule[]): ListFilters {
   const faults = [...schemaFaults]

@@ -70,7 +70,7 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
       request.query = withLists(request.query as Record<string, unknown>)
     },
   }
-  // Without a HEAD of its own it would read the whole list.
+  // Fastify's automatic HEAD route would read the whole list.
   app.head(path, { ...options, schema: { hide: true, querystring: ListQuery } }, answer as never)
   app.get(
     path,
@@ -111,6 +111,6 @@ const faultsOf = ({ validationError }: FastifyRequest): BrokenRule[] =>
 
 const announced = (reply: FastifyReply, etag: string): FastifyReply => reply.headers({ ...polledHeaders, etag })
 
-/** Only once nothing can fail any more: an error is sent as it is. */
+/** Set the header only when nothing can fail any more, because errors are sent uncompressed. */
 const encoded = (reply: FastifyReply, encoding: Encoding): FastifyReply =>
   reply.type('application/json; charset=utf-8').headers(encoding === 'identity' ? {} : { 'content-encoding': encoding })

@@ -1,4 +1,6 @@
-/** The shape of the bank's list (contract/campaigns.md, "Bank list"): it is sent as text, so nothing is made from this. */
+/**
+ * The schema of the bank's list (contract/campaigns.md, "Bank list"). It is documentation only, because the list is sent as text.
+ */
 import Type from 'typebox'
 import { named, nullable } from '../../http/openapi/operations.ts'
 import { count, instant, money, text, uuid } from '../../http/schemas.ts'

@@ -1,6 +1,6 @@
 /**
- * What a bank's list of campaigns is read from. Nearly all of it is stored as the JSON text that readers get, so a read joins texts and
- * builds only what the directory tells of merchants and countries.
+ * Reads a bank's list of campaigns. Nearly all of it is stored as JSON text, so a read joins texts and builds only what the
+ * directory says about merchants and countries.
  */
 
 import { type Database, type Queryable, queryable, type Statement } from '../../db/database.ts'
@@ -9,7 +9,7 @@ import { withLiterals } from '../../db/literals.ts'
 import { copyAsJson, type LongRead, type ReadLimits } from '../../db/streaming/copy-out.ts'
 import type { PeriodFilter } from '../../text/period-filter.ts'
 
-/** null: not asked for. */
+/** null: no filter. */
 export type ListFilters = PeriodFilter & {
   /** A regular expression of PostgreSQL. */
   namePattern: string | null
@@ -19,10 +19,10 @@ export type ListFilters = PeriodFilter & {
   bankStatuses: string[] | null
 }
 
-/** `version` counts the changes of what the bank sees, and belongs to exactly this content. */
+/** `version` counts the changes that the bank can see, and belongs to exactly this content. */
 export type BankList<Body> = { version: number; body: Body }
 
-/** The object goes on in the list of customers. */
+/** The list of customers completes this object. */
 const segmentHead = `
   ',"segment":{"segmentId":"' || s.segment_id || '","cashbackId":"' || s.cashback_id
     || '","customersCount":' || s.customers_count || ',"formedAt":"' || ${shownInstant('s.formed_at')}
@@ -31,8 +31,9 @@ const segmentHead = `
 const ownTerminals = `case when c.terminals_platform then coalesce(l.terminals, '[]') else c.terminals end`
 
 /**
- * A campaign's JSON with a comma before it, in two rows, the second for its segment: the server takes memory for all long texts of a
- * row at once, and for two of them it would give it back and ask for it again with each row, which takes longer than the reading.
+ * A campaign's JSON in two rows, each beginning with a comma or continuing the first: the second row holds its segment.
+ * PostgreSQL allocates memory for all long texts of a row at once; with two long texts in one row it would free and allocate that
+ * memory for each row, which takes longer than reading them.
  */
 const columns = `
   case n when 1 then ',' end,
@@ -41,7 +42,7 @@ const columns = `
   case n when 1 then ${ownTerminals} else s.customer_ids end,
   case when n = 2 then '}}' when s.cashback_id is null then ',"segment":null}' end`
 
-/** Merchants and countries are few: fenced by `offset 0`, their JSON is built once for each and then remembered by the plan. */
+/** There are few merchants and countries. `offset 0` is a fence, so that the plan builds and remembers the JSON of each once. */
 const source = `
   from campaign_banks b
   join campaigns c using (cashback_id)
@@ -89,13 +90,13 @@ const valuesOf = (bankId: string, filters: ListFilters) => [
 const version = 'select coalesce((select version from bank_lists where bank_id = $1), 0) as version'
 const versionStatement: Statement = { name: 'bank-list.version', text: version }
 
-/** One cheap read: whether anything has changed. */
+/** A cheap read that shows whether anything has changed. */
 export async function readVersion(database: Queryable, bankId: string): Promise<number> {
   const [row] = await database.query<{ version: number }>(versionStatement, [bankId])
   return row?.version ?? 0
 }
 
-/** A list of at most so many campaigns and bytes is read at once, through the pool. */
+/** A list with at most so many campaigns and bytes is read in one go, through the pool. */
 const shortCampaigns = 50
 const shortBytes = 256 * 1024
 
@@ -129,8 +130,8 @@ export async function readShort(database: Queryable, bankId: string, filters: Li
 }
 
 /**
- * Campaigns are found in the order of the index, and for each its rows in theirs: sorted, all would be found before the first one is
- * sent, and a sort of the two rows alone (`order by ..., n`) takes a fifth of the whole time. Nested loops leave no other order.
+ * Reads campaigns in the order of the index, and for each its rows in order. A sort would find all campaigns before it sends the
+ * first one, and sorting only the two rows (`order by ..., n`) takes a fifth of the whole time. Nested loops keep this order.
  */
 const snapshot = `
   begin isolation level repeatable read read only;
@@ -140,9 +141,9 @@ const snapshot = `
 /**
  * A list of any length as JSON text.
  *
- * @param reader.left the reader does not wait any more
- * @param reader.closed called when the reading has ended, also after an error
- * @returns once the first bytes are there
+ * @param reader.left aborts when the reader stops waiting
+ * @param reader.closed called when the read has ended, also after an error
+ * @returns as soon as the first bytes have arrived
  */
 export function openLong(
   database: Database,

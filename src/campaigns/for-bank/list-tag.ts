@@ -1,11 +1,11 @@
-/** The entity tag of a bank's list: another one for every answer that is not the same byte for byte. */
+/** The entity tag of a bank's list. Answers with different bytes have different tags. */
 import { createHash } from 'node:crypto'
 import type { ListFilters } from './list-store.ts'
 
-/** To be raised when the same content is written in another way. */
+/** Increase it when the same content is written in another form. */
 const form = 1
 
-/** @param given.version of what the bank sees; who asks, for what, and in which coding tell the rest */
+/** @param given.version of what the bank sees; the other values identify the reader, the filters and the coding */
 export function listTag(given: { version: number; bankId: string; filters: ListFilters; encoding: string }): string {
   const { version, bankId, filters, encoding } = given
   const asked = createHash('sha256')

@@ -7,13 +7,13 @@ import { createTurns, type TurnLimits } from '../../work/turns.ts'
 import { type BankList, isShort, type ListFilters, openLong, readShort, readVersion } from './list-store.ts'
 
 export type BankLists = {
-  /** The version of what the bank would get: it changes with every change that the bank can see. */
+  /** The version of what the bank would get. Every change that the bank can see changes it. */
   version(bankId: string): Promise<number>
   /**
-   * The campaigns as a JSON array. Of a long list the first bytes are there.
+   * The campaigns as a JSON array. For a long list, it resolves when the first bytes have arrived.
    *
-   * @param left aborts what is not needed any more
-   * @param takeTurn the reader's own, before a long list
+   * @param left aborts when the reader has left
+   * @param takeTurn waits for the reader's own place, before a long list
    * @throws DomainError 'unavailable' when too many are reading, or the reader has left
    */
   read(
@@ -24,7 +24,7 @@ export type BankLists = {
   ): Promise<BankList<Buffer | LongRead>>
 }
 
-/** So few at a time because each takes memory and half a processor; no snapshot is held for longer than a vacuum can do without. */
+/** The limit is low, because each read takes memory and half a processor. No snapshot is held so long that it hinders vacuum. */
 const limits: { turns: TurnLimits; reading: ReadLimits } = {
   turns: { atOnce: 4, perPartner: 2, waiting: 100, waitMs: 60_000 },
   reading: { stallMs: 10_000, wholeMs: 90_000 },

@@ -8,18 +8,18 @@ import { type Guard, requireSeen } from '../lifecycle/expected-version.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../lifecycle/moves-store.ts'
 
-/** The campaign as it is after the call, and what was done, in words. */
+/** The campaign after the call, and a message that says what was done. */
 export type Decided = { campaign: LockedCampaign; message: string }
 
 type Asked = { bank: BankCaller; cashbackId: string } & Guard
 type Decide = (campaign: LockedCampaign, bank: lifecycle.BankState, now: Date) => lifecycle.Decision
 
 /**
- * The bank takes part. Repeated, it changes nothing and gives the same answer.
+ * The bank takes part. A repeated call changes nothing and gives the same answer.
  *
- * @param asked.cashbackId as the caller wrote it: what is no UUID names no campaign
- * @throws DomainError 'invalid' when there is no such campaign, the bank is not invited, or it is too late; 'stale' when the terms or
- *   the bank's part are not those that it has seen
+ * @param asked.cashbackId as the caller wrote it; a text that is no UUID is an unknown campaign
+ * @throws DomainError 'invalid' when the campaign is unknown, the bank is not invited, or it is too late; 'stale' when the terms
+ *   or the bank's part have changed since the bank saw them
  */
 export async function confirm(deps: CampaignDeps, asked: Asked): Promise<Decided> {
   const campaign = await decide(deps, asked, lifecycle.confirm, null)
@@ -31,12 +31,12 @@ export async function confirm(deps: CampaignDeps, asked: Asked): Promise<Decided
 }
 
 /**
- * The bank does not take part. Repeated, it changes nothing and gives the same answer.
+ * The bank does not take part. A repeated call changes nothing and gives the same answer.
  *
- * @param asked.cashbackId as the caller wrote it: what is no UUID names no campaign
- * @param asked.comment why; it goes to the history
- * @throws DomainError 'invalid' when there is no such campaign, the bank is not invited, or it is too late; 'stale' when the terms or
- *   the bank's part are not those that it has seen
+ * @param asked.cashbackId as the caller wrote it; a text that is no UUID is an unknown campaign
+ * @param asked.comment the reason; stored in the history
+ * @throws DomainError 'invalid' when the campaign is unknown, the bank is not invited, or it is too late; 'stale' when the terms
+ *   or the bank's part have changed since the bank saw them
  */
 export async function reject(deps: CampaignDeps, asked: Asked & { comment: string | null }): Promise<Decided> {
   const campaign = await decide(deps, asked, lifecycle.reject, asked.comment)
@@ -61,7 +61,7 @@ async function decide(
   })
 }
 
-/** @throws DomainError 'invalid', the same whether the campaign is unknown or the bank is not invited */
+/** @throws DomainError 'invalid', with the same message for an unknown campaign and for a bank that is not invited */
 async function lockInvitation(
   transaction: Queryable,
   deps: CampaignDeps,

@@ -1,4 +1,4 @@
-/** Merchants as banks see them (contract/campaigns.md, "Merchant records"); suspended ones are not there. */
+/** Merchants as banks see them (contract/campaigns.md, "Merchant records"), without suspended ones. */
 import type { Queryable, Statement } from '../../db/database.ts'
 
 export type Retailer = {

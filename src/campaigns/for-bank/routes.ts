@@ -145,7 +145,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
   )
 }
 
-/** An id that the database cannot keep is no UUID like any other; elsewhere the path would be unknown. */
+/** Answers an id that the database cannot store like any other invalid UUID; otherwise the path would be unknown. */
 const refuseUnkeptId = async ({ params }: { params: unknown }): Promise<void> => {
   if (!Object.values(Object(params)).every(id => isText(String(id)))) throw campaignNotFound('invalid')
 }

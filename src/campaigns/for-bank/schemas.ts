@@ -1,9 +1,9 @@
-/** What banks send and get, but for the list of campaigns (contract/campaigns.md). */
+/** What banks send and receive, except the list of campaigns (contract/campaigns.md). */
 import Type from 'typebox'
 import { nullable } from '../../http/openapi/operations.ts'
 import { closed, instant, uuid } from '../../http/schemas.ts'
 
-/** As text: whatever names no campaign of the bank, no UUID too, gets one and the same answer. */
+/** A text, because every id that is no campaign of the bank gets the same answer, even one that is no UUID. */
 export const DecisionPath = Type.Object({
   cashbackId: Type.String({
     description: 'The campaign, a UUID',

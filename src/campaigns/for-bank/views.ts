@@ -1,7 +1,7 @@
 /** What banks see of merchants (contract/campaigns.md, "Merchant records"). */
 import type { Retailer } from './retailers-store.ts'
 
-/** What is the merchant's own affair is null to every bank. */
+/** The merchant's private fields are null for every bank. */
 export function retailerView(retailer: Retailer) {
   return {
     ...retailer,

@@ -1,4 +1,4 @@
-/** What a merchant changes: it creates, edits, deletes and launches. Registered where every caller is a merchant already. */
+/** Routes with which a merchant creates, edits, deletes and launches. Registered where every caller is a merchant already. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -25,7 +25,7 @@ import * as schemas from './schemas.ts'
 const common = { tags: ['Merchants'], security: secured }
 const onlyAuthor = 'A bank calls, the role does not permit changes, or the merchant is not the author of the campaign'
 
-/** A large body is read only once it is known whose the campaign is. */
+/** Checks the author before a large body is read. */
 const requireAuthorOf = (deps: CampaignDeps) => async (request: FastifyRequest) => {
   const { cashbackId } = request.params as { cashbackId: string }
   if (!uuidForm.test(cashbackId)) throw new DomainError('invalid', [broken('cashbackId', 'uuid')])

@@ -1,4 +1,4 @@
-/** Everything that a merchant sees of one campaign, read by one statement: it all belongs to the same version. */
+/** Reads all details of one campaign for its merchant in one statement, so that all of them belong to the same version. */
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { BankStatus, CampaignState, ReportingStage } from '../lifecycle/lifecycle.ts'
 
@@ -27,12 +27,12 @@ export type Details = Omit<CampaignState, 'banks'> & {
   banks: InvitedBank[]
   /** Decimal text: the sum over banks; null before the first report. */
   expectedCompensation: string | null
-  /** How many customers each bank's part of the segment has. */
+  /** The number of customers in each bank's part of the segment. */
   segmentSizes: number[]
   terminalsCount: number
-  /** JSON text of what changes only with an edit, without its closing brace. */
+  /** JSON text of the fields that only an edit changes, without its closing brace. */
   card: string
-  /** JSON text of the list that holds now. */
+  /** JSON text of the current list. */
   terminals: string
 }
 

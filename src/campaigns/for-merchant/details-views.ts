@@ -1,4 +1,4 @@
-/** How the details of a campaign are answered, to whoever reads or has edited it. */
+/** Sends the details of a campaign, after a read or an edit. */
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../../clock.ts'
 import { isKnown } from '../../http/answer/etag.ts'
@@ -20,12 +20,12 @@ export const notOwn = {
   404: 'There is no such campaign',
 }
 
-/** Answers with the details as JSON text; the long lists in them were written when they changed. */
+/** Answers with the details as JSON text. Its long lists are stored as text. */
 export function sendDetails(reply: FastifyReply, campaign: Details, { clock }: { clock: Clock }): FastifyReply {
   return sendVersion(reply, campaign.version, detailsText(campaign, clock.now()))
 }
 
-/** Answers with one version of a campaign as JSON text, or with 304 to a reader who has it. */
+/** Answers with one version of a campaign as JSON text, or with 304 when the reader has that version. */
 export function sendVersion(reply: FastifyReply, version: number, text: string): FastifyReply {
   const { method, headers } = reply.request
   const etag = versionTag(version)

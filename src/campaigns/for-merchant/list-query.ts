@@ -27,7 +27,7 @@ const generalStatuses: Record<string, readonly CampaignStatus[]> = {
 
 const mostOnAPage = 100
 const usualOnAPage = 20
-/** Each of fifteen digits is a number that JSON tells exactly. */
+/** JSON numbers with up to fifteen digits are exact. */
 const mostPages = 999_999_999_999_999
 
 export const MerchantListQuery = Type.Object(
@@ -86,14 +86,14 @@ export const MerchantListQuery = Type.Object(
   closed,
 )
 
-/** Brings the query into the form of the schema: SKUs may be repeated or written with brackets. */
+/** Converts the query to the schema's form. SKUs may be repeated or written with brackets. */
 export function withSkuList(query: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { sku, 'sku[]': skus, ...others } = query
   const listed = together(sku, skus)
   return { ...others, ...pagesOf(others), ...(listed && { sku: listed }) }
 }
 
-/** The schema's reading of numbers is too kind: 1e1, 0x1 or a space before the number is no page. */
+/** The schema's conversion would accept 1e1, 0x1 or a leading space as a page number. */
 function pagesOf({ page, pageSize }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const isOdd = (text: unknown) => typeof text === 'string' && !/^\d{1,15}$/.test(text)
   return { ...(isOdd(page) && { page: 'odd' }), ...(isOdd(pageSize) && { pageSize: 'odd' }) }
@@ -114,8 +114,8 @@ type Query = {
 
 /**
  * @param query in the form of the schema
- * @param schemaFaults what the schema has found in it
- * @throws DomainError 'invalid' with all faults
+ * @param schemaFaults the schema errors of the query
+ * @throws DomainError 'invalid' with all errors
  */
 export function readListRequest(query: Query, schemaFaults: readonly BrokenRule[]): ListRequest {
   const faults = [...schemaFaults]
@@ -135,7 +135,7 @@ export function readListRequest(query: Query, schemaFaults: readonly BrokenRule[
   }
 }
 
-/** Deleted campaigns appear only when they are asked for. */
+/** Deleted campaigns appear only when the query names that status. */
 function statusesOf({ status, generalStatus }: Query): CampaignStatus[] {
   const group = generalStatus === undefined ? null : (generalStatuses[generalStatus] ?? [])
   if (status === undefined) return [...(group ?? campaignStatuses.filter(one => one !== 'deleted'))]

@@ -1,11 +1,11 @@
-/** What the merchant's list is read from: the order of all campaigns that a filter finds, and the campaigns of one page. */
+/** Reads for the merchant's list: the order of all campaigns that match a filter, and the campaigns of one page. */
 import type { Queryable, Statement } from '../../db/database.ts'
 import { type BankStatus, type CampaignStatus, campaignStatuses, type ReportingStage } from '../lifecycle/lifecycle.ts'
 
 export const sortBys = ['createdAt', 'updatedAt', 'name', 'status', 'dateFrom', 'dateTo', 'percentage'] as const
 export type SortBy = (typeof sortBys)[number]
 
-/** null: not asked for. */
+/** null: no filter. */
 export type ListFilter = {
   statuses: CampaignStatus[]
   /** A regular expression of PostgreSQL. */
@@ -17,7 +17,7 @@ export type ListFilter = {
 export type ListSort = { by: SortBy; ascending: boolean }
 export type ListRequest = { page: number; pageSize: number; filter: ListFilter; sort: ListSort }
 
-/** Counts of changes of a merchant's campaigns: of what most lists are arranged by, and of anything. */
+/** Change counters of a merchant's campaigns: of the fields that most lists are sorted by, and of any field. */
 export type ListVersion = { arranged: number; touched: number }
 
 export type ListItem = {
@@ -40,13 +40,13 @@ const versionStatement: Statement = {
   text: 'select arranged, touched from merchant_lists where merchant_id = $1',
 }
 
-/** One cheap read: whether anything has changed. */
+/** A cheap read that shows whether anything has changed. */
 export async function readVersion(database: Queryable, merchantId: string): Promise<ListVersion> {
   const [row] = await database.query<ListVersion>(versionStatement, [merchantId])
   return row ?? { arranged: 0, touched: 0 }
 }
 
-/** The same as a table of one row, for a statement that reads something of this version. */
+/** The same as a table of one row, for statements that also read this version's data. */
 const version = `
   select coalesce(max(arranged), 0) as arranged, coalesce(max(touched), 0) as touched from merchant_lists where merchant_id = $1`
 
@@ -62,7 +62,7 @@ const columns: Record<SortBy, string> = {
 
 const idBytes = 16
 
-/** `ids`: 16 bytes for each campaign; they may be the beginning only of `total` that there are. */
+/** `ids`: 16 bytes for each campaign; possibly only the first ones of `total`. */
 export type Order = ListVersion & { ids: Buffer; total: number }
 
 const found = `
@@ -73,13 +73,16 @@ const found = `
           and ($5::timestamptz is null or date_from >= $5)
           and ($6::timestamptz is null or date_to <= $6)`
 
-/** Whether counting what the filter finds is quick beside putting it in order: the texts of a name or SKUs are not looked at twice. */
+/**
+ * Whether counting the matches is much faster than sorting them. Filters by name or SKU read long texts, which should happen only
+ * once.
+ */
 export const isQuicklyCounted = ({ namePattern, sku }: ListFilter): boolean => namePattern === null && sku === null
 
 /**
- * The ids of the campaigns of a merchant that the filter finds, in order, ties by id ascending, with the version that they belong to.
+ * The ids of a merchant's campaigns that match the filter, in order, ties by id ascending, and the version that they belong to.
  *
- * @param given.most so many from the beginning, the others being counted only, which takes a third of the time; null: all
+ * @param given.most only so many from the beginning, the rest is just counted, which takes a third of the time; null: all
  */
 export async function findOrder(
   database: Queryable,
@@ -107,7 +110,7 @@ export async function findOrder(
 
 export const countIds = (ids: Buffer): number => ids.length / idBytes
 
-/** A bank's part as `id status stage`, the last empty for none: a third quicker than JSON. */
+/** A bank's part as `id status stage`, with an empty stage for none. It is a third faster than JSON. */
 const itemsStatement: Statement = {
   name: 'merchant-list.items',
   text: `
@@ -127,7 +130,7 @@ const itemsStatement: Statement = {
 /**
  * The campaigns of one page.
  *
- * @param given.ids of the list from its beginning, of which the page is a part
+ * @param given.ids the list's ids from its beginning, which include the page
  */
 export async function findItems(
   database: Queryable,

@@ -1,9 +1,8 @@
 /**
- * A merchant reads its campaigns page by page (contract/campaigns.md, "Merchant list"). Two things are remembered, each with the
- * version of the merchant's campaigns that it belongs to: the order of all campaigns that a filter finds, so that the last page of a
- * hundred thousand takes as long as the first, and the text of pages, so that one that has not changed costs next to nothing. For the
- * first pages the beginning of the order is enough, which is found sooner after a change. Every answer has compared the version with the
- * database's.
+ * A merchant reads its campaigns page by page (contract/campaigns.md, "Merchant list"). Two things are cached, each with the
+ * version of the merchant's campaigns. The order of all matches makes the last page of a hundred thousand as fast as the first.
+ * The text of pages makes an unchanged page almost free. For the first pages only the beginning of the order is read, which is
+ * faster after a change. Every answer compares the cached version with the database's.
  */
 import type { Queryable } from '../../db/database.ts'
 import * as store from './list-store.ts'
@@ -19,16 +18,19 @@ type Remembered = store.ListVersion & { bytes: Buffer }
 
 type RememberedOrder = Remembered & { total: number }
 
-/** Bytes for the orders of thirty lists of a hundred thousand campaigns, and for some hundred full pages; campaigns of a beginning. */
+/**
+ * Bytes for the orders of thirty lists of a hundred thousand campaigns, and for some hundred full pages; `beginning` in
+ * campaigns.
+ */
 const usualLimits = { orders: 48 * 1024 * 1024, pages: 16 * 1024 * 1024, beginning: 1_000 }
-/** What an entry takes besides its bytes and its key. */
+/** Memory of an entry besides its bytes and its key. */
 const overheadBytes = 512
-/** A list that changes with every look is answered as it was at the last one. */
+/** A list that changes at every look is answered as it was at the last one. */
 const mostTries = 3
 
 /**
- * @param textOf a page as partners see it
- * @param limits how much is remembered
+ * @param textOf formats a page as partners see it
+ * @param limits how much is cached
  */
 export function createMerchantLists(
   database: Queryable,
@@ -39,7 +41,7 @@ export function createMerchantLists(
   const pages = createMemory<Remembered>(limits.pages)
   const reading = new Map<string, Promise<RememberedOrder>>()
 
-  /** Those who ask at the same time wait for the same answer. */
+  /** Simultaneous callers share one read. */
   const readOrder = (key: string, merchantId: string, request: store.ListRequest): Promise<RememberedOrder> => {
     const { filter, sort } = request
     const isEnough = store.isQuicklyCounted(filter) && lastOf(request) <= limits.beginning
@@ -92,12 +94,12 @@ export function createMerchantLists(
   }
 }
 
-/** Campaigns up to the end of the page. */
+/** The number of campaigns up to the end of the page. */
 const lastOf = ({ page, pageSize }: store.ListRequest): number => page * pageSize
 
 const pageKey = (key: string, { page, pageSize }: store.ListRequest): string => `${page} ${pageSize} ${key}`
 
-/** A map of bounded size; what was not asked for the longest is forgotten first. */
+/** A bounded cache; it drops the least recently used entry first. */
 function createMemory<Entry extends Remembered>(limitBytes: number) {
   const entries = new Map<string, Entry>()
   let total = 0

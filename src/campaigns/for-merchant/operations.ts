@@ -1,4 +1,4 @@
-/** What a merchant does with its campaigns besides filling in their form: read, launch, delete (contract/campaigns.md). */
+/** Merchant operations other than the form: read, launch, delete (contract/campaigns.md). */
 import type { MerchantCaller } from '../../access/caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
@@ -11,7 +11,7 @@ import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '
 import { type Details, findDetails } from './details-store.ts'
 
 type Asked = { merchant: MerchantCaller; cashbackId: string }
-/** The campaign as it is after the call, and what was done, in words. */
+/** The campaign after the call, and a message that says what was done. */
 export type Done = { campaign: LockedCampaign; message: string }
 
 /** @throws DomainError 'forbidden' for another merchant's campaign */
@@ -36,7 +36,7 @@ export async function requireAuthorOf({ database }: Pick<CampaignDeps, 'database
   requireAuthor(campaign, asked.merchant)
 }
 
-/** Everything of one campaign. @throws DomainError 'not-found', 'forbidden' */
+/** Reads one campaign with all details. @throws DomainError 'not-found', 'forbidden' */
 export async function readDetails({ database }: Pick<CampaignDeps, 'database'>, asked: Asked): Promise<Details> {
   const details = await findDetails(database, asked.cashbackId)
   if (!details) throw campaignNotFound('not-found')
@@ -70,7 +70,7 @@ function launchMessage(leftOut: number): string {
 }
 
 /**
- * The author takes its campaign back. Repeated, it changes nothing and gives the same answer.
+ * The author deletes its campaign. A repeated call changes nothing and gives the same answer.
  *
  * @throws DomainError 'not-found', 'forbidden', 'invalid' when it is too late, 'stale'
  */

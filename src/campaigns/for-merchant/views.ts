@@ -8,9 +8,9 @@ import type { MerchantPage } from './list.ts'
 import type { ListItem } from './list-store.ts'
 
 /**
- * The details as JSON text: what changes only with an edit, and the terminals, were written as such when they changed.
+ * The details as JSON text. The fields that only an edit changes, and the terminals, are stored as text.
  *
- * @param now for what the merchant may do with it at this moment
+ * @param now decides what the merchant may do with the campaign at this moment
  */
 export function detailsText(details: Details, now: Date): string {
   const { card, terminals } = details
@@ -65,7 +65,7 @@ function statistics({ banks, terminalsCount, segmentSizes }: Details) {
   }
 }
 
-/** One page of the list with where it lies in the whole, as JSON text. */
+/** One page of the list with its pagination, as JSON text. */
 export function pageText({ items, totalItems, ...page }: MerchantPage): string {
   return JSON.stringify(pageView(items.map(listedView), page, totalItems))
 }

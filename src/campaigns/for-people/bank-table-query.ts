@@ -1,4 +1,4 @@
-/** What a bank's people ask of their list of campaigns. */
+/** The query of the campaign list for a bank's people. */
 
 import Type from 'typebox'
 import type { BrokenRule } from '../../error-rules.ts'
@@ -49,7 +49,7 @@ export const BankCampaignsQuery = Type.Object(
   closed,
 )
 
-/** A parameter that may be repeated is a list also when it is given once. */
+/** Makes a repeatable parameter a list even when it is given once. */
 export function withLists(query: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const lists = (['status', 'bankStatus'] as const).filter(name => query[name] !== undefined)
   return { ...query, ...Object.fromEntries(lists.map(name => [name, [query[name]].flat()])) }
@@ -65,12 +65,12 @@ type Filters = {
 }
 type Query = Page & Filters & { sortBy: SortBy; sortOrder: 'ASC' | 'DESC' }
 
-/** @throws DomainError 'invalid' for what is no date */
+/** @throws DomainError 'invalid' for an invalid date */
 export function readBankCampaignSearch(query: Query): BankCampaignSearch {
   return { ...readFilters(query), sort: { by: query.sortBy, ascending: query.sortOrder === 'ASC' } }
 }
 
-/** @throws DomainError 'invalid' for what is no date */
+/** @throws DomainError 'invalid' for an invalid date */
 export function readFilters(query: Filters): Omit<BankCampaignSearch, 'sort'> {
   const faults: BrokenRule[] = []
   const { startsFrom, endsBy } = readPeriodFilter(query, faults)

@@ -1,4 +1,4 @@
-/** A bank's campaigns for its people, below `/portal/cashbacks`: light where the API for systems gives everything. */
+/** A bank's campaigns for its people, below `/portal/cashbacks`. Unlike the API for systems, it leaves out the long lists. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { bankOf } from '../../access/request/authenticate.ts'

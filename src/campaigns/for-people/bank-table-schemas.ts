@@ -8,7 +8,7 @@ import { offer, origin, participation, standing } from '../campaign-schemas.ts'
 const { status: bankStatus, ...reporting } = participation
 const { terminals: _terminals, ...terms } = offer
 
-/** With its name for pages in English, which the API of partners' systems does not tell here. */
+/** Includes the English name, which the API for systems leaves out here. */
 const retailer = Type.Object(
   {
     retailerId: uuid('The merchant'),
@@ -53,7 +53,7 @@ const SegmentSummary = Type.Object({
   sourceFileName: text('The file that the merchant built it from', 'loyal-customers.csv'),
 })
 
-/** It is sent as text, so this describes and nothing is made from it. */
+/** Documentation only, because the answer is sent as text. */
 export const BankCampaignDetails = named(
   'BankCampaignDetails',
   Type.Object(

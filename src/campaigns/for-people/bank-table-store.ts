@@ -10,7 +10,7 @@ import { findListed, isPlain, type Listing } from '../lifecycle/listing-store.ts
 export const sortBys = ['createdAt', 'updatedAt', 'name', 'status', 'dateFrom', 'dateTo', 'percentage'] as const
 export type SortBy = (typeof sortBys)[number]
 
-/** null: not asked for. The lists of statuses name each once. */
+/** null: no filter. The lists of statuses have no duplicates. */
 export type BankCampaignSearch = {
   /** A regular expression of PostgreSQL. */
   namePattern: string | null
@@ -65,7 +65,7 @@ const ownPart = `
   i.status as "bankStatus", i.reporting_stage as stage, i.bank_report_uploads as "bankReportUploads",
   i.merchant_report_uploads as "merchantReportUploads", i.expected_compensation::text as "expectedCompensation"`
 
-/** One index tells the newest of each status and status of the bank. */
+/** One index has the newest campaigns of each status and bank status. */
 const newest: Listing['newest'] = (behind, most) => `
   select p.* from unnest($6::text[]) as s (campaign_status) cross join unnest($7::text[]) as b (status) cross join lateral (
     select cashback_id, created_at as at from campaign_banks
@@ -90,7 +90,7 @@ function listingOf(bankId: string, search: BankCampaignSearch): Listing {
   }
 }
 
-/** One page of the campaigns in which the bank takes part. `next` and `isComplete` are as in `ListingPagination`. */
+/** One page of the campaigns to which the bank is invited. `next` and `isComplete` are as in `ListingPagination`. */
 export async function findBankCampaigns(
   database: Queryable,
   bankId: string,
@@ -132,19 +132,19 @@ async function countOf(database: Queryable, bankId: string, search: BankCampaign
   return counted?.count ?? 0
 }
 
-/** A campaign as one of its banks sees it, but for terminals and customers, of which there may be many. */
+/** A campaign as one of its banks sees it, without terminals and customers, which may be many. */
 export type BankCampaignDetails = Omit<CampaignState, 'banks'> &
   OwnPart & {
-    /** Of the whole campaign. */
+    /** The version of the whole campaign. */
     version: number
     updatedAt: Date
     retailerName: string
     retailerNameEn: string
     country: Country
-    /** JSON text of what changes only with an edit, without its closing brace. */
+    /** JSON text of the fields that only an edit changes, without its closing brace. */
     card: string
     terminalsCount: number
-    /** null: the merchant has formed none. */
+    /** null: the merchant has formed no segment. */
     segment: { customersCount: number; formedAt: string; sourceFileName: string } | null
   }
 

@@ -2,7 +2,7 @@
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 import type { BankCampaign, BankCampaignDetails, OwnPart } from './bank-table-store.ts'
 
-/** The bank's part under the contract's own names, with its compensation. */
+/** The bank's part with the contract's field names, and its compensation. */
 function partView(part: OwnPart) {
   return {
     bankStatus: part.bankStatus,
@@ -37,9 +37,9 @@ export function bankCampaignView(campaign: BankCampaign) {
 }
 
 /**
- * One campaign as JSON text: what changes only with an edit was written as such.
+ * One campaign as JSON text. The fields that only an edit changes are stored as text.
  *
- * @param now for what the bank may do with it at this moment
+ * @param now decides what the bank may do with the campaign at this moment
  */
 export function bankCampaignText(details: BankCampaignDetails, bankId: string, now: Date): string {
   const { segment } = details

@@ -1,4 +1,4 @@
-/** A partner's campaigns as a CSV file (RFC 4180) of any length, read from the database as fast as it is taken. */
+/** A partner's campaigns as a CSV file (RFC 4180) of any length, read from the database as fast as the client reads. */
 import { Readable } from 'node:stream'
 import type { Database } from '../../db/database.ts'
 import { csvCell } from '../../text/csv-cell.ts'

@@ -1,4 +1,4 @@
-/** What the directory holds for everybody: the SQL behind the portal's choices. */
+/** Reads the parts of the directory that everybody may see: the SQL behind the portal's choices. */
 import type { Queryable, Statement } from '../../db/database.ts'
 
 export type DirectoryCountry = {

@@ -1,4 +1,4 @@
-/** All SQL of a partner's campaigns as a file: as the lists find them, the newest first, by one statement. */
+/** All SQL of a partner's campaigns as a file: the same matches as in the lists, newest first, in one statement. */
 
 import { readPiecewise } from '../../db/cursor.ts'
 import type { Database } from '../../db/database.ts'
@@ -7,10 +7,10 @@ import type { BankStatus, CampaignStatus, ReportingStage } from '../lifecycle/li
 import type { BankCampaignSearch } from './bank-table-store.ts'
 import type { Party } from './home-store.ts'
 
-/** Of a merchant the bank's statuses are not looked at. */
+/** The bank's statuses are ignored for a merchant. */
 export type ExportSearch = Omit<BankCampaignSearch, 'sort'>
 
-/** Percentages and money are decimal text; what only the other side has is null. */
+/** Percentages and money are decimal text. Fields that only the other side has are null. */
 export type ExportedCampaign = {
   cashbackId: string
   name: string
@@ -29,7 +29,7 @@ export type ExportedCampaign = {
   maxAmount: string
   maxBudget: string | null
   currency: string
-  /** Of a merchant the sum over its banks. */
+  /** For a merchant, the sum over its banks. */
   expectedCompensation: string | null
   createdAt: Date
   updatedAt: Date
@@ -59,7 +59,7 @@ const parts = {
   },
 }
 
-/** Every campaign that the search finds, some at a time, as they are at one instant. */
+/** Every campaign that matches, in batches, from one snapshot. */
 export function readExported(
   database: Database,
   party: Party,

@@ -1,4 +1,4 @@
-/** What people download of a campaign, below `/portal`: its terminals, and a bank's own customers in its segment. */
+/** Files of a campaign that people download, below `/portal`: its terminals, and a bank's own customers in its segment. */
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'

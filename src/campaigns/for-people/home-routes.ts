@@ -1,4 +1,4 @@
-/** The home of a partner's people, below `/portal`: one page of what waits, and counts. */
+/** The home page of a partner's people, below `/portal`: open tasks and counts. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { onlyPartners, partnerOf } from '../../access/request/callers.ts'
@@ -9,7 +9,7 @@ import { Home, HomeQuery } from './home-schemas.ts'
 import { countByStatus, findImposedCampaigns, findOpenCampaigns, type Party } from './home-store.ts'
 import { countsView, imposedView, taskViews, totalsView } from './home-views.ts'
 
-/** Open campaigns that are looked through; those in which it is the caller's turn come first. */
+/** Maximum number of open campaigns that are read; those where the caller can act come first. */
 const mostOpenCampaigns = 500
 const mostImposed = 5
 

@@ -1,4 +1,4 @@
-/** What a partner's people see first. */
+/** The schemas of the home page of a partner's people. */
 import Type from 'typebox'
 import { named, nullable } from '../../http/openapi/operations.ts'
 import { Pagination, pagingParameters } from '../../http/paging.ts'

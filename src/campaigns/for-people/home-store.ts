@@ -1,4 +1,4 @@
-/** All SQL of what waits for somebody. */
+/** All SQL of open tasks. */
 
 import type { Queryable } from '../../db/database.ts'
 import type { BankStatus, CampaignState, CampaignStatus } from '../lifecycle/lifecycle.ts'
@@ -11,12 +11,12 @@ export type OpenCampaign = Omit<CampaignState, 'banks'> & {
   merchantName: string
   merchantNameEn: string
   currency: string
-  /** Of all banks together. */
+  /** The sum over all banks. */
   expected: string | null
   banks: (CampaignState['banks'][number] & { name: string; expected: string | null })[]
 }
 
-/** The states in which somebody can do something; the indexes below hold just these. */
+/** The statuses in which somebody can act; the indexes below contain exactly these. */
 const openStatuses = [
   'awaitingBankApproval',
   'awaitingMerchantApproval',
@@ -26,8 +26,8 @@ const openStatuses = [
 ] as const satisfies CampaignStatus[]
 
 /**
- * Where a partner's open campaigns are found: by an index that has those first in which it is likely its own turn, and in these the
- * ones that end first. What can be done is the lifecycle's decision.
+ * The indexes that find a partner's open campaigns. They put those first in which the partner can probably act, and among these
+ * the ones that end first. The lifecycle decides what is really possible.
  */
 const parts = {
   bank: {
@@ -42,7 +42,7 @@ const parts = {
 
 const idOf = (party: Party): string => (party.type === 'bank' ? party.bankId : party.merchantId)
 
-/** Campaigns of a partner in which something may wait: those first in which it is its turn, in them those that end first. */
+/** A partner's campaigns that may have tasks: first those where it can act, among these the ones that end first. */
 export async function findOpenCampaigns(database: Queryable, party: Party, limit: number): Promise<OpenCampaign[]> {
   const { from, order } = parts[party.type]
   const campaigns = await database.query<Omit<OpenCampaign, 'banks' | 'expected'>>(
@@ -64,7 +64,7 @@ export async function findOpenCampaigns(database: Queryable, party: Party, limit
   }))
 }
 
-/** By a statement of its own: for one by one the planner would ask for every bank of the platform. */
+/** A separate statement: joined one by one, the planner would read every bank of the platform. */
 async function findBanks(
   database: Queryable,
   cashbackIds: readonly string[],
@@ -93,7 +93,7 @@ export type ImposedCampaign = {
   currency: string
 }
 
-/** Those of a merchant that are not over, the ones that end first. */
+/** A merchant's campaigns that are not over; those that end first come first. */
 export function findImposedCampaigns(
   database: Queryable,
   merchantId: string,
@@ -111,7 +111,7 @@ export function findImposedCampaigns(
   )
 }
 
-/** How many campaigns a partner has in each status; `bankStatus` is empty for a merchant. */
+/** The number of a partner's campaigns in each status; `bankStatus` is empty for a merchant. */
 export function countByStatus(
   database: Queryable,
   party: Party,

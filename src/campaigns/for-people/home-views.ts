@@ -1,9 +1,9 @@
-/** What a partner's people see first. */
+/** Views of the home page of a partner's people. */
 import { bankStatuses, campaignStatuses } from '../lifecycle/lifecycle.ts'
 import { seenByBank, type Task, taskKinds, tasksOf } from './home.ts'
 import type { countByStatus, ImposedCampaign, OpenCampaign, Party } from './home-store.ts'
 
-/** Everything that waits in these campaigns, what waits for this partner first, and in it what ends first. */
+/** All tasks in these campaigns: first those of this partner, among these the ones that end first. */
 export function taskViews(campaigns: readonly OpenCampaign[], party: Party, now: Date) {
   const views = campaigns.flatMap(campaign => {
     const tasks = tasksOf(campaign, now)
@@ -43,7 +43,7 @@ const kindsOfMoney: readonly Task['kind'][] = [
   'acknowledge-compensation',
 ]
 
-/** What the merchant owes in this step; a bank is told of its own part only. */
+/** What the merchant owes in this step. A bank sees only its own part. */
 function amountOf(campaign: OpenCampaign, task: Task, party: Party): number | null {
   if (!kindsOfMoney.includes(task.kind)) return null
   const bankId = party.type === 'bank' ? party.bankId : task.bankId
@@ -53,7 +53,7 @@ function amountOf(campaign: OpenCampaign, task: Task, party: Party): number | nu
 
 type View = ReturnType<typeof taskView>
 
-/** How many there are of each kind, by whom they wait for. */
+/** The number of tasks of each kind, by who has to act. */
 export function totalsView(tasks: readonly View[]) {
   const of = (whom: View['waitsFor']) =>
     Object.fromEntries(
@@ -75,11 +75,11 @@ export function imposedView({ percentage, merchantCompensationPercentage, maxBud
 
 type Counts = Awaited<ReturnType<typeof countByStatus>>
 
-/** Counts of campaigns, 0 where there are none. */
+/** Counts of campaigns, with 0 for missing ones. */
 export function countsView(counts: Counts, party: Party) {
   const sum = (fits: (row: Counts[number]) => boolean) =>
     counts.filter(fits).reduce((total, { count }) => total + count, 0)
-  // A list by the bank's own status leaves deleted campaigns out, so the figure that leads to it does too.
+  // The list by the bank's own status leaves out deleted campaigns, so the count that links to it does the same.
   const hasStatus = (status: string) => (row: Counts[number]) => row.bankStatus === status && row.status !== 'deleted'
   return {
     byStatus: Object.fromEntries(campaignStatuses.map(status => [status, sum(row => row.status === status)])),

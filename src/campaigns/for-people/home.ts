@@ -1,4 +1,4 @@
-/** What waits for somebody in the campaigns of a partner: asked of the campaigns' own rules, never told twice. */
+/** Finds the open tasks in a partner's campaigns by asking the lifecycle, so that its rules are not repeated here. */
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 
 export const taskKinds = [
@@ -12,29 +12,29 @@ export const taskKinds = [
 ] as const
 type TaskKind = (typeof taskKinds)[number]
 
-/** What becomes of it when nobody acts. */
+/** What happens when nobody acts. */
 export const outcomes = ['participation-expires', 'campaign-expires', 'stays'] as const
 type Outcome = (typeof outcomes)[number]
 
-/** Something that a bank or the merchant can do now, and that others wait for. */
+/** Something that a bank or the merchant can do now and that others wait for. */
 export type Task = {
   kind: TaskKind
-  /** The bank that it is about; null: the whole campaign. */
+  /** The bank that the task is about; null: the whole campaign. */
   bankId: string | null
-  /** Whose turn it is. */
+  /** Who has to act. */
   turn: 'bank' | 'merchant'
-  /** Until when it is possible; null: without end. */
+  /** The deadline; null: none. */
   by: Date | null
   otherwise: Outcome
 }
 
 type Step = { subject: lifecycle.Subject; trigger: lifecycle.Trigger; from: string | null }
 const stepKey = ({ subject, trigger, from }: Step): string => `${subject} ${trigger} ${from}`
-/** Most steps are out of the question by the table of moves alone: to ask for each costs a refusal, and there are many. */
+/** The table of transitions rules out most steps. Checking it first saves asking the lifecycle for many refusals. */
 const knownSteps: ReadonlySet<string> = new Set(lifecycle.moves.map(stepKey))
 
 /**
- * All that can be done now with a campaign to bring it on.
+ * Everything that can be done now to bring a campaign forward.
  *
  * @param campaign with all its banks
  */
@@ -93,7 +93,7 @@ function addOfBank(
 }
 
 /**
- * The tasks that a bank gets to see: its own, and those of the merchant for which it waits.
+ * The tasks that a bank may see: its own, and those of the merchant that it waits for.
  *
  * @param bankId of the bank
  */

@@ -1,4 +1,4 @@
-/** What people of banks and merchants look up in campaigns, below `/portal`; roles are as everywhere with campaigns. */
+/** Reads of campaigns for people of banks and merchants, below `/portal`. Roles are the same as for other campaign routes. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { onlyPartners, partnerOf } from '../../access/request/callers.ts'

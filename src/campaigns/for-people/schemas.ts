@@ -1,4 +1,4 @@
-/** What both sides of a campaign look up in it. */
+/** Schemas of a campaign's reads that both sides have. */
 
 import Type from 'typebox'
 import { mustBe } from '../../error-rules.ts'

@@ -1,6 +1,6 @@
 /**
- * A bank's part of a segment as a CSV file: up to a million customers, converted while they are read from the database. The ids are
- * stored as the text of a JSON array.
+ * A bank's part of a segment as a CSV file of up to a million customers, converted while it is read. The ids are stored as the
+ * text of a JSON array.
  */
 
 import { Transform, type Writable } from 'node:stream'
@@ -15,9 +15,9 @@ import { createTurns } from '../../work/turns.ts'
 
 export type SegmentFiles = {
   /**
-   * Opens the file. Its first bytes are there when this is fulfilled.
+   * Opens the file. It resolves when the first bytes have arrived.
    *
-   * @param left aborted when the reader has gone
+   * @param left aborts when the reader has left
    * @throws DomainError 'unavailable' when too many read at once, or the reader has left
    */
   open(part: { cashbackId: string; bankId: string }, left: AbortSignal): Promise<(taker: Writable) => Promise<void>>
@@ -58,7 +58,7 @@ export function createSegmentFiles(database: Database): SegmentFiles {
   }
 }
 
-/** Takes the bytes of JSON arrays of strings and gives a CSV line for each string, below a header. */
+/** Converts the bytes of JSON arrays of strings to CSV: a header, then one line for each string. */
 function toLines(): Transform {
   const decoder = new StringDecoder('utf8')
   let rest = ''
@@ -69,7 +69,7 @@ function toLines(): Transform {
       let end = 0
       let lines = isFirst ? `${csvCell('customerId')}\r\n` : ''
       isFirst = false
-      // A string that is cut by the end of the piece does not match: it waits for the next one.
+      // A string that the end of the piece cuts off does not match yet; it is completed by the next piece.
       for (const match of text.matchAll(/"(?:[^"\\]|\\.)*"/g)) {
         lines += `${csvCell(JSON.parse(match[0]) as string)}\r\n`
         end = match.index + match[0].length

@@ -1,4 +1,4 @@
-/** All SQL of how a campaign's segment stands. */
+/** All SQL that reads the state of a campaign's segment. */
 import type { Queryable, Statement } from '../../db/database.ts'
 
 /** Each bank's part of the segment; `formedAt` is null while there is none. */
@@ -19,7 +19,7 @@ const statement: Statement = {
     where i.cashback_id = $1 and ($2::uuid is null or i.bank_id = $2) order by b.name collate "C", b.bank_id`,
 }
 
-/** @param bankId of this bank alone; null: of all that are invited */
+/** @param bankId only this bank; null: all invited banks */
 export function findSegmentParts(
   database: Queryable,
   cashbackId: string,

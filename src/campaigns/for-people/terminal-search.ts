@@ -1,4 +1,4 @@
-/** What a request asks of a campaign's terminals. */
+/** Reads the search parameters for a campaign's terminals. */
 
 import { DomainError } from '../../errors.ts'
 import { instantRule, readInstant } from '../../text/instant.ts'

@@ -7,10 +7,10 @@ import type { Terminal } from '../form/terms.ts'
 /** `addedAt` in ISO 8601. */
 export type ShownTerminal = Terminal & { addedAt: string }
 
-/** null: not asked for. */
+/** null: no filter. */
 export type TerminalSearch = { pattern: string | null; since: Date | null }
 
-/** A terminal without an addition of its own is there since the campaign was created. */
+/** A terminal without an addition record was there when the campaign was created. */
 const own = `
   select t.terminal, t.place, coalesce(a.added_at, c.created_at) as added_at
   from campaigns c cross join json_array_elements(c.terminals::json) with ordinality as t (terminal, place)
@@ -26,7 +26,7 @@ const ofDirectory = `
     row_number() over (order by t.terminal_id collate "C") as place, t.added_at
   from campaigns c join terminals t using (merchant_id) where c.cashback_id = $1`
 
-/** What `TerminalSearch` asks for: `$2` is the pattern, `$3` the instant. */
+/** The condition for `TerminalSearch`: `$2` is the pattern, `$3` the instant. */
 const matches = `
   ($2::text is null or concat_ws(E'\\n', terminal->>'terminal_id', terminal->>'terminal_name',
      terminal->>'terminal_location', terminal->>'merchant_id', terminal->>'merchant_name') ~ $2)
@@ -40,7 +40,7 @@ async function isOfDirectory(database: Queryable, cashbackId: string): Promise<b
   return campaign?.isOfDirectory ?? false
 }
 
-/** One page of the terminals of a campaign that there is, in the order of its list. */
+/** One page of the terminals of an existing campaign, in the order of its list. */
 export async function findTerminals(
   database: Queryable,
   cashbackId: string,
@@ -64,7 +64,8 @@ export async function findTerminals(
 const terminalsAtOnce = 5_000
 
 /**
- * Reads all terminals that match, a few thousand at a time, in the order of `findTerminals`. No connection is held between two reads.
+ * Reads all matching terminals, a few thousand at a time, in the order of `findTerminals`. It holds no connection between two
+ * reads.
  */
 export async function* readTerminals(
   database: Queryable,

@@ -1,14 +1,17 @@
-/** The whole row of a campaign, and what of the directory it is checked against. How states move is in `moves-store.ts`. */
+/**
+ * Reads and writes the complete row of a campaign, and the directory entries that a form is checked against. `moves-store.ts`
+ * writes changes of status.
+ */
 import type { Queryable, Statement } from '../../db/database.ts'
 import { cardText, type Origin, type Terms } from './terms.ts'
 
-/** Who and what of these the directory has. */
+/** Which of the form's values exist in the directory. */
 export type DirectoryEntries = {
   /** False for a merchant that is unknown or suspended. */
   merchantActive: boolean
-  /** Those of the banks that are connected and that the merchant does not exclude. */
+  /** The banks that are connected and that the merchant does not exclude. */
   banks: string[]
-  /** null: there is no such country. */
+  /** null: the country is unknown. */
   countryId: string | null
   paymentSystems: string[]
 }
@@ -26,7 +29,7 @@ const directoryStatement: Statement = {
       array(select payment_system_id from payment_systems where payment_system_id = any($4::uuid[])) as "paymentSystems"`,
 }
 
-/** What of these the directory has for a merchant. */
+/** Looks up a form's values in the directory, for a merchant. */
 export async function findDirectoryEntries(
   database: Queryable,
   given: {
@@ -63,7 +66,7 @@ export function findInvitableBanks(database: Queryable, merchantId: string): Pro
   )
 }
 
-/** Whose a campaign is. @returns null when there is none */
+/** The author of a campaign. @returns null when the campaign is unknown */
 export async function findAuthor(
   database: Queryable,
   cashbackId: string,
@@ -119,8 +122,8 @@ const updateStatement: Statement = {
 }
 
 /**
- * Gives a campaign, which the transaction has locked, other terms: the merchant's list is arranged anew. The campaign's new version is
- * for `writeDecisions` to write.
+ * Writes new terms to a campaign that the transaction has locked. The merchant's list is then sorted anew. `writeDecisions`
+ * writes the campaign's new version.
  */
 export async function updateTerms(
   transaction: Queryable,
@@ -174,14 +177,14 @@ const findStatement: Statement = {
     from campaigns c join countries k using (country_id) where cashback_id = $1`,
 }
 
-/** The terms of a campaign that there is. */
+/** The terms of an existing campaign. */
 export async function findTerms(transaction: Queryable, cashbackId: string): Promise<Terms> {
   const [terms] = await transaction.query<Terms>(findStatement, [cashbackId])
   if (!terms) throw new Error('The campaign was not locked')
   const plain = (amount: string) => String(Number(amount))
   return {
     ...terms,
-    // In the one form in which a form's numbers are read.
+    // In the same form in which the form's numbers are read.
     minAmount: plain(terms.minAmount),
     maxAmount: plain(terms.maxAmount),
     maxBudget: terms.maxBudget === null ? null : plain(terms.maxBudget),

@@ -1,4 +1,4 @@
-/** What an edit changes, and whether it may (contract/campaigns.md, "Edit"). Pure: values in, faults out. */
+/** What an edit changes, and whether it may (contract/campaigns.md, "Edit"). Pure: values in, errors out. */
 
 import { type BrokenRule, broken } from '../../error-rules.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
@@ -6,8 +6,7 @@ import type { FieldName, Fields } from './form.ts'
 import type { TerminalChange } from './terminal-list-store.ts'
 
 /**
- * The fields as they would be after an edit; those that were given and cannot be read are left out, so that no rule is looked at
- * with a value that nobody wants.
+ * The fields after an edit. Given fields that cannot be read are left out, so that no rule is checked with their old values.
  *
  * @param names the fields that the edit gives
  */
@@ -23,7 +22,7 @@ export function mergedFields(
 }
 
 /**
- * Those of the fields whose value is another one than before; lists are compared without their order.
+ * The fields whose value differs from the stored one. Lists are compared without their order.
  *
  * @param terminals how they differ; null: they are not given
  */
@@ -42,9 +41,9 @@ function canonical(value: unknown): string | undefined {
   return JSON.stringify(Array.isArray(value) ? [...elements(value)].sort() : value)
 }
 
-/** Of these only the fact of a change is told: their values are long and for looking at. */
+/** For these the history says only that they changed, because their values are long. */
 const untold: readonly FieldName[] = ['description', 'bannerSmall', 'bannerBig']
-/** Kept as decimal texts, and told as numbers. */
+/** Stored as decimal text, shown as numbers. */
 const decimals: readonly FieldName[] = [
   'minAmount',
   'maxAmount',
@@ -53,10 +52,10 @@ const decimals: readonly FieldName[] = [
   'merchantCompensationPercentage',
 ]
 
-/** A longer list is told by the number of its elements, as terminals always are: histories are read whole. */
+/** The history shows only the length of a longer list, and of terminals always, because a history is read as a whole. */
 const mostTold = 100
 
-/** What an edit has changed, as the history tells it: values as in the form; long lists by their length. */
+/** The changes of an edit as the history shows them: values as in the form, long lists by their length. */
 export function shownChanges(
   present: Partial<Fields>,
   merged: Partial<Fields>,
@@ -77,7 +76,7 @@ export function shownChanges(
 
 const elements = (list: readonly unknown[]): Set<string> => new Set(list.map(element => JSON.stringify(element)))
 
-/** What of the changes the state of the campaign does not permit. */
+/** The changes that the campaign's state does not allow. */
 export function lockedFaults(
   campaign: lifecycle.CampaignState,
   given: {

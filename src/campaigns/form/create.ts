@@ -1,4 +1,4 @@
-/** New campaigns, of a merchant or of a bank (contract/campaigns.md, "Create"). */
+/** Creates campaigns of merchants and banks (contract/campaigns.md, "Create"). */
 
 import { randomUUID } from 'node:crypto'
 import type { BankCaller, MerchantCaller } from '../../access/caller.ts'
@@ -13,13 +13,13 @@ import { newCampaignFaults } from './pending-store.ts'
 import type { Origin } from './terms.ts'
 
 type Deps = Pick<CampaignDeps, 'database' | 'clock' | 'pending'>
-/** `body` as it came, and what the schema has found wrong in it. */
+/** The body as it was sent, and its schema errors. */
 export type Form = { body: unknown; schemaFaults: readonly BrokenRule[] }
 
 /**
- * Creates a campaign of the merchant and invites the banks that its form names.
+ * Creates a campaign of the merchant and invites the banks of the form.
  *
- * @throws DomainError 'invalid' with all faults of the form
+ * @throws DomainError 'invalid' with all errors of the form
  */
 export function createAsMerchant(deps: Deps, merchant: MerchantCaller, form: Form): Promise<LockedCampaign> {
   const { fields, faults } = readNewFields(form.body)
@@ -35,9 +35,9 @@ export function createAsMerchant(deps: Deps, merchant: MerchantCaller, form: For
 }
 
 /**
- * Creates a campaign of the bank for the merchant that its form names as `retailerId`; the bank itself is the one that is invited.
+ * Creates a campaign of the bank for the merchant that the form names in `retailerId`. Only the bank itself is invited.
  *
- * @throws DomainError 'invalid' with all faults of the form, also for a merchant that is unknown, suspended or excludes the bank
+ * @throws DomainError 'invalid' with all errors of the form, also for a merchant that is unknown, suspended or excludes the bank
  */
 export function createAsBank(deps: Deps, bank: BankCaller, form: Form): Promise<LockedCampaign> {
   const { fields, faults } = readNewFields(form.body)
@@ -58,7 +58,7 @@ export function createAsBank(deps: Deps, bank: BankCaller, form: Form): Promise<
 type NewCampaign = {
   fields: Partial<Fields>
   formFaults: readonly BrokenRule[]
-  /** Undefined when the form does not tell it, which is among its faults. */
+  /** Undefined when the form lacks it, which is one of its errors. */
   merchantId: string | undefined
   invited: readonly string[] | undefined
   partnerFaults(found: DirectoryEntries): BrokenRule[]
@@ -86,7 +86,7 @@ function create({ database, clock, pending }: Deps, given: NewCampaign): Promise
     if (merchantId === undefined || invited === undefined || countryId === null)
       throw new Error('The schema has let a form without these pass')
     const terms = settled(fields as Fields)
-    // What a bank creates itself waits for nobody else.
+    // The limit is for campaigns that wait for banks; a bank's own campaign does not.
     if (createdByBankId === null && pending)
       refuseFaults(await newCampaignFaults(transaction, pending, { merchantId, content: terms }))
     const campaign = newCampaign({ cashbackId: randomUUID(), merchantId, createdByBankId, createdAt: now }, fields)
@@ -109,7 +109,7 @@ export function bankFaults(invited: readonly string[] | undefined, found: Direct
   )
 }
 
-/** What the directory lacks; a malformed code has been told already. */
+/** The form's values that the directory lacks. A malformed code has been reported already. */
 export function directoryFaults(fields: Partial<Fields>, found: DirectoryEntries): BrokenRule[] {
   const { countryCode, paymentSystemsId = [] } = fields
   const faults = paymentSystemsId.flatMap((id, index) =>
@@ -120,7 +120,7 @@ export function directoryFaults(fields: Partial<Fields>, found: DirectoryEntries
   return faults
 }
 
-/** As it is before its first decision is written. */
+/** The campaign before its first decision is written. */
 function newCampaign(origin: Origin, fields: Partial<Fields>): LockedCampaign {
   const { name, dateFrom, dateTo, merchantCompensationPercentage } = fields as Fields
   return {

@@ -21,24 +21,25 @@ import type { Terms } from './terms.ts'
 export type Edit = Guard & {
   merchant: MerchantCaller
   cashbackId: string
-  /** As it came; fields that it leaves out stay, null clears an optional one. */
+  /** As it was sent. Absent fields stay as they are; null clears an optional one. */
   body: unknown
-  /** What the schema has found in it. */
+  /** The schema errors of the body. */
   schemaFaults: readonly BrokenRule[]
 }
 
 type Known = Terms & { participantsIds: string[] }
 
 /**
- * Changes the fields that the body gives, all or none. What a field holds already is no change, even where it may not be changed.
+ * Changes the given fields, all or none. A given field with the same value is not a change, even where the field may not be
+ * changed.
  *
- * @throws DomainError 'invalid' with all faults; 'not-found'; 'forbidden' for one who is not the author; 'stale' when the campaign
- *   has another version than the edit was made from
+ * @throws DomainError 'invalid' with all errors; 'not-found'; 'forbidden' for anybody but the author; 'stale' when the edit was
+ *   made from another version of the campaign
  */
 export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
   return deps.database.transaction(async transaction => {
     const { fields, faults } = readFields(given.body)
-    // A body that contradicts itself is wrong whichever campaign it is for.
+    // A body that contradicts itself is invalid for every campaign.
     const formFaults = [...given.schemaFaults, ...faults, ...contradictions(fields)]
     const campaign = await lockOwn(transaction, deps, given, formFaults)
     const now = deps.clock.now()
@@ -56,7 +57,7 @@ export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
       paymentSystems: merged.paymentSystemsId,
     })
     const isOpen = lifecycle.editable(campaign, now).fields.length > 0
-    // Who is invited already stays so, whatever became of the bank since.
+    // Banks that are invited already stay valid, even if the bank was disconnected since.
     const banks = [...found.banks, ...present.participantsIds]
     refuseFaults([
       ...formFaults,
@@ -94,7 +95,7 @@ const sized: readonly FieldName[] = ['terminals', 'bannerSmall', 'bannerBig']
 const isPending = ({ status, banks }: LockedCampaign): boolean =>
   status === 'awaitingBankApproval' && !banks.some(bank => bank.status === 'approved')
 
-/** Whose the campaign is, is told before its state, and after faults of form. */
+/** Ownership is checked before the state of the campaign, and after errors of the form. */
 async function lockOwn(
   transaction: Queryable,
   deps: CampaignDeps,
@@ -115,10 +116,10 @@ async function findPresent(transaction: Queryable, campaign: LockedCampaign): Pr
 }
 
 /**
- * How the given terminals differ from the present ones; null where none are given.
+ * How the given terminals differ from the current ones; null when none are given.
  *
- * What a campaign shows of the platform's directory is the present value of `terminals` to whoever has read it: an edit that sends it
- * back leaves the list that the campaign keeps unseen as it is.
+ * A campaign without terminals of its own shows those of the platform's directory. An edit may send these back unchanged: then
+ * the campaign's own, hidden list stays as it is.
  */
 async function changeOfTerminals(
   transaction: Queryable,

@@ -1,7 +1,7 @@
 /**
- * The rules of a campaign's form that no schema can state (contract/campaigns.md, "Create"): what one field must be beyond type and
- * length, and what fields must be to each other. Pure: values in, faults out. The schema (`form-schemas.ts`) tells wrong types and
- * lengths; here they are passed over, so that all faults of a body are told together and none twice.
+ * The rules of a campaign's form that no schema can express (contract/campaigns.md, "Create"): limits of single fields beyond
+ * type and length, and rules between fields. Pure: values in, errors out. The schema (`schemas.ts`) reports wrong types and
+ * lengths, and this module skips such fields, so that all errors are reported together and each only once.
  */
 
 import { type BrokenRule, broken } from '../../error-rules.ts'
@@ -11,19 +11,19 @@ import { uuidForm } from '../../text/uuid.ts'
 import { noTerminals, readTerminals, type TerminalList } from './terminal-list.ts'
 import type { Terms } from './terms.ts'
 
-/** What a partner fills in. `allProducts` null: left out, so the other fields say it. */
+/** The fields that a partner fills in. `allProducts` null: left out, so it follows from the other fields. */
 export type Fields = Omit<Terms, 'allProducts'> & { allProducts: boolean | null; participantsIds: string[] }
 export type FieldName = keyof Fields
 
-/** The fields that were given and can be read, and what is wrong. */
+/** The fields that are given and readable, and the errors. */
 export type ReadFields = { fields: Partial<Fields>; faults: BrokenRule[] }
 
-/** Longest lists of banks and of payment systems. */
+/** Maximum length of the lists of banks and of payment systems. */
 export const mostIds = 1_000
-/** More faults than anybody reads are not listed. */
+/** Further errors are not listed: nobody reads more. */
 export const mostFaults = 100
 
-/** What an optional field holds when it is left out or null. */
+/** The value of an optional field that is left out or null. */
 const whenLeftOut = {
   description: null,
   participationTerms: null,
@@ -39,7 +39,7 @@ const whenLeftOut = {
   terminals: noTerminals,
 } satisfies Partial<Fields>
 
-/** Gives the value, or undefined when there is none to go on with; a fault is added unless the schema tells it. */
+/** Returns the value, or undefined when it is unusable. Adds an error, unless the schema reports it. */
 type Reader<Value> = (value: unknown, field: string, faults: BrokenRule[]) => Value | undefined
 
 const readers: { [Field in FieldName]: Reader<Fields[Field]> } = {
@@ -71,7 +71,7 @@ const readers: { [Field in FieldName]: Reader<Fields[Field]> } = {
 /**
  * Reads the fields of a body; null clears an optional field.
  *
- * @param body as it came; anything but an object has no fields
+ * @param body as it was sent; anything but an object has no fields
  */
 export function readFields(body: unknown): ReadFields {
   const fields: Record<string, unknown> = {}
@@ -87,7 +87,7 @@ export function readFields(body: unknown): ReadFields {
   return { fields: fields as Partial<Fields>, faults }
 }
 
-/** The same for a new campaign: an optional field that is left out has its default. */
+/** Like `readFields`, for a new campaign: absent optional fields get their defaults. */
 export function readNewFields(body: unknown): ReadFields {
   const { fields, faults } = readFields(body)
   const given = new Set(isObject(body) ? Object.keys(body) : [])
@@ -95,18 +95,18 @@ export function readNewFields(body: unknown): ReadFields {
   return { fields: { ...Object.fromEntries(defaults), ...fields }, faults }
 }
 
-/** What is wrong between fields; a rule is looked at once all of its fields are known. */
+/** The violations of rules between fields. A rule is checked only when all of its fields are readable. */
 export function crossFaults(fields: Partial<Fields>, now: Date): BrokenRule[] {
   const { dateTo } = fields
   return [...(dateTo && dateTo <= now ? [broken('dateTo', 'future')] : []), ...contradictions(fields)]
 }
 
-/** Those that are wrong whatever the time is. */
+/** The violations that do not depend on the current time. */
 export function contradictions(fields: Partial<Fields>): BrokenRule[] {
   const { dateFrom, dateTo, minAmount, maxAmount, allProducts, sku, categoryId, terminals, terminalsPlatform } = fields
   const faults: BrokenRule[] = []
   if (dateFrom && dateTo && dateTo <= dateFrom) faults.push(broken('dateTo', 'after', { field: 'dateFrom' }))
-  // With 2 decimals below 10^10, numbers are as far apart as the amounts.
+  // Safe as numbers: with 2 decimals and below 10^10, different amounts are different numbers.
   if (minAmount !== undefined && maxAmount !== undefined && Number(maxAmount) < Number(minAmount))
     faults.push(broken('maxAmount', 'not-below', { field: 'minAmount' }))
   if (allProducts && (sku?.length || categoryId?.length)) faults.push(broken('allProducts', 'all-or-some-products'))
@@ -114,7 +114,7 @@ export function contradictions(fields: Partial<Fields>): BrokenRule[] {
   return faults
 }
 
-/** `allProducts` left out is true when neither SKUs nor categories are given. */
+/** When `allProducts` is left out, it is true if neither SKUs nor categories are given. */
 export const settled = (fields: Omit<Fields, 'participantsIds'>): Terms => ({
   ...fields,
   allProducts: fields.allProducts ?? (fields.sku.length === 0 && fields.categoryId.length === 0),
@@ -127,9 +127,9 @@ function text(value: unknown, _field: string, _faults: BrokenRule[]): string | u
   return typeof value === 'string' ? value : undefined
 }
 
-/** Characters that end a line or turn the direction of what follows. */
+/** Characters that end a line or change the direction of the following text. */
 const unfitForName = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
-/** Spaces, and characters that leave no mark, such as a zero-width space. */
+/** Spaces and invisible characters, such as a zero-width space. */
 const invisible = /[\s\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 function readName(value: unknown, field: string, faults: BrokenRule[]): string | undefined {
@@ -139,7 +139,7 @@ function readName(value: unknown, field: string, faults: BrokenRule[]): string |
   return value
 }
 
-/** No SVG: where a bank opens it by itself, the scripts in it run. */
+/** SVG is refused, because its scripts run when a bank opens the picture by itself. */
 const svg = /^data:image\/svg/i
 
 function banner(value: unknown, field: string, faults: BrokenRule[]): string | undefined {
@@ -163,7 +163,7 @@ function instant(value: unknown, field: string, faults: BrokenRule[]): Date | un
   return read ?? undefined
 }
 
-/** The shortest text of a number is the one that was sent, apart from zeros at its end. */
+/** The shortest text of a number is the one that was sent, except for zeros at its end. */
 function decimal(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : undefined
 }
@@ -175,7 +175,7 @@ function money(value: unknown, field: string, faults: BrokenRule[]): string | un
   return amount
 }
 
-/** A UUID in lower case, as they are compared; undefined for anything else, which the schema tells. */
+/** A UUID in lower case, so that ids can be compared; undefined for anything else, which the schema reports. */
 export function readId(value: unknown): string | undefined {
   const id = typeof value === 'string' ? value.toLowerCase() : ''
   return uuidForm.test(id) ? id : undefined

@@ -1,6 +1,6 @@
 /**
- * What a merchant may put before banks that have not agreed to anything (contract/limits.md, "Campaigns and stock"): campaigns that no bank has approved yet are
- * limited in number and size. Creations and edits of a merchant follow one another here, so that the limits hold exactly.
+ * Limits a merchant's campaigns that no bank has approved yet, in number and size (contract/limits.md, "Campaigns and stock").
+ * The creations and edits of a merchant run one after the other here, so that the limits are exact.
  */
 
 import type { Queryable } from '../../db/database.ts'
@@ -20,7 +20,7 @@ type Content = {
 }
 type Use = { campaigns: number; bytes: number; ownTerminals: number }
 
-/** Campaigns of the merchant that no bank has approved yet, without this one, and the size of this one's stored terminals. */
+/** Counts the merchant's campaigns that no bank has approved yet, without this one, and measures this one's stored terminals. */
 const useStatement = `
   select count(*)::int as campaigns, coalesce(sum(bytes), 0)::float8 as bytes,
     coalesce((select octet_length(terminals) from campaigns where cashback_id = $2), 0) as "ownTerminals"
@@ -32,7 +32,7 @@ const useStatement = `
     limit $3
   ) pending`
 
-/** What stands against a new campaign. The transaction then keeps the merchant's other creations and edits waiting. */
+/** The violations of the limits by a new campaign. The merchant's other creations and edits then wait for this transaction. */
 export async function newCampaignFaults(
   transaction: Queryable,
   limits: PendingLimits,
@@ -43,7 +43,7 @@ export async function newCampaignFaults(
   return sizeFaults(limits, use, content)
 }
 
-/** What stands against other terminals or banners of a campaign that no bank has approved yet. */
+/** The violations of the limits by new terminals or banners of a campaign that no bank has approved yet. */
 export async function editFaults(
   transaction: Queryable,
   limits: PendingLimits,

@@ -1,4 +1,4 @@
-/** The form of a campaign as partners send it: what a schema can state. The rules beyond that are in `form.ts`. */
+/** The schema of a campaign's form as partners send it. `form.ts` has the rules that a schema cannot express. */
 
 import Type, { type TProperties } from 'typebox'
 import { mustBe } from '../../error-rules.ts'
@@ -9,20 +9,20 @@ import { mostIds } from './form.ts'
 
 /** A form with 50,000 terminals and two banners must fit. */
 export const formLimitBytes = 16 * 1024 * 1024
-/** What a form with all its lists at their longest holds, and as much again. */
+/** Twice the content of a form whose lists all have their maximum length. */
 const formBounds = { values: 1_000_000, containers: 60_000 }
 /** Reads the long list of a large form. */
 const asideReader = new URL('./terminal-list.ts', import.meta.url)
-/** As much as a slow line needs for it; who sends it has shown a token before. */
+/** Enough time for a slow connection. The sender is authenticated. */
 const formTimeoutMs = 60_000
 /** For the `config` of a route that takes a form. */
 export const formConfig = { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, asideReader }
-/** Amounts stay exact as numbers of JSON. */
+/** The maximum that stays exact as a JSON number. */
 const mostMoney = 9_999_999_999.99
 const mostTerminals = 50_000
 const mostListed = 10_000
 
-/** In the syntax that all engines of regular expressions read alike. */
+/** In a syntax that all regular expression engines read in the same way. */
 const controls = '\\x00-\\x1f\\x7f-\\x9f'
 const notControl = `[^${controls}]`
 

@@ -1,8 +1,8 @@
-/** A campaign's own terminals in the database, which compares lists: they may be long. */
+/** SQL for a campaign's own terminals. The database compares the lists, because they may be long. */
 import type { Queryable } from '../../db/database.ts'
 import type { TerminalList } from './terminal-list.ts'
 
-/** The entries of the stored list, and of the given one ($2), by their place. */
+/** The entries of the stored list and of the given one ($2), with their positions. */
 const bothLists = (stored: string): string => `
   stored as materialized (select value, place from jsonb_array_elements((${stored})::jsonb) with ordinality as t (value, place)),
   given as materialized (select value, place from jsonb_array_elements($2::text::jsonb) with ordinality as t (value, place))`
@@ -12,7 +12,7 @@ const ofMerchant = 'select terminals from merchant_terminal_lists where merchant
 
 export type TerminalChange = {
   isChanged: boolean
-  /** The first stored terminal that the given list lacks; a terminal with another name is another one. */
+  /** The first stored terminal that the given list lacks. A terminal with another name counts as another terminal. */
   firstMissing: string | null
 }
 
@@ -36,9 +36,9 @@ export async function compareTerminals(
 }
 
 /**
- * Notes when an edit adds terminals to a campaign, which the transaction has locked. To be called before they are written.
+ * Records which terminals an edit adds to a campaign that the transaction has locked. Call it before they are written.
  *
- * @returns how many
+ * @returns how many were added
  */
 export async function noteAddedTerminals(
   transaction: Queryable,

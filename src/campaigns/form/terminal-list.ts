@@ -1,27 +1,27 @@
 /**
- * A campaign's own terminals on their way from a form into the database: as the JSON text that is stored and that readers get. A list
- * may be long, so nothing walks over it beside other requests: it is read once, of a large body in the thread that reads it.
+ * Converts the terminals of a form to the JSON text that is stored and sent to readers. A list may be long, so it is walked over
+ * only once; for a large body this happens in a worker thread.
  */
 import type { Terminal } from './terms.ts'
 
 export type TerminalList = {
   count: number
-  /** JSON in UTF-8; null: those that are stored. */
+  /** JSON in UTF-8; null: the stored terminals stay. */
   text: Uint8Array | null
 }
 
-/** `list` null: not every entry has an id. */
+/** `list` null: some entry has no id. */
 export type ReadTerminals = {
   list: TerminalList | null
-  /** Where ids stand that stand before, too. */
+  /** Positions of ids that appear earlier in the list, too. */
   repeated: number[]
 }
 
 export const noTerminals: TerminalList = { count: 0, text: Buffer.from('[]') }
-/** More faults than anybody reads are not listed. */
+/** Further errors are not listed: nobody reads more. */
 const mostRepeated = 100
 
-/** @param value as it came, or what `readAside` has made of it. @returns undefined for anything but a list */
+/** @param value as it was sent, or the result of `readAside`. @returns undefined for anything but a list */
 export function readTerminals(value: unknown): ReadTerminals | undefined {
   if (isRead(value)) return value
   if (!Array.isArray(value)) return undefined
@@ -45,16 +45,16 @@ export function readTerminals(value: unknown): ReadTerminals | undefined {
   return { list: isWhole ? { count: terminals.length, text: bytesOf(terminals) } : null, repeated }
 }
 
-/** In the thread that reads a large body: the body, with its terminals read. */
+/** Runs in the worker thread of a large body: returns the body with its terminals read. */
 export function readAside(body: object): { body: object; memory: ArrayBuffer[] } {
   const terminals = 'terminals' in body ? readTerminals(body.terminals) : undefined
   if (!terminals?.list?.text) return { body, memory: [] }
   return { body: { ...body, terminals }, memory: [terminals.list.text.buffer as ArrayBuffer] }
 }
 
-/** No JSON has bytes: nobody can send what looks like a list that was read. */
+/** Distinguishes a list that was read already from anything that a client can send: JSON cannot hold bytes. */
 const isRead = (value: unknown): value is ReadTerminals =>
   (value as ReadTerminals | null)?.list?.text instanceof Uint8Array
 
-/** In memory of its own, which another thread can take over. */
+/** In a buffer of its own, so that it can be transferred to another thread. */
 const bytesOf = (terminals: readonly Terminal[]): Uint8Array => new TextEncoder().encode(JSON.stringify(terminals))

@@ -1,7 +1,7 @@
-/** What a campaign offers: everything that its author fills in, apart from who is invited. */
+/** The terms of a campaign: everything that its author fills in, except who is invited. */
 import type { TerminalList } from './terminal-list.ts'
 
-/** One element of `terminals`, under the contract's own names. */
+/** One element of `terminals`, with the contract's field names. */
 export type Terminal = {
   terminal_id: string
   terminal_name: string | null
@@ -40,7 +40,7 @@ export type Terms = {
 /** The terms without the long list. */
 export type Offer = Omit<Terms, 'terminals'>
 
-/** Whose campaign it is; none of this ever changes. */
+/** The merchant and the author of a campaign; they never change. */
 export type Origin = {
   cashbackId: string
   merchantId: string
@@ -50,8 +50,8 @@ export type Origin = {
 }
 
 /**
- * The fields of the bank view that change only with an edit, as the JSON text that readers get, without its closing brace (cashback
- * document, "Campaign, bank view"). Terminals are kept apart, as they are long and may be the platform's.
+ * The fields of the bank view that only an edit changes, as the JSON text that readers get, without its closing brace. Terminals
+ * are stored apart, because they are long and may be the platform's.
  */
 export function cardText(origin: Origin, terms: Offer, countryId: string): string {
   const { cashbackId, merchantId, createdByBankId, createdAt } = origin
@@ -73,7 +73,7 @@ export function cardText(origin: Origin, terms: Offer, countryId: string): strin
     purchaseOffline: terms.purchaseOffline,
     dateFrom: terms.dateFrom,
     dateTo: terms.dateTo,
-    // At most 2 decimals below 10^10: the number is written as it was given.
+    // At most 2 decimals and below 10^10, so the number is exact.
     minAmount: Number(terms.minAmount),
     maxAmount: Number(terms.maxAmount),
     maxBudget: terms.maxBudget === null ? null : Number(terms.maxBudget),

@@ -1,4 +1,4 @@
-/** Who did what with a campaign (contract/campaigns.md, "History"). */
+/** The history of a campaign: who did what (contract/campaigns.md, "History"). */
 import type { BankCaller, MerchantCaller } from '../../access/caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
@@ -7,8 +7,8 @@ import { requireParty } from './parties.ts'
 import { type HistoryEntry, listHistory } from './store.ts'
 
 /**
- * Everything that has happened, first things first. A bank gets the campaign's own steps and those of its part; a merchant gets the
- * sizes of segments rounded.
+ * The whole history, oldest entries first. A bank gets the campaign's own steps and those of its part. A merchant gets rounded
+ * sizes of segments.
  *
  * @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden' for another merchant's campaign
  */

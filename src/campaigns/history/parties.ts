@@ -9,7 +9,7 @@ import { findParties } from './store.ts'
 export const bankNotInvited = (): DomainError => new DomainError('not-found', 'The bank is not invited to the campaign')
 
 /**
- * @param asked.bankId whose part is asked for; left out: a bank asks for its own, the merchant for all
+ * @param asked.bankId whose part is read; left out: a bank reads its own, the merchant all
  * @throws DomainError 'not-found', also to and for a bank that is not invited; 'forbidden' for another merchant's campaign
  */
 export async function requireParty(

@@ -1,4 +1,4 @@
-/** All SQL that reads the history of a campaign; it is written together with the moves (`moves-store.ts`). */
+/** All SQL that reads the history of a campaign. `moves-store.ts` writes it together with the changes of status. */
 import type { AccountType } from '../../access/caller.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { Subject, Trigger } from '../lifecycle/lifecycle.ts'
@@ -9,7 +9,7 @@ export type HistoryEntry = {
   actorType: AccountType | 'clock'
   actorId: string | null
   login: string | null
-  /** Of the bank or the merchant. */
+  /** The name of the bank or the merchant. */
   name: string | null
   role: string | null
   subject: Subject
@@ -21,7 +21,7 @@ export type HistoryEntry = {
   comment: string | null
 }
 
-/** For whose eyes; the operator sees everything. */
+/** Who reads; the platform sees everything. */
 export type Reader = { type: 'bank' | 'retailer'; id: string } | { type: 'platform' }
 
 const partiesStatement: Statement = {
@@ -33,9 +33,9 @@ const partiesStatement: Statement = {
 }
 
 /**
- * Whose the campaign is, and whether this bank is invited now.
+ * The merchant of a campaign, and whether this bank is invited now.
  *
- * @returns null when there is no such campaign
+ * @returns null when the campaign is unknown
  */
 export async function findParties(
   database: Queryable,
@@ -50,8 +50,8 @@ export async function findParties(
 }
 
 /**
- * $2 is the bank that reads, $3 the merchant. A bank sees the campaign's steps and its own; of what another bank has caused, neither
- * which bank it was nor its words. Logins are told to their own side only.
+ * $2 is the reading bank, $3 the merchant. A bank sees the campaign's steps and its own. For steps that another bank caused, it
+ * sees neither the bank nor its comment. Logins are shown only to their own side.
  */
 const listStatement: Statement = {
   name: 'campaigns.history',

@@ -1,4 +1,4 @@
-/** What must hold of all campaigns, their banks, history, reports and segments. `audit-steps.ts` finds what breaks it. */
+/** The audit's checks of campaigns, their banks, history, reports and segments. `audit-steps.ts` finds violations. */
 import type { Check } from '../../db/check.ts'
 
 export const campaignChecks: readonly Check[] = [

@@ -1,4 +1,4 @@
-/** The statements of the audit over campaigns: each covers all campaigns of a range of ids, with what belongs to them. */
+/** The audit's statements over campaigns. Each covers all campaigns in a range of ids and everything that belongs to them. */
 import { listed, type Read, type Step, type Walk, type Within, walkOver } from '../../db/check.ts'
 import { shownInstant } from '../../db/instants.ts'
 import {
@@ -14,7 +14,7 @@ import {
 const between = (first: (typeof campaignStatuses)[number], last: (typeof campaignStatuses)[number]): string =>
   listed(campaignStatuses.slice(campaignStatuses.indexOf(first), campaignStatuses.indexOf(last) + 1))
 
-/** In these a bank has agreed, and nobody is waited for. */
+/** In these statuses the banks have decided. */
 const launched = between('approved', 'completed')
 const afterPeriod = between('awaitingCompensationConfirmation', 'completed')
 const settled = between('awaitingCompensationPayment', 'completed')
@@ -23,12 +23,12 @@ const movesTable = `(values ${moves
   .map(({ subject, from, trigger, to }) => `('${subject}', '${trigger}', '${from ?? ''}>${to ?? ''}')`)
   .join(', ')}) as moves (subject, trigger, states)`
 
-/** SQL of the JSON text that tells a fact of the contract about the reporting stage, as the lifecycle knows it. */
+/** SQL that maps the reporting stage to the JSON text of one of the contract's fields, generated from the lifecycle. */
 const ofStage = (tell: (stage: ReportingStage | null) => unknown): string =>
   `case reporting_stage ${reportingStages.map(stage => `when '${stage}' then '${JSON.stringify(tell(stage))}'`).join(' ')}
     else '${JSON.stringify(tell(null))}' end`
 
-/** What the database makes of the columns by itself (`migrations/0011_stored_states.sql`). */
+/** Repeats what generated columns contain (`migrations/0011_stored_states.sql`). */
 const standing = `',"status":"' || c.status || '","updatedAt":"' || ${shownInstant('updated_at')} || '"'`
 const participation = `
   ',"banks":[{"id":"' || b.bank_id || '","status":"' || b.status || '","settlementConfirmed":' || ${ofStage(isSettled)}
@@ -38,8 +38,8 @@ const participation = `
     || '}],"expectedCompensation":' || coalesce(trim_scale(expected_compensation)::text, 'null')`
 
 /**
- * What the checks of campaigns call; it goes with the connection. Readers get stored texts as they are: one that cannot be read at all
- * has to be named like every other finding, and must not break the audit off.
+ * Functions that the checks call; they are temporary for the connection. Readers get stored texts as they are, so an unreadable
+ * text must be reported like any other finding and must not stop the audit.
  */
 export const campaignCheckFunctions = [
   `create function pg_temp.json_of(stored text) returns jsonb language plpgsql as
@@ -49,7 +49,7 @@ export const campaignCheckFunctions = [
 ]
 
 /**
- * The steps over campaigns, with all that belongs to each, and over customers.
+ * The steps over campaigns with everything that belongs to them, and over customers.
  *
  * @param more further statements over the same ranges of campaigns
  */
@@ -66,7 +66,7 @@ export const campaignSteps = (more: (within: Within) => readonly Read[]): Step[]
   walkOver(customers),
 ]
 
-/** Each field of the card with how it agrees with its column; `j` is the card. */
+/** How each field of the card compares with its column; `j` is the card. */
 const cardFields = {
   cashbackId: `j->>'cashbackId' = cashback_id::text`,
   retailerId: `j->>'retailerId' = merchant_id::text`,
@@ -88,7 +88,7 @@ const otherFields = Object.entries(cardFields).map(
   ([name, agrees]) => `case when (${agrees}) is not true then '${name}' end`,
 )
 
-/** As `kept-for-lists.ts` has it. */
+/** Repeats the rule of `kept-for-lists.ts` in SQL. */
 const isMerchantsTurn = `(case
   when status = 'awaitingCompensationPayment' then true
   when status in ('awaitingBankApproval', 'awaitingMerchantApproval') then created_by_bank_id is null and coalesce(approved, 0) > 0
@@ -187,7 +187,7 @@ const parts = (within: Within): Read => ({
   ],
 })
 
-/** The reports of a side are numbered from 1. */
+/** Reports of a side are numbered from 1. */
 function reportCount(side: string, told: string, kept: string) {
   return {
     code: 'report-counts',
@@ -202,8 +202,8 @@ const moved = (from: string) =>
     ${from}`
 
 /**
- * Each entry of the history with the one before it, and the last entry of each subject beside its present state; either of the two may
- * be missing. `bank` is all zeros for the campaign itself: uuids are sorted much faster than texts.
+ * Joins each history entry with the previous one, and the last entry of each subject with its current state; either may be
+ * missing. `bank` is all zeros for the campaign itself, because uuids sort much faster than texts.
  */
 const noBank = `'00000000-0000-0000-0000-000000000000'::uuid`
 
@@ -259,7 +259,7 @@ const segments = (within: Within): Read => ({
   ],
 })
 
-/** What is counted for banks or merchants beside their campaigns: of each by one statement, so that nothing comes in between. */
+/** Checks the stored counts of banks or merchants. One statement per party, so that no change can come between. */
 function countsOf(party: 'bank' | 'merchant'): Walk {
   const [table, key] = [`${party}s`, `${party}_id`]
   const [kept, bankStatus] = party === 'bank' ? ['campaign_banks', 'status'] : ['campaigns', `''`]
@@ -293,7 +293,7 @@ function countsOf(party: 'bank' | 'merchant'): Walk {
 
 const pagesAtOnce = 500
 
-/** By place and not by id: ids of customers are in no order, and each would be read from another page. */
+/** By position and not by id: ids of customers are unordered, so each would be read from another page. */
 const customers: Walk = {
   name: 'customers',
   table: 'customers',

@@ -1,4 +1,4 @@
-/** What the clock does with campaigns (contract/campaigns.md, "The period"): periods start and end, and the last wait is over. */
+/** What happens to campaigns by time (contract/campaigns.md, "The period"): periods start and end, and the last wait ends. */
 import type { CampaignDeps } from '../deps.ts'
 import { makeDueMoves } from './due-moves.ts'
 import { complete } from './lifecycle.ts'
@@ -11,15 +11,15 @@ import {
   writeDecisions,
 } from './moves-store.ts'
 
-/** Of each kind of move in one transaction: the banks' lists are locked no longer than that takes. */
+/** Maximum of each kind of transition in one transaction. The banks' lists are locked for as long as that takes. */
 const movedAtOnce = 200
 
 /**
- * Carries out a piece of what is due: each campaign that it takes is brought as far as it has come by now, also over several moves.
- * Several processes share the work; none moves a campaign twice.
+ * Does a piece of what is due. Each campaign is brought to its state at this time, even over several transitions. Several
+ * processes share the work, and no campaign is changed twice.
  *
- * @param waits false: campaigns that others are busy with are left to them; true: it waits for these, so that nothing that was due
- *   at the beginning is left when it has told that there is no more
+ * @param waits false: skips campaigns that others have locked; true: waits for them, so that everything that was due at the
+ *   beginning is done when it returns false
  * @returns whether there may be more
  */
 export function moveDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<boolean> {
@@ -28,17 +28,17 @@ export function moveDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<bo
     const before = clock.now()
     const receivedBefore = new Date(before.getTime() - completeAfterMs)
     const locked = await lockDueCampaigns(transaction, { now: before, receivedBefore, limit: movedAtOnce, waits })
-    // Whoever held a lock until now has written what he did at an earlier time than this.
+    // Read the clock after the locks: whoever held them before has written with an earlier time.
     await makeDueMoves(transaction, locked, { now: clock.now(), completeAfterMs })
-    // Also those count that somebody else has moved while this waited: there may be others behind them.
+    // Count also campaigns that somebody else has changed during the wait, because more may follow them.
     return locked.length >= movedAtOnce
   })
 }
 
 /**
- * The operator ends the wait after the compensation was received. Repeated, it changes nothing.
+ * The operator ends the wait after the compensation was received. A repeated call changes nothing.
  *
- * @throws DomainError 'not-found'; 'invalid' while the campaign is not that far
+ * @throws DomainError 'not-found'; 'invalid' when the campaign has not reached that wait
  */
 export function completeCampaign(
   { database, clock }: Pick<CampaignDeps, 'database' | 'clock'>,

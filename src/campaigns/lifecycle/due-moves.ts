@@ -1,6 +1,6 @@
 /**
- * What the clock has brought about is done before anything else is decided about a campaign, by its job or by whoever comes first
- * (contract/campaigns.md, "The period"): nobody meets a campaign in a state that its period has left already.
+ * Applies what is due by the clock before anything else is decided about a campaign (contract/campaigns.md, "The period"). Either
+ * the job or the next request does it, so nobody sees a state that the campaign's period has already left.
  */
 import type { Queryable } from '../../db/database.ts'
 import type { CampaignDeps } from '../deps.ts'
@@ -8,9 +8,9 @@ import { passTime } from './lifecycle.ts'
 import { clockActor, type Decided, type LockedCampaign, lockCampaign, writeDecisions } from './moves-store.ts'
 
 /**
- * Brings locked campaigns as far as they have come by `now`, also over several moves.
+ * Brings locked campaigns to their state at `now`, even over several transitions.
  *
- * @returns those that have moved, as they are now
+ * @returns the changed campaigns, in their new state
  */
 export async function makeDueMoves(
   transaction: Queryable,
@@ -31,7 +31,7 @@ export async function makeDueMoves(
   return [...moved.values()]
 }
 
-/** Locks a campaign, as it is by the clock at that moment. @returns null when there is none */
+/** Locks a campaign and applies what is due at that moment. @returns null when it is unknown */
 export async function lockCampaignByClock(
   transaction: Queryable,
   { clock, completeAfterMs }: Pick<CampaignDeps, 'clock' | 'completeAfterMs'>,

@@ -1,11 +1,13 @@
-/** Which events a decision about a campaign is told by, to whom and in which order (docs/contract/events.md, "Types"). Pure. */
+/**
+ * Decides which events a decision about a campaign causes, for whom and in which order (docs/contract/events.md, "Types"). Pure.
+ */
 import type { EventTypeName } from '../../events/catalogue.ts'
 import type { ToldEvent } from '../../events/event-writing.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
 import type { BankStatus, CampaignStatus, Change, ReportingStage, Trigger } from './lifecycle.ts'
 import type { Decided, LockedCampaign, Note } from './moves-store.ts'
 
-/** What a writer knows of a change beside its states. */
+/** What the writer of a change knows besides its states. */
 export type Facts = { reportId?: string; sha256?: string; differences?: number; terminalsAdded?: number }
 
 const ofStatus: Record<CampaignStatus, EventTypeName> = {
@@ -38,7 +40,7 @@ const ofReporting: Partial<Record<Trigger, EventTypeName>> = {
 }
 
 /**
- * The events of one decision: first of the campaign, then of the banks' parts in the order of the request.
+ * The events of one decision: first those of the campaign, then those of the banks' parts in the order of the request.
  *
  * @param after the campaign with the decision's changes
  */
@@ -92,7 +94,7 @@ function reportingType(trigger: Trigger): EventTypeName {
 const stageData = (stage: ReportingStage, { reportId, differences = 0 }: Facts) =>
   reportId === undefined ? { stage } : { stage, reportId, differences }
 
-/** Which banks are invited is told to the merchant alone. */
+/** Only the merchant learns which banks are invited. */
 function editEvents(
   { changes }: Extract<Note, { trigger: 'edit' }>,
   after: LockedCampaign,

@@ -1,9 +1,11 @@
-/** Callers may say which version of a campaign they decided by; it must still be the present one (contract/http.md, "Versions of a campaign"). */
+/**
+ * Checks the version that a caller based its request on: it must be the current one (contract/http.md, "Versions of a campaign").
+ */
 import type { Queryable, Statement } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import type { LockedCampaign } from './moves-store.ts'
 
-/** `isExpected` tells whether one of these entity tags is what the caller expects; left out: the caller takes any version. */
+/** `isExpected` says whether one of these entity tags is the expected one; left out: any version is accepted. */
 export type Guard = { isExpected?(tags: readonly string[]): boolean }
 
 /** The strong entity tag of a version of a campaign. */
@@ -11,7 +13,7 @@ export const versionTag = (version: number): string => `"${version}"`
 
 const stale = () => new DomainError('stale', 'The campaign has changed since it was read: read it again')
 
-/** For a merchant, to whom every change counts. @throws DomainError 'stale' */
+/** For a merchant, every change of the campaign makes a version stale. @throws DomainError 'stale' */
 export function requireExpected({ version }: LockedCampaign, { isExpected }: Guard): void {
   if (isExpected?.([versionTag(version)]) === false) throw stale()
 }
@@ -33,8 +35,8 @@ const seenStatement: Statement = {
 }
 
 /**
- * For a bank, to which only the terms and its own part count: every version since one of these last changed will do, by its number or
- * by its `updatedAt`. The campaign must be locked.
+ * For a bank, only changes of the terms and of its own part count. It accepts every version since the last such change, by its
+ * number or by its `updatedAt`. The campaign must be locked.
  *
  * @throws DomainError 'stale', also for a tag that the campaign never had
  */

@@ -1,9 +1,9 @@
-/** What is kept beside a campaign's states, so that lists and home pages are read without a look at every campaign. */
+/** Values that are stored beside a campaign's states, so that lists and home pages need not read every campaign. */
 import type { CampaignState, Change } from './lifecycle.ts'
 
 /**
- * Whether it is likely the merchant's turn, so that its home page finds this campaign first; what can be done is the lifecycle's
- * decision. The audit repeats it in SQL.
+ * Whether the merchant can probably act now, so that its home page finds this campaign first. The lifecycle decides what is
+ * really possible. The audit repeats this rule in SQL.
  */
 export function isMerchantsTurn({ status, createdByBankId, banks }: CampaignState): boolean {
   switch (status) {
@@ -25,7 +25,7 @@ export function isMerchantsTurn({ status, createdByBankId, banks }: CampaignStat
 /** `bankStatus` is empty for a merchant. */
 export type CountChange = { partyId: string; status: string; bankStatus: string; by: number }
 
-/** How the numbers of the merchant's and the banks' campaigns change, for each of their statuses. */
+/** How the counts of the merchant's and the banks' campaigns change, for each of their statuses. */
 export function countChanges(
   decided: readonly { before: CampaignState; changes: readonly Change[]; after: CampaignState }[],
 ): CountChange[] {

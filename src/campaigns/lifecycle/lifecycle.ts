@@ -1,7 +1,7 @@
 /**
- * The life of a campaign and of each bank's part in it (contract/campaigns.md, "Who decides when"): the
- * only place that knows which move is possible. The caller locks the campaign, asks here, and writes all changes in one transaction;
- * the SQL that writes repeats the states that they start from.
+ * The life of a campaign and of each bank's part in it (contract/campaigns.md, "Who decides when"). Only this file knows which
+ * transitions are possible. The caller locks the campaign, asks here, and writes all changes in one transaction; the SQL that
+ * writes checks the starting states again.
  */
 import { DomainError, type ErrorCode } from '../../errors.ts'
 
@@ -25,7 +25,7 @@ export type CampaignStatus = (typeof campaignStatuses)[number]
 export const bankStatuses = ['pending', 'approved', 'declined', 'expired'] as const
 export type BankStatus = (typeof bankStatuses)[number]
 
-/** The contract's four values; what comes after them is told by `settlementConfirmed` and the campaign's status. */
+/** The contract's four values. Later stages are visible in `settlementConfirmed` and in the campaign's status. */
 export const bankReportingStatuses = [
   'awaitingBankReconciliation',
   'awaitingMerchantReconciliationConfirmation',
@@ -40,7 +40,7 @@ export type ReportingStage = (typeof reportingStages)[number]
 export const subjects = ['campaign', 'bank', 'reporting'] as const
 export type Subject = (typeof subjects)[number]
 
-/** What may be asked for, by partners, by the operator and by the clock. */
+/** What partners, the operator and the clock can trigger. */
 export const triggers = [
   'create',
   'invite',
@@ -74,7 +74,7 @@ type MoveOf<Of extends Subject> = Of extends Subject
       /** null: it begins. */
       from: State<Of> | null
       trigger: Trigger
-      /** What else must hold, in words; '' when nothing. */
+      /** A further condition, in words; '' when there is none. */
       condition: string
       /** null: it ends. */
       to: State<Of> | null
@@ -82,7 +82,7 @@ type MoveOf<Of extends Subject> = Of extends Subject
   : never
 export type Move = MoveOf<Subject>
 
-/** Every move that there is; what is not listed is impossible. */
+/** The table of all transitions; what is not listed is impossible. */
 export const moves: readonly Move[] = [
   ...campaignMoves([
     [null, 'create', '', 'awaitingBankApproval'],
@@ -141,7 +141,7 @@ function reportingMoves(rows: readonly Row<'reporting'>[]): Move[] {
   return rows.map(([from, trigger, condition, to]) => ({ subject: 'reporting', from, trigger, condition, to }))
 }
 
-/** A campaign as far as its life depends on it. */
+/** The part of a campaign that its lifecycle depends on. */
 export type CampaignState = {
   cashbackId: string
   merchantId: string
@@ -150,21 +150,21 @@ export type CampaignState = {
   status: CampaignStatus
   dateFrom: Date
   dateTo: Date
-  /** False when `merchantCompensationPercentage` is 0: then there is nothing to pay. */
+  /** False when `merchantCompensationPercentage` is 0: then nothing has to be paid. */
   merchantPays: boolean
   banks: readonly BankState[]
 }
 
 export type BankState = { bankId: string; status: BankStatus; stage: ReportingStage | null }
 
-/** One step of one subject: a move of the table; `bankId` is null for the campaign itself. */
+/** One transition of the table for one subject; `bankId` is null for the campaign itself. */
 export type Change = { trigger: Trigger } & (
   | { subject: 'campaign'; bankId: null; from: CampaignStatus | null; to: CampaignStatus }
   | { subject: 'bank'; bankId: string; from: BankStatus | null; to: BankStatus | null }
   | { subject: 'reporting'; bankId: string; from: ReportingStage | null; to: ReportingStage }
 )
 
-/** `changes` is everything that the trigger causes; empty when it was done before (safe retry). */
+/** `changes` are all effects of the trigger; empty when it was done before (safe retry). */
 export type Decision = { changes: readonly Change[] }
 
 const dayMs = 86_400_000
@@ -179,7 +179,7 @@ const refuse = (text: string, code: ErrorCode = 'campaign-state', rule?: string)
 const periodNotEnded = 'period-not-ended'
 const periodOver = 'period-over'
 
-/** @throws Error when the table has no such move: a fault of this file */
+/** @throws Error when the table has no such transition: a bug in this file */
 function change(campaign: CampaignState, trigger: Trigger, to: CampaignStatus): Change {
   checkMove('campaign', campaign.status, trigger, to)
   return { trigger, subject: 'campaign', bankId: null, from: campaign.status, to }
@@ -205,7 +205,7 @@ function checkMove(subject: Subject, from: string | null, trigger: Trigger, to: 
 const awaitsApproval = ({ status }: CampaignState): boolean =>
   status === 'awaitingBankApproval' || status === 'awaitingMerchantApproval'
 
-/** The clock's job may be a moment late: from `dateTo` on nothing can be agreed any more. */
+/** Check the time as well, because the clock's job may be late: from `dateTo` on nothing can be agreed any more. */
 const isOver = ({ dateTo }: CampaignState, now: Date): boolean => dateTo <= now
 
 const withStatus = (campaign: CampaignState, status: BankStatus): BankState[] =>
@@ -249,7 +249,7 @@ function requireUndecided(campaign: CampaignState, bank: BankState, now: Date): 
   if (bank.status !== 'pending') refuse(`The bank has decided already: its participation is ${bank.status}`)
 }
 
-/** Once every bank has decided and one has approved, it is the merchant's turn. */
+/** When every bank has decided and one has approved, the merchant can launch. */
 function afterLastDecision(campaign: CampaignState, decided: BankState, trigger: Trigger, approves: boolean): Change[] {
   const others = campaign.banks.filter(({ bankId }) => bankId !== decided.bankId)
   const approved = approves || others.some(({ status }) => status === 'approved')
@@ -258,7 +258,7 @@ function afterLastDecision(campaign: CampaignState, decided: BankState, trigger:
   return [change(campaign, trigger, 'awaitingMerchantApproval')]
 }
 
-/** The merchant launches its campaign; banks that have not decided are left out. @throws DomainError 'campaign-state' */
+/** The merchant launches its campaign; undecided banks are left out. @throws DomainError 'campaign-state' */
 export function launch(campaign: CampaignState, now: Date): Decision {
   const trigger = 'launch'
   if (campaign.createdByBankId !== null) refuse('A campaign that a bank created starts by that bank’s confirmation')
@@ -270,7 +270,7 @@ export function launch(campaign: CampaignState, now: Date): Decision {
   return { changes: [...expired, change(campaign, trigger, 'approved')] }
 }
 
-/** The author takes the campaign back. @throws DomainError 'campaign-state' */
+/** The author deletes the campaign. @throws DomainError 'campaign-state' */
 export function remove(campaign: CampaignState, now: Date): Decision {
   const trigger = 'delete'
   const { status, dateFrom } = campaign
@@ -285,8 +285,9 @@ export function remove(campaign: CampaignState, now: Date): Decision {
 /**
  * An edit names other banks than before.
  *
- * @param bankIds all that are to be invited from now on
- * @throws DomainError 'campaign-state' when the banks of the campaign cannot change any more, or one would go once a bank has approved
+ * @param bankIds all banks that are to be invited from now on
+ * @throws DomainError 'campaign-state' when the banks can no longer change, or when one would be removed after a bank has
+ *   approved
  */
 export function changeBanks(campaign: CampaignState, bankIds: readonly string[]): Decision {
   const added = bankIds.filter(id => !campaign.banks.some(({ bankId }) => bankId === id))
@@ -305,13 +306,13 @@ export function changeBanks(campaign: CampaignState, bankIds: readonly string[])
   }
 }
 
-/** Whether a bank has approved what the merchant offers. */
+/** Whether a bank has approved the merchant's offer. */
 const isAgreed = (campaign: CampaignState): boolean =>
   campaign.status === 'awaitingMerchantApproval' || withStatus(campaign, 'approved').length > 0
 
 /**
- * What the clock has brought about by `now`; asked again after the changes are made, until there are none: a campaign may have
- * started and ended while nobody looked.
+ * The next change that is due by `now`. Call it again after the changes are made, until there are none, because a campaign may
+ * have started and ended in the meantime.
  *
  * @param completeAfterMs the wait between `compensationReceived` and `completed`
  */
@@ -343,7 +344,7 @@ function end(campaign: CampaignState): Decision {
   return { changes: [...pending, ...changes] }
 }
 
-/** The wait after the compensation is over, or the operator ends it. @throws DomainError 'campaign-state' */
+/** Ends the wait after the compensation, by time or by the operator. @throws DomainError 'campaign-state' */
 export function complete(campaign: CampaignState): Decision {
   const trigger = 'complete'
   if (campaign.status === 'completed') return { changes: [] }
@@ -422,7 +423,7 @@ const allOthers = (campaign: CampaignState, bank: BankState, stage: ReportingSta
 const isAfter = ({ stage }: BankState, than: ReportingStage): boolean =>
   stage !== null && reportingStages.indexOf(stage) > reportingStages.indexOf(than)
 
-/** Only this reason has a name: a person may come upon it without a stale page. */
+/** Only this reason has a rule code, because people can meet it without an outdated page. */
 const stageRule = ({ stage, status }: BankState): string | undefined =>
   stage === null && (status === 'approved' || status === 'pending') ? periodNotEnded : undefined
 
@@ -434,7 +435,7 @@ function stageInWords({ stage, status }: BankState): string {
 }
 
 /**
- * Which banks get a part of a segment that is formed now: those that take part or may still.
+ * The banks that get a part of a segment that is formed now: those that take part or still may.
  *
  * @throws DomainError 'campaign-state' once the period has ended or the campaign is closed
  */
@@ -446,7 +447,7 @@ export function segmentBanks(campaign: CampaignState, now: Date): string[] {
   return banks.filter(bank => bank.status === 'pending' || bank.status === 'approved').map(({ bankId }) => bankId)
 }
 
-/** What a bank's reporting stage is called in the contract. */
+/** The contract's value for a bank's reporting stage. */
 export function bankReportingStatus(stage: ReportingStage | null): BankReportingStatus | null {
   return stage === 'settled' || stage === 'acknowledged' ? 'awaitingCompensationConfirmation' : stage
 }
@@ -454,7 +455,7 @@ export function bankReportingStatus(stage: ReportingStage | null): BankReporting
 /** `settlementConfirmed` of a bank. */
 export const isSettled = (stage: ReportingStage | null): boolean => stage === 'settled' || stage === 'acknowledged'
 
-/** What the contract calls the fields that a merchant can create a campaign with. */
+/** The contract's names of the fields that a merchant can fill in. */
 export const editableFields = [
   'participantsIds',
   'name',
@@ -483,10 +484,10 @@ export const editableFields = [
 export type EditableField = (typeof editableFields)[number]
 
 const whileShown: readonly EditableField[] = ['description', 'bannerSmall', 'bannerBig', 'terminals']
-/** What a bank has agreed to is not changed under it. */
+/** Fields that cannot change once a bank has approved. */
 const onceAgreed: readonly EditableField[] = [...whileShown, 'participantsIds']
 
-/** Lists that only grow once a bank has approved. */
+/** Lists that may only grow once a bank has approved. */
 export const growingFields: readonly EditableField[] = ['terminals', 'participantsIds']
 
 /** @returns which fields the merchant may change now, and whether lists may only grow */
@@ -501,7 +502,7 @@ export function editable(
   return { fields: status === 'approved' || status === 'active' ? whileShown : [], onlyAdding: true }
 }
 
-/** Whether the merchant could do this now: what its users are offered. */
+/** Whether a decision is possible now: used to offer it to users. */
 export function isPossible(decide: () => Decision): boolean {
   try {
     return decide().changes.length > 0

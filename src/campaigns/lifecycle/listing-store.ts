@@ -1,47 +1,46 @@
 /**
- * Lists of campaigns that people read page by page, however many there are: a page looks at the newest so many campaigns of the states
- * that are asked for, which an index tells, and filters and puts in order only these. In its own order, without other filters, it
- * looks at no more than it shows.
+ * Reads pages of campaign lists of any length. An index gives the newest campaigns of the requested statuses, up to a maximum,
+ * and only these are filtered and sorted. A list in its own order without other filters reads no more than it shows.
  */
 import type { Queryable } from '../../db/database.ts'
 import { maxLookedAt, type Page, skipped } from '../../http/paging.ts'
 
 export type Listing = {
   /**
-   * SQL of `cashback_id` and `at`, by which the newest come first; `behind` makes the condition that such a column lies behind the cursor,
-   * `most` is how many there are to be at most.
+   * SQL that selects `cashback_id` and `at`, newest first. `behind` builds the condition that a column comes after the cursor,
+   * and `most` is the maximum number of rows.
    */
   newest(behind: (at: string) => string, most: string): string
-  /** SQL about the campaign `c`; null: no other filter. */
+  /** A condition on the campaign `c`; null: no filter. */
   filter: string | null
-  /** SQL of another order; null: the newest first. */
+  /** Another order; null: newest first. */
   order: string | null
-  /** Of `newest` and `filter`, beginning with $5. */
+  /** Values for `newest` and `filter`, from $5 on. */
   values: unknown[]
 }
 
 export type Listed = {
   ids: string[]
-  /** How many of those that were looked at the filter finds; of a list without filter, only as many as were needed. */
+  /** How many of the rows that were looked at match the filter; without a filter, only as many as were needed. */
   found: number
-  /** There are more than those that were looked at. */
+  /** There are more campaigns than were looked at. */
   hasOlder: boolean
-  /** There are more than this page shows. */
+  /** There are more campaigns after this page. */
   hasMore: boolean
-  /** Where the next page goes on; null: this is the last one. */
+  /** The cursor of the next page; null: this is the last one. */
   next: string | null
 }
 
-/** Instants are of microseconds, which a number tells exactly. */
+/** Instants have microseconds, which a number holds exactly. */
 const cursor = `(extract(epoch from at) * 1000000)::bigint || '_' || cashback_id`
 const cursorAt = `(timestamptz 'epoch' + $1::bigint * interval '1 microsecond')`
 const behind = (at: string): string =>
   `($1::bigint is null or (${at} <= ${cursorAt} and (${at} < ${cursorAt} or cashback_id > $2::uuid)))`
 
-/** One by one: joined otherwise, all campaigns would be read for some. */
+/** A lateral join looks up single campaigns. With a plain join the planner may read all campaigns. */
 const campaigns = 'cross join lateral (select * from campaigns where cashback_id = w.cashback_id offset 0) c'
 
-/** Whether a page is found without a look at more than it shows. */
+/** Whether a page needs to read no more than it shows. */
 export const isPlain = ({ filter, order }: Listing): boolean => filter === null && order === null
 
 /** The ids of one page. */

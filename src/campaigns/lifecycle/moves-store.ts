@@ -1,6 +1,6 @@
 /**
- * How every change of state is written, whoever caused it: the campaign is locked, the lifecycle decides, and one statement writes
- * the new states, the history and the news for the banks' lists. Its guards repeat the states that the decision started from.
+ * Writes every change of status. The campaign is locked, the lifecycle decides, and one statement writes the new states, the
+ * history and the changes for the banks' lists. The statement checks the starting states of the decision again.
  */
 import type { Caller } from '../../access/caller.ts'
 import { clockOrigin, type Origin, originOfCaller } from '../../audit-log/origin.ts'
@@ -14,7 +14,7 @@ import { eventsOf, type Facts } from './events.ts'
 import { type CountChange, countChanges, isMerchantsTurn } from './kept-for-lists.ts'
 import type { BankState, CampaignState, Change, Decision } from './lifecycle.ts'
 
-/** Who made a change; `subject` is the portal user's id or the credential's clientId, `role` the one at that time. */
+/** Who made a change; `subject` is the portal user's id or the credential's clientId, `role` the role at that time. */
 export type Actor = {
   type: Caller['type'] | 'clock'
   id: string | null
@@ -41,14 +41,14 @@ export function actorOf(caller: Caller): Actor {
   return { type, id: type === 'retailer' ? caller.merchantId : null, subject, role, origin }
 }
 
-/** What an edit or a segment changed: old and new value of each field, or null where only the fact is told. */
+/** The changes of an edit or a segment: old and new value of each field, or null where only the fact is shown. */
 export type FieldChanges = Record<string, readonly [old: unknown, present: unknown] | null>
-/** A change of fields that moves no state. It is an entry of the history like a move. */
+/** A change of fields without a transition. The history has it like a transition. */
 export type Note =
   | { trigger: 'edit'; subject: 'campaign'; bankId: null; changes: FieldChanges }
   | { trigger: 'segment'; subject: 'bank'; bankId: string; changes: FieldChanges }
 
-/** A campaign that is locked until the transaction ends, with what its life depends on. */
+/** A campaign that is locked until the transaction ends, with the data for its lifecycle. */
 export type LockedCampaign = CampaignState & {
   name: string
   version: number
@@ -67,7 +67,7 @@ const lockStatement: Statement = {
   text: `select ${stateColumns} from campaigns where cashback_id = $1 for update`,
 }
 
-/** Read by a statement of its own after the lock: only that sees what whoever held the lock before has written. */
+/** A separate statement after the lock, because only that sees what the previous holder of the lock has written. */
 const banksStatement: Statement = {
   name: 'campaigns.banks',
   text: `
@@ -75,14 +75,14 @@ const banksStatement: Statement = {
     from campaign_banks where cashback_id = any($1) order by bank_id`,
 }
 
-/** Locks a campaign. @returns null when there is none */
+/** Locks a campaign. @returns null when it is unknown */
 export async function lockCampaign(transaction: Queryable, cashbackId: string): Promise<LockedCampaign | null> {
   const rows = await transaction.query<Omit<LockedCampaign, 'banks'>>(lockStatement, [cashbackId])
   const [campaign] = await withBanks(transaction, rows)
   return campaign ?? null
 }
 
-/** Each by an index of its own: one condition of three alternatives would read every campaign. */
+/** One index for each part. A single condition with three alternatives would read every campaign. */
 const dueParts = [
   { part: 'starting', due: `status = 'approved' and date_from <= $1`, by: 'date_from' },
   {
@@ -112,7 +112,7 @@ const lockDueStatement: Statement = {
   text: fromEach(stateColumns, 'for update skip locked'),
 }
 
-/** By id alone: one that has started while this waited for it is no longer due to start, and may be due to end. */
+/** Only by id, because a campaign that started during the wait is no longer due to start, but may be due to end. */
 const waitForDueStatement: Statement = {
   name: 'campaigns.wait-for-due',
   text: `
@@ -121,10 +121,10 @@ const waitForDueStatement: Statement = {
 }
 
 /**
- * Locks campaigns for which something is due by the clock.
+ * Locks campaigns that have something due by the clock.
  *
- * @param given.limit of each kind: what starts, what ends, what is to be completed
- * @param given.waits false: passes over those that others are busy with
+ * @param given.limit maximum for each kind: starts, ends, completions
+ * @param given.waits false: skips campaigns that others have locked
  */
 export async function lockDueCampaigns(
   transaction: Queryable,
@@ -215,7 +215,7 @@ const writeStatement: Statement = {
         + (select count(*) from banks_moved)::int + (select count(*) from stages_moved)::int as banks`,
 }
 
-/** The lists are locked before the counts, which no other transaction can then be changing. */
+/** Locks the lists before the counts, so that no other transaction is changing the counts. */
 const newsStatement: Statement = {
   name: 'campaigns.news',
   text: `
@@ -232,7 +232,8 @@ const newsStatement: Statement = {
 }
 
 /**
- * A bank's segment changes without a decision: the campaign is locked and gets a new version, so that every cached answer is read anew.
+ * Records that a bank's segment changed without a decision. The campaign is locked and gets a new version, so that every cached
+ * answer becomes stale.
  *
  * @param transaction changes the segment afterwards
  */
@@ -249,14 +250,14 @@ export async function tellSegmentChanged(
   await tellBanks(transaction, [], [given.bankId], [])
 }
 
-/** `notes` come before the moves of the decision; `facts` are what events tell besides. */
+/** `notes` come before the transitions of the decision; `facts` are further data for events. */
 export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: readonly Note[]; facts?: Facts }
 
 /**
- * Writes decisions about campaigns that this transaction has locked. A campaign whose decision changes no state gets a new version
- * and `updatedAt` all the same: call this for every change, also one of fields alone, and last, because it locks the banks' lists.
+ * Writes decisions about campaigns that this transaction has locked. Even a decision without a transition gives the campaign a
+ * new version and `updatedAt`. Call it for every change, also of fields alone, and last, because it locks the banks' lists.
  *
- * @returns the campaigns as they are now
+ * @returns the campaigns in their new state
  */
 export async function writeDecisions(
   transaction: Queryable,
@@ -325,16 +326,16 @@ export async function writeDecisions(
 
 type Entry = Pick<Change, 'subject' | 'bankId' | 'from' | 'to'> & {
   cashbackId: string
-  /** Of the campaign, from this change on. */
+  /** The campaign's version from this change on. */
   version: number
-  /** The campaign's status once all of the decision is written. */
+  /** The campaign's status after the whole decision. */
   toStatus: CampaignState['status']
   at: Date
   trigger: Change['trigger'] | Note['trigger']
   changes: FieldChanges | null
 }
 
-/** The entries of the history, in their order. */
+/** The history's entries, in order. */
 function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampaign): Entry[] {
   const of = { cashbackId: campaign.cashbackId, version: after.version, toStatus: after.status, at: after.updatedAt }
   const stateOf = ({ bankId }: Note) =>
@@ -345,7 +346,7 @@ function stepsOf({ campaign, decision, notes = [] }: Decided, after: LockedCampa
   ]
 }
 
-/** Banks without a step of their own whose campaign has another status now. */
+/** Banks without a transition of their own whose campaign has another status now. */
 function followersOf({ campaign, decision, notes = [] }: Decided, { cashbackId, status, banks }: LockedCampaign) {
   if (status === campaign.status) return []
   const stepping = new Set([...notes, ...decision.changes].map(({ bankId }) => bankId))
@@ -354,16 +355,19 @@ function followersOf({ campaign, decision, notes = [] }: Decided, { cashbackId, 
     .map(({ bankId }) => ({ cashbackId, bankId, toStatus: status }))
 }
 
-/** Which banks are invited is told to the merchant alone. */
+/** Only the merchant learns which banks are invited. */
 const hasNewTerms = ({ trigger, changes }: Note): boolean =>
   trigger === 'edit' && Object.keys(changes).some(field => field !== 'participantsIds')
 
-/** A merchant's list is arranged by the status and the terms: a decision changes it when the campaign is new or has another status. */
+/** A merchant's list is sorted by status and terms, so it changes when the campaign is new or has another status. */
 function isRearranged(before: LockedCampaign, { changes }: Decision, after: LockedCampaign | undefined): boolean {
   return before.status !== after?.status || changes.some(({ subject, from }) => subject === 'campaign' && from === null)
 }
 
-/** Makes the lists of all banks of these campaigns, and of these banks, new. The last statement of a transaction: it locks the lists. */
+/**
+ * Renews the lists of all banks of these campaigns, and of these banks. The last statement of a transaction, because it locks the
+ * lists.
+ */
 async function tellBanks(
   transaction: Queryable,
   cashbackIds: readonly string[],
@@ -407,6 +411,6 @@ export function applied(campaign: LockedCampaign, changes: readonly Change[], no
   }
 }
 
-/** One message for a campaign that is unknown to a bank, whatever the reason (contract/campaigns.md, "Who decides when"). */
+/** The same message for every campaign that a bank may not see, whatever the reason (contract/campaigns.md, "Who decides when"). */
 export const campaignNotFound = (code: 'invalid' | 'not-found'): DomainError =>
   new DomainError(code, 'The campaign was not found')
