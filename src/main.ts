@@ -8,6 +8,7 @@ import { CommandError, describeError } from './cli/failure.ts'
 import type { HealthOptions } from './cli/health.ts'
 import type { OutputOptions } from './cli/output.ts'
 import type { ImportOptions, WithdrawOptions } from './cli/profiles.ts'
+import type { DaysOptions, FindOrderOptions } from './cli/statements.ts'
 import { examples, filled, finish, run, sentence, showHelp, someOf, term, wholeSeconds } from './cli/usage.ts'
 import type { UserOptions } from './cli/users.ts'
 import { processEnvironment, services } from './config.ts'
@@ -185,6 +186,57 @@ program
   .command('stock')
   .description('Show how many profiles each tariff has: free, reserved, sold, withdrawn')
   .action(run(async options => (await import('./cli/stock.ts')).showStock(options)))
+
+program
+  .command('orders')
+  .description('Look for eSIM orders')
+  .command('find')
+  .description('Find orders by the bank’s own identifier, byte by byte')
+  .requiredOption('--external-id <ID>', 'the identifier', filled)
+  .option('--bank <CODE>', 'of this bank only', filled)
+  .addHelpText(
+    'after',
+    examples('orders find --external-id payment-42', 'orders find --external-id payment-42 --bank alpha'),
+  )
+  .action(run<FindOrderOptions>(async options => (await import('./cli/statements.ts')).findOrders(options)))
+const statements = program
+  .command('statements')
+  .description('List, show, export or check the daily statements of banks')
+statements
+  .command('list')
+  .description('List closed statements, and the days that should be closed and are not')
+  .option('--bank <CODE>', 'of this bank only', filled)
+  .option('--from <DAY>', 'first day (default: 30 days before the last)', filled)
+  .option('--to <DAY>', 'last day (default: today)', filled)
+  .addHelpText('after', examples('statements list', 'statements list --bank alpha --from 2026-11-01 --to 2026-11-30'))
+  .action(run<DaysOptions>(async options => (await import('./cli/statements.ts')).listStatements(options)))
+statements
+  .command('show')
+  .description('Show one statement')
+  .argument('<ID>', 'the statement', filled)
+  .action(run(async (options, [id]) => (await import('./cli/statements.ts')).showStatement(id, options)))
+statements
+  .command('export')
+  .description('Write the files of a bank’s statements, one after the other, byte for byte')
+  .argument('<FILE.csv>', 'where to', filled)
+  .requiredOption('--bank <CODE>', 'the bank', filled)
+  .option('--from <DAY>', 'first day (default: 30 days before the last)', filled)
+  .option('--to <DAY>', 'last day (default: today)', filled)
+  .addHelpText('after', examples('statements export november.csv --bank alpha --from 2026-11-01 --to 2026-11-30'))
+  .action(
+    run<DaysOptions>(async (options, [path]) => (await import('./cli/statements.ts')).exportStatements(path, options)),
+  )
+statements
+  .command('verify')
+  .description(
+    'Check files, their chain, numbers and sums, and that each sale is on one; exit code 1 when they are broken',
+  )
+  .option('--bank <CODE>', 'of this bank only', filled)
+  .action(
+    run<OutputOptions & { bank?: string }>(async options =>
+      (await import('./cli/statements.ts')).verifyStatements(options),
+    ),
+  )
 
 program.commandsGroup('Campaigns')
 const customers = program.command('customers').description('Import, forget or export the customers of a bank')

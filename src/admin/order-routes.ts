@@ -6,11 +6,13 @@ import { originOf } from '../audit-log/request/origin.ts'
 import type { EntryDeps } from '../audit-log/seldom.ts'
 import { DomainError } from '../errors.ts'
 import {
+  exactParameter,
   nextCursor,
   orderSearchParameters,
   ProfileSearch,
   pageParameters,
   shownOrder,
+  stated,
   timeline,
 } from '../esim/sold/order-schemas.ts'
 import { maxFound, profileSearchOf, searchOf } from '../esim/sold/order-search.ts'
@@ -28,6 +30,7 @@ const OrdersQuery = Type.Object(
       Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank', examples: ['alpha'] }),
     ),
     ...orderSearchParameters,
+    ...exactParameter,
     ...pageParameters,
   },
   closed,
@@ -41,6 +44,7 @@ const BankReference = Type.Object(
 const order = {
   bank: BankReference,
   ...shownOrder,
+  ...stated,
 }
 const OrdersPage = Type.Object(
   { data: Type.Array(Type.Object(order), { description: 'Newest first' }), nextCursor },

@@ -19,6 +19,7 @@ import { overviewAdminRoutes } from './overview-routes.ts'
 import { partnerAdminRoutes } from './partner-routes.ts'
 import { authenticateOperator, type OperatorDeps } from './request/authenticate.ts'
 import { tags } from './request/documents.ts'
+import { statementAdminRoutes } from './statement-routes.ts'
 import { type StockAdminDeps, stockAdminRoutes } from './stock-routes.ts'
 import { type SupportDeps, supportAdminRoutes } from './support-routes.ts'
 
@@ -38,6 +39,7 @@ const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
   auditAdminRoutes,
   supportAdminRoutes,
   orderAdminRoutes,
+  statementAdminRoutes,
   campaignReadAdminRoutes,
   campaignAdminRoutes,
   customerAdminRoutes,

@@ -41,6 +41,9 @@ export async function callAdmin<T>(call: AdminCall): Promise<T> {
   return parse<T>(await readText(response))
 }
 
+/** Makes a call whose answer is a file, and gives its bytes as they come. */
+export const fetchAdmin = (call: AdminCall): Promise<AsyncIterable<Uint8Array>> => send(call)
+
 /** Makes a call whose answer is NDJSON and gives it value by value, whatever its length. */
 export async function* streamAdmin<T extends object>(call: AdminCall): AsyncGenerator<T, void, undefined> {
   const response = await send(call)

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
+import { findTimeZone } from '../esim/sold/figures-store.ts'
 import { countDays, dayAfter, dayOf } from '../text/days.ts'
 import { readFile } from './closing-store.ts'
 import { type ClosedStatement, type DayRange, findLatest, findStatement, findStatements } from './read-store.ts'
@@ -22,15 +23,6 @@ export function rangeOf(asked: Partial<DayRange>, now: Date, timeZone: string): 
   const range = { from: asked.from ?? dayAfter(to, -usualDays), to }
   countDays(range, mostDays)
   return range
-}
-
-/** The time zone of a bank's days. */
-export async function findTimeZone(database: Queryable, bankId: string): Promise<string> {
-  const [bank] = await database.query<{ timeZone: string }>(
-    'select esim_time_zone as "timeZone" from banks where bank_id = $1',
-    [bankId],
-  )
-  return bank?.timeZone ?? 'UTC'
 }
 
 /** @param statementId or `latest`. @throws DomainError 'not-found' */

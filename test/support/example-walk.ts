@@ -256,6 +256,11 @@ async function walkStatements(call: Call): Promise<void> {
   await call('exportStatements', { query })
   await call('readLatestStatement')
   await call('readOpenStatement')
+  const operator = { as: 'operator' } as const
+  await call('listAllStatements', { ...operator, query })
+  await call('readAnyStatement', { ...operator, path })
+  await call('exportAllStatements', { ...operator, query: { ...query, bank: 'alpha' } })
+  await call('verifyStatements', operator)
 }
 
 async function walkOperator(call: Call): Promise<void> {

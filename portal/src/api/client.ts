@@ -8,6 +8,7 @@ import { ApiError, apiError, noAnswer } from './errors.ts'
 import { fetchOnce } from './once.ts'
 import type { paths as EsimPaths } from './schema/esim-sales.ts'
 import type { paths as OperatorPaths } from './schema/operator.ts'
+import type { paths as PartnerPaths } from './schema/partner.ts'
 import type { paths as PerklinePaths } from './schema/perkline.ts'
 import { endSession } from './session-end.ts'
 
@@ -29,7 +30,7 @@ const throwErrors: Middleware = {
 }
 
 /** Arrays of a query are repeated (`status=a&status=b`), as the platform reads them. */
-export const api = createClient<PerklinePaths & EsimPaths & OperatorPaths>({
+export const api = createClient<PerklinePaths & EsimPaths & OperatorPaths & PartnerPaths>({
   baseUrl: '',
   credentials: 'same-origin',
   fetch: fetchOnce,

@@ -60,12 +60,13 @@ export const stockQuery = queryOptions({
 })
 
 /** @param timeZone whose days are counted; without days the last 30 */
-export const salesQuery = ({ from, to }: { from?: string | undefined; to?: string | undefined }, timeZone: string) =>
+/** Days are those of the bank's statements; the answer names their zone. */
+export const salesQuery = ({ from, to }: { from?: string | undefined; to?: string | undefined }) =>
   queryOptions({
-    queryKey: ['bank', 'sales', { from, to }, timeZone],
+    queryKey: ['bank', 'sales', { from, to }],
     placeholderData: keepPreviousData,
     queryFn({ signal }) {
-      const query = { timeZone, ...(from && { from }), ...(to && { to }) }
+      const query = { ...(from && { from }), ...(to && { to }) }
       return answer(api.GET('/portal/esim/sales', { params: { query }, signal }))
     },
   })

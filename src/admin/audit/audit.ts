@@ -13,6 +13,7 @@ import { sealedCheck, sealedStep } from '../../esim/stock/audit.ts'
 import { auditChecks, booksCheck, orderSteps } from '../../esim/stock/audit-checks.ts'
 import type { Sealing } from '../../esim/stock/sealing.ts'
 import { checksOfRetention, type RetentionDays } from '../../retention/removal.ts'
+import { statementChecks, statementSteps } from '../../statements/audit-steps.ts'
 import type { AuditProgress, AuditResult, AuditRun, Found } from './store.ts'
 import * as store from './store.ts'
 
@@ -83,11 +84,12 @@ export const findLastAudits = ({ database }: Pick<AuditDeps, 'database'>) => sto
 function planOf({ sealing, retention }: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } {
   const kept = checksOfRetention(retention, now)
   return {
-    checks: [booksCheck, sealedCheck, ...auditChecks, ...salesChecks, ...campaignChecks, ...kept],
+    checks: [booksCheck, sealedCheck, ...auditChecks, ...salesChecks, ...statementChecks, ...campaignChecks, ...kept],
     steps: [
       sealedStep(sealing),
       ...orderSteps(now, within => kept.flatMap(({ orders }) => orders?.(within) ?? [])),
       ...salesSteps,
+      ...statementSteps(),
       ...campaignSteps(within => kept.flatMap(({ campaigns }) => campaigns?.(within) ?? [])),
     ],
   }

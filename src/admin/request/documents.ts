@@ -18,7 +18,17 @@ const common = {
 export const operatorErrors = (causes: Record<number, string> = {}) =>
   errorAnswers(OperatorError, { 400: 'The request is invalid', ...common, ...causes })
 
-const tagNames = ['Overview', 'Partners', 'Access', 'Stock', 'Orders', 'Campaigns', 'Customers', 'Upkeep'] as const
+const tagNames = [
+  'Overview',
+  'Partners',
+  'Access',
+  'Stock',
+  'Orders',
+  'Statements',
+  'Campaigns',
+  'Customers',
+  'Upkeep',
+] as const
 
 export const tags = [
   { name: 'Overview', description: 'The state of the platform' },
@@ -26,6 +36,7 @@ export const tags = [
   { name: 'Access', description: 'Credentials of systems, and portal users' },
   { name: 'Stock', description: 'Profiles: loading, counting, taking out of sale' },
   { name: 'Orders', description: 'eSIM orders of all banks' },
+  { name: 'Statements', description: 'Daily statements of all banks' },
   { name: 'Campaigns', description: 'Campaigns of all merchants' },
   { name: 'Customers', description: 'Customers and their banks' },
   { name: 'Upkeep', description: 'Checks of the records, and keys' },

@@ -90,6 +90,15 @@ export function countStock(database: Queryable, now: Date): Promise<StockCount[]
   })
 }
 
+/** The time zone of a bank's days. */
+export async function findTimeZone(database: Queryable, bankId: string): Promise<string> {
+  const [bank] = await database.query<{ timeZone: string }>(
+    'select esim_time_zone as "timeZone" from banks where bank_id = $1',
+    [bankId],
+  )
+  return bank?.timeZone ?? 'UTC'
+}
+
 /** JSON texts as readers get them: a list without its brackets, and an object. */
 export type SalesTexts = { days: string; totals: string }
 

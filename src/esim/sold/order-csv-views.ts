@@ -5,7 +5,7 @@ import { csvCell } from '../../text/csv-cell.ts'
 import { type OrderSearch, readOrders, type ShownOrder } from './order-store.ts'
 import { shownOrderView } from './order-views.ts'
 
-type Column = keyof ReturnType<typeof shownOrderView>
+type Column = Exclude<keyof ReturnType<typeof shownOrderView>, 'statement' | 'paymentReference'>
 
 const columns: readonly Column[] = [
   'orderId',

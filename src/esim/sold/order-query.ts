@@ -15,6 +15,8 @@ export type OrderFilter = Span & {
   status: ShownOrder['status'] | undefined
   /** The first characters of the bank's own identifier. */
   externalId: string | undefined
+  /** true: the whole of it. */
+  isExact: boolean
   /** Only orders made before this one. */
   after: string | null
   /** Only this order and those made after it. */
@@ -109,13 +111,13 @@ export const ofProfile = (profile: { iccidHash: Buffer } | { msisdn: string }, n
     and status in ('reserved', 'confirmed', 'withdrawn') and (status <> 'reserved' or reserved_until > ${put(now)}::timestamptz)`
 
 /** The first `count` ids in the index of external ids, whatever else is wanted. */
-export const firstOfExternalId = ({ bankIds, externalId = '' }: OrderFilter, count: number): OrderQuery =>
+export const firstOfExternalId = ({ bankIds, externalId = '', isExact }: OrderFilter, count: number): OrderQuery =>
   queryOf(put => {
     const most = put(String(count))
     return `
       select r.order_id from unnest(${put(bankIds)}::uuid[]) as b (bank_id)
       cross join lateral (
-        select order_id from orders where bank_id = b.bank_id and starts_with(external_id, ${put(externalId)})
+        select order_id from orders where bank_id = b.bank_id and ${isExact ? `external_id = ${put(externalId)} collate "C"` : `starts_with(external_id, ${put(externalId)})`}
         order by external_id limit ${most}::int offset 0) r
       limit ${most}::int`
   })
@@ -150,9 +152,12 @@ function reservedCondition({ status, now }: OrderFilter, put: Put): string {
 }
 
 /** An order's id begins with the instant at which it was made. */
-function restConditions({ externalId, from, until, after, downTo }: OrderFilter, put: Put): string {
+function restConditions({ externalId, isExact, from, until, after, downTo }: OrderFilter, put: Put): string {
   const conditions: string[] = []
-  if (externalId !== undefined) conditions.push(`and starts_with(external_id, ${put(externalId)})`)
+  if (externalId !== undefined)
+    conditions.push(
+      isExact ? `and external_id = ${put(externalId)} collate "C"` : `and starts_with(external_id, ${put(externalId)})`,
+    )
   if (from !== null) conditions.push(`and order_id >= ${put(firstOrderId(from))}::uuid`)
   if (until !== null) conditions.push(`and order_id < ${put(firstOrderId(until))}::uuid`)
   if (downTo !== null) conditions.push(`and order_id >= ${put(downTo)}::uuid`)

@@ -34,6 +34,11 @@ export const orderSearchParameters = {
   tariffCode: Type.Optional(code('Tariff', 'eu-10gb')),
 }
 
+/** Beside `externalId`. */
+export const exactParameter = {
+  exact: Type.Boolean({ default: false, description: 'true: `externalId` is the whole identifier' }),
+}
+
 export const pageParameters = {
   limit: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Maximum number of orders to return' }),
   cursor: Type.Optional(
@@ -45,8 +50,8 @@ export const pageParameters = {
   ),
 }
 
-export const OrdersQuery = Type.Object({ ...orderSearchParameters, ...pageParameters }, closed)
-export const OrdersExportQuery = Type.Object(orderSearchParameters, closed)
+export const OrdersQuery = Type.Object({ ...orderSearchParameters, ...exactParameter, ...pageParameters }, closed)
+export const OrdersExportQuery = Type.Object({ ...orderSearchParameters, ...exactParameter }, closed)
 
 /** A body, as a query would get into the logs of proxies. */
 export const ProfileSearch = Type.Object(
@@ -107,7 +112,29 @@ export const shownOrder = {
   }),
 }
 
-export const PortalOrder = Type.Object(shownOrder, { description: 'An eSIM order without its installation secrets' })
+/** What an order of the Partner API and of the portal has besides. */
+export const stated = {
+  paymentReference: nullable(text('The bank’s own reference of the payment, as the first confirm gave it', 'PR-9')),
+  statement: Type.Union(
+    [
+      Type.Object(
+        {
+          statementId: uuid('The statement', '5d0f8c1e-2a74-4f0b-9a15-6c3e7d9b8f20'),
+          number: Type.Integer({ minimum: 1, description: 'Its number', examples: [417] }),
+          day: Type.String({ format: 'date', description: 'Its day', examples: ['2026-11-22'] }),
+        },
+        { title: 'OrderStatement' },
+      ),
+      Type.Null(),
+    ],
+    { description: 'The closed statement that it is on; null: none yet' },
+  ),
+}
+
+export const PortalOrder = Type.Object(
+  { ...shownOrder, ...stated },
+  { description: 'An eSIM order without its installation secrets' },
+)
 
 /** The history of an order, as `timelineOf` gives it. */
 export const timeline = Type.Array(

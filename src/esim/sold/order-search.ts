@@ -8,7 +8,7 @@ import type { OrderSearch } from './order-store.ts'
 /** Orders of one number that are shown. */
 export const maxFound = 100
 
-type Asked = { dateFrom?: string; dateTo?: string; bank?: string } & Partial<
+type Asked = { dateFrom?: string; dateTo?: string; bank?: string; exact?: boolean } & Partial<
   Pick<OrderSearch, 'orderId' | 'externalId' | 'status' | 'operatorCode' | 'tariffCode'>
 >
 
@@ -23,6 +23,7 @@ export function searchOf(asked: Asked, bank?: { bankId: string }): OrderSearch {
     bankCode: asked.bank,
     orderId,
     externalId,
+    isExact: asked.exact ?? false,
     status,
     operatorCode,
     tariffCode,

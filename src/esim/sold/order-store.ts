@@ -65,6 +65,8 @@ export type OrderSearch = Span & {
   status: ShownOrder['status'] | undefined
   operatorCode: string | undefined
   tariffCode: string | undefined
+  /** true: `externalId` is the whole identifier. */
+  isExact?: boolean
   /** Only orders that hold a profile now: the one with this ICCID (its keyed hash), or those with this number. */
   profile?: { iccidHash: Buffer } | { msisdn: string }
 }
@@ -173,8 +175,8 @@ async function filterOf(
     [bankId ?? null, bankCode ?? null, operatorCode ?? null, tariffCode ?? null],
   )
   if (!found || found.bankIds.length === 0 || found.tariffIds?.length === 0) return null
-  const { from, until, status, externalId } = search
-  return { ...found, from, until, status, externalId, downTo: null, ...page }
+  const { from, until, status, externalId, isExact = false } = search
+  return { ...found, from, until, status, externalId, isExact, downTo: null, ...page }
 }
 
 async function findIds(database: Queryable, search: OrderSearch, filter: OrderFilter): Promise<string[]> {

@@ -24,6 +24,12 @@ export function shownOrderView(order: ShownOrder) {
     deliveryMode: order.deliveryMode,
     // What broke off while it was sent may have arrived.
     emailDelivery: mail === 'sending' ? 'unknown' : mail,
+    paymentReference: order.paymentReference,
+    statement: order.statement && {
+      statementId: order.statement.statementId,
+      number: order.statement.number,
+      day: order.statement.day,
+    },
   }
 }
 
@@ -46,8 +52,13 @@ export const orderEvents = [
   'confirmed',
   'cancelled',
   'expired',
+  'email-sending',
+  'email-sent',
+  'email-failed',
+  'email-unknown',
   'confirm-repeated',
   'qr-read',
+  'stated',
 ] as const
 export type OrderEvent = (typeof orderEvents)[number]
 
@@ -77,10 +88,12 @@ export function timelineOf(
 ): OrderHappening[] {
   const events: [OrderEvent, Date | null, string | null][] = [
     ['profile-imported', order.importedAt, null],
-    ['reserved', order.createdAt, null],
+    ['reserved', order.createdAt, order.reservedBy],
     ['confirmed', order.confirmedAt, order.endedBy],
     ['cancelled', order.cancelledAt, order.endedBy],
     ['expired', order.status === 'expired' ? order.reservedUntil : null, null],
+    [`email-${order.mail ?? 'sent'}`, order.mail && (order.mailAt ?? order.confirmedAt), null],
+    ['stated', order.statement && new Date(order.statement.closedAt), null],
   ]
   const once = events.flatMap(([event, at, caller]): OrderHappening[] =>
     at ? [{ at: at.toISOString(), event, by: actorOf(caller, logins), count: null, lastAt: null }] : [],

@@ -6,7 +6,7 @@ import { listParameters } from '../../partner/lists.ts'
 import { betweenParameters } from '../../text/span.ts'
 import { orderStatuses } from '../orders/lifecycle.ts'
 import { orderSorts } from './order-list-query.ts'
-import { shownOrder } from './order-schemas.ts'
+import { shownOrder, stated } from './order-schemas.ts'
 import { type TimelineEntry, timelineActors, timelineEvents } from './partner-views.ts'
 
 const code = (description: string, example: string) =>
@@ -69,21 +69,7 @@ const Order = Type.Object(
     cancelledAt: shownOrder.cancelledAt,
     deliveryMode: shownOrder.deliveryMode,
     emailDelivery: shownOrder.emailDelivery,
-    paymentReference: nullable(text('The bank’s own reference of the payment, as the first confirm gave it', 'PR-9')),
-    statement: Type.Union(
-      [
-        Type.Object(
-          {
-            statementId: uuid('The statement', '5d0f8c1e-2a74-4f0b-9a15-6c3e7d9b8f20'),
-            number: Type.Integer({ minimum: 1, description: 'Its number', examples: [417] }),
-            day: Type.String({ format: 'date', description: 'Its day', examples: ['2026-11-22'] }),
-          },
-          { title: 'OrderStatement' },
-        ),
-        Type.Null(),
-      ],
-      { description: 'The closed statement that it is on; null: none yet' },
-    ),
+    ...stated,
   },
   { title: 'PartnerOrder', description: 'An order without its installation secrets' },
 )

@@ -146,7 +146,7 @@ export const portalEsimRoutes: FastifyPluginAsyncTypebox<PortalEsimDeps> = async
         summary: 'What was sold, by day and tariff',
         description:
           'Counts orders on the day on which they came to their end: confirmed, cancelled by the bank, or expired unpaid. Days ' +
-          'are those of a time zone.',
+          'are those of the bank’s statements, also for sales that a later statement tells as late.',
         querystring: SalesQuery,
         response: { 200: Sales, ...errors },
       },

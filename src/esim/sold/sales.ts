@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Queryable } from '../../db/database.ts'
 import { dayOf, daysBetween } from '../../text/days.ts'
-import { countSales } from './figures-store.ts'
+import { countSales, findTimeZone } from './figures-store.ts'
 
 const mostDays = 366
 const dayMs = 86_400_000
@@ -10,17 +10,18 @@ const dayMs = 86_400_000
 const usualDays = 30
 
 /**
- * Orders that came to their end on each day, by tariff; without `from` and `to` the last 30 days.
+ * Orders that came to their end on each day of the bank's time zone, by tariff; without `from` and `to` the last 30 days.
  *
  * @returns JSON as readers get it
- * @throws DomainError 'invalid' for an unknown time zone, and for days that are none or too many
+ * @throws DomainError 'invalid' for days that are none or too many
  */
 export async function readSales(
   deps: { database: Queryable; clock: Clock },
-  asked: { bankId: string; from?: string; to?: string; timeZone: string },
+  asked: { bankId: string; from?: string; to?: string },
 ): Promise<string> {
   const now = deps.clock.now()
-  const { bankId, timeZone } = asked
+  const { bankId } = asked
+  const timeZone = await findTimeZone(deps.database, bankId)
   const to = asked.to ?? dayOf(now, timeZone)
   const from = asked.from ?? dayOf(new Date(Date.parse(to) - (usualDays - 1) * dayMs), 'UTC')
   const { names, bounds } = daysBetween({ from, to, timeZone }, mostDays)

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { closed, count, money, text, uuid } from '../../http/schemas.ts'
 import * as esim from '../orders/schemas.ts'
-import { nextCursor, PortalOrder, shownOrder, timeline } from './order-schemas.ts'
+import { nextCursor, PortalOrder, shownOrder, stated, timeline } from './order-schemas.ts'
 
 export const OrdersPage = Type.Object(
   { data: Type.Array(PortalOrder, { description: 'Newest first' }), nextCursor },
@@ -10,7 +10,7 @@ export const OrdersPage = Type.Object(
 )
 
 export const OrderPath = Type.Object({ orderId: uuid('The order', '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11') })
-export const OrderWithTimeline = Type.Object({ ...shownOrder, timeline }, { description: 'The order' })
+export const OrderWithTimeline = Type.Object({ ...shownOrder, ...stated, timeline }, { description: 'The order' })
 
 const day = (description: string, example: string) => Type.String({ format: 'date', description, examples: [example] })
 
@@ -18,12 +18,6 @@ export const SalesQuery = Type.Object(
   {
     from: Type.Optional(day('First day; left out, 30 days before `to`', '2026-11-01')),
     to: Type.Optional(day('Last day, at most 366 days in all; left out, today', '2026-11-30')),
-    timeZone: Type.String({
-      maxLength: 64,
-      default: 'UTC',
-      description: 'The time zone of the days: an IANA time zone',
-      examples: ['Europe/Kyiv'],
-    }),
   },
   closed,
 )
@@ -43,7 +37,7 @@ const counts = {
 
 export const Sales = Type.Object(
   {
-    timeZone: text('The time zone of the days', 'Europe/Kyiv'),
+    timeZone: text('The time zone of the days: that of the bank’s statements', 'Europe/Kyiv'),
     from: day('First day', '2026-11-01'),
     to: day('Last day', '2026-11-30'),
     days: Type.Array(

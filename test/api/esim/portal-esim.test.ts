@@ -4,7 +4,7 @@ import { after, before, suite, test } from 'node:test'
 import { firstOrderId } from '../../../src/esim/orders/order-id.ts'
 import { daysBetween } from '../../../src/text/days.ts'
 import { advance, type Bank, openBank, stopClock } from '../../support/esim.ts'
-import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { startPlatform, type TestPlatform, testDirectory } from '../../support/platform.ts'
 import { type Browser, openBrowser } from '../../support/portal.ts'
 
 let platform: TestPlatform
@@ -71,6 +71,8 @@ suite('GET /portal/esim/orders', () => {
       cancelledAt: null,
       deliveryMode: 'local',
       emailDelivery: null,
+      paymentReference: null,
+      statement: null,
     })
     assert.match(msisdn, /^\+\d+$/)
     assert.equal(Date.parse(reservedUntil) - Date.parse(createdAt), 15 * 60_000)
@@ -223,6 +225,11 @@ suite('GET /portal/esim/orders.csv', () => {
 suite('GET /portal/esim/sales', () => {
   const sales = (query = '') => viewer.call('GET', `/portal/esim/sales${query}`)
 
+  const inZone = (timeZone: string) =>
+    platform.applyDirectory(
+      testDirectory.replace('operators: all }', `operators: all, statement: { timeZone: ${timeZone} } }`),
+    )
+
   test('by day and tariff, and in all', async () => {
     const { status, body, text } = await sales()
     assert.equal(status, 200, text)
@@ -267,8 +274,10 @@ suite('GET /portal/esim/sales', () => {
       [orders['pay-2'], firstOrderId(new Date('2026-03-28T21:50:00Z'))],
     )
     const dayIn = async (timeZone: string, from = '2026-03-28', to = '2026-03-29') => {
-      const { body, text, status } = await sales(`?from=${from}&to=${to}&timeZone=${encodeURIComponent(timeZone)}`)
+      await inZone(timeZone)
+      const { body, text, status } = await sales(`?from=${from}&to=${to}`)
       assert.equal(status, 200, text)
+      assert.equal(body.timeZone, timeZone)
       return body.days.map((day: any) => [day.day, day.confirmed])
     }
     assert.deepEqual(await dayIn('UTC'), [['2026-03-28', 1]])
@@ -276,11 +285,12 @@ suite('GET /portal/esim/sales', () => {
     assert.deepEqual(await dayIn('America/New_York'), [['2026-03-28', 1]])
     assert.deepEqual(await dayIn('Europe/Kyiv', '2026-03-29', '2026-03-29'), [['2026-03-29', 1]], 'made the day before')
     assert.deepEqual(await dayIn('Europe/Kyiv', '2026-03-28', '2026-03-28'), [])
+    await inZone('UTC')
   })
 
-  test('400 for days and zones that are none', async () => {
+  test('400 for days that are none, and for a zone', async () => {
     for (const [query, message] of [
-      ['timeZone=Kyiv', 'timeZone must be an IANA time zone, like Europe/Kyiv'],
+      ['timeZone=Europe/Kyiv', 'timeZone must be omitted'],
       ['from=2026-01-02&to=2026-01-01', 'to must be from, or a later day'],
       ['from=2025-01-01&to=2026-06-01', 'to must be at most 366 days from from'],
       ['from=2026-02-30', 'from must be an ISO 8601 date'],

@@ -185,7 +185,7 @@ function closed(schema: any): any {
 
 const polled = ['listBankCampaigns', 'listRetailers']
 /** Files that never change. */
-const lasting = ['exportStatement', 'exportStatements']
+const lasting = ['exportStatement', 'exportStatements', 'exportAllStatements']
 
 function cacheControlOf(operationId: string): string {
   if (polled.includes(operationId)) return 'private, no-cache'

@@ -1,7 +1,7 @@
 import { Card, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { Chart } from '../../ui/chart.tsx'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
 import { KeyFacts } from '../../ui/key-facts.tsx'
@@ -18,15 +18,15 @@ import type { Sales } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/esim/sales')
 
-/** What the bank has sold, and what failed, by the days of the person's time zone and by tariff. */
+/** What the bank has sold, and what failed, by the days of its statements and by tariff. */
 export function SalesPage() {
   const { sales: texts } = useTexts(esimTexts)
-  const { timeZone } = usePreferences()
   const search = route.useSearch()
   const setSearch = useSetSearch<SalesSearch>()
+  const { data } = useQuery({ ...salesQuery(search), enabled: !isTooLong(search) })
   return (
     <>
-      <PageHeader title={texts.title} lead={texts.lead(timeZone)} />
+      <PageHeader title={texts.title} lead={data && texts.lead(data.timeZone)} />
       <SalesFilters search={search} onSearch={setSearch} />
       {!isTooLong(search) && <CountedSales search={search} />}
     </>
@@ -35,8 +35,7 @@ export function SalesPage() {
 
 function CountedSales({ search }: { search: SalesSearch }) {
   const { sales: texts } = useTexts(esimTexts)
-  const { timeZone } = usePreferences()
-  const query = useQuery({ ...salesQuery(search, timeZone), refetchInterval: 60_000 })
+  const query = useQuery({ ...salesQuery(search), refetchInterval: 60_000 })
   return (
     <Loaded query={query}>
       {data => {

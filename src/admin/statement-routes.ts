@@ -1,0 +1,179 @@
+/** Daily statements of all banks, for the operator (contract/statements.md). */
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { Clock } from '../clock.ts'
+import type { ReadDeps } from '../http/limits/costly-reads.ts'
+import { flag, text, uuid } from '../http/schemas.ts'
+import { findAnyStatement, listAllStatements, readBankFiles, readBankId } from '../statements/operator-reads.ts'
+import { DaysQuery, Statement, StatementPath } from '../statements/schemas.ts'
+import { verifyStatements } from '../statements/verify.ts'
+import { fileHeaders, statementView } from '../statements/views.ts'
+import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
+
+const bankCode = Type.String({ minLength: 1, maxLength: 64, description: 'Code of the bank', examples: ['alpha'] })
+const days = DaysQuery.properties
+const bank = Type.Object(
+  { id: uuid('The bank'), code: text('Its code', 'alpha'), name: text('Its name', 'Alpha Bank') },
+  { title: 'BankReference', description: 'The bank' },
+)
+const OfBank = Type.Object({ bank, ...Statement.properties }, { title: 'BankStatement', description: 'A statement' })
+
+const AllStatements = Type.Object(
+  {
+    data: Type.Array(OfBank, { description: 'Newest first, at most 1,000' }),
+    missing: Type.Array(
+      Type.Object(
+        {
+          bank,
+          day: Type.String({
+            format: 'date',
+            description: 'The oldest day that should be closed',
+            examples: ['2026-11-22'],
+          }),
+          to: Type.String({
+            format: 'date-time',
+            description: 'When that day ended',
+            examples: ['2026-11-22T22:00:00.000Z'],
+          }),
+        },
+        { title: 'MissingStatement' },
+      ),
+      { description: 'Banks with a day that should be closed and is not' },
+    ),
+  },
+  { description: 'Statements' },
+)
+
+const Verified = Type.Object(
+  {
+    ok: flag('Every check holds'),
+    checks: Type.Array(
+      Type.Object(
+        {
+          code: text('The check, for programs; it never changes', 'statement-chain'),
+          name: text('What must hold', 'statements have no gap'),
+          ok: flag('It does'),
+          detail: Type.String({ description: 'What was found, in words' }),
+        },
+        { title: 'StatementCheck' },
+      ),
+      { description: 'Every check' },
+    ),
+  },
+  { description: 'The result' },
+)
+
+const notFound = { 404: 'There is no such bank or statement' }
+const file = {
+  200: {
+    description: 'The files, one after the other',
+    content: { 'text/csv': { schema: Type.Unsafe<NodeJS.ReadableStream>({ type: 'string' }) } },
+    headers: {
+      'content-disposition': {
+        type: 'string',
+        description: 'Name of the file',
+        examples: ['attachment; filename="a.csv"'],
+      },
+      'repr-digest': {
+        type: 'string',
+        description: 'SHA-256 of the bytes',
+        examples: ['sha-256=:oTzj5NA6bMw3CJyh1aNmnb0pG52K80FEOFNcgC33aKk=:'],
+      },
+      etag: { type: 'string', description: 'The same bytes have the same tag', examples: ['"a13ce3e4"'] },
+    },
+  },
+}
+
+export const statementAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & { clock: Clock }> = async (app, deps) => {
+  const { pageReads, costlyReads, clock } = deps
+
+  app.get(
+    '/statements',
+    {
+      schema: {
+        ...operation(
+          'Statements',
+          'listAllStatements',
+          'Statements of all banks',
+          'With the days that should be closed and are not.',
+        ),
+        querystring: Type.Object({ bank: Type.Optional(bankCode), ...days }, closed),
+        response: { 200: AllStatements, ...operatorErrors(notFound) },
+      },
+    },
+    async (request, reply) => {
+      const { bank, ...asked } = request.query
+      const { statements, missing } = await listAllStatements(
+        { database: await pageReads.begin(request, reply), clock },
+        bank,
+        asked,
+      )
+      return {
+        data: statements.map(({ bank, ...statement }) => ({ bank, ...statementView(statement) })),
+        missing: missing.map(({ to, ...rest }) => ({ ...rest, to: to.toISOString() })),
+      }
+    },
+  )
+
+  app.get(
+    '/statements/verify',
+    {
+      schema: {
+        ...operation(
+          'Statements',
+          'verifyStatements',
+          'Check statements',
+          'Files, their chain, numbers, sums, and that each sale is on one.',
+        ),
+        querystring: Type.Object({ bank: Type.Optional(bankCode) }, closed),
+        response: { 200: Verified, ...operatorErrors(notFound) },
+      },
+    },
+    async (request, reply) => {
+      const database = await costlyReads.begin(request, reply)
+      const { bank } = request.query
+      return verifyStatements(database, bank === undefined ? null : await readBankId(database, bank))
+    },
+  )
+
+  app.get(
+    '/statements/:statementId',
+    {
+      schema: {
+        ...operation('Statements', 'readAnyStatement', 'A closed statement of any bank', 'It never changes.'),
+        params: StatementPath,
+        querystring: NoQuery,
+        response: { 200: OfBank, ...operatorErrors(notFound) },
+      },
+    },
+    async (request, reply) => {
+      const { bank, ...statement } = await findAnyStatement(
+        await pageReads.begin(request, reply),
+        request.params.statementId,
+      )
+      return { bank, ...statementView(statement) }
+    },
+  )
+
+  app.get(
+    '/statements.csv',
+    {
+      schema: {
+        ...operation(
+          'Statements',
+          'exportAllStatements',
+          'The files of a bank’s statements',
+          'One after the other, oldest first, byte for byte.',
+        ),
+        querystring: Type.Object({ bank: bankCode, ...days }, closed),
+        response: { ...file, ...operatorErrors(notFound) },
+      },
+    },
+    async (request, reply) => {
+      const { bank, ...asked } = request.query
+      const found = await readBankFiles({ database: await costlyReads.begin(request, reply), clock }, bank, asked)
+      return reply.headers(fileHeaders(found)).send(Readable.from(found.bytes, { objectMode: false }))
+    },
+  )
+}

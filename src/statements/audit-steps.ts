@@ -1,0 +1,170 @@
+/**
+ * What must hold of statements: each sold order is on exactly one or open, numbers and times have no gap, sums are sums of lines, and the
+ * bytes of each file are those of its hash, in a chain.
+ */
+import type { Check, Piece, Step } from '../db/check.ts'
+import type { Queryable } from '../db/database.ts'
+import { findPosition, newestPosition, unseen, valuesOf } from '../events/position.ts'
+import { hashFile, readFile, sumsText } from './closing-store.ts'
+import { hasEveryLine } from './lines-store.ts'
+import { commissionOf } from './record.ts'
+
+const linesCheck: Check = {
+  code: 'statement-lines',
+  name: 'each confirmed order has one line, for what was sold',
+  holds: 'every line is of a confirmed order with its price, and no confirmed order is without one',
+}
+const chainCheck: Check = {
+  code: 'statement-chain',
+  name: 'statements have no gap and their files are as they were closed',
+  holds: 'numbers and times follow one another, and each file has the bytes of its hash and names the one before it',
+}
+const sumsCheck: Check = {
+  code: 'statement-sums',
+  name: 'the sums of statements are the sums of their lines',
+  holds: 'counted again line by line, totals, tariffs and late lines are the same',
+}
+export const statementChecks: readonly Check[] = [linesCheck, chainCheck, sumsCheck]
+
+const ordersAtOnce = 10_000
+
+type Bank = { bankId: string } | null
+
+/** @param bank null: of all banks */
+const linesStep = (bank: Bank): Step => ({
+  name: linesCheck.code,
+  table: 'orders',
+  async next(database, after) {
+    const from = after?.[0] ?? '00000000-0000-0000-0000-000000000000'
+    const [last] = await database.query<{ orderId: string }>(
+      `select order_id as "orderId" from orders where order_id > $1 order by order_id offset ${ordersAtOnce - 1} limit 1`,
+      [from],
+    )
+    const range = [from, last?.orderId ?? 'ffffffff-ffff-ffff-ffff-ffffffffffff', bank?.bankId ?? null]
+    const wrong = await findWrongLines(database, range)
+    const missing = await findMissingLines(database, range)
+    const texts = [
+      ...wrong.map(({ orderId }) => `the line of order ${orderId} is not what was sold`),
+      ...missing.map(orderId => `order ${orderId} is confirmed and has no line`),
+    ]
+    return pieceOf(linesCheck, texts, ordersAtOnce, last ? [last.orderId] : null)
+  },
+})
+
+const pieceOf = ({ code }: Check, texts: readonly string[], rows: number, reached: string[] | null): Piece => ({
+  findings: texts.map(text => ({ code, text })),
+  counts: {},
+  rows,
+  reached,
+})
+
+const findWrongLines = (database: Queryable, range: unknown[]): Promise<{ orderId: string }[]> =>
+  database.query(
+    `select l.order_id as "orderId" from statement_lines l
+     left join lateral (select * from orders where order_id = l.order_id offset 0) as o on true
+     where l.order_id > $1 and l.order_id <= $2 and ($3::uuid is null or l.bank_id = $3)
+       and (o.status, o.bank_id, o.price, o.currency, o.confirmed_at)
+         is distinct from ('confirmed', l.bank_id, l.amount, l.currency, l.confirmed_at)`,
+    range,
+  )
+
+/** What was confirmed just now is told in the outbox, and has its line soon. */
+async function findMissingLines(database: Queryable, range: unknown[]): Promise<string[]> {
+  if (!(await hasEveryLine(database))) return []
+  for (;;) {
+    const position = await findPosition(database, 'statements')
+    const [found] = await database.query<{ isUpToDate: boolean; orders: string[] }>(
+      `select ${newestPosition('statements')} = $3 as "isUpToDate", array(
+         select order_id from orders o
+         where order_id > $4 and order_id <= $5 and status = 'confirmed' and ($6::uuid is null or bank_id = $6)
+           and not exists (select from statement_lines l where l.order_id = o.order_id)
+           and order_id not in (select unnest(subjects) from (${unseen('statements', 1)}) as told)) as orders`,
+      [...valuesOf(position), position.snapshot, ...range],
+    )
+    if (found?.isUpToDate) return found.orders
+  }
+}
+
+type Closed = {
+  statementId: string
+  bankCode: string
+  number: number
+  sha256: string
+  isNext: boolean
+  previousSha256: string | null
+  hasLines: boolean
+}
+
+/** The next statement of a bank, or the first one of the next bank; `isNext`: it goes on where the one before ends. */
+async function findNext(database: Queryable, bank: Bank, after: string[] | null): Promise<Closed | null> {
+  const [found] = await database.query<Closed>(
+    `select s.statement_id as "statementId", b.code as "bankCode", s.number, encode(s.sha256, 'hex') as sha256,
+            case when p.statement_id is null then s.number = 1 and s.previous_statement_id is null
+              else s.from_at = p.to_at and s.day > p.day and s.previous_statement_id = p.statement_id end as "isNext",
+            encode(p.sha256, 'hex') as "previousSha256",
+            (select count(*) = s.lines and coalesce(max(line), 0) = s.lines and coalesce(bool_and(l.confirmed_at < s.to_at), true)
+             from statement_lines l where l.statement_id = s.statement_id) as "hasLines"
+     from statements s join banks b using (bank_id)
+     left join statements p on p.bank_id = s.bank_id and p.number = s.number - 1
+     where ($1::uuid is null or s.bank_id = $1) and ($2::uuid is null or (s.bank_id, s.number) > ($2, $3))
+     order by s.bank_id, s.number limit 1`,
+    [bank?.bankId ?? null, after?.[0] ?? null, Number(after?.[1] ?? 0)],
+  )
+  return found ?? null
+}
+
+const chainStep = (bank: Bank): Step => ({
+  name: chainCheck.code,
+  table: 'statement_files',
+  async next(database, after) {
+    const found = await findNext(database, bank, after)
+    if (!found) return pieceOf(chainCheck, [], 0, null)
+    const faults: string[] = []
+    if (!found.isNext) faults.push('does not follow the one before')
+    if (!found.hasLines) faults.push('lacks lines, or has one of after its end')
+    if ((await hashFile(database, found.statementId)).toString('hex') !== found.sha256)
+      faults.push('has a file with another hash')
+    if (!(await namesPrevious(database, found))) faults.push('has a file that does not name the one before')
+    if (!(await hasItsSums(database, found.statementId))) faults.push('has sums that are not those of its lines')
+    const texts = faults.map(fault => `statement ${found.number} of ${found.bankCode} ${fault}`)
+    return {
+      ...pieceOf(chainCheck, texts, 1, await keyOf(database, found.statementId)),
+      findings: texts.map(findingOf),
+    }
+  },
+})
+
+const findingOf = (text: string) => ({ code: text.includes(' sums ') ? sumsCheck.code : chainCheck.code, text })
+
+async function keyOf(database: Queryable, statementId: string): Promise<string[]> {
+  const [row] = await database.query<{ bankId: string; number: string }>(
+    'select bank_id as "bankId", number::text from statements where statement_id = $1',
+    [statementId],
+  )
+  return [row?.bankId ?? '', row?.number ?? '']
+}
+
+async function namesPrevious(database: Queryable, { statementId, previousSha256 }: Closed): Promise<boolean> {
+  for await (const header of readFile(database, statementId))
+    return header.toString().endsWith(`,${previousSha256 ?? '-'}\r\n`)
+  return false
+}
+
+async function hasItsSums(database: Queryable, statementId: string): Promise<boolean> {
+  const [row] = await database.query<{ same: boolean }>(
+    `with s as (select * from statements where statement_id = $1), cells as materialized (
+       select l.currency, l.tariff_id, count(*) as sales, sum(amount) as amount,
+              sum(${commissionOf('amount', 's.commission_percentage')}) as commission,
+              count(*) filter (where l.confirmed_at < s.from_at) as late
+       from statement_lines l cross join s where l.statement_id = $1 group by l.currency, l.tariff_id
+     )
+     select s.totals::jsonb = sums.totals::jsonb and s.by_tariff::jsonb = sums."byTariff"::jsonb and s.lines = sums.lines
+       and s.late = sums.late as same
+     from s cross join (${sumsText('cells')}) as sums`,
+    [statementId],
+  )
+  return row?.same === true
+}
+
+/** @param bank null: of all banks */
+export const statementSteps = (bank: Bank = null): readonly Step[] => [linesStep(bank), chainStep(bank)]

@@ -1,0 +1,76 @@
+/** What the operator asks about statements of all banks. */
+import type { Clock } from '../clock.ts'
+import type { Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { standingOf } from './closing.ts'
+import { findBankStates } from './closing-store.ts'
+import { type ClosedStatement, type DayRange, statementColumns } from './read-store.ts'
+import { rangeOf, readStatementFiles, type StatementFile } from './reads.ts'
+import { dueSpan, nextSpan } from './spans.ts'
+
+const mostShown = 1_000
+
+export type BankReference = { id: string; code: string; name: string }
+export type StatementOfBank = ClosedStatement & { bank: BankReference }
+/** A bank whose oldest day that should be closed is not. */
+export type MissingStatement = { bank: BankReference; day: string; to: Date }
+
+const withBank = `${statementColumns}, json_build_object('id', b.bank_id, 'code', b.code, 'name', b.name) as bank`
+
+/** @throws DomainError 'not-found' */
+export async function readBankId(database: Queryable, code: string): Promise<string> {
+  const [bank] = await database.query<{ id: string }>('select bank_id as id from banks where code = $1', [code])
+  if (!bank) throw new DomainError('not-found', 'There is no such bank')
+  return bank.id
+}
+
+/**
+ * Statements of some days, newest first, and the banks that are behind.
+ *
+ * @param bankCode undefined: all banks
+ */
+export async function listAllStatements(
+  { database, clock }: { database: Queryable; clock: Clock },
+  bankCode: string | undefined,
+  asked: Partial<DayRange>,
+): Promise<{ statements: StatementOfBank[]; missing: MissingStatement[] }> {
+  const bankId = bankCode === undefined ? null : await readBankId(database, bankCode)
+  const { from, to } = rangeOf(asked, clock.now(), 'UTC')
+  const statements = await database.query<StatementOfBank>(
+    `select ${withBank} from statements s join banks b using (bank_id)
+     where day between $1 and $2 and ($3::uuid is null or s.bank_id = $3)
+     order by day desc, b.code limit ${mostShown}`,
+    [from, to, bankId],
+  )
+  return { statements, missing: await findMissing(database, bankId, clock.now()) }
+}
+
+async function findMissing(database: Queryable, bankId: string | null, now: Date): Promise<MissingStatement[]> {
+  const banks = await database.query<BankReference>('select bank_id as id, code, name from banks')
+  return (await findBankStates(database)).flatMap(state => {
+    const standing = standingOf(state)
+    const bank = banks.find(({ id }) => id === state.bankId)
+    if (!standing || !bank || (bankId !== null && bankId !== state.bankId) || !dueSpan(standing, now)) return []
+    const { day, to } = nextSpan(standing)
+    return [{ bank, day, to }]
+  })
+}
+
+/** @throws DomainError 'not-found' */
+export async function findAnyStatement(database: Queryable, statementId: string): Promise<StatementOfBank> {
+  const [found] = await database.query<StatementOfBank>(
+    `select ${withBank} from statements s join banks b using (bank_id) where statement_id = $1`,
+    [statementId],
+  )
+  if (!found) throw new DomainError('not-found', 'There is no such statement')
+  return found
+}
+
+/** The files of a bank's statements, one after the other. @throws DomainError 'not-found' for an unknown bank */
+export async function readBankFiles(
+  deps: { database: Queryable; clock: Clock },
+  bankCode: string,
+  asked: Partial<DayRange>,
+): Promise<StatementFile> {
+  return readStatementFiles(deps, await readBankId(deps.database, bankCode), asked)
+}

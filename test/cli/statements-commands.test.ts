@@ -1,0 +1,113 @@
+/** The commands of statements and orders against a real platform, also over books that somebody has changed (contract/statements.md, "Checking"). */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { perkline } from '../support/command.ts'
+import { advance, openBank } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+
+let platform: TestPlatform
+let orderId: string
+const folder = mkdtempSync(join(tmpdir(), 'perkline-statements-'))
+before(async () => {
+  platform = await startPlatform()
+  await platform.addStock('kyivstar', 'eu-10gb', 5)
+  const alpha = await openBank(platform)
+  orderId = (await alpha.reserve('payment-42')).body.orderId
+  assert.equal((await alpha.confirm(orderId)).status, 200)
+  await alpha.reserve('payment-421')
+  await advance(platform, 'P2D')
+})
+after(async () => {
+  await platform.close()
+  rmSync(folder, { recursive: true })
+})
+
+const run = (...args: string[]) =>
+  perkline(args, { env: { PERKLINE_URL: platform.url, OPERATOR_KEY: platform.config.operatorKey } })
+async function json(...args: string[]): Promise<any> {
+  const { code, stdout, stderr } = await run(...args, '--json')
+  assert.deepEqual([code, stderr], [0, ''])
+  return JSON.parse(stdout)
+}
+
+test('statements are listed and shown', async () => {
+  const { data, missing } = await json('statements', 'list', '--bank', 'alpha')
+  assert.deepEqual(
+    [data.map((one: any) => [one.bank.code, one.number]), missing],
+    [
+      [
+        ['alpha', 2],
+        ['alpha', 1],
+      ],
+      [],
+    ],
+  )
+  const { stdout } = await run('statements', 'list')
+  assert.match(
+    stdout,
+    /^BANK +DAY +NUMBER +SALES +NET +LATE +ID\nalpha +\S+ +2 +0 +- +0 +\S+\nalpha +\S+ +1 +1 +399\.00 UAH +0/,
+  )
+  const shown = await run('statements', 'show', data[1].statementId)
+  assert.match(shown.stdout, /UAH +1 +399\.00 +0\.00 +399\.00/)
+  assert.deepEqual((await json('statements', 'list', '--bank', 'beta')).data, [])
+  assert.equal((await run('statements', 'list', '--bank', 'nobody')).code, 1)
+})
+
+test('an export has the bytes of the files', async () => {
+  const path = join(folder, 'all.csv')
+  const { bytes } = await json('statements', 'export', path, '--bank', 'alpha')
+  const { data } = await json('statements', 'list', '--bank', 'alpha')
+  const text = readFileSync(path, 'utf8')
+  assert.equal(Buffer.byteLength(text), bytes)
+  const second = text.slice(text.indexOf('\nH,') + 1)
+  const hashes = [text.slice(0, text.length - second.length), second].map(file =>
+    createHash('sha256').update(file).digest('hex'),
+  )
+  assert.deepEqual(hashes, data.map((one: any) => one.sha256).toReversed())
+})
+
+test('an order is found by exactly its externalId', async () => {
+  const found = await json('orders', 'find', '--external-id', 'payment-42')
+  assert.deepEqual(
+    found.map((one: any) => [one.bank.code, one.orderId]),
+    [['alpha', orderId]],
+  )
+  assert.deepEqual(await json('orders', 'find', '--external-id', 'payment-42', '--bank', 'beta'), [])
+})
+
+test('what was changed behind the platform’s back is found, by the audit too', async () => {
+  const { ok, checks } = await json('statements', 'verify')
+  assert.ok(ok, JSON.stringify(checks))
+  const { database } = platform.platform
+  const breaks: [string, string, RegExp][] = [
+    [
+      `update statement_files set bytes = 'H,1' where piece = 0`,
+      'statement-chain',
+      /another hash.*|name the one before/,
+    ],
+    ['update statement_lines set amount = 1', 'statement-lines', /is not what was sold/],
+    ['update statement_lines set amount = 1', 'statement-sums', /has sums that are not/],
+    ['delete from statement_lines', 'statement-lines', /is confirmed and has no line/],
+    ['update statements set number = 3 where number = 2', 'statement-chain', /does not follow/],
+  ]
+  for (const [change, code, expected] of breaks) {
+    await database.execute('create table if not exists kept_lines as select * from statement_lines')
+    await database.execute('create table if not exists kept_files as select * from statement_files')
+    await database.execute(change)
+    const { code: exit, stdout } = await run('statements', 'verify', '--bank', 'alpha', '--json')
+    const check = JSON.parse(stdout.split('\n')[0] ?? '').checks.find((one: any) => one.code === code)
+    assert.deepEqual([exit, check.ok], [1, false], change)
+    assert.match(check.detail, expected)
+    assert.equal((await run('statements', 'verify', '--bank', 'beta')).code, 0)
+    await database.execute('truncate statement_lines, statement_files')
+    await database.execute('insert into statement_lines select * from kept_lines')
+    await database.execute('insert into statement_files select * from kept_files')
+    await database.execute('update statements set number = 2 where number = 3')
+  }
+  assert.equal((await run('statements', 'verify')).code, 0)
+  assert.equal((await run('audit')).code, 0)
+})
