@@ -1,4 +1,4 @@
-/** What an apply leaves in the audit log: one entry of the platform with the counts, and one of each partner that changed. */
+/** The audit log entries of an apply: one of the platform with the counts, and one of each changed partner. */
 import type { EntryChange } from '../audit-log/entry.ts'
 import type { Origin } from '../audit-log/origin.ts'
 import { type Fact, tellEntries } from '../audit-log/tell.ts'

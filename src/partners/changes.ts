@@ -1,4 +1,4 @@
-/** What an apply changes, entry by entry and field by field (contract/contract/contract/operations.md, "The directory file"). */
+/** Collects what an apply changes, by entry and field (contract/operations.md, "The directory file"). */
 import { type EntryKind, type EntryTable, entryKinds, type FieldValues } from './tables.ts'
 
 /** `[old, new]`; old is null in a new entry. */
@@ -7,29 +7,29 @@ export type TerminalsChange = { added: number; removed: number; changed: number 
 
 export type Change = {
   kind: EntryKind
-  /** Of a tariff `operator/tariff`. */
+  /** For a tariff, `operator/tariff`. */
   code: string
   change: 'created' | 'updated'
   fields: Record<string, FieldChange | TerminalsChange>
 }
 
 export type Changes = {
-  /** Adds a change, or more fields to the change of the same entry. */
+  /** Adds a change, or adds fields to the change of the same entry. */
   add(change: Change): void
   count(kind?: EntryKind): { created: number; updated: number }
-  /** All entries of a kind that changed, by their codes. */
+  /** The codes of all changed entries of a kind. */
   codes(kind: EntryKind): string[]
-  /** Every changed bank and merchant, with the fields where they are kept. */
+  /** Every changed bank and merchant, with the columns that changed. */
   ofPartners(): { kind: 'bank' | 'merchant'; code: string; fields: Change['fields'] }[]
   /** In the order of the file's lists, at most `maxShown`. */
   shown(): { changes: Change[]; truncated?: true }
 }
 
 const maxShown = 1_000
-/** Only a picture's data can be longer. */
+/** Only the data of pictures can be longer. */
 const maxText = 2_048
 
-/** Gathers changes: it counts all of them and keeps as many as are shown. */
+/** Counts all changes, but keeps only as many as are shown. */
 export function createChanges(): Changes {
   const states = new Map(entryKinds.map(kind => [kind, new Map<string, Change['change']>()]))
   const keptOf = new Map(entryKinds.map(kind => [kind, new Map<string, Change>()]))
@@ -69,9 +69,9 @@ export function createChanges(): Changes {
 }
 
 /**
- * The fields in which two readings of an entry differ.
+ * The fields that differ between two versions of an entry.
  *
- * @param before null for a new entry: its fields that are not empty are told
+ * @param before null for a new entry: then all non-empty fields are returned
  */
 export function changedFields(
   table: EntryTable,

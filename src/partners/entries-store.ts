@@ -1,4 +1,4 @@
-/** The directory as it is now, each entry in the shape of the directory file, so that a changed one can be applied again. */
+/** Reads the current directory. Entries have the form of the directory file, so that a changed one can be applied again. */
 import type { Queryable } from '../db/database.ts'
 import type { Terminal } from './file/terminals-file.ts'
 
@@ -83,7 +83,7 @@ export function listPaymentSystems(database: Queryable): Promise<PaymentSystemEn
   return database.query('select payment_system_id as id, code, name from payment_systems order by code')
 }
 
-/** Those who have access now. */
+/** Who has access now. */
 const access = (id: string) => `
   (select count(*) from portal_users u where u.${id} = p.${id} and disabled_at is null) as users,
   (select count(*) from credentials c where c.${id} = p.${id} and revoked_at is null) as credentials`
@@ -114,7 +114,7 @@ const merchantColumns = `
   (select coalesce(max(terminals_count), 0) from merchant_terminal_lists l where l.merchant_id = p.merchant_id) as terminals,
   created_at as "createdAt", updated_at as "updatedAt", ${access('merchant_id')}`
 
-/** @returns undefined when no merchant has that code */
+/** @returns undefined when the code is unknown */
 export async function findMerchant(database: Queryable, code: string): Promise<ShownMerchant | undefined> {
   const [merchant] = await database.query<ShownMerchant>(`select ${merchantColumns} from merchants p where code = $1`, [
     code,
@@ -123,9 +123,9 @@ export async function findMerchant(database: Queryable, code: string): Promise<S
 }
 
 /**
- * Some of a merchant's terminals, by their ids.
+ * Some of a merchant's terminals, ordered by id.
  *
- * @param search.pattern a regular expression of PostgreSQL for id, name or location; null: all
+ * @param search.pattern a PostgreSQL regular expression for id, name or location; null: all
  */
 export async function listTerminals(
   database: Queryable,
@@ -147,9 +147,9 @@ export async function listTerminals(
 }
 
 /**
- * Some of the merchants, by their codes.
+ * Some of the merchants, ordered by code.
  *
- * @param search.pattern a regular expression of PostgreSQL for code or name; null: all
+ * @param search.pattern a PostgreSQL regular expression for code or name; null: all
  */
 export async function listMerchants(
   database: Queryable,

@@ -1,6 +1,6 @@
 /**
- * How entries of the directory file get into their tables. What the file leaves out is taken from the present entry, so the caller
- * must hold the lock of the directory. Only what differs is written: an apply of the same file writes nothing.
+ * Writes entries of the directory file to their tables. Absent fields keep the current value, so the caller must hold the lock of
+ * the directory. Only differences are written: applying the same file again writes nothing.
  */
 import type { Queryable } from '../db/database.ts'
 import { type Changes, changedFields } from './changes.ts'
@@ -10,23 +10,23 @@ import type { EntryTable, FieldValues, LinkTable } from './tables.ts'
 export type GivenEntry = {
   /** Values of the key's columns. */
   key: { code: string } & Record<string, unknown>
-  /** How changes name it. */
+  /** Its name in changes. */
   shownCode: string
-  /** For the case that it is new. */
+  /** Used if the entry is new. */
   id: string
-  /** Fields that the file leaves out are undefined. */
+  /** Absent fields are undefined. */
   given: FieldValues
 }
 
 type Whole = GivenEntry & { before: FieldValues | null; after: FieldValues }
 
-/** Bounds what one statement holds, also in the worst case of a picture in each entry. */
+/** Bounds the memory of one statement, even if each entry has a picture. */
 const entriesAtOnce = 500
 
 /**
- * Makes the entries that are new and changes those that differ.
+ * Inserts new entries and updates those that differ.
  *
- * @param changes gets what was made and changed
+ * @param changes receives what was inserted and updated
  */
 export async function writeEntries(
   transaction: Queryable,
@@ -50,7 +50,7 @@ export async function writeEntries(
   }
 }
 
-/** What an entry is once the file is applied. */
+/** The values of an entry after the apply. */
 function mergedValues(table: EntryTable, { key, given }: GivenEntry, before: FieldValues | null): FieldValues {
   const mergedValue = (name: string, initial: unknown) => {
     if (given[name] !== undefined) return given[name]
@@ -61,7 +61,7 @@ function mergedValues(table: EntryTable, { key, given }: GivenEntry, before: Fie
   return table.complete?.(values, key.code) ?? values
 }
 
-/** The present values of each entry; undefined for a new one. */
+/** The current values of each entry; undefined for a new one. */
 async function readPresent(
   transaction: Queryable,
   { name, key, fields }: EntryTable,
@@ -104,7 +104,7 @@ async function writeChanged(
 
 const asItIs = (value: unknown): unknown => value
 
-/** `$1` as rows `i` of these columns, numbered from 1 by `place`. */
+/** SQL that turns `$1` into rows `i` with these columns, numbered from 1 by `place`. */
 function inputOf(columns: Record<string, string>): string {
   const typed = Object.entries(columns).map(pair => pair.join(' '))
   return `rows from (json_to_recordset($1::json) as (${typed.join(', ')})) with ordinality as i (${[...Object.keys(columns), 'place'].join(', ')})`
@@ -136,7 +136,7 @@ function writeStatement({ name, key, id, fields, stamped }: EntryTable): string 
     where not exists (select from ${name} t where ${sameKey(key)}) order by i.place`
 }
 
-/** Gives each owner exactly these targets, all by their codes. */
+/** Replaces the targets of each owner. All are given by code. */
 async function writeLinks(
   transaction: Queryable,
   { name, owner, target }: LinkTable,

@@ -1,4 +1,4 @@
-/** What the platform's operator does with the directory (contract/contract/contract/operations.md, "The directory file"). */
+/** Operations of the platform's operator on the directory (contract/operations.md, "The directory file"). */
 
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
 import type { Clock } from '../clock.ts'
@@ -21,7 +21,7 @@ import { tellCatalogueChanged, tellTerminalsChanged } from './told.ts'
 /** @property origin who applies it; left out: the platform itself */
 export type ApplyDeps = { database: Database; clock: Clock; origin?: Origin }
 
-/** Entries of the file: a merchant with its terminals is one, a tariff is one of its own. */
+/** Counts of the file's entries. A merchant with its terminals counts as one; each tariff counts separately. */
 export type Applied = {
   created: number
   updated: number
@@ -35,16 +35,17 @@ export type Applied = {
 export const applyModes = ['apply', 'create'] as const
 export type ApplyMode = (typeof applyModes)[number]
 
-/** More faults than anybody reads are counted but not listed. */
+/** Further errors are counted but not listed. */
 const mostFaults = 10_000
 const mostProblems = 20
 
 /**
- * Brings the directory to what the file states, all or nothing; what the file leaves out stays. Two at once follow one another.
+ * Makes the directory match the file, all or nothing. What the file leaves out stays as it is. Simultaneous calls run one after
+ * the other.
  *
  * @param given.files the texts of the `terminalsFile` entries by their path as the YAML writes it
- * @param given.dryRun true: everything is checked and counted, and nothing stays
- * @throws DomainError 'invalid' with every fault, by path and line; 'conflict' in the mode `create` with every code that exists
+ * @param given.dryRun true: everything is checked and counted, and nothing is kept
+ * @throws DomainError 'invalid' with every error, by path and line; 'conflict' in the mode `create` with every code that exists
  */
 export async function applyDirectory(
   deps: ApplyDeps,
@@ -86,7 +87,7 @@ async function write(transaction: Queryable, directory: Directory, writing: stor
   await writeTerminals(transaction, merchants, writing)
 }
 
-/** Whether anything changed that the banks' lists of campaigns show. */
+/** Whether a change is visible in the banks' lists of campaigns. */
 function isShownInLists(changes: Changes): boolean {
   return (['country', 'merchant'] as const).some(kind => {
     const { created, updated } = changes.count(kind)
@@ -114,7 +115,7 @@ async function writeTerminals(
   await tellTerminalsChanged(transaction, changed)
 }
 
-/** Problems have no path: they are told only where they are all that is wrong. */
+/** Problems have no path, so they are returned only when there are no other errors. */
 function problemsOf(read: Awaited<ReturnType<typeof readDirectoryAside>>, faults: unknown[]): { problems?: Problem[] } {
   const problems = 'problems' in read ? read.problems : []
   return problems.length > 0 && problems.length === faults.length ? { problems: problems.slice(0, mostProblems) } : {}

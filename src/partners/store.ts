@@ -1,4 +1,4 @@
-/** What the directory's tables are written from: each entry of the file with its key, and the fields that it states. */
+/** Writes the directory's tables from the entries of a file, each with its key and its fields. */
 import { randomUUID } from 'node:crypto'
 import type { Queryable } from '../db/database.ts'
 import type { Changes } from './changes.ts'
@@ -22,7 +22,7 @@ export function writeByCode(
   return writeEntries(transaction, table, given, writing)
 }
 
-/** The tariffs of these mobile operators, which must be written before. */
+/** Writes the tariffs of these mobile operators, which must exist already. */
 export async function writeTariffs(
   transaction: Queryable,
   operators: MobileOperators,
@@ -49,7 +49,7 @@ export async function writeTariffs(
   await writeEntries(transaction, tariffs, given, writing)
 }
 
-/** The order of a file that names all tariffs that are there; to another one they stay in theirs, and new ones follow. */
+/** Follows the file's order if it names all existing tariffs. Otherwise existing ones keep their order and new ones follow. */
 function tariffPositions(codes: readonly string[], present: readonly { code: string; position: number }[]): number[] {
   const named = new Set(codes)
   if (present.every(({ code }) => named.has(code))) return codes.map((_, index) => index)
@@ -77,7 +77,7 @@ function flattened(fields: object, prefix = ''): FieldValues {
   )
 }
 
-/** @returns finds the id of each of these entries by its code */
+/** @returns a function that finds the id of an entry by its code */
 export async function idsByCode(
   transaction: Queryable,
   table: string,
@@ -96,7 +96,7 @@ export async function idsByCode(
   }
 }
 
-/** Notes the time of a change that lies outside the merchant's own row. */
+/** Updates the time of a change that is outside the merchant's own row. */
 export async function touchMerchants(transaction: Queryable, codes: readonly string[], now: Date): Promise<void> {
   await transaction.execute('update merchants set updated_at = greatest($2, updated_at) where code = any($1)', [
     codes,
@@ -106,12 +106,12 @@ export async function touchMerchants(transaction: Queryable, codes: readonly str
 
 const applyLock = 7_365_013
 
-/** Waits until no other apply is under way; until the transaction ends the next one waits for this. */
+/** Makes applies run one after the other: waits for the current one, and holds the lock until the transaction ends. */
 export async function lockDirectory(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [applyLock])
 }
 
-/** Makes the copies that processes keep in memory stale. */
+/** Invalidates the copies that processes keep in memory. */
 export async function raiseVersion(transaction: Queryable): Promise<void> {
   await transaction.execute('update directory_version set version = version + 1')
 }

@@ -1,21 +1,21 @@
-/** The tables of the directory: how each field of an entry is kept, and what a new entry gets for a field that the file leaves out. */
+/** The tables of the directory: where each field of an entry is stored, and the default for a new entry. */
 
 export const entryKinds = ['country', 'paymentSystem', 'bank', 'merchant', 'operator', 'tariff'] as const
 export type EntryKind = (typeof entryKinds)[number]
 
-/** The fields of an entry by name; one inside another is named with a dot, as in `currency.code`. */
+/** The fields of an entry by name. A nested field has a dot in its name, as in `currency.code`. */
 export type FieldValues = Record<string, unknown>
 
 export type EntryField = {
-  /** The column that keeps it. Without one it is kept in a link table. */
+  /** The column of the field; absent for a link table. */
   column?: { name: string; type: string }
-  /** Value for a new entry that leaves it out; undefined: the file must give it. */
+  /** The value for a new entry without the field; undefined: the file must give it. */
   initial?: unknown
-  /** SQL that reads the value; left out: the column. `t` is the table. */
+  /** SQL that reads the value; default: the column. `t` is the table. */
   read?: string
-  /** What the column holds of the value; left out: the value. */
+  /** Converts the value for the column; default: unchanged. */
   toColumn?(value: unknown): unknown
-  /** How the value is shown and compared; left out: as it is. */
+  /** Converts the value to show and compare it; default: unchanged. */
   toShown?(value: unknown): unknown
   link?: { table: LinkTable; targetsOf(value: unknown): readonly string[] }
 }
@@ -23,18 +23,18 @@ export type EntryField = {
 export type EntryTable = {
   kind: EntryKind
   name: string
-  /** The columns that find an entry again, with their types; `code` is one of them. */
+  /** The columns that identify an entry, with their types; `code` is one of them. */
   key: Record<string, string>
-  /** Made for a new entry and kept for good. */
+  /** The id column: generated for a new entry and never changed. */
   id: string
   fields: Record<string, EntryField>
-  /** Fills fields that are empty from others of the same entry. */
+  /** Fills empty fields from others of the same entry. */
   complete?(values: FieldValues, code: string): FieldValues
-  /** It has `created_at` and `updated_at`. */
+  /** The table has `created_at` and `updated_at`. */
   stamped?: boolean
 }
 
-/** A table of pairs: which of the targets an owner has. */
+/** A table of pairs of owners and targets. */
 export type LinkTable = { name: string; owner: { table: string; id: string }; target: { table: string; id: string } }
 
 const sortedCodes = (value: unknown): unknown => (Array.isArray(value) ? [...value].sort() : value)

@@ -1,10 +1,10 @@
-/** The terminals of each merchant as the JSON text that banks get (contract/campaigns.md, "Create"), written when they change. */
+/** Stores the terminals of each merchant as the JSON text that banks get (contract/campaigns.md, "Create"). */
 import type { Queryable } from '../db/database.ts'
 
 /**
- * Writes the lists of these merchants anew, and those of merchants that have none yet.
+ * Rewrites the lists of these merchants, and writes those of merchants without a list.
  *
- * @param merchantIds whose terminals have changed
+ * @param merchantIds merchants whose terminals have changed
  */
 export async function writeTerminalLists(transaction: Queryable, merchantIds: readonly string[]): Promise<void> {
   await transaction.execute(
@@ -26,8 +26,8 @@ export async function writeTerminalLists(transaction: Queryable, merchantIds: re
 }
 
 /**
- * Makes every bank's list of campaigns new: they show names of merchants and countries, and terminals. All banks, because who is
- * concerned may change until this transaction ends. Its last statement: it locks the lists.
+ * Renews every bank's list of campaigns, which shows names of merchants and countries, and terminals. It renews all banks,
+ * because the affected ones may change until this transaction ends. Call it last, because it locks the lists.
  */
 export async function renewBankLists(transaction: Queryable): Promise<void> {
   await transaction.execute(

@@ -1,4 +1,4 @@
-/** The terminals of merchants: up to hundreds of thousands, so they are compared inside the database. */
+/** Stores the terminals of merchants. There may be hundreds of thousands, so they are compared in the database. */
 import type { Queryable } from '../db/database.ts'
 import type { TerminalsChange } from './changes.ts'
 import type { Terminal } from './file/terminals-file.ts'
@@ -10,10 +10,10 @@ const values = 'name, location, payment_system_merchant_id, payment_system_merch
 const valuesOf = (alias: string) => values.replaceAll(/\w+/g, column => `${alias}.${column}`)
 
 /**
- * Gives each of the merchants exactly these terminals; other merchants keep theirs.
+ * Replaces the terminals of these merchants. Other merchants keep theirs.
  *
- * @param now when those that are new are added
- * @returns what this changes, by the id of the merchant
+ * @param now when new terminals are added
+ * @returns what changed, by the id of the merchant
  */
 export async function replaceTerminals(
   transaction: Queryable,
@@ -58,7 +58,7 @@ const steps: [keyof TerminalsChange, string][] = [
   ],
 ]
 
-/** In pieces, so that requests to the same process are served in between. */
+/** In pieces, so that the process can serve other requests in between. */
 async function stage(transaction: Queryable, given: MerchantTerminals[], now: Date): Promise<void> {
   await transaction.execute(
     `create temporary table applied_terminals (
@@ -84,7 +84,7 @@ async function stage(transaction: Queryable, given: MerchantTerminals[], now: Da
       )
     }
   }
-  // Nobody knows yet how large these tables are: without an index a wrong guess of the planner takes minutes.
+  // The planner does not know the size of these new tables. Without an index, a wrong guess takes minutes.
   await transaction.execute('create index on applied_terminals (merchant_id, terminal_id)')
   await transaction.execute('analyze applied_terminals')
 }

@@ -1,13 +1,13 @@
-/** Which events an apply is told by (docs/contract/events.md, "Types"). */
+/** The events of an apply (docs/contract/events.md, "Types"). */
 import type { Queryable } from '../db/database.ts'
 import { type ToldEvent, tellEvents } from '../events/event-writing.ts'
 import type { Changes, TerminalsChange } from './changes.ts'
 
 const mostListed = 100
-/** Of the text of an event's data, with room for the rest of it. */
+/** Maximum length of the text of an event's data, leaving room for the rest. */
 const mostBytes = 3_900
 
-/** Tells each bank which mobile operators and tariffs that it sees have changed: one event for an apply. */
+/** Sends each bank one event with the changed mobile operators and tariffs that it may see. */
 export async function tellCatalogueChanged(transaction: Queryable, changes: Changes): Promise<void> {
   const operators = changes.codes('operator')
   const tariffs = changes.codes('tariff').map(code => {
@@ -16,7 +16,7 @@ export async function tellCatalogueChanged(transaction: Queryable, changes: Chan
   })
   const concerned = [...new Set([...operators, ...tariffs.map(({ operatorCode }) => operatorCode)])]
   if (concerned.length === 0) return
-  // Banks that see the same share an event's text.
+  // Banks that see the same changes share the text of an event.
   const groups = await transaction.query<{ banks: string[]; seen: string[] }>(
     `select array_agg(bank_id order by bank_id) as banks, seen from (
        select b.bank_id, array_agg(m.code order by m.code) as seen from banks b join mobile_operators m
@@ -51,7 +51,7 @@ function bounded(operators: readonly string[], tariffs: readonly TariffCode[]) {
   return data
 }
 
-/** Tells merchants, and the banks of their campaigns that take the terminals from here, how many there are now. */
+/** Tells merchants, and the banks of their campaigns that use these terminals, how many there are now. */
 export async function tellTerminalsChanged(
   transaction: Queryable,
   changed: ReadonlyMap<string, TerminalsChange>,

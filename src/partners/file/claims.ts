@@ -1,4 +1,4 @@
-/** What a directory file claims about codes and ids, held against the file itself and the directory in the database. */
+/** Checks the codes and ids of a directory file against the file itself and the directory in the database. */
 
 import type { Queryable } from '../../db/database.ts'
 import { type BrokenRule, broken, type RuleCode, type RuleParams } from '../../error-rules.ts'
@@ -17,8 +17,8 @@ const kindNames: Record<Entry['kind'], string> = {
 }
 
 /**
- * @returns `faults`: every claim that does not hold, with path and line; `existing`: for each entry whose code was applied before
- *   what is told when it was meant to be new
+ * @returns `faults`: every code or id that is wrong, with path and line; `existing`: errors for entries that exist already, for
+ *   the case that all must be new
  */
 export async function checkClaims(
   database: Queryable,
@@ -62,19 +62,19 @@ function wrongIds(entries: readonly Entry[], known: Known[]): BrokenRule[] {
     if (before !== undefined && before !== id) return fault('lasting-id', { id: before })
     const other = givenBy.get(id)
     givenBy.set(id, other ?? entry)
-    // Twice in one list is told by the reader of the file.
+    // The reader of the file reports duplicates within one list.
     const isTold = other !== undefined && listOf(other) === listOf(entry)
     const holder = before === id || isTold ? undefined : (keptBy.get(id) ?? other)
     return holder ? fault('free-id', { kind: kindNames[holder.kind], code: holder.code }) : []
   })
 }
 
-/** The path of the list that the entry stands in. */
+/** The path of the list that contains the entry. */
 function listOf({ path }: Entry): string {
   return path.slice(0, path.lastIndexOf('['))
 }
 
-/** The entries applied before that have one of the codes or ids. */
+/** The existing entries with one of these codes or ids. */
 function findKnown(database: Queryable, { references, entries }: DirectoryClaims): Promise<Known[]> {
   const tables = [
     { kind: 'country', from: 'countries', code: 'code', id: 'country_id' },
@@ -85,7 +85,7 @@ function findKnown(database: Queryable, { references, entries }: DirectoryClaims
     {
       kind: 'tariff',
       from: 'tariffs t join mobile_operators m using (mobile_operator_id)',
-      // as tariffKey makes it
+      // the same form as tariffKey
       code: `m.code || '/' || t.code`,
       id: 't.uuid',
     },

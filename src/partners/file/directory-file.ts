@@ -4,17 +4,17 @@ import type { Problem } from '../../errors.ts'
 import { type DirectoryContext, directoryForm, type Entry, type Reference } from './directory-schema.ts'
 import type { Reading } from './yaml-form.ts'
 
-/** The directory as the file states it; fields that it leaves out are undefined. The rules stand in directory-schema.ts. */
+/** The content of a directory file. Absent fields are undefined. `directory-schema.ts` has the rules. */
 export type Directory = ReturnType<ReturnType<typeof directoryForm>>
 
-/** What the file says that only the directory in the database can prove right: codes that must exist, ids that must not differ. */
+/** Claims that only the database can check: codes that must exist, ids that must not differ. */
 export type DirectoryClaims = { references: Reference[]; entries: Entry[] }
 
 export type DirectoryFile = DirectoryClaims & { directory: Directory }
 
 /**
- * The faults, and the claims that could be read all the same, so that their faults can be told together with these. `problems`: those of
- * the faults that stand in a terminals file.
+ * The errors, and the claims that could be read, so that both are reported together. `problems`: the errors inside a terminals
+ * file.
  */
 export type FaultyDirectoryFile = DirectoryClaims & { faults: (string | BrokenRule)[]; problems: Problem[] }
 
@@ -25,8 +25,10 @@ const clearer = new Map<string, string>([
 const maxCharacters = 16 * 1024 * 1024
 
 /**
- * Reads the directory file (contract/contract/contract/operations.md, "The directory file"), YAML 1.2. `files` holds the texts of the terminalsFile
- * entries by their path as the YAML writes it. Gives what the file states, or every fault with its path and line.
+ * Reads a directory file (contract/operations.md, "The directory file"), YAML 1.2.
+ *
+ * @param files the texts of the `terminalsFile` entries by their path as the YAML writes it
+ * @returns the content, or every error with its path and line
  */
 export function readDirectory(
   yamlText: string,
@@ -35,7 +37,7 @@ export function readDirectory(
   return read(yamlText, path => files.get(path))
 }
 
-/** The paths of all terminalsFile entries, as written, each once: what to load before `readDirectory`. */
+/** The paths of all terminalsFile entries, as written and without duplicates: load them before `readDirectory`. */
 export function terminalsFilesOf(yamlText: string): string[] {
   const paths = new Set<string>()
   read(yamlText, path => {
@@ -51,8 +53,8 @@ function read(yamlText: string, fileText: DirectoryContext['fileText']): Directo
     return { ...claims, problems: [], faults: ['line 1: must be a file of at most 16 MiB'] }
   const lines = new LineCounter()
   const lineAt = (offset: number) => lines.linePos(offset).line
-  // No uniqueKeys: the library compares each key with every other of its mapping, a minute's work for 50,000 keys;
-  // the form finds the doubles.
+  // No uniqueKeys: the library compares each key with all others of its mapping, which takes a minute for 50,000 keys. Our form
+  // finds duplicates.
   const document = parseDocument(yamlText, {
     version: '1.2',
     schema: 'core',

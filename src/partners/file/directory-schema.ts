@@ -1,4 +1,4 @@
-/** The rules of the directory file, key by key (contract/contract/contract/operations.md, "The directory file"). */
+/** The rules of the directory file, key by key (contract/operations.md, "The directory file"). */
 
 import type { BrokenRule } from '../../error-rules.ts'
 import * as rules from '../../text/text-rules.ts'
@@ -19,19 +19,19 @@ import {
 } from './yaml-form.ts'
 import { allOr, money, oneOf, percentage, text, trueOrFalse, wholeNumber } from './yaml-values.ts'
 
-/** A code that the file names and that must exist, in the file or in what was applied before. */
+/** A code that the file refers to. It must exist in the file or in the database. */
 export type Reference = { path: string; line: number; kind: 'bank' | 'mobileOperator'; code: string }
 
-/** An entry with a lasting key of its own, which for a tariff is its `tariffKey`; `id` as the file gives it. */
+/** An entry with a permanent key: its code, or for a tariff its `tariffKey`. `id` as the file gives it. */
 export type Entry = {
   path: string
   line: number
   kind: 'country' | 'paymentSystem' | 'bank' | 'merchant' | 'mobileOperator' | 'tariff'
   code: string
   id: string | undefined
-  /** The faults that it has if its code is new: keys that it leaves out. */
+  /** The errors that it has if it is new: absent keys. */
   missing: BrokenRule[]
-  /** A mobile operator that is named for its tariffs only. */
+  /** A mobile operator that appears only to hold its tariffs. */
   isPlace: boolean
 }
 
@@ -89,7 +89,7 @@ const terminal = mapping({
   paymentSystemMerchantName: optional(text(terminalRules.paymentSystemMerchantName), null),
 })
 
-/** What the schema needs beside the YAML text: where references and entries go, and the text of a `terminalsFile` by its path. */
+/** Input besides the YAML text: collectors of references and entries, and the text of a `terminalsFile` by its path. */
 export type DirectoryContext = {
   references: Reference[]
   entries: Entry[]
@@ -97,8 +97,8 @@ export type DirectoryContext = {
 }
 
 /**
- * Reads the whole directory file (contract/contract/contract/operations.md, "The directory file"). A field that an entry leaves out is undefined, and null
- * clears one; what a new entry gets instead stands in `tables.ts`.
+ * Reads the whole directory file (contract/operations.md, "The directory file"). An absent field is undefined, and null clears
+ * one. `tables.ts` has the defaults of new entries.
  */
 export function directoryForm(context: DirectoryContext) {
   const noted = <T extends { code: string }>(kind: Entry['kind'], read: Reader<T>) =>
@@ -123,10 +123,10 @@ export function directoryForm(context: DirectoryContext) {
   return refine(lists, ({ esim, ...others }) => ({ ...others, mobileOperators: esim?.operators }))
 }
 
-/** What a new bank has, and one whose `statement` is null (contract/statements.md, "Settings"). */
+/** The value for a new bank, and for `statement: null` (contract/statements.md, "Settings"). */
 const usualStatement = { timeZone: 'UTC', commissionPercentage: 0 }
 
-/** A new bank without `esim` sells no eSIM, and null takes all sales away. */
+/** A new bank without `esim` sells no eSIM; null removes all sales. */
 function bankForm({ references }: DirectoryContext) {
   return mapping({
     id,
@@ -154,7 +154,7 @@ function bankForm({ references }: DirectoryContext) {
   })
 }
 
-/** `terminals` comes from the list or from the file. With neither it is undefined: those in the database stay. */
+/** `terminals` comes from the list or from the file. Without either it is undefined, and the terminals in the database stay. */
 function merchantForm({ references, fileText }: DirectoryContext) {
   const terminalsFile: Reader<readonly Terminal[]> = refine(text(rules.oneLine(1024)), (path, place) => {
     const csv = fileText(path)
@@ -188,7 +188,7 @@ function merchantForm({ references, fileText }: DirectoryContext) {
   )
 }
 
-/** Its tariffs are noted under its code, which is known once the whole of it is read. */
+/** Its tariffs are recorded under its code, which is known only after the whole operator was read. */
 function mobileOperatorForm({ entries }: DirectoryContext) {
   return (node: unknown, place: Place) => {
     const tariffs: Entry[] = []
@@ -213,7 +213,7 @@ function mobileOperatorForm({ entries }: DirectoryContext) {
   }
 }
 
-/** Codes of tariffs are unique within their mobile operator; no code has a slash. */
+/** Tariff codes are unique within their mobile operator. No code contains a slash. */
 export function tariffKey(operatorCode: string, code: string): string {
   return `${operatorCode}/${code}`
 }
@@ -233,7 +233,7 @@ function noteEntry<T extends { code: string }>(kind: Entry['kind'], read: Reader
     const entry = read(node, place) as (T & { id?: string | undefined }) | undefined
     const { missing } = reading
     reading.missing = outer
-    // A faulty file comes here with its faulty values left out.
+    // A value with errors lacks its invalid fields.
     if (entry?.code === undefined) return entry as T
     const { code, id } = entry
     entries.push({ path: place.path, line: place.line, kind, code, id, missing, isPlace: isPlace(entry) })
@@ -241,7 +241,7 @@ function noteEntry<T extends { code: string }>(kind: Entry['kind'], read: Reader
   }
 }
 
-/** Whether an entry says nothing but where its tariffs belong. */
+/** Whether an entry only says where its tariffs belong. */
 function isPlace({ code, ...fields }: object & { code: string; tariffs?: readonly unknown[] }): boolean {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined)
   return given.length === 1 && fields.tariffs !== undefined && fields.tariffs.length > 0

@@ -1,11 +1,11 @@
-/** How the platform reads a directory file that somebody has sent: without keeping others waiting, however large it is. */
+/** Reads a directory file of any size without blocking other requests. */
 import { piecesOfThread } from '../../work/worker-pieces.ts'
 import { readDirectory } from './directory-file.ts'
 
-/** Read in some tens of milliseconds, which is less than a thread takes to begin. */
+/** Read within some tens of milliseconds, which is less than starting a thread takes. */
 const fewCharacters = 128 * 1024
 
-/** As `readDirectory`; a large file is read in a thread of its own, as 16 MiB of YAML take seconds. */
+/** Like `readDirectory`, but a large file is read in a worker thread, because 16 MiB of YAML take seconds. */
 export async function readDirectoryAside(
   yamlText: string,
   files: ReadonlyMap<string, string>,

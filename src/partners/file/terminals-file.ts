@@ -1,4 +1,7 @@
-/** The terminals of one merchant, as a `terminalsFile` of the directory file lists them (contract/contract/contract/operations.md, "The directory file"). */
+/**
+ * Reads the terminals of one merchant from a `terminalsFile` of the directory file (contract/operations.md, "The directory
+ * file").
+ */
 
 import { type BrokenRule, ruleText } from '../../error-rules.ts'
 import type { Problem } from '../../errors.ts'
@@ -22,7 +25,7 @@ const mostCharacters = {
   paymentSystemMerchantName: 200,
 } as const
 
-/** The rule of each column; the keys of a terminal in the YAML file are the same. */
+/** The rule of each column. The keys of a terminal in the YAML file have the same rules. */
 export const terminalRules = {
   terminalId: oneLine(mostCharacters.terminalId),
   name: oneLine(mostCharacters.name),
@@ -36,14 +39,16 @@ export const maxTerminals = 200_000
 type Column = keyof typeof terminalRules
 const columns = Object.keys(terminalRules) as Column[]
 
-/** Where the faults of a file go: as sentences, and the same as rules with names. */
+/** Collects the errors of a file, as sentences and as rules with names. */
 type Faults = { faults: (string | BrokenRule)[]; problems: Problem[] }
 type Broken = { text: string; rule: string; params?: Problem['params'] }
 
 /**
- * Reads a `terminalsFile` (contract/contract/contract/operations.md, "The directory file"): CSV with a header that names the columns, of which only
- * `terminalId` has to be there; a byte-order mark and CRLF are fine. An empty value is null. Every fault goes to `faults`
- * with file, line and column, `fileName` being the path as the YAML file writes it; the same goes to `problems` for programs.
+ * Reads a `terminalsFile` (contract/operations.md, "The directory file"): CSV with a header that names the columns. Only
+ * `terminalId` is required. A byte-order mark and CRLF are accepted, and an empty value is null. Every error goes to `faults`
+ * with file, line and column, and to `problems` for programs.
+ *
+ * @param fileName the path as the YAML file writes it
  */
 export function readTerminals(csv: string, fileName: string, { faults, problems }: Faults): Terminal[] {
   const refuse = (line: number, { text, rule, params = {} }: Broken, column?: Column) => {
@@ -86,7 +91,10 @@ export function readTerminals(csv: string, fileName: string, { faults, problems 
 
 type NumberedRecord = { fields: string[]; line: number }
 
-/** No value may hold a line break, so each line is a record, and a wrong quote spoils only its own. Empty lines are none. */
+/**
+ * No value may contain a line break, so each line is a record and a wrong quote affects only its own line. Empty lines are
+ * skipped.
+ */
 function readRecords(csv: string, misquoted: (line: number) => void): NumberedRecord[] {
   const records: NumberedRecord[] = []
   for (const [index, line] of csv

@@ -1,4 +1,4 @@
-/** The thread of `readDirectoryAside`. */
+/** The worker thread of `readDirectoryAside`. */
 import { workerData } from 'node:worker_threads'
 import { givePieces } from '../../work/worker-pieces.ts'
 import { readDirectory } from './directory-file.ts'

@@ -3,8 +3,8 @@ import type { BrokenRule, RuleCode, RuleParams } from '../../error-rules.ts'
 import type { Problem } from '../../errors.ts'
 
 /**
- * One reading of a YAML file, which gathers its faults, and the keys that only a new entry must have. `problems` are those of the faults
- * that stand in a terminals file.
+ * One reading of a YAML file: collects its errors, and the absent keys that a new entry must have. `problems` are the errors
+ * inside a terminals file.
  */
 export type Reading = {
   faults: (string | BrokenRule)[]
@@ -13,17 +13,19 @@ export type Reading = {
   lineAt(offset: number): number
 }
 
-/** A place in the file, as faults name it. */
+/** A position in the file, as errors name it. */
 export type Place = { path: string; line: number; reading: Reading }
 
-/** Reads one node. What breaks a rule goes to the reading's faults; what comes back then is nobody's to use. */
+/** Reads one node. Errors go to the reading; the result is then not used. */
 export type Reader<T> = (node: unknown, place: Place) => T
 
-/** A key of a mapping: how it is read, and what it is when it is left out or null. */
+/** A key of a mapping: its reader, and its values when it is absent or null. */
 type Field<T> = { read: Reader<T>; leftOut(place: Place): T; whenNull(place: Place): T }
 type Fields<F extends Record<string, Field<unknown>>> = { [K in keyof F]: F[K] extends Field<infer T> ? T : never }
 
-/** Notes a fault at a place. Gives a stand-in that nobody sees: a file with a fault hands out nothing. */
+/**
+ * Reports an error at a place. The return value is a placeholder that is never used, because a file with errors returns nothing.
+ */
 export function refuse<T>(place: Place, rule: RuleCode, params: RuleParams = {}): T {
   place.reading.faults.push(brokenAt(place, rule, params))
   return undefined as T
@@ -39,17 +41,17 @@ const brokenAt = ({ path, line }: Pick<Place, 'path' | 'line'>, rule: RuleCode, 
 const mustBeGiven = <T>(place: Place): T => refuse(place, 'given')
 const notNull = <T>(place: Place): T => refuse(place, 'not-null')
 
-/** Must be in every entry. */
+/** Required in every entry. */
 export function required<T>(read: Reader<T>): Field<T> {
   return { read, leftOut: mustBeGiven, whenNull: mustBeGiven }
 }
 
-/** Has this value when it is left out or null. */
+/** Has this default when it is absent or null. */
 export function optional<T, const D>(read: Reader<T>, value: D): Field<D extends T ? T : T | D> {
   return { read, leftOut: () => value, whenNull: () => value } as unknown as Field<D extends T ? T : T | D>
 }
 
-/** Undefined when it is left out, which a new entry may not do: that goes to the reading's `missing`. */
+/** Undefined when it is absent. A new entry must have it, so its absence goes to the reading's `missing`. */
 export function neededWhenNew<T>(read: Reader<T>): Field<T | undefined> {
   const leftOut = (place: Place) => {
     place.reading.missing.push(brokenAt(place, 'given', {}))
@@ -58,19 +60,19 @@ export function neededWhenNew<T>(read: Reader<T>): Field<T | undefined> {
   return { read, leftOut, whenNull: notNull }
 }
 
-/** Undefined when it is left out. Null is a fault: this field is never empty. */
+/** Undefined when it is absent. Null is an error, because this field is never empty. */
 export function kept<T>(read: Reader<T>): Field<T | undefined> {
   return { read, leftOut: () => undefined, whenNull: notNull }
 }
 
-/** Undefined when it is left out; null clears it. @param empty what an empty one is */
+/** Undefined when it is absent; null clears it. @param empty the cleared value */
 export function clearable<T, const E>(read: Reader<T>, empty: E): Field<(E extends T ? T : T | E) | undefined> {
   return { read, leftOut: () => undefined, whenNull: () => empty } as unknown as Field<
     (E extends T ? T : T | E) | undefined
   >
 }
 
-/** A mapping of exactly these keys. An unknown key and a key given twice are faults. */
+/** A mapping with exactly these keys. Unknown and repeated keys are errors. */
 export function mapping<F extends Record<string, Field<unknown>>>(fields: F): Reader<Fields<F>> {
   const names = Object.keys(fields).join(', ')
   return (node, place) => {
@@ -93,7 +95,7 @@ export function mapping<F extends Record<string, Field<unknown>>>(fields: F): Re
   }
 }
 
-/** A list of at most `max`. `unique` names the keys whose values may not come twice; without it, texts may not. */
+/** A list of at most `max` items. `unique` names the keys that must be unique; without it, texts must be unique. */
 export function list<T>(
   read: Reader<T>,
   { max, unique = [''] }: { max: number; unique?: string[] },
@@ -125,7 +127,7 @@ function refuseDoubles(key: string, entries: readonly unknown[], placeOf: (index
   }
 }
 
-/** What `then` makes of what `read` gives. */
+/** Applies `then` to the result of `read`. */
 export function refine<A, B>(read: Reader<A>, then: (value: A, place: Place) => B): Reader<B> {
   return (node, place) => {
     const value = read(node, place)
@@ -137,7 +139,7 @@ function readNode<T>(read: Reader<T>, node: unknown, place: Place): T {
   return isAlias(node) ? refuse(place, 'no-alias') : read(node, place)
 }
 
-/** The text of a scalar; of a number the characters that stand in the file. */
+/** The text of a scalar; for a number, its characters in the file. */
 export function textOf(node: unknown): string | undefined {
   if (!isScalar(node)) return undefined
   return typeof node.value === 'number' ? node.source : typeof node.value === 'string' ? node.value : undefined

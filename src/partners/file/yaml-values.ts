@@ -2,7 +2,7 @@ import { isScalar } from 'yaml'
 import { brokenRule, type TextRule } from '../../text/text-rules.ts'
 import { type Reader, refuse, textOf } from './yaml-form.ts'
 
-/** A text. A number without quotes counts as the text that stands in the file: `5411`, `1.0`, `0042`. */
+/** A text. A number without quotes is read as the text in the file: `5411`, `1.0`, `0042`. */
 export function text(rule: TextRule): Reader<string> {
   return (node, place) => {
     const value = textOf(node)
@@ -27,20 +27,20 @@ export function wholeNumber(min: number, max: number): Reader<number> {
   }
 }
 
-/** Money as the file writes it, exact: a text with two decimals, never a float. */
+/** Money as the file writes it: an exact text with two decimals, never a float. */
 export const money: Reader<string> = (node, place) => {
   const [, whole, cents = ''] = /^(0|[1-9]\d{0,9})(?:\.(\d{1,2}))?$/.exec(textOf(node) ?? '') ?? []
   if (whole === undefined) return refuse(place, 'price', { decimals: 2 })
   return `${whole}.${cents.padEnd(2, '0')}`
 }
 
-/** From 0 to 100, with at most 4 decimals: so few digits are exact in a number. */
+/** From 0 to 100, with at most 4 decimals, which a number holds exactly. */
 export const percentage: Reader<number> = (node, place) => {
   const value = /^(?:0|[1-9]\d{0,2})(?:\.\d{1,4})?$/.test(textOf(node) ?? '') ? Number(textOf(node)) : Number.NaN
   return value <= 100 ? value : refuse(place, 'percentage', { decimals: 4 })
 }
 
-/** The word `all`, or what `read` takes. */
+/** The word `all`, or whatever `read` accepts. */
 export function allOr<T>(read: Reader<T>): Reader<'all' | T> {
   return (node, place) => {
     if (textOf(node) === 'all') return 'all'
