@@ -1,4 +1,4 @@
-/** A file of customers: CSV (RFC 4180, UTF-8) with the one column `customerId`. Pure: bytes in, ids and faults out. */
+/** Reads a file of customers: CSV (RFC 4180, UTF-8) with the single column `customerId`. Pure: bytes in, ids and errors out. */
 
 import { decodeLine, readLines, splitRecord } from '../text/csv-lines.ts'
 import { brokenRule, type TextRule } from '../text/text-rules.ts'
@@ -11,12 +11,12 @@ import {
   noCustomers,
 } from './customer-rules.ts'
 
-/** `lineNumber` is that of the file, 1 being the header. */
+/** `lineNumber` counts the lines of the file; the header is 1. */
 export type CustomerLine = { lineNumber: number; customerId: string }
-/** Some lines in the order of the file, and what is wrong with others. */
+/** Some valid lines in the order of the file, and the errors of others. */
 export type ReadCustomerLines = { lines: CustomerLine[]; faults: LineProblem[] }
 
-/** What the eye doesn't see must not make two ids of one. */
+/** Refuses invisible characters, because two ids that look equal must be equal. */
 const isId = (text: string): boolean =>
   text !== '' &&
   text.trim() === text &&
@@ -26,12 +26,12 @@ const isId = (text: string): boolean =>
 export type CustomerFileRules = { mostLines: number; blankLines: 'left-out' | 'faults' }
 
 /**
- * Reads a file of customers as a stream, at most 200 lines at a time. A line is a record: no value may hold a line break, so a stray
- * quote costs one line and not the rest of the file.
+ * Reads a file of customers as a stream, at most 200 lines at a time. Each line is a record: no value may contain a line break,
+ * so a stray quote affects only its own line.
  *
- * @param options.mostLines below the header
- * @param options.blankLines whether they are left out, or faults
- * @throws DomainError 'invalid' when line 1 is not the header, or more lines follow
+ * @param options.mostLines maximum number of lines below the header
+ * @param options.blankLines whether they are skipped, or are errors
+ * @throws DomainError 'invalid' when line 1 is not the header, or when there are too many lines
  */
 export async function* readCustomerLines(
   source: AsyncIterable<unknown>,
@@ -57,7 +57,7 @@ export async function* readCustomerLines(
   if (!isBelowHeader) throw noCustomers('not-empty')
 }
 
-/** @returns the id, or why the line has none */
+/** @returns the id, or the error of the line */
 function readId(line: string | undefined): string | BrokenLine {
   if (line === undefined) return { rule: 'max-bytes', params: { max: 4096 } }
   const text = decodeLine(line)

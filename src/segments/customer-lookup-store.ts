@@ -1,9 +1,9 @@
-/** All SQL of questions about the customer directory. */
+/** All SQL that looks up customers in the directory. */
 import type { Queryable } from '../db/database.ts'
 
 export type BankCustomers = { id: string; code: string; name: string; customers: number }
 
-/** Every bank with how many customers the directory has of it. */
+/** The number of customers that the directory has for each bank. */
 export function countCustomers(database: Queryable): Promise<BankCustomers[]> {
   return database.query(
     `select b.bank_id as id, b.code, b.name, coalesce(c.customers, 0) as customers
@@ -12,7 +12,7 @@ export function countCustomers(database: Queryable): Promise<BankCustomers[]> {
   )
 }
 
-/** Whose customer it is. @returns null when the directory does not know the id */
+/** The bank of a customer. @returns null when the id is unknown */
 export async function findCustomerBank(
   database: Queryable,
   customerId: string,
@@ -24,7 +24,7 @@ export async function findCustomerBank(
   return bank ?? null
 }
 
-/** @returns null when no bank has that code */
+/** @returns null when the code is unknown */
 export async function findBank(
   database: Queryable,
   code: string,

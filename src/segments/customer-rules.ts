@@ -1,4 +1,7 @@
-/** The rules of a file of customers, each with a name for programs and its English text. No problem shows a value: an id names a person. */
+/**
+ * The rules of a file of customers, each with a code for programs and its English text. No problem shows a value, because an id
+ * identifies a person.
+ */
 import { DomainError, type Problem } from '../errors.ts'
 
 export const customerColumn = 'customerId'
@@ -8,7 +11,7 @@ type Params = Problem['params']
 
 const header = `line 1 must be the header ${customerColumn}`
 
-/** Texts about the file as a whole. */
+/** Texts about the whole file. */
 const fileTexts = {
   header: () => header,
   'not-empty': () => `file must not be empty: ${header}`,
@@ -31,7 +34,7 @@ const lineTexts = {
 type FileRule = keyof typeof fileTexts
 /** A rule that a line breaks, without its place. */
 export type BrokenLine = { rule: keyof typeof lineTexts; params?: Params }
-/** One line that is wrong. */
+/** The error of one line. */
 export type LineProblem = Problem & { line: number; rule: keyof typeof lineTexts }
 
 export function lineProblem(line: number, { rule, params = {} }: BrokenLine): LineProblem {
@@ -42,7 +45,7 @@ export function lineProblem(line: number, { rule, params = {} }: BrokenLine): Li
 /** `line 7 customerId must be 1 to 128 characters …` */
 export const lineText = ({ line, rule, params }: LineProblem): string => `line ${line} ${lineTexts[rule](params)}`
 
-/** The file as a whole is refused for one reason. */
+/** The error that refuses the whole file. */
 export function noCustomers(rule: FileRule, params: Params = {}): DomainError {
   const line = rule === 'header' ? 1 : null
   return new DomainError('invalid', [fileTexts[rule](params)], {

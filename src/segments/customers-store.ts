@@ -3,17 +3,20 @@ import type { Queryable } from '../db/database.ts'
 
 const importLock = 7_365_015
 
-/** One import at a time takes its customers, from here until its transaction ends: what it finds is then still so. */
+/**
+ * Lets one import at a time change the directory: the lock is held until its transaction ends, so that what it has read stays
+ * true.
+ */
 export async function lockCustomers(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [importLock])
 }
 
-/** The directory stays as it is until the transaction ends; others may share this. */
+/** Keeps the directory unchanged until the transaction ends; several transactions may do so at once. */
 export async function shareCustomers(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock_shared($1)', [importLock])
 }
 
-/** The staged lines whose customer belongs to another bank than this: how many, and the first of them. */
+/** The staged lines whose customer belongs to another bank: their number, and the first of them. */
 export async function findOthersCustomers(
   transaction: Queryable,
   bankId: string,
@@ -27,7 +30,7 @@ export async function findOthersCustomers(
   return row ?? { count: 0, lines: [] }
 }
 
-/** Takes the staged customers into the directory; those that are there already stay as they are. @returns how many were new */
+/** Adds the staged customers to the directory; existing ones stay as they are. @returns how many were new */
 export function takeCustomers(transaction: Queryable, bankId: string): Promise<number> {
   return transaction.execute(
     `insert into customers (customer_id, bank_id) select distinct customer_id, $1::uuid from staged_customers
@@ -36,7 +39,7 @@ export function takeCustomers(transaction: Queryable, bankId: string): Promise<n
   )
 }
 
-/** What the planner knows of a table is old after many new rows. */
+/** Refreshes the planner's statistics, which are outdated after many new rows. */
 export async function analyzeCustomers(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze customers')
 }

@@ -1,4 +1,7 @@
-/** The customer directory: the platform's operator tells which customers are whose (contract/operations.md, "Customers"). */
+/**
+ * The customer directory: the platform's operator imports which customer belongs to which bank (contract/operations.md,
+ * "Customers").
+ */
 import { findOwner } from '../access/store.ts'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
 import { tellEntries } from '../audit-log/tell.ts'
@@ -13,13 +16,12 @@ const namedFaults = 20
 const analyzeFrom = 1_000
 
 /**
- * Loads a file of customers of one bank, all or nothing, as a stream in bounded memory. Segments that were formed before stay as they
- * are.
+ * Imports a file of customers of one bank as a stream, all or nothing. Existing segments stay as they are.
  *
  * @param given.bank its code
- * @returns `duplicates`: lines whose customer was known as this bank's already, or stood in the file before
- * @throws DomainError 'not-found' for an unknown bank; 'invalid' for a file that is at fault or breaks off, and when a customer belongs
- *   to another bank: nobody is moved in silence
+ * @returns `duplicates`: lines whose customer the bank had already, or that repeat an earlier line
+ * @throws DomainError 'not-found' for an unknown bank; 'invalid' for an invalid or incomplete file, and when a customer belongs
+ *   to another bank: customers are never moved silently
  */
 export async function importCustomers(
   { database, origin = operatorOrigin() }: { database: Database; origin?: Origin },

@@ -1,7 +1,7 @@
-/** All SQL of forgetting customers. */
+/** All SQL that forgets customers. */
 import type { Queryable } from '../db/database.ts'
 
-/** The ids of the file that is staged, kept for as long as the connection. */
+/** Stores the ids of the staged file for as long as the connection lives. */
 export async function keepStaged(transaction: Queryable): Promise<void> {
   await transaction.execute(
     `create temporary table forgotten_customers on commit preserve rows as
@@ -10,7 +10,7 @@ export async function keepStaged(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze forgotten_customers')
 }
 
-/** Takes them out of the directory. @returns how many of them were this bank's customers */
+/** Deletes them from the directory. @returns how many of them were this bank's customers */
 export function deleteForgotten(transaction: Queryable, bankId: string): Promise<number> {
   return transaction.execute(
     'delete from customers c using forgotten_customers f where c.customer_id = f.customer_id and c.bank_id = $1',
@@ -23,7 +23,7 @@ export async function countForgotten(transaction: Queryable): Promise<number> {
   return row?.count ?? 0
 }
 
-/** The campaigns in which the bank's segment names one of them. */
+/** The campaigns whose segment of this bank contains one of them. */
 export async function findSegmentsOfForgotten(database: Queryable, bankId: string): Promise<string[]> {
   const rows = await database.query<{ cashbackId: string }>(
     `select cashback_id as "cashbackId" from campaign_segments s
@@ -35,7 +35,7 @@ export async function findSegmentsOfForgotten(database: Queryable, bankId: strin
   return rows.map(({ cashbackId }) => cashbackId)
 }
 
-/** Takes them out of the bank's segment of one campaign that this transaction has locked; the others keep their order. */
+/** Deletes them from the bank's segment of one campaign that this transaction has locked; the others keep their order. */
 export async function cutSegment(transaction: Queryable, cashbackId: string, bankId: string): Promise<void> {
   await transaction.execute(
     `update campaign_segments s set customer_ids = kept.customer_ids, customers_count = kept.customers_count
@@ -60,7 +60,7 @@ export type SegmentOfCustomer = {
   sourceFileName: string
 }
 
-/** The bank's segments that name the customer, the latest first. */
+/** The bank's segments that contain the customer, the latest first. */
 export function findSegmentsOf(database: Queryable, bankId: string, customerId: string): Promise<SegmentOfCustomer[]> {
   return database.query(
     `select cashback_id as "cashbackId", c.name as "campaignName", segment_id as "segmentId", formed_at as "formedAt",

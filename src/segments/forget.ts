@@ -1,4 +1,4 @@
-/** A customer's rights: what is kept of one, and taking customers out of the directory and of segments (contract/operations.md, "Customers"). */
+/** A customer's rights: shows what is stored about a customer, and forgets customers (contract/operations.md, "Customers"). */
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
 import { tellEntries } from '../audit-log/tell.ts'
@@ -13,12 +13,12 @@ import * as store from './forget-store.ts'
 import { stageCustomers } from './staging.ts'
 
 /**
- * Forgets the customers of a file: first in the directory, so that no new segment names them, then in one segment after the other.
- * Broken off, it is simply run again with the same file.
+ * Forgets the customers of a file: first in the directory, so that no new segment contains them, then in one segment after the
+ * other. If it breaks off, run it again with the same file.
  *
  * @param given.bank its code
  * @returns `unknown`: ids of the file that were no customers of this bank
- * @throws DomainError 'not-found' for an unknown bank; 'invalid' for a file that is at fault
+ * @throws DomainError 'not-found' for an unknown bank; 'invalid' for an invalid file
  */
 export async function forgetCustomers(
   deps: Pick<CampaignDeps, 'database'> & { origin?: Origin },
@@ -28,7 +28,7 @@ export async function forgetCustomers(
   return deps.database.dedicated(async client => {
     const connection = queryable(client)
     const inTransaction = async <T>(work: () => Promise<T>): Promise<T> => {
-      // An error needs no rollback: the connection ends, and the transaction with it.
+      // After an error no rollback is needed: the connection closes, and the transaction ends with it.
       await client.query('begin')
       const result = await work()
       await client.query('commit')
@@ -37,7 +37,7 @@ export async function forgetCustomers(
     const counts = await inTransaction(async () => {
       await stageCustomers(client, given.source)
       await store.keepStaged(connection)
-      // Segments that are being formed hold this lock shared: they end first, and are looked at below.
+      // Segments that are being formed share this lock. They end first, so the search below finds them.
       await lockCustomers(connection)
       const forgotten = await store.deleteForgotten(connection, bankId)
       const change = { customers: [forgotten, 0] } as const
@@ -70,7 +70,7 @@ export type KeptOfCustomer = {
 }
 
 /**
- * What the platform keeps of a bank's customer. Reports and orders name no customer.
+ * What the platform stores about a bank's customer. Reports and orders contain no customers.
  *
  * @throws DomainError 'not-found' for an unknown bank
  */

@@ -22,19 +22,19 @@ import { countUpload, requireUploadLeft } from './upload-limits-store.ts'
 export const mostSegmentLines = 1_000_000
 
 type Asked = { merchant: MerchantCaller; cashbackId: string } & Guard
-/** What was sent; `bytes` ends once all of it was read and is right. */
+/** The uploaded file; `bytes` ends once the whole request was read and is valid. */
 type SegmentFile = { fileName: string; bytes: AsyncIterable<Buffer> }
-/** `parts` are those of the banks that take part. Of well-formed ids that are in none of them nothing is told. */
+/** `parts`: one for each bank that takes part. Well-formed ids that belong to none of them are not reported. */
 export type FormedSegment = { parts: SegmentPart[]; malformed: Malformed }
 
 /**
- * Replaces the segment whole, or leaves it as it was. The campaign is locked for a moment before the file is read, to refuse early,
- * and again once the file is split: other moves of the campaign never wait for an upload.
+ * Replaces the whole segment, or leaves it as it was. The campaign is locked briefly before the file is read, to refuse early,
+ * and again after the file was split, so that other transitions of the campaign never wait for an upload.
  *
- * @param given.open begins to read what was sent: a fault of its form comes before everything else
+ * @param given.open opens the form: its errors come before all others
  * @param given.left aborts when the client closes the connection: the segment then stays as it was
- * @throws DomainError 'not-found'; 'forbidden' for another merchant's campaign; 'invalid' when its period has ended, it is closed, or
- *   the file is at fault; 'stale'; 'too-many' when the merchant has formed as many segments today as it may
+ * @throws DomainError 'not-found'; 'forbidden' for another merchant's campaign; 'invalid' when its period has ended, it is
+ *   closed, or the file is invalid; 'stale'; 'too-many' when the merchant has formed its maximum of segments today
  */
 export async function formSegment(
   deps: CampaignDeps,
@@ -82,7 +82,7 @@ async function requireOpen(
   return findSegmentBanks(transaction, bankIds)
 }
 
-/** What the history tells of a bank's part; null: there was none before. */
+/** The history's note about a bank's part; null: there was none before. */
 function noteOf({ bankId, customersCount }: SegmentPart, before: readonly SegmentPart[]): Note {
   const old = before.find(part => part.bankId === bankId)?.customersCount ?? null
   return { trigger: 'segment', subject: 'bank', bankId, changes: { customersCount: [old, customersCount] } }

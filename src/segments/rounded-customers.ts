@@ -1,5 +1,6 @@
 /**
- * How many customers of one bank a merchant is told: down to tens, and 0 below 20, so that nobody learns by uploads who is a bank's
- * customer (contract/campaigns.md, "Segments"). A total over banks is the sum of these. The bank itself has exact numbers.
+ * The number of a bank's customers as merchants see it: rounded down to tens, and 0 below 20, so that uploads do not reveal who
+ * is a bank's customer (contract/campaigns.md, "Segments"). A total is the sum of rounded numbers. The bank itself sees exact
+ * numbers.
  */
 export const roundedCustomers = (count: number): number => (count < 20 ? 0 : count - (count % 10))

@@ -1,9 +1,9 @@
-/** All SQL of segments. What a file holds is split by bank before the campaign is locked, so that nobody waits for it. */
+/** All SQL of segments. A file is split by bank before the campaign is locked, so that nobody waits for that. */
 import type { Queryable } from '../db/database.ts'
 
 /**
- * Splits the staged customers by the bank to which each belongs, invited or not, into tables of this transaction: an id that the file
- * has twice counts once, at its first line.
+ * Splits the staged customers by bank, invited or not, into tables of this transaction. A repeated id counts once, at its first
+ * line.
  */
 export async function splitByBank(transaction: Queryable): Promise<void> {
   await transaction.execute(
@@ -24,7 +24,7 @@ export async function splitByBank(transaction: Queryable): Promise<void> {
 
 export type SegmentPart = { bankId: string; customersCount: number }
 
-/** @returns what the banks had */
+/** @returns the parts that were removed */
 export function removeSegment(transaction: Queryable, cashbackId: string): Promise<SegmentPart[]> {
   return transaction.query(
     `delete from campaign_segments where cashback_id = $1
@@ -33,7 +33,7 @@ export function removeSegment(transaction: Queryable, cashbackId: string): Promi
   )
 }
 
-/** Makes the split file the campaign's segment: a part for each of these banks, also an empty one. */
+/** Stores the split file as the campaign's segment, with a part for each of these banks, even an empty one. */
 export async function insertSegment(
   transaction: Queryable,
   given: { cashbackId: string; bankIds: readonly string[]; formedAt: Date; sourceFileName: string },
@@ -50,7 +50,7 @@ export async function insertSegment(
   )
 }
 
-/** Those of the banks that let merchants form segments of their customers. */
+/** The banks among these that allow segments of their customers. */
 export async function findSegmentBanks(transaction: Queryable, bankIds: readonly string[]): Promise<string[]> {
   const rows = await transaction.query<{ bankId: string }>(
     'select bank_id as "bankId" from banks where bank_id = any($1) and segments order by bank_id',

@@ -1,4 +1,4 @@
-/** How a file of customers gets into the database: as a stream, into a table that belongs to one transaction alone. */
+/** Loads a file of customers as a stream into a table that belongs to one transaction. */
 import { pipeline } from 'node:stream/promises'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type pg from 'pg'
@@ -12,15 +12,15 @@ import { type LineProblem, lineText } from './customer-rules.ts'
 const namedFaults = 20
 const listedLines = 100
 
-/** Lines that are no customers: how many, and the numbers of the first. */
+/** Lines without a valid id: how many, and the numbers of the first ones. */
 export type Malformed = { count: number; lines: number[] }
 
 /**
- * Reads a file to its end into the table `staged_customers (line, customer_id)`, which goes with the transaction.
+ * Reads a file to its end into the table `staged_customers (line, customer_id)`, which is dropped with the transaction.
  *
  * @param client in a transaction
- * @returns how many lines it has below the header
- * @throws DomainError 'invalid' for a file that is at fault: the first 20 faults by line, then the count of all
+ * @returns the number of lines below the header
+ * @throws DomainError 'invalid' for an invalid file: the first 20 errors by line, then the count of all
  */
 export async function stageCustomers(client: pg.Client, source: AsyncIterable<unknown>): Promise<number> {
   const rules: CustomerFileRules = { mostLines: Number.POSITIVE_INFINITY, blankLines: 'left-out' }
@@ -29,14 +29,14 @@ export async function stageCustomers(client: pg.Client, source: AsyncIterable<un
   return staged
 }
 
-/** Refuses a file for its lines: the first of them, and how many there are. */
+/** The error for invalid lines: the first of them, and their number. */
 export const wrongLines = (named: readonly LineProblem[], count: number): DomainError =>
   new DomainError('invalid', describeFaults(named.map(lineText), count), { problems: named })
 
 /**
- * As `stageCustomers`, but lines that are at fault are left out.
+ * Like `stageCustomers`, but invalid lines are left out.
  *
- * @returns those lines
+ * @returns the invalid lines
  * @throws DomainError 'invalid' for a file that cannot be read or has more than `mostLines`
  */
 export async function stageWellFormed(
@@ -65,7 +65,7 @@ async function stage(client: pg.Client, source: AsyncIterable<unknown>, staging:
   return result
 }
 
-/** The lines in PostgreSQL's text format. */
+/** The lines in PostgreSQL's text copy format. */
 async function* rowsOf(
   source: AsyncIterable<unknown>,
   { rules, keepsRest }: Staging,
@@ -77,14 +77,14 @@ async function* rowsOf(
     malformed.lines.push(...faults.slice(0, listedLines - malformed.lines.length).map(({ line }) => line))
     named.push(...faults.slice(0, namedFaults - named.length))
     result.staged += lines.length
-    // Once nothing will be kept, only the faults are still to be counted.
+    // After the first error nothing will be kept, and the rest is read only to count errors.
     if (keepsRest || malformed.count === 0) yield Buffer.from(lines.map(copyText).join(''))
-    // A thousand lines take some milliseconds, and then other requests to this process have their turn.
+    // A thousand lines take some milliseconds. Let the process serve other requests after them.
     await othersTurn()
   }
 }
 
-/** A source that fails is the caller's affair, and must not look like a database that is away. */
+/** Turns an error of the source into 'invalid'; otherwise it would look like a lost database connection. */
 async function* linesOf(
   source: AsyncIterable<unknown>,
   rules: CustomerFileRules,
@@ -97,6 +97,6 @@ async function* linesOf(
   }
 }
 
-/** An id has no control character: only the format's own escape is to be escaped. */
+/** An id contains no control characters, so only the format's escape character needs escaping. */
 const copyText = ({ lineNumber, customerId }: CustomerLine): string =>
   `${lineNumber}\t${customerId.includes('\\') ? customerId.replaceAll('\\', '\\\\') : customerId}\n`

@@ -1,8 +1,11 @@
-/** How many segments a merchant forms on a day: by many small files it would learn who is a bank's customer (contract/campaigns.md, "Segments"). */
+/**
+ * Limits the segments that a merchant forms per day: many small files would reveal who is a bank's customer
+ * (contract/campaigns.md, "Segments").
+ */
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 
-/** On one day of real time, UTC. */
+/** Maximum per campaign on one day of real time, UTC. */
 const mostOfCampaign = 20
 const mostOfMerchant = 100
 
@@ -10,7 +13,7 @@ type Upload = { merchantId: string; cashbackId: string }
 
 const today = `(clock_timestamp() at time zone 'UTC')::date`
 
-/** @throws DomainError 'too-many' when the merchant has formed as many segments today as it may */
+/** @throws DomainError 'too-many' when the merchant has formed its maximum of segments today */
 export async function requireUploadLeft(database: Queryable, { merchantId, cashbackId }: Upload): Promise<void> {
   const [used] = await database.query<{ ofCampaign: number; ofMerchant: number; secondsLeft: number }>(
     `select coalesce(sum(uploads) filter (where cashback_id = $2), 0)::int as "ofCampaign",
@@ -28,7 +31,7 @@ export async function requireUploadLeft(database: Queryable, { merchantId, cashb
 }
 
 /**
- * Counts a segment that is being formed. Uploads of a merchant follow one another from here until their transactions end.
+ * Counts a segment that is being formed. From here on, a merchant's uploads wait for each other's transactions.
  *
  * @throws DomainError 'too-many'
  */

@@ -1,7 +1,7 @@
 import type { FormedSegment } from './operations.ts'
 import { roundedCustomers } from './rounded-customers.ts'
 
-/** A segment as its merchant sees it: every number rounded for each bank, totals being sums of these. */
+/** A segment as its merchant sees it. Numbers are rounded for each bank, and totals are sums of rounded numbers. */
 export function segmentView({ parts, malformed }: FormedSegment) {
   const banks = parts.map(({ bankId, customersCount }) => ({
     id: bankId,
