@@ -1,4 +1,4 @@
-/** Numbers of payment cards, which have no business in a report (contract/security.md, "Card numbers"). Pure. */
+/** Detects numbers of payment cards, which must not be in a report (contract/security.md, "Card numbers"). Pure. */
 
 /** Lengths by the first digits of the payment systems in use. */
 const ranges: readonly { first: RegExp; lengths: readonly number[] }[] = [
@@ -9,7 +9,7 @@ const ranges: readonly { first: RegExp; lengths: readonly number[] }[] = [
   { first: /^9804/, lengths: [16, 17, 18, 19] }, // PROSTIR
 ]
 
-/** Whether a text is a card number: digits, also in groups, that fit a payment system and whose check digit is right. */
+/** Whether a text is a card number: digits, possibly in groups, with the length of a payment system and a valid check digit. */
 export function isCardNumber(text: string): boolean {
   if (text.length < 13 || text.length > 23 || !/^\d+(?:[ -]\d+)*$/.test(text)) return false
   const digits = text.replace(/[ -]/g, '')
@@ -18,7 +18,7 @@ export function isCardNumber(text: string): boolean {
   )
 }
 
-/** ISO/IEC 7812-1, annex B. */
+/** The Luhn check of ISO/IEC 7812-1, annex B. */
 function passesLuhn(digits: string): boolean {
   let sum = 0
   for (let place = 0; place < digits.length; place++) {
@@ -29,5 +29,5 @@ function passesLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** @returns whether a report with so many card numbers among its transaction ids is refused: from half of its lines on */
+/** @returns whether a report is refused because at least half of its lines have card numbers as transaction ids */
 export const isFileOfCards = (cards: number, lines: number): boolean => lines > 0 && cards * 2 >= lines

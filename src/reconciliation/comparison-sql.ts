@@ -1,4 +1,7 @@
-/** The statements that find differences: in what order they run is told in `comparison-store.ts`. Tables are of one transaction alone. */
+/**
+ * The statements that find differences; `comparison-store.ts` runs them in order. Their temporary tables belong to one
+ * transaction.
+ */
 import { shownInstant } from '../db/instants.ts'
 import { type DifferenceKind, differenceKinds, type Side, type termKinds } from './differences.ts'
 
@@ -7,7 +10,7 @@ export const lineColumns = 'line, transaction_id, terminal_id, transaction_at, a
 export const createTerminals =
   'create temporary table campaign_terminals (terminal_id text collate "C" primary key) on commit drop'
 
-/** The terminals where the campaign $1 applies: its own, or the merchant's in the platform's directory as they are now. */
+/** The terminals where the campaign $1 applies: its own, or the merchant's current ones in the directory. */
 export const listTerminals = `
   insert into campaign_terminals
   select t.terminal_id from campaigns c join terminals t using (merchant_id)
@@ -16,7 +19,7 @@ export const listTerminals = `
   select t.value ->> 'terminal_id' from campaigns c cross join lateral json_array_elements(c.terminals::json) t
   where c.cashback_id = $1 and not c.terminals_platform`
 
-/** The lines of the report that is uploaded, with what each of them breaks. */
+/** A table for the lines of the uploaded report and the terms that each of them breaks. */
 export const createChecked = `
   create temporary table checked_lines (
     line int, transaction_id text collate "C", terminal_id text collate "C", transaction_at timestamptz,
@@ -25,12 +28,13 @@ export const createChecked = `
     spent numeric, accepted boolean
   ) on commit drop`
 
-/** Whether a line breaks a term whatever the other lines cost. */
+/** Whether a line breaks a term other than the budget. */
 const breaks = '(outside_period or unknown_terminal or amount_out_of_range or wrong_cashback or first_line < line)'
 
 /**
- * What each line of the report $2 breaks of the terms of the campaign $1. Of a transaction that is named several times the first line stands. Only the
- * bank spends the budget: `spent` is the cashback up to a line, of those that break nothing else, in the order of the file.
+ * Finds the terms of the campaign $1 that each line of the report $2 breaks. If several lines name the same transaction, the
+ * first one counts. Only the bank spends the budget: `spent` is the running total of the cashback, in the order of the file, over
+ * lines without other violations.
  */
 export function checkLines(side: Side): string {
   const spent = `case when not ${breaks} then sum(cashback_amount) filter (where not ${breaks}) over (order by line) end`
@@ -54,7 +58,7 @@ export function checkLines(side: Side): string {
   where c.cashback_id = $1`
 }
 
-/** Differences of the merchant's lines come behind all of the bank's. */
+/** Places the differences of the merchant's lines after all of the bank's. */
 const merchantBase = 2 ** 40
 /** A line has fewer differences than this. */
 const placesOfALine = 16
@@ -62,13 +66,13 @@ const placesOfALine = 16
 const placeOf = (side: Side, line: string, kind: DifferenceKind): string =>
   `${side === 'merchant' ? merchantBase : 0} + ${line}::bigint * ${placesOfALine} + ${differenceKinds.indexOf(kind)}`
 
-/** What is told of the terms of the campaign $2; once, as there may be millions of differences. */
+/** Formats the terms of the campaign $2 once, because there may be millions of differences. */
 const told = `
   select max_budget, ${shownInstant('date_from')} || '/' || ${shownInstant('date_to')} as period,
     min_amount::numeric(12, 2) || '..' || max_amount::numeric(12, 2) as amounts, max_budget::numeric(12, 2)::text as budget
   from campaigns where cashback_id = $2`
 
-/** When a checked line `b` breaks a term, and what is told of it, the terms being `c`. */
+/** When a checked line `b` breaks a term, and what the difference shows. `c` has the terms. */
 const terms: Record<(typeof termKinds)[number], { broken: string; expected: string; found: string }> = {
   'outside-period': {
     broken: 'b.outside_period',
@@ -97,7 +101,7 @@ const terms: Record<(typeof termKinds)[number], { broken: string; expected: stri
 const intoDifferences = `
   insert into report_differences (report_id, place, kind, bank_line, merchant_line, transaction_id, expected, found)`
 
-/** Of the report $1 of a side, in the campaign $2. */
+/** Inserts the differences between the report $1 of a side and the terms of the campaign $2. */
 export function insertTermDifferences(side: Side): string {
   const lines = side === 'bank' ? 'b.line, null::int' : 'null::int, b.line'
   const found = Object.entries(terms).map(
@@ -112,7 +116,10 @@ export function insertTermDifferences(side: Side): string {
   ) ${countKinds}`
 }
 
-/** Found by the report $1 of a side against the other side's report $2: transactions by the first line that names them. */
+/**
+ * Inserts the differences between the report $1 of a side and the other side's report $2, matched by the first line of each
+ * transaction.
+ */
 export function insertMatchDifferences(side: Side): string {
   const own = 'select line, transaction_id, amount from checked_lines where line = first_line'
   const other = `
@@ -135,7 +142,7 @@ export function insertMatchDifferences(side: Side): string {
 
 const countKinds = 'select kind, count(*) as count from added group by kind'
 
-/** Of the lines of the report that is uploaded, in the campaign $1. */
+/** The totals of the uploaded report in the campaign $1. */
 export const readTotals = `
   select count(*) as lines, coalesce(sum(amount), 0)::text as "totalAmount",
     coalesce(sum(cashback_amount), 0)::text as "totalCashback", count(*) filter (where line = first_line) as transactions,

@@ -1,18 +1,18 @@
 /**
- * Reports against the campaign's terms and against each other, as sets inside the database: a million lines are never in our memory.
- * All of it happens in the uploading transaction before it locks the campaign.
+ * Compares reports with the campaign's terms and with each other inside the database, so that we never hold a million lines in
+ * memory. All of this happens in the uploading transaction before it locks the campaign.
  */
 import type { Queryable } from '../db/database.ts'
 import * as sql from './comparison-sql.ts'
 import { type CountsByKind, type DifferenceKind, matchKinds, otherSide, type Side } from './differences.ts'
 
-/** Sets this transaction up for millions of lines. */
+/** Prepares this transaction for millions of lines. */
 export async function prepareComparison(transaction: Queryable): Promise<void> {
   await transaction.execute(`set local work_mem = '64MB'`)
   await transaction.execute('set local jit = off')
-  // The planner does not know yet of how many lines there are, and would look up each of them for itself.
+  // The planner does not know yet how many lines there are, and would look up each one separately.
   await transaction.execute('set local enable_nestloop = off')
-  // An upload has limits of its own; between two of its pieces the transaction is idle.
+  // An upload has its own time limits, and its transaction is idle between two pieces.
   await transaction.execute('set local idle_in_transaction_session_timeout = 0')
 }
 
@@ -31,16 +31,16 @@ export async function findCompared(
   return row ?? { bank: null, merchant: null }
 }
 
-/** What an upload has led to; amounts are decimal texts. */
+/** The result of an upload; amounts are decimal texts. */
 export type Comparison = {
   lines: number
   totalAmount: string
   totalCashback: string
-  /** What a bank's report lets expect; of a merchant's it means nothing. */
+  /** The compensation that a bank's report implies; meaningless for a merchant's report. */
   compensation: string
-  /** Transactions that both reports name with the same amount; null while there is one report alone. */
+  /** The number of transactions that both reports have with the same amount; null while there is only one report. */
   matched: number | null
-  /** What lines of this report break, and in what it differs from the other side's. */
+  /** The terms that lines of this report break, and its differences from the other side's report. */
   brokenTerms: Partial<CountsByKind>
   unmatched: Partial<CountsByKind>
 }
@@ -48,7 +48,7 @@ export type Comparison = {
 /**
  * Finds the differences of a report whose lines are in the database already.
  *
- * @param given.before the latest reports until now
+ * @param given.before the latest reports before this one
  */
 export async function compareReport(
   transaction: Queryable,
@@ -72,7 +72,7 @@ export async function compareReport(
   return { ...told, matched: otherReportId === null ? null : transactions - unlike, brokenTerms, unmatched }
 }
 
-/** Deletes the lines and differences of this side's report until now, and how it differs from the other side's. */
+/** Deletes the lines and differences of this side's previous report, and its differences from the other side's. */
 export async function forgetReport(transaction: Queryable, side: Side, before: Compared): Promise<void> {
   await transaction.execute('delete from report_differences where report_id = $1', [before[side]])
   await transaction.execute('delete from report_lines where report_id = $1', [before[side]])

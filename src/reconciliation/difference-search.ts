@@ -1,4 +1,4 @@
-/** Differences as people look for them: of one kind, by a part of the transaction id, page by page. */
+/** Searches differences for people: by kind and by a part of the transaction id, page by page. */
 
 import type { Queryable } from '../db/database.ts'
 import { type Page, skipped } from '../http/paging.ts'
@@ -12,8 +12,8 @@ type Row = { counts: (Partial<CountsByKind> | null)[]; items: Difference[]; matc
 
 /**
  * One page of the differences of a bank's part in a campaign, in the order of `differences.csv`. One statement, so that items and
- * count belong to the same upload. Without `search` the count is the summary's, and no more than the pages up to this one are read
- * from an index. With `search` all differences of the kind are read: at most those of two reports.
+ * count belong to the same upload. Without `search`, the count comes from the summary, and an index supplies only the rows up to
+ * this page. With `search`, all differences of the kind are read, at most those of two reports.
  */
 export async function findDifferences(
   database: Queryable,
@@ -36,7 +36,7 @@ function statement(conditions: string[], isCounted: boolean): string {
   const reports = ['bank_report_id', 'merchant_report_id']
   const placesOf = (report: string) =>
     `select report_id, place from report_differences where ${[`report_id = (select ${report} from part)`, ...conditions].join(' and ')}`
-  // Each report's are in order already, and no more of them are read than the page needs.
+  // The differences of each report are sorted already, and no more of them are read than the page needs.
   const places = isCounted
     ? reports.map(placesOf)
     : reports.map(report => `(${placesOf(report)} order by place limit $3::bigint + $4)`)

@@ -1,4 +1,7 @@
-/** In what a report may differ from the campaign's terms, and two reports from each other (contract/reconciliation.md, "Differences"). */
+/**
+ * The kinds of differences between a report and the campaign's terms, and between two reports (contract/reconciliation.md,
+ * "Differences").
+ */
 
 export const sides = ['bank', 'merchant'] as const
 /** Who uploaded a report. */
@@ -6,7 +9,7 @@ export type Side = (typeof sides)[number]
 
 export const otherSide = (side: Side): Side => (side === 'bank' ? 'merchant' : 'bank')
 
-/** What a line breaks by itself or within its report: such a line of the bank's is not compensated. */
+/** Violations by a line itself or within its report. A line of the bank's report with one of them is not compensated. */
 export const termKinds = [
   'outside-period',
   'unknown-terminal',
@@ -16,16 +19,16 @@ export const termKinds = [
   'budget-exceeded',
 ] as const
 
-/** What the reports of the bank and of the merchant differ in. */
+/** Differences between the bank's and the merchant's report. */
 export const matchKinds = ['amount-differs', 'only-in-bank-report', 'only-in-merchant-report'] as const
 
-/** In the order in which the differences of one line are told. */
+/** In the order in which the differences of one line are listed. */
 export const differenceKinds = [...termKinds, ...matchKinds] as const
 export type DifferenceKind = (typeof differenceKinds)[number]
 
 export type CountsByKind = Record<DifferenceKind, number>
 
-/** @param counts each of the kinds that there are; they are added up */
+/** @param counts objects that are added up; absent kinds count 0 */
 export function countEveryKind(...counts: (Partial<CountsByKind> | null)[]): CountsByKind {
   const sum = (kind: DifferenceKind) => counts.reduce((count, some) => count + (some?.[kind] ?? 0), 0)
   return Object.fromEntries(differenceKinds.map(kind => [kind, sum(kind)])) as CountsByKind
@@ -36,11 +39,11 @@ export const totalOf = (counts: CountsByKind): number => Object.values(counts).r
 export type Difference = {
   kind: DifferenceKind
   transactionId: string
-  /** The line of the bank's report that it is about; null: of the merchant's alone. */
+  /** The line of the bank's report; null: the transaction is only in the merchant's. */
   bankLine: number | null
   merchantLine: number | null
-  /** What the terms or the merchant's report say; null: nothing. */
+  /** The value of the terms or of the merchant's report; null: none. */
   expected: string | null
-  /** What stands in the line; null: there is none. */
+  /** The value in the line; null: none. */
   found: string | null
 }

@@ -1,4 +1,4 @@
-/** What is read in pieces: uploaded files, and the differences of a reconciliation. No connection is kept between two pieces. */
+/** Reads uploaded files and differences in pieces. No connection is held between two pieces. */
 import type { Queryable, Statement } from '../db/database.ts'
 import { type CountsByKind, countEveryKind, type Difference, totalOf } from './differences.ts'
 
@@ -19,7 +19,7 @@ const fileStatement: Statement = {
     from reports r join campaigns c using (cashback_id) where r.report_id = $1`,
 }
 
-/** @returns null when there is no such report */
+/** @returns null when the report is unknown */
 export async function findFile(database: Queryable, reportId: string): Promise<StoredFile | null> {
   const [file] = await database.query<StoredFile>(fileStatement, [reportId])
   return file ?? null
@@ -30,7 +30,7 @@ const chunkStatement: Statement = {
   text: 'select bytes from report_chunks where report_id = $1 and chunk = $2',
 }
 
-/** The bytes of a report in their order. */
+/** The bytes of a report, in order. */
 export async function* readFile(database: Queryable, reportId: string): AsyncGenerator<Buffer> {
   for (let chunk = 0; ; chunk++) {
     const [row] = await database.query<{ bytes: Buffer }>(chunkStatement, [reportId, chunk])
@@ -62,9 +62,9 @@ const pageStatement: Statement = {
 const pageSize = 2_000
 
 /**
- * All differences of a bank's part in a campaign as they are now, some at a time.
+ * All current differences of a bank's part in a campaign, in batches.
  *
- * @throws Error when an upload has replaced them meanwhile: what was read is not the whole
+ * @throws Error when an upload has replaced them meanwhile, so that what was read is incomplete
  */
 export async function* readDifferences(
   database: Queryable,

@@ -1,4 +1,4 @@
-/** What follows the reports: acceptance, settlement, payment and its receipt. */
+/** Routes for the steps after the reports: acceptance, settlement, payment and its receipt. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf, merchantOf } from '../access/request/authenticate.ts'

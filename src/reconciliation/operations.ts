@@ -1,4 +1,4 @@
-/** What a merchant and its banks do once reports are there (contract/reconciliation.md, "Stages"). */
+/** Operations of a merchant and its banks after the reports are uploaded (contract/reconciliation.md, "Stages"). */
 import type { BankCaller, MerchantCaller } from '../access/caller.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { requireOwn } from '../campaigns/for-merchant/operations.ts'
@@ -10,13 +10,16 @@ import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '
 import type { Queryable } from '../db/database.ts'
 
 export type Partner = BankCaller | MerchantCaller
-/** A bank's part in a campaign, and who asks for it. */
+/** A bank's part in a campaign, and the caller. */
 export type AskedPart = { caller: Partner; cashbackId: string; bankId: string }
 type AsMerchant = { caller: MerchantCaller; cashbackId: string; bankId: string } & Guard
-/** The campaign as it is after the call, and what was done, in words. */
+/** The campaign after the call, and a message that says what was done. */
 export type Done = { campaign: LockedCampaign; message: string }
 
-/** The merchant agrees with the bank's report. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid', 'stale' */
+/**
+ * The merchant accepts the bank's report. A repeated call changes nothing. @throws DomainError 'not-found', 'forbidden',
+ * 'invalid', 'stale'
+ */
 export function acceptReport(deps: CampaignDeps, asked: AsMerchant): Promise<Done> {
   return movePart(
     deps,
@@ -26,12 +29,18 @@ export function acceptReport(deps: CampaignDeps, asked: AsMerchant): Promise<Don
   )
 }
 
-/** The merchant confirms settlement with the bank. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid', 'stale' */
+/**
+ * The merchant confirms settlement with the bank. A repeated call changes nothing. @throws DomainError 'not-found', 'forbidden',
+ * 'invalid', 'stale'
+ */
 export function settle(deps: CampaignDeps, asked: AsMerchant): Promise<Done> {
   return movePart(deps, asked, lifecycle.settle, 'Settlement with the bank is confirmed')
 }
 
-/** The bank has received the merchant's share. Repeated, it changes nothing. @throws DomainError 'not-found', 'invalid', 'stale' */
+/**
+ * The bank has received the merchant's share. A repeated call changes nothing. @throws DomainError 'not-found', 'invalid',
+ * 'stale'
+ */
 export function acknowledge(
   deps: CampaignDeps,
   asked: { caller: BankCaller; cashbackId: string } & Guard,
@@ -40,7 +49,10 @@ export function acknowledge(
   return movePart(deps, part, lifecycle.acknowledge, 'The bank has received the compensation')
 }
 
-/** The merchant has paid its share to every bank. Repeated, it changes nothing. @throws DomainError 'not-found', 'forbidden', 'invalid', 'stale' */
+/**
+ * The merchant has paid its share to every bank. A repeated call changes nothing. @throws DomainError 'not-found', 'forbidden',
+ * 'invalid', 'stale'
+ */
 export function pay(deps: CampaignDeps, asked: { caller: MerchantCaller; cashbackId: string } & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {
     const campaign = await lockExisting(transaction, deps, asked)
@@ -76,7 +88,10 @@ async function write(
   return { campaign: after ?? campaign, message }
 }
 
-/** Locks a campaign with the part of one of its banks. @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden' */
+/**
+ * Locks a campaign, and returns it with one bank's part. @throws DomainError 'not-found', also to a bank that is not invited;
+ * 'forbidden'
+ */
 export async function lockPart(
   transaction: Queryable,
   deps: CampaignDeps,

@@ -1,4 +1,4 @@
-/** What both sides read of a reconciliation: its state, the uploaded files, and all differences. */
+/** Routes with which both sides read a reconciliation: its state, the uploaded files and all differences. */
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'

@@ -1,4 +1,7 @@
-/** Who may see which reports and differences (contract/portal.md, "Reads"): the merchant of the campaign all, a bank its own only. */
+/**
+ * Reads reports and differences for those who may see them (contract/portal.md, "Reads"): the campaign's merchant sees all, a
+ * bank only its own.
+ */
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { requireOwn } from '../campaigns/for-merchant/operations.ts'
 import { bankNotInvited, requireParty } from '../campaigns/history/parties.ts'
@@ -15,7 +18,7 @@ type Deps = Pick<CampaignDeps, 'database'>
 
 const mostItems = 1_000
 
-/** How far the reconciliation has come. @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden' */
+/** The state of the reconciliation. @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden' */
 export async function readReconciliation(
   { database }: { database: Queryable },
   asked: { caller: Partner; cashbackId: string },
@@ -29,9 +32,9 @@ export async function readReconciliation(
 }
 
 /**
- * All differences of a bank's part, some at a time.
+ * All differences of a bank's part, in batches.
  *
- * @param begin gives where to read, once it is known that the caller may
+ * @param begin returns the database to read from; called after the permission check
  * @throws DomainError 'not-found', 'forbidden', and what `begin` throws
  */
 export async function openDifferences(
@@ -44,7 +47,7 @@ export async function openDifferences(
   return readDifferences(await begin(), { cashbackId, bankId })
 }
 
-/** One page of the differences that are searched for. @throws DomainError 'not-found', 'forbidden' */
+/** One page of the matching differences. @throws DomainError 'not-found', 'forbidden' */
 export async function searchDifferences(
   { database }: Deps,
   asked: AskedPart,
@@ -65,7 +68,7 @@ async function requirePart(database: Queryable, asked: AskedPart): Promise<void>
 /**
  * A report's file, with its bytes in pieces.
  *
- * @param begin says where the bytes are read, once this partner may
+ * @param begin returns the database to read from; called after the permission check
  * @throws DomainError 'not-found', also for another bank's report; 'forbidden'
  */
 export async function openFile(

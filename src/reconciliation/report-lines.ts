@@ -1,4 +1,7 @@
-/** A report as a file (contract/reconciliation.md, "The report file"): CSV (RFC 4180, UTF-8) that becomes checked lines. Pure: bytes in, lines and faults out. */
+/**
+ * Reads and checks the lines of a report (contract/reconciliation.md, "The report file"): CSV (RFC 4180, UTF-8). Pure: bytes in,
+ * lines and errors out.
+ */
 
 import { DomainError } from '../errors.ts'
 import { decodeLine, readLines, splitRecord } from '../text/csv-lines.ts'
@@ -19,7 +22,7 @@ export const mostReportLines = 1_000_000
 
 /** Amounts are decimal texts, exact. */
 export type ReportLine = {
-  /** Of the file, 1 being the header. */
+  /** Line number in the file; the header is 1. */
   lineNumber: number
   transactionId: string
   terminalId: string
@@ -29,16 +32,16 @@ export type ReportLine = {
   cashbackAmount: string | null
 }
 
-/** Some lines in the order of the file, what is wrong with others, and how many lines both are. */
+/** Some valid lines in the order of the file, the errors of others, and the number of both. */
 export type ReadReportLines = { lines: ReportLine[]; faults: ReportProblem[]; count: number }
 
 type Places = { columns: number; of: Record<ReportColumn, number> }
 
 /**
- * Reads a report as a stream, at most 200 lines at a time; empty lines are left out. A line is a record: no value may hold a line
- * break, so a stray quote costs one line and not the rest of the file.
+ * Reads a report as a stream, at most 200 lines at a time, without empty lines. Each line is a record: no value may contain a
+ * line break, so a stray quote affects only its own line.
  *
- * @throws DomainError 'invalid' when line 1 is not the header, or more lines follow than a report may have
+ * @throws DomainError 'invalid' when line 1 is not the header, or when there are too many lines
  */
 export async function* readReportLines(
   source: AsyncIterable<unknown>,
@@ -58,14 +61,14 @@ export async function* readReportLines(
         else read.lines.push(line)
       }
     }
-    // Nothing that is done with is kept while somebody waits for the database.
+    // Do not keep processed lines in memory while the caller waits for the database.
     fileLines.length = 0
     yield read
   }
   if (places === undefined) throw noReport(problem({ rule: 'not-empty' }))
 }
 
-/** The file as a whole is refused for one reason. */
+/** The error that refuses the whole file. */
 export const noReport = (reason: ReportProblem): DomainError =>
   new DomainError('invalid', [problemText(reason)], { problems: [reason] })
 
@@ -85,7 +88,7 @@ function readHeader(text: string | undefined, side: Side): Places {
   return { columns: names.length, of }
 }
 
-/** @returns the line, or what is wrong with it */
+/** @returns the line, or its error */
 function readLine(
   lineNumber: number,
   text: string | undefined,
@@ -121,7 +124,7 @@ function readLine(
   }
 }
 
-/** @returns the values of a line, or why it has none */
+/** @returns the values of a line, or its error */
 function splitLine(text: string | undefined, columns: number): string[] | Broken {
   if (text === undefined) return { rule: 'max-bytes', params: { max: 4096 } }
   const decoded = decodeLine(text)
@@ -143,7 +146,7 @@ function idFault(text: string): Broken | undefined {
   return brokenRule(text, anyText) ? { rule: 'unicode' } : { rule: 'one-line', params: { max: longestId } }
 }
 
-/** The day of a transaction says too little about when it was. */
+/** A transaction needs a time; a day alone says too little. */
 const instantOf = (text: string): Date | null => (isDateAlone(text) ? null : readInstant(text))
 
 const most = '9999999999.99'
@@ -154,7 +157,7 @@ function moneyFault(text: string): Broken | undefined {
   return text.startsWith('-') ? { rule: 'min', params: { min: 0 } } : { rule: 'max', params: { max: most } }
 }
 
-/** Enough to find a value by; it is the caller's own text and of any length. */
+/** Long enough to find the value; the caller's text may have any length. */
 const longestShown = 100
 
 const shown = (value: string): string =>

@@ -1,4 +1,4 @@
-/** How a file gets into the database, in one pass over it: its lines as rows, its bytes piece by piece. */
+/** Loads a file into the database in one pass: its lines as rows, its bytes in pieces. */
 import { createHash, type Hash } from 'node:crypto'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type pg from 'pg'
@@ -18,7 +18,7 @@ const namedFaults = 20
  * @param client in a transaction
  * @param report.isTrial true: only the lines are written, not the bytes of the file
  * @returns the size of the file and its SHA-256
- * @throws DomainError 'invalid' for a file that is no report: the first 20 faults by line, column and value, then the count of all
+ * @throws DomainError 'invalid' for an invalid report: the first 20 errors by line, column and value, then the count of all
  */
 export async function loadReport(
   client: pg.Client,
@@ -30,7 +30,7 @@ export async function loadReport(
   let faultsCount = 0
   let lines = 0
   let cards = 0
-  // Once nothing will be kept, only the faults are still to be counted.
+  // After the first error nothing will be kept, and the rest is read only to count errors.
   const kept = keeping(hashed(report.bytes, hash), writer, () => faultsCount === 0 && !report.isTrial)
   for await (const read of readReportLines(kept, report.side)) {
     faults.push(...read.faults.slice(0, namedFaults - faults.length))
@@ -38,10 +38,10 @@ export async function loadReport(
     lines += read.count
     cards += read.lines.filter(({ transactionId }) => isCardNumber(transactionId)).length
     if (faultsCount === 0) await writer.add(read.lines)
-    // After some lines other requests to this process have their turn.
+    // Let the process serve other requests after some lines.
     await othersTurn()
   }
-  // The message names none of them, and comes before errors that name values.
+  // This message shows no values, so it comes before errors that do.
   if (isFileOfCards(cards, lines)) throw noReport(problem({ rule: 'no-card-numbers' }))
   if (faultsCount > 0)
     throw new DomainError('invalid', describeFaults(faults.map(problemText), faultsCount), { problems: faults })

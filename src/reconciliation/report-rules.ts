@@ -1,4 +1,4 @@
-/** The rules of a report's file, each with a name for programs and its English text. */
+/** The rules of a report's file, each with a code for programs and its English text. */
 import type { Problem } from '../errors.ts'
 
 export const reportColumns = ['transactionId', 'terminalId', 'transactionAt', 'amount', 'cashbackAmount'] as const
@@ -6,7 +6,7 @@ export type ReportColumn = (typeof reportColumns)[number]
 
 type Params = Problem['params']
 
-/** With a column the text begins with its name; otherwise with nothing. */
+/** With a column, the text begins with its name. */
 const texts = {
   header: ({ columns, optional }: Params) =>
     `the header must be ${columns} (in any order${optional ? `; ${optional} may be left out` : ''})`,
@@ -27,7 +27,7 @@ const texts = {
 } satisfies Record<string, (params: Params) => string>
 
 export type ReportRule = keyof typeof texts
-/** A rule that is broken, without its place. */
+/** A broken rule, without its place. */
 export type Broken = { rule: ReportRule; params?: Params }
 export type ReportProblem = Problem & { rule: ReportRule }
 

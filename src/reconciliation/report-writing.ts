@@ -1,6 +1,6 @@
 /**
- * How a report's bytes and lines are written: by COPY, from buffers that take turns, one being filled while the other is written, so
- * that a large file leaves no garbage behind.
+ * Writes a report's bytes and lines by COPY. Two buffers alternate, one being filled while the other is written, so that a large
+ * file does not allocate memory for each piece.
  */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -13,11 +13,11 @@ import type { ReportLine } from './report-lines.ts'
 const bufferBytes = 512 * 1024
 
 export type ReportWriter = {
-  /** Keeps some of the file's bytes. */
+  /** Stores some of the file's bytes. */
   keep(bytes: Buffer): Promise<void>
-  /** Writes lines, and empties the list: objects that outlive the wait for the database would fill the memory. */
+  /** Writes lines and empties the list, so that the objects do not survive the wait for the database and fill the memory. */
   add(lines: ReportLine[]): Promise<void>
-  /** Writes what is left. @returns how many bytes were kept */
+  /** Writes the rest. @returns how many bytes were stored */
   finish(): Promise<number>
 }
 
@@ -59,7 +59,7 @@ export function createReportWriter(client: pg.Client, reportId: string): ReportW
 const copyChunk = 'copy report_chunks (report_id, chunk, bytes) from stdin (format binary)'
 const copyRows = `copy report_lines (report_id, ${lineColumns}) from stdin`
 
-/** One write after the other, each begun when the one before is done; a write that fails is told with the next one. */
+/** Runs writes one after the other. The next call reports a failed write. */
 function createSequence(): (write: () => Promise<void>) => Promise<void> {
   let last = Promise.resolve()
   return async write => {
@@ -69,7 +69,7 @@ function createSequence(): (write: () => Promise<void>) => Promise<void> {
   }
 }
 
-/** @param begin is given what was gathered; when it resolves, what it was given before is free */
+/** @param begin writes what was gathered; when it resolves, the previous buffer is free */
 function createBuffers(begin: (bytes: Buffer) => Promise<void>) {
   let filling = Buffer.allocUnsafeSlow(bufferBytes)
   let writing = Buffer.allocUnsafeSlow(bufferBytes)
@@ -94,7 +94,7 @@ function createBuffers(begin: (bytes: Buffer) => Promise<void>) {
   }
 }
 
-/** What stands before the bytes of a chunk in PostgreSQL's binary copy format: the header, three fields, and two of them whole. */
+/** The beginning of a chunk's row in PostgreSQL's binary copy format: the header, the number of fields and the first two fields. */
 function createChunkHead(reportId: string): (bytes: number) => Buffer {
   const id = Buffer.from(reportId.replaceAll('-', ''), 'hex')
   let chunk = 0
@@ -117,7 +117,7 @@ function takeText(lines: ReportLine[], reportId: string): string {
   return text
 }
 
-/** A line in PostgreSQL's text format; no value holds a control character. */
+/** A line in PostgreSQL's text copy format. It needs no escaping, because no value contains control characters. */
 function copyText(reportId: string, line: ReportLine): string {
   const { lineNumber, transactionAt, amount, cashbackAmount } = line
   const ids = `${escaped(line.transactionId)}\t${escaped(line.terminalId)}`

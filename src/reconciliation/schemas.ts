@@ -56,7 +56,7 @@ const meanings: Record<DifferenceKind, string> = {
   'only-in-merchant-report': 'the bank’s report does not name the transaction',
 }
 
-/** How many differences there are, in all and of each kind. */
+/** The number of differences, in total and by kind. */
 export const differenceCounts = {
   total: count('How many there are', 2),
   byKind: Type.Object(

@@ -1,4 +1,4 @@
-/** Reports and what they have led to: how they are written at the end of an upload, and read. */
+/** Writes reports and their results at the end of an upload, and reads them. */
 import type { CampaignStatus, ReportingStage } from '../campaigns/lifecycle/lifecycle.ts'
 import type { Actor } from '../campaigns/lifecycle/moves-store.ts'
 import type { Queryable, Statement } from '../db/database.ts'
@@ -18,7 +18,7 @@ export type NewReport = {
   comment: string | null
 }
 
-/** A merchant's report does not change what its bank's lets expect. */
+/** A merchant's report does not change the compensation that its bank's report implies. */
 const countUpload = {
   bank: {
     name: 'reports.count-bank-upload',
@@ -32,7 +32,7 @@ const countUpload = {
   },
 } satisfies Record<Side, Statement>
 
-/** Writes a report whose lines and bytes are written already; the campaign must be locked. */
+/** Writes a report whose lines and bytes are stored already. The campaign must be locked. */
 export async function insertReport(transaction: Queryable, report: NewReport, comparison: Comparison): Promise<void> {
   const { reportId, cashbackId, bankId, side, actor } = report
   const { lines, totalAmount, totalCashback, compensation, brokenTerms } = comparison
@@ -70,7 +70,7 @@ export async function insertReport(transaction: Queryable, report: NewReport, co
   )
 }
 
-/** Names the latest reports and how they match. */
+/** Records the latest reports and how they match. */
 export async function replaceComparison(
   transaction: Queryable,
   given: { cashbackId: string; bankId: string; reports: Record<Side, string | null>; comparison: Comparison },
@@ -85,7 +85,7 @@ export async function replaceComparison(
   )
 }
 
-/** @returns null when there is no such report */
+/** @returns null when the report is unknown */
 export async function findBrokenTerms(
   transaction: Queryable,
   reportId: string | null,
@@ -97,7 +97,7 @@ export async function findBrokenTerms(
   return row?.brokenTerms ?? null
 }
 
-/** A report as it is listed; amounts are decimal texts. */
+/** A report as lists show it; amounts are decimal texts. */
 export type ListedReport = {
   reportId: string
   side: Side
@@ -109,7 +109,7 @@ export type ListedReport = {
   totalCashback: string
   /** ISO 8601. */
   uploadedAt: string
-  /** A login or clientId to the own side, the partner's name to the other. */
+  /** A login or clientId for the own side, the partner's name for the other side. */
   uploadedBy: string
   comment: string | null
 }
@@ -121,12 +121,12 @@ export type BankReconciliation = {
   expectedCompensation: string | null
   reports: ListedReport[]
   matched: number | null
-  /** What the bank's lines break, the merchant's, and how the two differ; null where there is no such report. */
+  /** Counts of the bank's violations, the merchant's violations, and the differences between both; null for a missing report. */
   counts: (Partial<CountsByKind> | null)[]
   items: Difference[]
 }
 
-/** What a statement about a whole campaign gives. */
+/** The result of a statement about a whole campaign. */
 export type Reconciliations = {
   cashbackId: string
   status: CampaignStatus
@@ -172,11 +172,11 @@ const banksStatement: Statement = {
 }
 
 /**
- * How far the reconciliation with the banks of a campaign has come.
+ * The state of the reconciliation with the banks of a campaign.
  *
- * @param given.bankId of this bank alone; null: of all
- * @param given.mostItems differences that are told for each bank
- * @returns null when there is no such campaign or bank of it
+ * @param given.bankId only this bank; null: all
+ * @param given.mostItems maximum number of differences for each bank
+ * @returns null when the campaign is unknown or the bank has no part in it
  */
 export async function listReconciliations(
   database: Queryable,

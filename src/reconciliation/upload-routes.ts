@@ -1,4 +1,4 @@
-/** How reports are uploaded, each side's in a plugin of its own: its callers are known before the body is looked at. */
+/** Routes that upload reports, one plugin for each side, so that the caller is known before the body is read. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf, merchantOf } from '../access/request/authenticate.ts'

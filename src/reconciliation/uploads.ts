@@ -1,4 +1,7 @@
-/** A bank or a merchant uploads its report (contract/reconciliation.md, "The report file"): the whole of it in one transaction, or nothing. */
+/**
+ * Uploads the report of a bank or a merchant (contract/reconciliation.md, "The report file") in one transaction: all of it or
+ * nothing.
+ */
 import { randomUUID } from 'node:crypto'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import * as lifecycle from '../campaigns/lifecycle/lifecycle.ts'
@@ -21,7 +24,7 @@ import { findBrokenTerms, insertReport, replaceComparison } from './store.ts'
 
 /** The file as it arrives; the comment is known once `bytes` has ended. */
 export type ReportFile = { fileName: string; bytes: AsyncIterable<Buffer>; comment(): string | null }
-/** `counts` of all differences between the latest reports and against the terms. */
+/** `counts`: all differences from the terms and between the latest reports. */
 export type Tried = { comparison: Comparison; counts: CountsByKind }
 export type Uploaded = Tried & { reportId: string; stage: lifecycle.ReportingStage | null }
 /** `left` aborts when the client closes the connection: then nothing is kept. */
@@ -33,12 +36,12 @@ const decisions = {
 } satisfies Record<Side, (bank: lifecycle.BankState) => lifecycle.Decision>
 
 /**
- * Takes a report. The campaign is locked for a moment before the file is read, to refuse early, and again at the end: other
+ * Uploads a report. The campaign is locked briefly before the file is read, to refuse early, and again at the end, so that other
  * transitions of the campaign never wait for an upload.
  *
- * @param given.open begins to read the form: an error of its form comes before everything else
- * @throws DomainError 'not-found', 'forbidden', 'invalid' when no report of this side is awaited or the file is none; 'unavailable'
- *   when the client has left
+ * @param given.open opens the form: its errors come before all others
+ * @throws DomainError 'not-found', 'forbidden', 'invalid' when no report of this side is expected or the file is invalid;
+ *   'unavailable' when the client has left
  */
 export async function uploadReport(deps: CampaignDeps, given: Given): Promise<Uploaded> {
   const { side, cashbackId, bankId } = given
@@ -87,7 +90,7 @@ export async function uploadReport(deps: CampaignDeps, given: Given): Promise<Up
 }
 
 /**
- * Reads and compares a report as `uploadReport` does, and keeps nothing (contract/reconciliation.md, "Trials").
+ * Reads and compares a report like `uploadReport`, but keeps nothing (contract/reconciliation.md, "Trials").
  *
  * @throws DomainError as `uploadReport`
  */
@@ -102,12 +105,12 @@ export async function tryReport(deps: CampaignDeps, given: Given): Promise<Tried
       await loadReport(client, { reportId, side, bytes: file.bytes, isTrial: true })
       return compare(transaction, { ...given, reportId, before: await findCompared(transaction, given) })
     },
-    // A report that is uploaded meanwhile does not mix with those that are compared.
+    // A snapshot, so that a report that is uploaded meanwhile does not mix with the compared ones.
     { left: given.left, keep: false, begin: 'begin isolation level repeatable read' },
   )
 }
 
-/** Opens the form, and checks that a report of this side is awaited before its file is read. */
+/** Opens the form, and checks before the file is read that a report of this side is expected. */
 async function openAwaited(deps: CampaignDeps, given: Given): Promise<ReportFile> {
   const file = await given.open()
   await deps.database.transaction(async transaction =>

@@ -9,7 +9,7 @@ export function uploadedView({ reportId, stage, ...tried }: Uploaded) {
   return { reportId, bankReportingStatus: bankReportingStatus(stage), ...summaryOf(tried) }
 }
 
-/** The same fields; nothing is kept, so there is no id and no stage. */
+/** The same fields without an id and a stage, because nothing is kept. */
 export const triedView = (tried: Tried) => ({ reportId: null, bankReportingStatus: null, ...summaryOf(tried) })
 
 function summaryOf({ comparison, counts }: Tried) {

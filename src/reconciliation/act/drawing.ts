@@ -1,4 +1,4 @@
-/** How the platform draws settlement acts: beside what others wait for, as each one takes the processor for tens of milliseconds. */
+/** Draws settlement acts in worker threads, because each takes the processor for tens of milliseconds. */
 import { createTurns } from '../../work/turns.ts'
 import { piecesOfThread } from '../../work/worker-pieces.ts'
 import type { ActStyle } from './pdf.ts'
@@ -8,8 +8,8 @@ const limits = { atOnce: 1, perPartner: 1, waiting: 200, waitMs: 20_000 }
 const turns = createTurns(limits, 'Other documents are still being drawn: try again in a moment', 'documents')
 
 /**
- * @param given.partner whose turn it is: one document is drawn at a time
- * @param given.left aborts when the caller does not wait any more
+ * @param given.partner limits the partner to one document at a time
+ * @param given.left aborts when the caller stops waiting
  * @returns the PDF
  * @throws DomainError 'unavailable' when too many documents wait
  */

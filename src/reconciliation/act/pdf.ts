@@ -112,7 +112,7 @@ function writeBank(document: PDFKit.PDFDocument, act: SettlementAct, bank: Bank,
   if (isSettled) signatures(document, [texts.merchant, texts.bank], texts.signature)
 }
 
-/** A merchant may leave the cashback out of its report. */
+/** A merchant's report may lack the cashback. */
 const cashback = ({ totalCashback }: Report, money: (amount: string) => string): string =>
   Number(totalCashback) === 0 ? '–' : money(totalCashback)
 
@@ -121,7 +121,7 @@ function heading(document: PDFKit.PDFDocument, text: string): void {
   document.moveDown(0.2)
 }
 
-/** Names at the left, values at the right. */
+/** Writes names at the left and values at the right. */
 function facts(document: PDFKit.PDFDocument, rows: readonly (readonly [string, string])[]): void {
   columns(
     document,
@@ -179,7 +179,7 @@ function writeFooters(document: PDFKit.PDFDocument, act: SettlementAct, style: A
   const { count } = document.bufferedPageRange()
   for (let page = 0; page < count; page++) {
     document.switchToPage(page)
-    // Below the margin a text would begin a new page.
+    // PDFKit would begin a new page for text below the margin.
     document.page.margins.bottom = 0
     document.font('regular').fontSize(8).fillColor(colours.muted)
     const y = document.page.height - 32
@@ -188,7 +188,7 @@ function writeFooters(document: PDFKit.PDFDocument, act: SettlementAct, style: A
   }
 }
 
-/** Decimal texts are written exactly: `Intl` takes them as they are. */
+/** Formats decimal texts exactly: `Intl` accepts them without a conversion to floats. */
 function createFormat({ language, timeZone }: ActStyle, currency: string) {
   const locale = language === 'uk' ? 'uk-UA' : 'en-GB'
   const money = new Intl.NumberFormat(locale, { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })

@@ -1,4 +1,4 @@
-/** The settlement act of a campaign: what both sides reported, what was accepted, and what the merchant owes to each bank. */
+/** Reads the settlement act of a campaign: what both sides reported, what was accepted, and what the merchant owes to each bank. */
 import type { CampaignDeps } from '../../campaigns/deps.ts'
 import { bankNotInvited, requireParty } from '../../campaigns/history/parties.ts'
 import { DomainError } from '../../errors.ts'
@@ -13,7 +13,7 @@ type HashedBank = Omit<Act['banks'][number], 'bankReport' | 'merchantReport'> & 
 export type SettlementAct = Omit<Act, 'banks'> & { banks: HashedBank[]; generatedAt: Date }
 
 /**
- * A bank gets its own part; the merchant every bank's, or that of one.
+ * A bank reads its own part. The merchant reads the parts of all banks or of one.
  *
  * @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden'; 'campaign-state' before reports are exchanged
  */
@@ -35,7 +35,7 @@ export async function readAct(
   const hashed = async (report: ActReport | null): Promise<Hashed | null> =>
     report && { ...report, sha256: report.sha256 ?? (await hashReport(database, report.reportId)) }
   const banks: HashedBank[] = []
-  // One after the other: a report from before hashes were kept is read whole.
+  // One after the other, because a report from before hashes were stored is read completely.
   for (const bank of act.banks)
     banks.push({
       ...bank,

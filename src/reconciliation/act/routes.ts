@@ -75,7 +75,7 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
       requireTimeZone(timeZone)
       const asked = { caller: partnerOf(request), ...request.params, bankId: bankId?.toLowerCase() }
       const act = await readAct(deps, asked)
-      // Drawing takes the processor: a partner has few at once.
+      // Drawing takes processor time, so each partner may draw only a few at once.
       await deps.costlyReads.takeTurn(request as FastifyRequest, reply as FastifyReply)
       const name = `settlement-act-${act.cashbackId}${act.banks.length === 1 ? `-${act.banks[0]?.code}` : ''}.pdf`
       const given = { partner: accountOf(request as FastifyRequest) ?? '', left: leaving(reply as FastifyReply) }

@@ -1,4 +1,4 @@
-/** All SQL of settlement acts: one statement for what the act tells, so that all of it belongs to the same moment. */
+/** All SQL of settlement acts. One statement reads the act, so that all of it belongs to the same moment. */
 import { createHash } from 'node:crypto'
 import type { CampaignStatus, ReportingStage } from '../../campaigns/lifecycle/lifecycle.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
@@ -15,7 +15,7 @@ export type ActReport = {
   totalAmount: string
   totalCashback: string
   uploadedAt: string
-  /** Hex; null on a report of an older version of the platform: `hashReport` computes it. */
+  /** Hex; null for a report of an older version of the platform: then `hashReport` computes it. */
   sha256: string | null
 }
 
@@ -94,14 +94,14 @@ const actStatement: Statement = {
 
 /**
  * @param bankId only this bank; null: every bank whose reconciliation has begun
- * @returns null when there is no such campaign
+ * @returns null when the campaign is unknown
  */
 export async function findAct(database: Queryable, cashbackId: string, bankId: string | null): Promise<Act | null> {
   const [act] = await database.query<Act>(actStatement, [cashbackId, bankId])
   return act ?? null
 }
 
-/** Computes and keeps the hash of a report from before hashes were kept. @returns hex */
+/** Computes and stores the hash of a report that was uploaded before hashes were stored. @returns hex */
 export async function hashReport(database: Queryable, reportId: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const piece of readFile(database, reportId)) hash.update(piece)

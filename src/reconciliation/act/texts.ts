@@ -1,4 +1,4 @@
-/** The words of a settlement act on paper. Money, dates and numbers are written by `Intl` in the same language. */
+/** The texts of a printed settlement act. `Intl` formats money, dates and numbers in the same language. */
 import type { DifferenceKind } from '../differences.ts'
 
 export const actLanguages = ['uk', 'en'] as const

@@ -1,4 +1,4 @@
-/** The thread of `drawAct`. */
+/** The worker thread of `drawAct`. */
 import { buffer } from 'node:stream/consumers'
 import { workerData } from 'node:worker_threads'
 import { givePieces } from '../../work/worker-pieces.ts'
