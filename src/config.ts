@@ -8,6 +8,7 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import process from 'node:process'
 import { parseEnv } from 'node:util'
+import { mfaRules } from './access/policy/policy-store.ts'
 import { plaintextFaults } from './settings/encryption.ts'
 import { logLevels, settingsHelp } from './settings/help.ts'
 import { keepMasterKey, keepOperatorKey, masterKeyFile, operatorKeyFile } from './settings/key-files.ts'
@@ -55,6 +56,8 @@ export type Config = {
   eventRetentionDays: number
   /** How long the first answer is kept for an Idempotency-Key, in real time. */
   idempotencyHours: number
+  /** Second factors of the platform's people, while no policy was set. */
+  platformMfa: (typeof mfaRules)[number]
   retention: Retention
   logLevel: (typeof logLevels)[number]
   metrics: Address | null
@@ -240,6 +243,7 @@ export function readConfig(env: Environment): Config {
     completeAfterDays: whole('COMPLETE_AFTER_DAYS', 30, 0, 3650),
     idempotencyHours: whole('IDEMPOTENCY_HOURS', 24, 1, 168),
     eventRetentionDays: whole('EVENT_RETENTION_DAYS', 30, 7, 400),
+    platformMfa: oneOf('PLATFORM_MFA', mode === 'live' ? 'required' : 'optional', mfaRules),
     retention: {
       reportLinesDays: days('KEEP_REPORT_LINES_DAYS'),
       segmentsDays: days('KEEP_SEGMENTS_DAYS'),

@@ -99,6 +99,15 @@ const texts = {
   'max-pending-size': ({ mebibytes }) =>
     `be fewer: those of the merchant’s campaigns that no bank has approved yet, with their banners, have at most ${mebibytes} MiB`,
 
+  // What a password and a code are.
+  'password-repeated': () => 'be more than one character or one word repeated',
+  'password-run': () => 'be more than characters that follow each other',
+  'password-known': () => 'be more than the login, the name of the account, and the commonest passwords',
+  'present-password': () => 'be the present password',
+  'present-code': () => 'be a present code of the authenticator app',
+  network: () => 'be a network like 192.0.2.0/24 or 2001:db8::/32',
+  'own-address': ({ address }) => `have a network with ${address}, from which you set it, or be forced`,
+
   // What an account is.
   'login-taken': ({ login }) => `be free; ${login} is taken already`,
   'login-of-disabled': ({ login }) => `be free; ${login} is taken by a disabled user`,

@@ -10,7 +10,7 @@ import type { OutputOptions } from './cli/output.ts'
 import type { ImportOptions, WithdrawOptions } from './cli/profiles.ts'
 import type { DaysOptions, FindOrderOptions } from './cli/statements.ts'
 import { examples, filled, finish, run, sentence, showHelp, someOf, term, wholeSeconds } from './cli/usage.ts'
-import type { UserOptions } from './cli/users.ts'
+import type { PolicyOptions, UserOptions } from './cli/users.ts'
 import { processEnvironment, services } from './config.ts'
 import { version } from './version.ts'
 
@@ -133,6 +133,7 @@ users
   .option('--platform', 'of the platform; roles: admin, viewer')
   .requiredOption('--login <LOGIN>', 'name to log in with', filled)
   .requiredOption('--role <ROLE>', 'what the user may do', filled)
+  .option('--email <ADDRESS>', 'where mails to the user go', filled)
   .addHelpText(
     'after',
     examples(
@@ -145,6 +146,15 @@ users
   .command('list')
   .description('Show all users')
   .action(run(async options => (await import('./cli/users.ts')).listUsers(options)))
+users
+  .command('policy')
+  .description('Show the security policy of an account, or take its address lists off after a lock-out')
+  .option('--merchant <CODE>', 'of this merchant', filled)
+  .option('--bank <CODE>', 'of this bank', filled)
+  .option('--platform', 'of the platform')
+  .option('--addresses-off', 'let its people and systems in from everywhere')
+  .addHelpText('after', examples('users policy --bank alpha', 'users policy --bank alpha --addresses-off'))
+  .action(run<PolicyOptions>(async options => (await import('./cli/users.ts')).usersPolicy(options)))
 users
   .command('disable')
   .description('Disable a user; access ends within 10 seconds')

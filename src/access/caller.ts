@@ -49,3 +49,9 @@ export function accountOf(caller: Caller): Account {
   if (caller.type === 'bank') return { type: 'bank', id: caller.bankId }
   return caller.type === 'retailer' ? { type: 'retailer', id: caller.merchantId } : platformAccount
 }
+
+/** The role of those who manage the people and credentials of an account. */
+export const managerRoles = { bank: 'ADMIN', retailer: 'admin_user', platform: 'admin' } as const
+
+export const isManager = (caller: Caller): boolean =>
+  caller.userType === 'portal_user' && caller.role === managerRoles[caller.type]

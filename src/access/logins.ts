@@ -3,24 +3,35 @@
 import { DomainError } from '../errors.ts'
 import { addressPrefixes, addressUnit } from '../text/addresses.ts'
 import { createTurns } from '../work/turns.ts'
+import type { FactorMethod } from './factors/factors.ts'
+import {
+  answerChallenge,
+  type Challenge,
+  type Client,
+  findPerson,
+  type Issued,
+  type LogInDeps,
+  letIn,
+  letIntoPortal,
+  type PasswordLogin,
+} from './log-in.ts'
 import { claimAttempt, findAttempts, noteFailure, noteSuccess } from './login-store.ts'
-import { type AccessDeps, issueGatewayToken, logIn } from './operations.ts'
+import { issueGatewayToken } from './operations.ts'
+import type { User } from './store.ts'
 import type { AddressLimit, Throttle } from './throttle.ts'
 
-export type LoginDeps = AccessDeps & {
+export type LoginDeps = LogInDeps & {
   /** Counts bodies that are no attempt at all. */
   malformed: AddressLimit
   gatewayThrottle: Throttle
   loginThrottle: Throttle
-  /** Whether the platform's own people get in; where not, they are refused as if their password were wrong. */
-  admitsStaff: boolean
   /** Told of each attempt's outcome, for the metrics. */
   observeToken(outcome: 'issued' | 'refused' | 'throttled'): void
   /** Told of each failed attempt, for the log: never what was typed. */
   observeFailure(failure: LoginFailure): void
 }
 
-export type LoginFailure = { by: 'password' | 'secret'; outcome: 'refused' | 'throttled'; address: string }
+export type LoginFailure = { by: 'password' | 'secret' | 'code'; outcome: 'refused' | 'throttled'; address: string }
 
 export type Logins = {
   /** Whether the platform's own people get in, and their tokens are sessions. */
@@ -35,16 +46,23 @@ export type Logins = {
   /**
    * A token for a portal user.
    *
+   * @param given.otp a code of the second factor
    * @param left aborts when the caller does not wait any more
-   * @throws DomainError 'unauthenticated' when anything does not fit, 'too-many' when this address, or anybody with this login, has
-   *   failed too often, 'unavailable' when too many others log in at this moment
+   * @throws DomainError 'unauthenticated' when anything does not fit, 'mfa-needed' without a code where one is needed, 'too-many' when
+   *   this address, or anybody with this login, has failed too often, 'unavailable' when too many others log in at this moment
    */
-  withPassword(address: string, given: PasswordLogin, left: AbortSignal): Promise<string>
+  withPassword(client: Client, given: PasswordLogin & { otp?: string }, left: AbortSignal): Promise<Issued>
+  /**
+   * The same for the portal, which asks for a second factor in a second step.
+   *
+   * @throws as `withPassword`, but never 'mfa-needed'
+   */
+  intoPortal(client: Client, given: PasswordLogin, left: AbortSignal): Promise<Issued | Challenge>
+  /** The second step. @throws DomainError 'unauthenticated' when anything does not fit, 'too-many' after too many wrong codes */
+  withCode(client: Client, given: { challenge: string; method: FactorMethod; code: string }): Promise<Issued>
   /** Counts a body that is no attempt at all. @throws DomainError 'too-many' */
   malformed: AddressLimit
 }
-
-export type PasswordLogin = { typeAccount: string; login: string; password: string }
 
 /** Password hashing is slow on purpose; more than a few at once would only slow down everyone else. */
 const queue = { atOnce: 2, perPartner: 2, waiting: 1_000, waitMs: 20_000 }
@@ -56,49 +74,69 @@ export function createLogins(deps: LoginDeps): Logins {
   const { database, loginThrottle, gatewayThrottle } = deps
   const [strangers, known] = [createTurns(queue, busy, 'logins'), createTurns(knownQueue, busy, 'logins')]
 
-  /** Runs an attempt and tells its outcome. */
-  const observed = async (
+  /** Runs an attempt and tells its outcome; a challenge is none yet. */
+  const observed = async <Result extends object | string>(
     { by, address }: Pick<LoginFailure, 'by' | 'address'>,
-    attempt: () => Promise<string | null>,
-  ): Promise<string | null> => {
+    attempt: () => Promise<Result | null>,
+  ): Promise<Result | null> => {
     const failed = (outcome: LoginFailure['outcome']) => {
       deps.observeToken(outcome)
       deps.observeFailure({ by, outcome, address })
     }
     try {
-      const token = await attempt()
-      if (token === null) failed('refused')
-      else deps.observeToken('issued')
-      return token
+      const result = await attempt()
+      if (result === null) failed('refused')
+      else if (!isChallenge(result)) deps.observeToken('issued')
+      return result
     } catch (error) {
       if (error instanceof DomainError && error.code === 'too-many') failed('throttled')
       throw error
     }
   }
 
-  // Found out like all others first: neither the answer nor its time shows whether the password was right.
-  const admitted = async (given: PasswordLogin): Promise<string | null> => {
-    const token = await logIn(deps, given)
-    return deps.admitsStaff || given.typeAccount !== 'platform' ? token : null
-  }
-
-  /** An attempt whose turn it is. @param userId null for a login that nobody has, which is treated as all others */
-  const tryPassword = async (
-    address: string,
+  /** An attempt whose turn it is. @param attempts.userId null for a login that nobody has, which is treated as all others */
+  const tryPassword = async <Result extends Issued | Challenge>(
+    client: Client,
     given: PasswordLogin,
-    { userId, isKnownAddress }: { userId: string | null; isKnownAddress: boolean },
-  ) => {
+    { userId, isKnownAddress, enter }: Attempt<Result>,
+  ): Promise<Result | null> => {
+    const { address } = client
     // What others have tried meanwhile counts.
     await loginThrottle.check(address, given.login)
     if (!isKnownAddress) refuseFor(await claimAttempt(database, given.login))
-    const token = await admitted(given)
-    if (token === null || userId === null) {
+    const person = await findPerson(deps, client, given)
+    const result = person && (await enter(person))
+    if (result === null || userId === null) {
       await noteFailure(database, given.login, userId !== null)
       await loginThrottle.fail(address, given.login)
       return null
     }
-    await noteSuccess(database, { userId, login: given.login, address: addressUnit(address) })
-    return token
+    if (!isChallenge(result)) await noteSuccess(database, { userId, login: given.login, address: addressUnit(address) })
+    return result
+  }
+
+  /** An attempt from its beginning. @param enter what a right password leads to; null: it was refused all the same */
+  const attempt = async <Result extends Issued | Challenge>(
+    client: Client,
+    given: PasswordLogin,
+    { left, enter }: { left: AbortSignal; enter: (person: User) => Promise<Result | null> },
+  ): Promise<Result> => {
+    const { address } = client
+    const result = await observed({ by: 'password', address }, async () => {
+      await loginThrottle.check(address, given.login)
+      const attempts = await findAttempts(database, given.login, addressUnit(address))
+      if (!attempts.isKnownAddress) refuseFor(attempts.waitSeconds)
+      const end = attempts.isKnownAddress
+        ? await known.take(given.login, left)
+        : await strangers.take(addressPrefixes(address), left)
+      try {
+        return await tryPassword(client, given, { ...attempts, enter })
+      } finally {
+        end()
+      }
+    })
+    if (result === null) throw new DomainError('unauthenticated', 'The login or the password is wrong')
+    return result
   }
 
   return {
@@ -107,7 +145,7 @@ export function createLogins(deps: LoginDeps): Logins {
 
     async withSecret(address, given) {
       const token = await observed({ by: 'secret', address }, async () => {
-        const token = await issueGatewayToken(deps, given)
+        const token = await issueGatewayToken(deps, address, given)
         if (token === null) await gatewayThrottle.fail(address, given.clientId)
         return token
       })
@@ -115,25 +153,31 @@ export function createLogins(deps: LoginDeps): Logins {
       return token
     },
 
-    async withPassword(address, given, left) {
-      const token = await observed({ by: 'password', address }, async () => {
-        await loginThrottle.check(address, given.login)
-        const attempts = await findAttempts(database, given.login, addressUnit(address))
-        if (!attempts.isKnownAddress) refuseFor(attempts.waitSeconds)
-        const end = attempts.isKnownAddress
-          ? await known.take(given.login, left)
-          : await strangers.take(addressPrefixes(address), left)
-        try {
-          return await tryPassword(address, given, attempts)
-        } finally {
-          end()
-        }
-      })
-      if (token === null) throw new DomainError('unauthenticated', 'The login or the password is wrong')
-      return token
+    withPassword: (client, given, left) =>
+      attempt(client, given, { left, enter: person => letIn(deps, client, { person, otp: given.otp }) }),
+
+    intoPortal: (client, given, left) =>
+      attempt(client, given, { left, enter: person => letIntoPortal(deps, client, person) }),
+
+    async withCode(client, given) {
+      const { address } = client
+      const answered = await observed({ by: 'code', address }, () => answerChallenge(deps, client, given))
+      if (answered === null) throw new DomainError('unauthenticated', 'The code or the challenge is wrong or over')
+      const { person, issued } = answered
+      await noteSuccess(database, { userId: person.userId, login: person.login, address: addressUnit(address) })
+      return issued
     },
   }
 }
+
+type Attempt<Result> = {
+  userId: string | null
+  isKnownAddress: boolean
+  enter: (person: User) => Promise<Result | null>
+}
+
+export const isChallenge = (result: object | string): result is Challenge =>
+  typeof result === 'object' && 'challenge' in result
 
 /** @throws DomainError 'too-many' unless there is nothing to wait for */
 function refuseFor(waitSeconds: number): void {

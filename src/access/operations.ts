@@ -9,33 +9,33 @@ import { notify } from '../db/notifications.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import type { Account } from '../events/tell.ts'
+import { isUuid } from '../text/uuid.ts'
 import type { BankRole } from './caller.ts'
 import { bankRoles, merchantRoles, platformRoles } from './caller.ts'
-import {
-  hashPassword,
-  hashSecret,
-  makeClientId,
-  makeSecret,
-  passwordMatches,
-  secretIdOf,
-  secretMatches,
-} from './secrets.ts'
+import { deleteChallenges } from './factors/factor-store.ts'
+import type { AccountOwner, CredentialOwner } from './owners.ts'
+import { requirePassword } from './passwords/password-rules.ts'
+import type { Refusals } from './refusals.ts'
+import { hashPassword, hashSecret, makeClientId, makeSecret, secretIdOf, secretMatches } from './secrets.ts'
+import { deleteSession, endSessions } from './sessions/session-store.ts'
 import type { PartnerReference } from './store.ts'
 import * as store from './store.ts'
 import type { Tokens } from './tokens.ts'
 
 /** @property origin who makes the change; left out: the platform itself */
-type ChangeDeps = { database: Queryable & Pick<Database, 'transaction'>; origin?: Origin }
+export type ChangeDeps = { database: Queryable & Pick<Database, 'transaction'>; origin?: Origin }
 
-export type AccessDeps = { database: Database; tokens: Tokens }
+export type AccessDeps = { database: Database; tokens: Tokens; refusals: Pick<Refusals, 'admitsAddress'> }
 
 /**
  * Exchanges clientId and secret for a token (POST /getToken/auth).
  *
- * @returns null for an unknown clientId, a wrong secret, a revoked credential and a suspended partner alike, in the same time
+ * @returns null for an unknown clientId, a wrong secret, a revoked credential, a suspended partner, and an address from which the
+ *   partner lets no system in alike, in the same time
  */
 export async function issueGatewayToken(
   deps: AccessDeps,
+  address: string,
   given: { clientId: string; secret: string },
 ): Promise<string | null> {
   const credential = await store.findCredential(deps.database, given.clientId)
@@ -44,28 +44,15 @@ export async function issueGatewayToken(
   if (!credential || credential.revoked || credential.suspended) return null
   if (!current && !(previous && credential.hasOverlap)) return null
   const caller = { ...credential.account, userType: 'gateway_user', subject: credential.clientId } as const
-  return deps.tokens.issue(caller, secretIdOf(hashSecret(given.secret)))
-}
-
-/**
- * Exchanges login and password for a token (POST /auth/login).
- *
- * @returns null when anything does not fit, without telling what
- */
-export async function logIn(
-  deps: AccessDeps,
-  given: { typeAccount: string; login: string; password: string },
-): Promise<string | null> {
-  const user = await store.findUser(deps.database, given.login)
-  const matches = await passwordMatches(given.password, user?.passwordHash ?? null)
-  if (!user || !matches || user.disabled || user.suspended || user.account.type !== given.typeAccount) return null
-  return deps.tokens.issue({ ...user.account, userType: 'portal_user', subject: user.userId })
+  if (!deps.refusals.admitsAddress(caller, address)) return null
+  return deps.tokens.issue(caller, { secretId: secretIdOf(hashSecret(given.secret)) })
 }
 
 /** Ends one token in all processes, as when its user logs out; other tokens of the same user live on. */
 export async function endToken(deps: { database: Database }, token: { id: string; expiresAt: Date }): Promise<void> {
   await deps.database.transaction(async transaction => {
     await store.insertEndedToken(transaction, token)
+    if (isUuid(token.id)) await deleteSession(transaction, token.id)
     await notify(transaction, 'access')
   })
 }
@@ -77,16 +64,24 @@ export async function endToken(deps: { database: Database }, token: { id: string
  * @throws DomainError 'not-found' when no partner has that code
  */
 export async function issueCredential(
-  { database, origin = operatorOrigin() }: ChangeDeps,
+  deps: ChangeDeps,
   given: { partner: PartnerReference; role: BankRole | 'gateway'; label: string },
 ): Promise<{ clientId: string; secret: string }> {
-  const owner = await ownerOf(database, given.partner)
+  const owner = await ownerOf(deps.database, given.partner)
+  return issueCredentialTo(deps, { ...given, owner, issuedBy: null })
+}
+
+/** Issues a credential for a bank or a merchant. @param given.issuedBy as `callerName` tells it; null: the operator */
+export async function issueCredentialTo(
+  { database, origin = operatorOrigin() }: ChangeDeps,
+  given: { owner: CredentialOwner; role: BankRole | 'gateway'; label: string; issuedBy: string | null },
+): Promise<{ clientId: string; secret: string }> {
   const clientId = makeClientId()
   const secret = makeSecret()
   const secretHash = hashSecret(secret)
-  const { role, label } = given
+  const { owner, role, label, issuedBy } = given
   await database.transaction(async transaction => {
-    await store.insertCredential(transaction, { clientId, owner, role, label, secretHash })
+    await store.insertCredential(transaction, { clientId, owner, role, label, secretHash, issuedBy })
     const change = { role: [null, role], label: [null, label], secret: [null, fingerprintOf(secretHash)] } as const
     await tellEntries(transaction, origin, [
       { action: 'credential.issued', object: credential(clientId), owner: accountOf(owner), change },
@@ -146,39 +141,62 @@ export async function revokeCredential(
 
 export type UserOwner = PartnerReference | 'platform'
 
+export type NewUser = { owner: UserOwner; login: string; role: string; password: string; email?: string | null }
+
 /**
  * Adds a portal user.
  *
- * @throws DomainError 'invalid' for a role that this kind of account does not have, 'not-found' for an unknown partner,
- *   'conflict' when the login is taken
+ * @throws DomainError 'invalid' for a role that this kind of account does not have or a password that is refused, 'not-found' for an
+ *   unknown partner, 'conflict' when the login is taken
  */
 export async function addUser(
   { database, origin = operatorOrigin() }: ChangeDeps,
-  given: { owner: UserOwner; login: string; role: string; password: string },
+  given: NewUser,
 ): Promise<{ userId: string }> {
-  const roles: readonly string[] = rolesFor(given.owner)
-  if (!roles.includes(given.role))
-    throw new DomainError('invalid', [broken('role', 'one-of', { values: roles.join(', ') })])
+  const { login, role, password, email = null } = given
   const owner = given.owner === 'platform' ? 'platform' : await ownerOf(database, given.owner)
+  requireRole(owner, role)
+  requirePassword('password', password, await store.findNamesOf(database, owner, login))
   const userId = randomUUID()
-  const { login, role } = given
-  const passwordHash = await hashPassword(given.password)
+  const passwordHash = await hashPassword(password)
   await database.transaction(async transaction => {
-    if (!(await store.insertUser(transaction, { userId, owner, login, role, passwordHash })))
-      throw await loginTaken(transaction, login)
+    await insertPerson(transaction, { userId, owner, login, role, email, passwordHash })
     const change = { role: [null, role] } as const
     await tellEntries(transaction, origin, [
       { action: 'user.added', object: user(userId), owner: accountOf(owner), change },
     ])
+    await notify(transaction, 'access')
   })
   return { userId }
 }
 
-/** @throws DomainError 'not-found' when there is no such login */
+/** @throws DomainError 'conflict' when the login is taken */
+export async function insertPerson(
+  transaction: Queryable,
+  person: Parameters<typeof store.insertUser>[1],
+): Promise<void> {
+  if (!(await store.insertUser(transaction, person))) throw await loginTaken(transaction, person.login)
+}
+
+/** @throws DomainError 'invalid' for a role that this kind of account does not have */
+export function requireRole(owner: AccountOwner, role: string): void {
+  const roles: readonly string[] = rolesOf(owner)
+  if (!roles.includes(role)) throw new DomainError('invalid', [broken('role', 'one-of', { values: roles.join(', ') })])
+}
+
+/** Ends what a person could come in with: sessions, logins half-way through, links to a new password. The row is locked. */
+export async function endAccess(transaction: Queryable, userId: string): Promise<void> {
+  await deleteChallenges(transaction, userId)
+  await store.deleteResets(transaction, userId)
+  await endSessions(transaction, userId)
+}
+
+/** Disables a user, whoever it is; sessions and links end. @throws DomainError 'not-found' when there is no such login */
 export async function disableUser({ database, origin = operatorOrigin() }: ChangeDeps, login: string): Promise<void> {
   await database.transaction(async transaction => {
     const ended = await store.markDisabled(transaction, login)
     if (!ended) throw new DomainError('not-found', `No user has the login ${login}`)
+    await endAccess(transaction, ended.userId)
     const change = { disabled: [false, true] } as const
     const fact = { action: 'user.disabled', object: user(ended.userId), owner: accountOf(ended), change }
     await tellEntries(transaction, origin, ended.isNew ? [fact] : [])
@@ -187,29 +205,31 @@ export async function disableUser({ database, origin = operatorOrigin() }: Chang
 }
 
 async function loginTaken(database: Queryable, login: string): Promise<DomainError> {
-  const holder = await store.findUser(database, login)
+  const holder = await store.findUser(database, { login })
   return new DomainError('conflict', [
     broken('login', holder?.disabled ? 'login-of-disabled' : 'login-taken', { login }),
   ])
 }
 
 const credential = (id: string) => ({ type: 'credential', id })
-const user = (id: string) => ({ type: 'user', id })
+export const user = (id: string) => ({ type: 'user', id })
 /** What the audit log tells of a secret. */
 const fingerprintOf = (secretHash: Buffer): string => secretHash.toString('hex').slice(0, 8)
 
-function accountOf(owner: Partial<store.PartnerOwner> | 'platform'): Account {
+/** Whose object it is, as entries of the audit log tell it. */
+export function accountOf(owner: Partial<store.PartnerOwner> | 'platform'): Account {
   if (owner === 'platform') return { type: 'platform', id: null }
   if (owner.bankId) return { type: 'bank', id: owner.bankId }
   return owner.merchantId ? { type: 'merchant', id: owner.merchantId } : { type: 'platform', id: null }
 }
 
-function rolesFor(owner: UserOwner): readonly string[] {
+export function rolesOf(owner: AccountOwner): readonly string[] {
   if (owner === 'platform') return platformRoles
-  return 'bank' in owner ? bankRoles : merchantRoles
+  return 'bankId' in owner ? bankRoles : merchantRoles
 }
 
-async function ownerOf(database: Queryable, partner: PartnerReference): Promise<store.CredentialOwner> {
+/** @throws DomainError 'not-found' when no partner has that code */
+export async function ownerOf(database: Queryable, partner: PartnerReference): Promise<CredentialOwner> {
   const owner = await store.findOwner(database, partner)
   if (owner) return owner
   const [kind, code] = 'bank' in partner ? ['bank', partner.bank] : ['merchant', partner.merchant]

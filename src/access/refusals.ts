@@ -1,9 +1,12 @@
 /**
  * Who has lost access while holding a live token: revoked credentials, ended client secrets, disabled users, suspended partners, and
- * single tokens whose session was ended. Each process keeps the list in memory, so that a token check asks no database. When told of a
+ * single tokens whose session was ended; who is let in from some addresses only; and who has to set up a second factor first. Each process keeps the list in memory, so that a token check asks no database. When told of a
  * change and every two seconds it reads the short part anew, and of ended sessions what is new.
  */
 import type { Queryable } from '../db/database.ts'
+import type { Caller } from './caller.ts'
+import { type AddressList, createAddressList } from './policy/address-lists.ts'
+import { type AddressLists, listAddressLists, listFactorless, type Mfa } from './policy/policy-store.ts'
 import { findEndedTokens, findRefused } from './store.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 import type { ReadToken } from './tokens.ts'
@@ -15,12 +18,19 @@ const forgetEveryMs = 60_000
 export type Refusals = {
   refresh(): Promise<void>
   refused(token: Pick<ReadToken, 'caller' | 'id' | 'secretId'>): boolean
+  /** Whether an account lets this caller in from an address. */
+  admitsAddress(caller: Caller, address: string): boolean
+  /** Whether a person has to set up a second factor before anything else. */
+  lacksFactor(caller: Caller): boolean
   /** True when the list could not be read for so long that the promise would not hold. */
   stale(): boolean
 }
 
-export function createRefusals(database: Queryable): Refusals {
+/** @param platformMfa what holds for the platform's people while no policy was set */
+export function createRefusals(database: Queryable, platformMfa: Mfa = 'optional'): Refusals {
   let refused = new Set<string>()
+  let factorless = new Set<string>()
+  let addressLists = new Map<string, KnownLists>()
   let readAtMs = Number.NEGATIVE_INFINITY
   /** Ended tokens with the time (of `performance.now()`) at which they expire. */
   const ended = new Map<string, number>()
@@ -40,8 +50,12 @@ export function createRefusals(database: Queryable): Refusals {
       const startedAtMs = performance.now()
       await readEnded()
       const found = new Set(await findRefused(database, tokenLifetimeSeconds))
+      const foundFactorless = new Set(await listFactorless(database, platformMfa))
+      const foundLists = await listAddressLists(database)
       if (startedAtMs < readAtMs) return
       refused = found
+      factorless = foundFactorless
+      addressLists = knownLists(foundLists, addressLists)
       readAtMs = startedAtMs
     },
     refused({ caller, id, secretId }) {
@@ -52,6 +66,32 @@ export function createRefusals(database: Queryable): Refusals {
       if (caller.type === 'bank') return refused.has(caller.bankId)
       return caller.type === 'retailer' && refused.has(caller.merchantId)
     },
+    admitsAddress(caller, address) {
+      if (addressLists.size === 0) return true
+      const lists = addressLists.get(accountKey(caller))
+      const list = caller.userType === 'portal_user' ? lists?.people : lists?.systems
+      return !list || list.has(address)
+    },
+    lacksFactor: ({ userType, subject }) => userType === 'portal_user' && factorless.has(subject),
     stale: () => performance.now() - readAtMs > staleAfterMs,
   }
+}
+
+type KnownLists = { text: string; people: AddressList | null; systems: AddressList | null }
+
+const platformKey = 'platform'
+const accountKey = (caller: Caller): string =>
+  caller.type === 'bank' ? caller.bankId : caller.type === 'retailer' ? caller.merchantId : platformKey
+
+/** Lists that have not changed are not made anew. */
+function knownLists(found: AddressLists[], before: Map<string, KnownLists>): Map<string, KnownLists> {
+  const made = (networks: string[]) => (networks.length === 0 ? null : createAddressList(networks))
+  return new Map(
+    found.map(({ accountId, people, systems }) => {
+      const key = accountId ?? platformKey
+      const text = JSON.stringify([people, systems])
+      const known = before.get(key)
+      return [key, known?.text === text ? known : { text, people: made(people), systems: made(systems) }]
+    }),
+  )
 }

@@ -5,7 +5,9 @@ import { leaving } from '../http/answer/leaving.ts'
 import { CashbackError, TokenError } from '../http/errors.ts'
 import { errorAnswers, named, ref } from '../http/openapi/operations.ts'
 import { accountTypes } from './caller.ts'
+import type { Issued } from './log-in.ts'
 import type { Logins } from './logins.ts'
+import { clientOf } from './request/client.ts'
 import { countMalformed } from './request/malformed.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 
@@ -50,6 +52,22 @@ export const LoginBody = named(
 
 export type AccessRoutesDeps = { logins: Logins }
 
+/** A person's body may carry a code, where it is asked for at once. */
+const LoginWithCode = Type.Object(
+  {
+    ...LoginBody.properties,
+    otp: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'Code of the second factor, where one is set up: of the authenticator app, or a recovery code',
+        examples: ['123456'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
 const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Tokens']
 const away = {
@@ -57,7 +75,7 @@ const away = {
   503: 'The platform is away for a moment',
 }
 export const tooManyAttempts = 'Too many failed attempts from this address: wait for `Retry-After` seconds'
-const answer = (token: string) => ({ access_token: token, expire: String(tokenLifetimeSeconds) })
+const answer = ({ token, expireSeconds }: Issued) => ({ access_token: token, expire: String(expireSeconds) })
 
 /** For systems. */
 export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (app, deps) => {
@@ -86,7 +104,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
     },
     async (request, reply) => {
       const token = await deps.logins.withSecret(request.ip, request.body)
-      return reply.send(answer(token))
+      return reply.send(answer({ token, expireSeconds: tokenLifetimeSeconds }))
     },
   )
 }
@@ -104,12 +122,12 @@ export const loginRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
         description: 'For people who work in the portal; systems use clientId and secret.',
         security: [],
         querystring: NoQuery,
-        body: LoginBody,
+        body: LoginWithCode,
         response: {
           200: { ...ref(Token), description: 'A new token' },
           ...errorAnswers(CashbackError, {
             400: 'The body is invalid',
-            401: 'The login or the password is wrong, or the user is disabled',
+            401: 'The login, the password or the code is wrong, or the user is disabled; or a second factor is needed (`perkline-error-code: mfa-needed`)',
             429: tooManyAttempts,
             ...away,
           }),
@@ -117,8 +135,7 @@ export const loginRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
       },
     },
     async (request, reply) => {
-      const token = await deps.logins.withPassword(request.ip, request.body, leaving(reply))
-      return reply.send(answer(token))
+      return reply.send(answer(await deps.logins.withPassword(clientOf(request), request.body, leaving(reply))))
     },
   )
 }

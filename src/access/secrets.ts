@@ -20,13 +20,21 @@ export function secretMatches(secret: string, expected: Buffer | null): boolean 
   return equal && expected !== null
 }
 
-export const hashPassword = (password: string): Promise<string> => hash(password)
+/** In the one form that all ways to type it have in common (NFKC). */
+export const plainPassword = (password: string): string => password.normalize('NFKC')
+
+export const hashPassword = (password: string): Promise<string> => hash(plainPassword(password))
 
 let nobody: Promise<string> | undefined
 
-/** An unknown login takes the time of a known one: its password is compared with nobody's. */
+/**
+ * An unknown login takes the time of a known one: its password is compared with nobody's. What was set before version 0.3 was hashed
+ * as it was typed, so that is tried, too, where it differs.
+ */
 export async function passwordMatches(password: string, expected: string | null): Promise<boolean> {
   nobody ??= hash(randomBytes(16).toString('hex'))
-  const matches = await verify(expected ?? (await nobody), password)
+  const known = expected ?? (await nobody)
+  let matches = false
+  for (const form of new Set([plainPassword(password), password])) matches = (await verify(known, form)) || matches
   return matches && expected !== null
 }

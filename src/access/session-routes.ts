@@ -1,47 +1,37 @@
 /** How a person logs in to the portal: the token of `POST /auth/login`, kept by the browser in a cookie that no script can read. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
+import { broken } from '../error-rules.ts'
 import { DomainError, InvalidTokenError } from '../errors.ts'
 import { leaving } from '../http/answer/leaving.ts'
 import { ref, setCookieHeader } from '../http/openapi/operations.ts'
 import { cashbackErrors, NoQuery, secured } from '../http/schemas.ts'
-import { findFailedLogins } from './login-store.ts'
-import type { Logins } from './logins.ts'
+import { type FactorDeps, type FactorMethod, factorMethods, refreshFactor } from './factors/factors.ts'
+import type { Issued } from './log-in.ts'
+import { isChallenge, type Logins } from './logins.ts'
 import { endToken } from './operations.ts'
-import { callerOf, tokenOf } from './request/authenticate.ts'
+import { callerOf, readTokenOf, tokenOf } from './request/authenticate.ts'
+import { clientOf } from './request/client.ts'
 import { countMalformed } from './request/malformed.ts'
 import { originOf } from './request/same-origin.ts'
 import { endedSessionCookie, sessionCookie } from './request/session-cookie.ts'
 import { LoginBody, tooManyAttempts } from './routes.ts'
-import { Session } from './session-schemas.ts'
-import { findNames } from './session-store.ts'
-import type { ReadToken } from './tokens.ts'
+import { Challenge, Session, VerifyBody } from './session-schemas.ts'
+import { sessionView } from './session-views.ts'
 
-export type SessionDeps = CampaignRoutesDeps & { logins: Logins }
+export type SessionDeps = CampaignRoutesDeps & { logins: Logins; factors: FactorDeps }
 
 const tags = ['Portal']
+const loggedIn = {
+  ...ref(Session),
+  description: 'Who is logged in; a login sets the cookie',
+  headers: setCookieHeader('The session', 'perkline_session=<token>; Path=/; Max-Age=7200; HttpOnly; SameSite=Strict'),
+}
 const foreign = 'The request comes from a page of another site'
 
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app, deps) => {
-  const { tokens, refusals, publicUrl, database, clock } = deps
-
-  /** @throws DomainError 'unauthenticated' when the account is gone */
-  const sessionOf = async ({ caller, expiresAt }: ReadToken) => {
-    const names = await findNames(database, caller)
-    const failed = caller.userType === 'portal_user' ? await findFailedLogins(database, caller.subject) : null
-    if (!names) throw new DomainError('unauthenticated', 'This account is not there any more')
-    return {
-      typeAccount: caller.type,
-      login: names.login,
-      role: caller.role,
-      id: caller.type === 'bank' ? caller.bankId : caller.type === 'retailer' ? caller.merchantId : null,
-      name: names.name ?? 'Perkline',
-      nameEn: names.nameEn,
-      expiresAt: expiresAt.toISOString(),
-      now: clock.now().toISOString(),
-      failedLogins: failed && { count: failed.count, since: failed.since.toISOString() },
-    }
-  }
+  const { tokens, refusals, publicUrl } = deps
 
   app.post(
     '/session',
@@ -58,13 +48,11 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
         security: [],
         body: LoginBody,
         response: {
-          200: {
-            ...ref(Session),
-            description: 'Who is logged in; the cookie is set',
-            headers: setCookieHeader(
-              'The session',
-              'perkline_session=<token>; Path=/; Max-Age=7200; HttpOnly; SameSite=Strict',
-            ),
+          200: loggedIn,
+          202: {
+            ...ref(Challenge),
+            description:
+              'The password is right, and a second factor is needed: answer with `POST /portal/session/verify`. No cookie is set',
           },
           ...cashbackErrors({
             400: 'The body is invalid',
@@ -77,12 +65,58 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
     },
     async (request, reply) => {
       if (originOf(request, publicUrl) === 'other') throw new DomainError('forbidden', foreign)
-      const token = await deps.logins.withPassword(request.ip, request.body, leaving(reply))
-      const read = tokens.read(token)
-      if (!read) throw new Error('A token that was just made is not valid')
-      return reply.header('set-cookie', sessionCookie(token, publicUrl)).send(await sessionOf(read))
+      const result = await deps.logins.intoPortal(clientOf(request), request.body, leaving(reply))
+      if (isChallenge(result)) return reply.code(202).send({ ...result, expiresAt: result.expiresAt.toISOString() })
+      return sendSession(reply, deps, result)
     },
   )
+
+  app.post(
+    '/session/verify',
+    {
+      ...countMalformed(deps.logins.malformed),
+      schema: {
+        operationId: 'verifyFactor',
+        tags,
+        summary: 'Show a second factor',
+        description:
+          'With `challenge`: the second step of a login; it sets the cookie. Without: proves a factor anew in a session, which some ' +
+          'operations need (401 `mfa-needed`); where no second factor is set up, the password counts.',
+        security: [{}, ...secured],
+        querystring: NoQuery,
+        body: VerifyBody,
+        response: {
+          200: loggedIn,
+          ...cashbackErrors({
+            400: 'The body is invalid, or this method does not count for the person',
+            401: 'The code or the challenge is wrong, was used, or is over; or nobody is logged in',
+            403: foreign,
+            429: 'Too many wrong codes: wait for `Retry-After` seconds',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      if (originOf(request, publicUrl) === 'other') throw new DomainError('forbidden', foreign)
+      const { challenge, method, code } = request.body
+      if (challenge === undefined) return reply.send(await refreshed(request, { method, code }))
+      if (method === 'password')
+        throw new DomainError('invalid', [broken('method', 'one-of', { values: factorMethods.join(', ') })])
+      const issued = await deps.logins.withCode(clientOf(request), { challenge, method, code })
+      return sendSession(reply, deps, issued)
+    },
+  )
+
+  /** Proves a factor within the session of a request. @returns the session */
+  const refreshed = async (request: FastifyRequest, given: { method: 'password' | FactorMethod; code: string }) => {
+    const read = readTokenOf(request, deps)
+    if (read instanceof DomainError) throw read
+    const { caller, id: sessionId } = read
+    if (caller.userType !== 'portal_user') throw new DomainError('forbidden', 'This operation is for people')
+    const actor = { userId: caller.subject, sessionId, address: clientOf(request).address }
+    await refreshFactor(deps.factors, actor, given)
+    return sessionView(deps, read)
+  }
 
   app.get(
     '/session',
@@ -111,7 +145,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
       const read = tokens.read(tokenOf(request, publicUrl) ?? '')
       if (!read) throw new DomainError('unauthenticated', 'The session is over')
       if (read.caller.type === 'platform' && !deps.logins.admitsStaff) throw new InvalidTokenError()
-      return sessionOf(read)
+      return sessionView(deps, read)
     },
   )
 
@@ -162,4 +196,12 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
       return reply.code(204).send(null)
     },
   )
+}
+
+/** Answers a login: the token goes into the cookie, for as long as it is valid. */
+async function sendSession(reply: FastifyReply, deps: SessionDeps, { token, expireSeconds }: Issued) {
+  const read = deps.tokens.read(token)
+  if (!read) throw new Error('A token that was just made is not valid')
+  const cookie = sessionCookie(token, { maxAge: expireSeconds, publicUrl: deps.publicUrl })
+  return reply.header('set-cookie', cookie).send(await sessionView(deps, read))
 }

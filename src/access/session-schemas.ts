@@ -1,10 +1,54 @@
 /** Shapes of the portal's session. */
 import Type from 'typebox'
-import { nullable } from '../http/openapi/operations.ts'
-import { instant } from '../http/schemas.ts'
+import { named, nullable } from '../http/openapi/operations.ts'
+import { closed, instant } from '../http/schemas.ts'
 import { accountTypes, bankRoles, merchantRoles, platformRoles } from './caller.ts'
+import { factorMethods } from './factors/factors.ts'
 
 const roles = [...new Set([...bankRoles, ...merchantRoles, ...platformRoles])]
+
+export const languages = ['uk', 'en'] as const
+export const Language = Type.Enum([...languages], {
+  title: 'Language',
+  description: 'The language of mails',
+  examples: ['uk'],
+})
+
+export const Challenge = Type.Object(
+  {
+    challenge: Type.String({ description: 'Send it back with the code' }),
+    methods: Type.Array(
+      Type.Enum([...factorMethods], { title: 'FactorMethod', description: 'A kind of second factor' }),
+      {
+        description: 'What the person has set up',
+      },
+    ),
+    expiresAt: instant('Until when it can be answered'),
+  },
+  { $id: 'LoginChallenge', description: 'A login that needs a second factor' },
+)
+
+export const VerifyBody = named(
+  'Verification',
+  Type.Object(
+    {
+      challenge: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 128, description: 'Of the login; left out, the session is meant' }),
+      ),
+      method: Type.Enum([...factorMethods, 'password'], {
+        title: 'VerificationMethod',
+        description: 'What `code` is; `password` only in a session, where no second factor is set up',
+      }),
+      code: Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: 'The code of the authenticator app, a recovery code, or the password',
+        examples: ['123456'],
+      }),
+    },
+    closed,
+  ),
+)
 
 export const Session = Type.Object(
   {

@@ -20,3 +20,8 @@ export async function findNames(database: Queryable, caller: Caller): Promise<Ac
   )
   return row ?? null
 }
+
+/** What mails and the portal speak to a person. */
+export async function saveLanguage(database: Queryable, userId: string, language: 'uk' | 'en'): Promise<void> {
+  await database.execute('update portal_users set language = $2 where user_id = $1', [userId, language])
+}

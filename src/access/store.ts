@@ -3,6 +3,8 @@ import type { Database, Queryable, Statement } from '../db/database.ts'
 import type { EventTypeName } from '../events/catalogue.ts'
 import { tellingEvents } from '../events/event-writing.ts'
 import type { BankRole, MerchantRole, PlatformRole } from './caller.ts'
+import { type AccountOwner, type CredentialOwner, ownerId, ownerIds } from './owners.ts'
+import { type Mfa, policyOf } from './policy/policy-store.ts'
 
 export type Account =
   | { type: 'bank'; bankId: string; role: BankRole }
@@ -73,26 +75,30 @@ const tellingCredential = (type: EventTypeName): string =>
       } || '}'`,
   })
 
-export type CredentialOwner = { bankId: string } | { merchantId: string }
-
 export async function insertCredential(
   database: Queryable,
-  credential: { clientId: string; owner: CredentialOwner; role: string; label: string; secretHash: Buffer },
+  credential: {
+    clientId: string
+    owner: CredentialOwner
+    role: string
+    label: string
+    secretHash: Buffer
+    issuedBy: string | null
+  },
 ): Promise<void> {
-  const { owner } = credential
   await database.execute(
     `with changed as (
-       insert into credentials (client_id, bank_id, merchant_id, role, label, secret_hash, created_at)
-       values ($1, $2, $3, $4, $5, $6, now()) returning *
+       insert into credentials (client_id, bank_id, merchant_id, role, label, secret_hash, issued_by, created_at)
+       values ($1, $2, $3, $4, $5, $6, $7, now()) returning *
      )
      ${tellingCredential('credential.issued')}`,
     [
       credential.clientId,
-      'bankId' in owner ? owner.bankId : null,
-      'merchantId' in owner ? owner.merchantId : null,
+      ...ownerIds(credential.owner),
       credential.role,
       credential.label,
       credential.secretHash,
+      credential.issuedBy,
     ],
   )
 }
@@ -198,24 +204,47 @@ export function listCredentials(database: Queryable): Promise<CredentialListing[
   )
 }
 
-export type User = { userId: string; account: Account; passwordHash: string; disabled: boolean; suspended: boolean }
+export type User = {
+  userId: string
+  login: string
+  account: Account
+  passwordHash: string
+  disabled: boolean
+  suspended: boolean
+  /** A second factor is set up. */
+  hasFactor: boolean
+  /** What its account asks for; null: nothing was ever set. */
+  mfa: Mfa | null
+  sessionMinutes: number | null
+}
 
-export async function findUser(database: Queryable, login: string): Promise<User | null> {
-  type Row = AccountRow & { user_id: string; password_hash: string; disabled: boolean }
+/** @param by the login, or the id */
+export async function findUser(database: Queryable, by: { login: string } | { userId: string }): Promise<User | null> {
+  type Row = AccountRow & { user_id: string; password_hash: string } & Pick<
+      User,
+      'login' | 'disabled' | 'hasFactor' | 'mfa' | 'sessionMinutes'
+    >
   const [row] = await database.query<Row>(
-    `select u.user_id, u.bank_id, u.merchant_id, u.role, u.password_hash, u.disabled_at is not null as disabled,
-            coalesce(b.status, m.status, 'active') = 'suspended' as suspended
+    `select u.user_id, u.bank_id, u.merchant_id, u.login, u.role, u.password_hash, u.disabled_at is not null as disabled,
+            coalesce(b.status, m.status, 'active') = 'suspended' as suspended, u.has_factor as "hasFactor", p.mfa,
+            p.session_minutes as "sessionMinutes"
      from portal_users u left join banks b using (bank_id) left join merchants m using (merchant_id)
-     where u.login = $1`,
-    [login],
+     left join lateral (${policyOf('u')}) p on true
+     where ${'login' in by ? 'u.login = $1' : 'u.user_id = $1'}`,
+    ['login' in by ? by.login : by.userId],
   )
   if (!row) return null
+  const { login, hasFactor, mfa, sessionMinutes, disabled, suspended } = row
   return {
     userId: row.user_id,
+    login,
     account: accountOf(row),
     passwordHash: row.password_hash,
-    disabled: row.disabled,
-    suspended: row.suspended,
+    disabled,
+    suspended,
+    hasFactor,
+    mfa,
+    sessionMinutes,
   }
 }
 
@@ -224,23 +253,25 @@ export async function insertUser(
   database: Queryable,
   user: {
     userId: string
-    owner: CredentialOwner | 'platform'
+    owner: AccountOwner
     login: string
     role: string
     passwordHash: string
+    email?: string | null
+    language?: string | null
   },
 ): Promise<boolean> {
-  const { owner } = user
   const made = await database.execute(
-    `insert into portal_users (user_id, bank_id, merchant_id, login, role, password_hash, created_at)
-     values ($1, $2, $3, $4, $5, $6, now()) on conflict (login) do nothing`,
+    `insert into portal_users (user_id, bank_id, merchant_id, login, role, password_hash, email, language, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, now()) on conflict (login) do nothing`,
     [
       user.userId,
-      owner !== 'platform' && 'bankId' in owner ? owner.bankId : null,
-      owner !== 'platform' && 'merchantId' in owner ? owner.merchantId : null,
+      ...ownerIds(user.owner),
       user.login,
       user.role,
       user.passwordHash,
+      user.email ?? null,
+      user.language ?? null,
     ],
   )
   return made === 1
@@ -315,10 +346,15 @@ export function findEndedTokens(database: Queryable, after: number): Promise<End
   )
 }
 
-/** Ends one token before its time; tokens that have come to their end by themselves are forgotten. */
-export async function insertEndedToken(transaction: Queryable, token: { id: string; expiresAt: Date }): Promise<void> {
+/** To be held before tokens are ended, last of all locks; ended tokens that have come to their end by themselves are forgotten. */
+export async function lockEndedTokens(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [endedTokensLock])
   await transaction.execute(`delete from ended_tokens where expires_at < now() - ${margin}`)
+}
+
+/** Ends one token before its time. */
+export async function insertEndedToken(transaction: Queryable, token: { id: string; expiresAt: Date }): Promise<void> {
+  await lockEndedTokens(transaction)
   await transaction.execute(
     'insert into ended_tokens (token_id, expires_at) values ($1, $2) on conflict (token_id) do nothing',
     [token.id, token.expiresAt],
@@ -340,4 +376,26 @@ export async function findRefused(database: Queryable, tokenLifetimeSeconds: num
     [tokenLifetimeSeconds],
   )
   return rows.map(({ id }) => id)
+}
+
+/** Keeps everything else that would change this person waiting. */
+export async function lockUser(transaction: Queryable, userId: string): Promise<void> {
+  await transaction.execute('select from portal_users where user_id = $1 for update', [userId])
+}
+
+/** Links to a new password work no more. */
+export async function deleteResets(transaction: Queryable, userId: string): Promise<void> {
+  await transaction.execute('delete from password_resets where user_id = $1', [userId])
+}
+
+/** The words by which an account and its person are known: what a password must not be. */
+export async function findNamesOf(database: Queryable, owner: AccountOwner, login: string): Promise<string[]> {
+  if (owner === 'platform') return [login]
+  const rows = await database.query<{ names: (string | null)[] }>(
+    'bankId' in owner
+      ? 'select array[code, name] as names from banks where bank_id = $1'
+      : 'select array[code, name, name_en] as names from merchants where merchant_id = $1',
+    [ownerId(owner)],
+  )
+  return [login, ...rows.flatMap(({ names }) => names).filter(name => name !== null)]
 }

@@ -74,3 +74,32 @@ function refuseFor(waitMs: number): never {
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
   })
 }
+
+const wrongCodesAllowed = 10
+const wrongCodesSeconds = 15 * 60
+
+/** Slows down guesses of a second factor: 10 wrong codes of a person from one address within 15 min close both for 15 min. */
+export type WrongCodes = {
+  /** @throws DomainError 'too-many' while it is closed */
+  check(address: string, userId: string): Promise<void>
+  fail(address: string, userId: string): Promise<void>
+}
+
+/** @param create as for `createAddressLimit` */
+export function createWrongCodes(create: (points: number, seconds: number) => RateLimiterAbstract): WrongCodes {
+  const counter = create(wrongCodesAllowed, wrongCodesSeconds)
+  const keyOf = (address: string, userId: string) => `${addressUnit(address)}|${userId}`
+  return {
+    async check(address, userId) {
+      const count = await counter.get(keyOf(address, userId))
+      if (count !== null && count.consumedPoints >= wrongCodesAllowed)
+        throw new DomainError('too-many', 'Too many wrong codes; wait some minutes', {
+          retryAfterSeconds: Math.max(1, Math.ceil(count.msBeforeNext / 1000)),
+        })
+    },
+    async fail(address, userId) {
+      const { consumedPoints } = await counter.penalty(keyOf(address, userId), 1)
+      if (consumedPoints >= wrongCodesAllowed) await counter.block(keyOf(address, userId), wrongCodesSeconds)
+    },
+  }
+}

@@ -15,7 +15,7 @@ export const toleranceMs = 5_000
 /** Characters at the end of a token that tell it from others: half of the signature. */
 const signatureLength = 43
 
-/** What a valid token says; `id` names this one token among all that its account has. */
+/** What a valid token says; `id` names this one token among all that its account has, and is the session's of a person. */
 export type ReadToken = {
   caller: Caller
   id: string
@@ -24,14 +24,17 @@ export type ReadToken = {
   expiresAt: Date
 }
 
+/** The client secret that was shown, or the session of a person: its id is the token's, and it may be shorter than tokens are. */
+export type TokenOrigin = { secretId: string } | { sessionId: string; minutes: number }
+
 export type Tokens = {
   /**
    * A fresh token for this caller.
    *
-   * @param secretId the client secret that was shown, so that the token ends with it
+   * @param origin what it comes from, so that it ends with it; left out, nothing but its own end ends it
    * @throws DomainError 'unavailable' while no key to sign with is known
    */
-  issue(caller: Caller, secretId?: string): string
+  issue(caller: Caller, origin?: TokenOrigin): string
   /** What a valid token says, or null for anything else; revocation is looked at elsewhere. */
   read(token: string): ReadToken | null
 }
@@ -93,22 +96,23 @@ export function createTokens(keys: TokenKeys, nowMs: () => number = realMs): Tok
   }
 
   return {
-    issue(caller, secretId) {
+    issue(caller, origin) {
       const iat = Math.floor(nowMs() / 1000)
       sequence += 1
+      const session = origin && 'sessionId' in origin ? origin : null
       return keys.signer(nowMs())({
         iss: issuer,
         aud: audience,
         sub: caller.subject,
         iat,
-        exp: iat + tokenLifetimeSeconds,
+        exp: iat + (session ? session.minutes * 60 : tokenLifetimeSeconds),
         // Two tokens of the same second still differ: every call gives a fresh one.
-        jti: `${instance}${sequence.toString(36)}`,
+        jti: session?.sessionId ?? `${instance}${sequence.toString(36)}`,
         accountType: caller.type,
         accountId: accountId(caller),
         role: caller.role,
         userType: caller.userType,
-        ...(secretId !== undefined && { sec: secretId }),
+        ...(origin && 'secretId' in origin && { sec: origin.secretId }),
       } satisfies Claims)
     },
 

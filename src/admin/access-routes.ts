@@ -1,17 +1,18 @@
 /** The operator's side of access: the directory of partners, credentials and portal users. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import * as credentials from '../access/credential-schemas.ts'
+import { overlapMs } from '../access/credential-schemas.ts'
 import * as access from '../access/operations.ts'
 import type { Refusals } from '../access/refusals.ts'
 import { listCredentials, listUsers } from '../access/store.ts'
-import { realNow } from '../clock.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import type { Catalogue } from '../esim/catalogue.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { type ApplyDeps, applyDirectory } from '../partners/operations.ts'
-import { addDuration } from '../text/duration.ts'
+import { requireAddress } from '../people/managers.ts'
 import * as schemas from './access-schemas.ts'
 import { credentialView, userView } from './access-views.ts'
 import { by } from './request/by.ts'
@@ -22,10 +23,9 @@ export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; ref
 const directoryBytes = 64 * 1024 * 1024
 /** As many as there may be merchants in a file. */
 const mostTerminalsFiles = 100_000
-const longestOverlapDays = 366
 
 /** @throws DomainError 'invalid' unless exactly one is named */
-function ownerOf(given: { bank?: string; merchant?: string; platform?: true }): access.UserOwner {
+export function ownerOf(given: { bank?: string; merchant?: string; platform?: true }): access.UserOwner {
   const { bank, merchant, platform } = given
   if ([bank, merchant, platform].filter(named => named !== undefined).length !== 1)
     throw new DomainError('invalid', [broken('bank', 'one-account')])
@@ -81,7 +81,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
           'For systems of a bank or a merchant; the secret is shown once.',
         ),
         body: schemas.CredentialBody,
-        response: { 201: schemas.IssuedCredential, ...operatorErrors({ 404: 'No partner has that code' }) },
+        response: { 201: credentials.IssuedCredential, ...operatorErrors({ 404: 'No partner has that code' }) },
       },
     },
     async (request, reply) => {
@@ -102,7 +102,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       schema: {
         ...operation('Access', 'listCredentials', 'All credentials', 'Revoked ones too.'),
         querystring: NoQuery,
-        response: { 200: schemas.Credentials, ...operatorErrors() },
+        response: { 200: credentials.Credentials, ...operatorErrors() },
       },
     },
     async (request, reply) => (await listCredentials(await deps.pageReads.begin(request, reply))).map(credentialView),
@@ -120,19 +120,18 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
           'The previous secret works until the overlap ends.',
         ),
         params: schemas.ClientPath,
-        body: schemas.RotateBody,
+        body: credentials.RotateBody,
         response: {
-          200: schemas.RotatedCredential,
+          200: credentials.RotatedCredential,
           ...operatorErrors({ 404: 'No live credential has that clientId' }),
         },
       },
     },
     async (request, reply) => {
-      const now = realNow()
-      const overlapMs = (addDuration(now, request.body.overlap)?.getTime() ?? Number.NaN) - now.getTime()
-      if (!(overlapMs <= longestOverlapDays * 86_400_000))
-        throw new DomainError('invalid', [broken('overlap', 'overlap-duration')])
-      const rotated = await access.rotateCredential(by(deps, request), { clientId: request.params.clientId, overlapMs })
+      const rotated = await access.rotateCredential(by(deps, request), {
+        clientId: request.params.clientId,
+        overlapMs: overlapMs(request.body.overlap),
+      })
       await deps.refusals.refresh()
       const previousValidUntil = rotated.previousValidUntil.toISOString()
       return reply.send({ ...rotated, previousValidUntil })
@@ -150,7 +149,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
           'Its tokens are refused everywhere within 10 seconds.',
         ),
         params: schemas.ClientPath,
-        response: { 200: schemas.RevokedCredential, ...operatorErrors({ 404: 'No credential has that clientId' }) },
+        response: { 200: credentials.RevokedCredential, ...operatorErrors({ 404: 'No credential has that clientId' }) },
       },
     },
     async request => {
@@ -174,8 +173,9 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
       },
     },
     async (request, reply) => {
-      const { login, role, password, ...named } = request.body
-      const user = await access.addUser(by(deps, request), { owner: ownerOf(named), login, role, password })
+      const { login, role, password, email = null, ...named } = request.body
+      requireAddress(email)
+      const user = await access.addUser(by(deps, request), { owner: ownerOf(named), login, role, password, email })
       return reply.code(201).send(user)
     },
   )

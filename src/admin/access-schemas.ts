@@ -2,6 +2,7 @@
 
 import Type from 'typebox'
 import { bankRoles } from '../access/caller.ts'
+import { partner } from '../access/credential-schemas.ts'
 import { mustBe } from '../error-rules.ts'
 import { nullable } from '../http/openapi/operations.ts'
 import { instant } from '../http/schemas.ts'
@@ -79,40 +80,6 @@ export const CredentialBody = Type.Object(
   },
   { ...closed, description: 'Give either `bank` or `merchant`' },
 )
-const clientId = Type.String({ description: 'Name of the credential', examples: ['pk_7Yb0'] })
-const secret = Type.String({ description: 'The secret. It is shown only once' })
-export const IssuedCredential = Type.Object({ clientId, secret }, { description: 'The credential' })
-export const RotateBody = Type.Object(
-  {
-    overlap: Type.String({
-      maxLength: 64,
-      default: 'PT24H',
-      description: 'How long the previous secret keeps working: an ISO 8601 duration of at most a year',
-    }),
-  },
-  closed,
-)
-export const RotatedCredential = Type.Object(
-  { clientId, secret, previousValidUntil: instant('When the previous secret stops working') },
-  { description: 'The new secret' },
-)
-export const RevokedCredential = Type.Object({ clientId }, { description: 'The revoked credential' })
-
-const partner = (of: string) => nullable(Type.String({ description: `Code of the ${of}; null for another account` }))
-export const Credentials = Type.Array(
-  Type.Object({
-    clientId,
-    bank: partner('bank'),
-    merchant: partner('merchant'),
-    role: Type.String({ description: 'ADMIN, EDITOR or VIEWER for a bank, `gateway` for a merchant' }),
-    label: Type.String({ description: 'For people' }),
-    createdAt: instant('When it was issued'),
-    previousValidUntil: nullable(instant('When the previous secret stops working, after a rotation')),
-    revokedAt: nullable(instant('When it was revoked')),
-  }),
-  { description: 'In the order in which they were issued; no secrets' },
-)
-
 export const UserBody = Type.Object(
   {
     bank: Type.Optional(code),
@@ -130,7 +97,14 @@ export const UserBody = Type.Object(
       maxLength: 32,
       description: 'bank: ADMIN, EDITOR, VIEWER; merchant: admin_user, editor, viewer; platform: admin, viewer',
     }),
-    password: Type.String({ minLength: 8, maxLength: 256, description: 'At least 8 characters' }),
+    password: Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: 'At least 15 characters, and not what everybody tries first',
+    }),
+    email: Type.Optional(
+      Type.String({ maxLength: 254, ...mustBe('email'), description: 'Where mails to the user go' }),
+    ),
   },
   { ...closed, description: 'Give exactly one of `bank`, `merchant` and `platform`' },
 )
@@ -157,3 +131,13 @@ export const ClientPath = Type.Object({
   clientId: Type.String({ maxLength: 256, description: 'Name of the credential' }),
 })
 export const LoginPath = Type.Object({ login: Type.String({ maxLength: 512, description: 'Login of the user' }) })
+
+const account = { bank: Type.Optional(code), merchant: Type.Optional(code) }
+export const AccountQuery = Type.Object(
+  { ...account, platform: Type.Optional(Type.Boolean({ description: 'true: the platform itself' })) },
+  { ...closed, description: 'Give exactly one of `bank`, `merchant` and `platform`' },
+)
+export const AccountBody = Type.Object(
+  { ...account, platform: Type.Optional(Type.Literal(true, { description: 'The platform itself' })) },
+  { ...closed, description: 'Give exactly one of `bank`, `merchant` and `platform`' },
+)

@@ -17,6 +17,7 @@ import { customerAdminRoutes } from './customer-routes.ts'
 import { orderAdminRoutes } from './order-routes.ts'
 import { overviewAdminRoutes } from './overview-routes.ts'
 import { partnerAdminRoutes } from './partner-routes.ts'
+import { type PolicyAdminDeps, policyAdminRoutes } from './policy-routes.ts'
 import { authenticateOperator, type OperatorDeps } from './request/authenticate.ts'
 import { tags } from './request/documents.ts'
 import { statementAdminRoutes } from './statement-routes.ts'
@@ -27,6 +28,7 @@ export type AdminRoutesDeps = AccessAdminDeps &
   StockAdminDeps &
   AuditDeps &
   CampaignAdminDeps &
+  PolicyAdminDeps &
   OperatorDeps &
   SupportDeps &
   EntryDeps
@@ -34,6 +36,7 @@ export type AdminRoutesDeps = AccessAdminDeps &
 const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
   overviewAdminRoutes,
   accessAdminRoutes,
+  policyAdminRoutes,
   partnerAdminRoutes,
   stockAdminRoutes,
   auditAdminRoutes,

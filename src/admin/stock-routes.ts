@@ -2,6 +2,7 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { resealFactors } from '../access/factors/factors.ts'
 import { resealTokenKeys, rotateTokenKey } from '../access/token-keys.ts'
 import { realMs } from '../clock.ts'
 import { broken } from '../error-rules.ts'
@@ -15,6 +16,7 @@ import { sendLines, sendProgress } from '../http/answer/line-answer.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload/upload-route.ts'
 import { resealAnswers } from '../idempotency/answers.ts'
+import { resealMails } from '../people/mail/mails.ts'
 import { by } from './request/by.ts'
 import { csvBody, lines, NoQuery, operation, operatorErrors } from './request/documents.ts'
 import * as schemas from './stock-schemas.ts'
@@ -102,6 +104,8 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
       sendProgress(reply as FastifyReply, async tell => {
         await resealTokenKeys(database, deps.masterKeys)
         await resealAnswers(deps)
+        await resealFactors(database, deps.masterKeys)
+        await resealMails(database, deps.masterKeys)
         const result = await rotateKeys(by(deps, request), { onProgress: progress => tell({ progress }) })
         tell({ result })
       }) as never,

@@ -10,17 +10,17 @@ export type UserOptions = OutputOptions & {
   platform?: boolean
   login: string
   role: string
+  email?: string
 }
 
 /** `perkline users add`: the password comes from standard input, or is asked for on a terminal. */
 export async function addUser(options: UserOptions): Promise<void> {
-  const { bank, merchant, platform, login, role } = options
-  if ([bank, merchant, platform].filter(named => named !== undefined).length !== 1)
-    throw usageFault('Please give one of --merchant CODE, --bank CODE or --platform.')
+  const { bank, merchant, platform, login, role, email } = options
+  requireOneAccount(options)
   const roles: readonly string[] = platform ? platformRoles : bank === undefined ? merchantRoles : bankRoles
   if (!roles.includes(role)) throw usageFault(`--role must be one of ${roles.join(', ')} here.`)
   const password = await readPassword()
-  const json = { bank, merchant, platform, login, role, password }
+  const json = { bank, merchant, platform, login, role, password, email }
   const added = await callAdmin<{ userId: string }>({ method: 'POST', path: '/users', json })
   print(options, added, [`${login} can log in now (user ${added.userId}).`])
 }
@@ -55,6 +55,39 @@ export async function disableUser(login: string, options: OutputOptions): Promis
   const path = `/users/${encodeURIComponent(login)}/disable`
   const disabled = await callAdmin<{ login: string }>({ method: 'POST', path })
   print(options, disabled, [`${disabled.login} is disabled: within 10 seconds neither login nor tokens work any more.`])
+}
+
+export type PolicyOptions = OutputOptions & Account & { addressesOff?: boolean }
+type Account = { bank?: string; merchant?: string; platform?: boolean }
+type Policy = {
+  mfa: string
+  sessionMinutes: number
+  addresses: { people: string[]; systems: string[] }
+}
+
+/** `perkline users policy`: shows an account's policy, or takes its address lists off. */
+export async function usersPolicy(options: PolicyOptions): Promise<void> {
+  const { bank, merchant, platform, addressesOff } = options
+  requireOneAccount(options)
+  const given = Object.entries({ bank, merchant, platform }).filter(([, value]) => value !== undefined)
+  const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
+  const path = '/security-policy'
+  const policy = addressesOff
+    ? await callAdmin<Policy>({ method: 'POST', path: `${path}/addresses-off`, json: Object.fromEntries(given) })
+    : await callAdmin<Policy>({ method: 'GET', path: `${path}?${query}` })
+  const { people, systems } = policy.addresses
+  print(options, policy, [
+    ...(addressesOff ? ['The address lists are off: within 10 seconds everybody gets in from everywhere.'] : []),
+    `Second factor: ${policy.mfa}`,
+    `Sessions: ${policy.sessionMinutes} minutes`,
+    `People come from: ${people.join(', ') || 'everywhere'}`,
+    `Systems come from: ${systems.join(', ') || 'everywhere'}`,
+  ])
+}
+
+function requireOneAccount({ bank, merchant, platform }: Account): void {
+  if ([bank, merchant, platform].filter(named => named !== undefined).length !== 1)
+    throw usageFault('Please give one of --merchant CODE, --bank CODE or --platform.')
 }
 
 function accountOf({ bank, merchant }: User): string {

@@ -129,19 +129,26 @@ function fingerprintOf(request: FastifyRequest, content: string): Buffer {
 /**
  * Answers with the result of `work`, or with the first answer when the key was used before.
  *
- * @param status of a success
- * @param work gets dependencies whose database belongs to the transaction that stores the answer
+ * @param options.status of a success
+ * @param options.committed runs before the answer goes out, when the change stands
+ * @param work gets dependencies whose database belongs to the transaction that stores the answer; null: an answer without a body
  */
 export async function answerOnce<Deps extends { database: Database }>(
   request: FastifyRequest,
   reply: FastifyReply,
-  { deps, status }: { deps: Deps; status: number },
-  work: (deps: Deps) => Promise<object>,
+  { deps, status, committed }: { deps: Deps; status: number; committed?: () => Promise<void> },
+  work: (deps: Deps) => Promise<object | null>,
 ): Promise<FastifyReply> {
   const { keyed } = request
-  if (!keyed?.fingerprint) return reply.code(status).send(await work(deps))
+  if (!keyed?.fingerprint) {
+    const view = await work(deps)
+    await committed?.()
+    return reply.code(status).send(view)
+  }
   const render = async (database: Database) => answerOf(reply, status, await work({ ...deps, database }))
-  return sendOutcome(reply, await keyed.answers.once(keyed.scope, keyed.fingerprint, render))
+  const outcome = await keyed.answers.once(keyed.scope, keyed.fingerprint, render)
+  await committed?.()
+  return sendOutcome(reply, outcome)
 }
 
 type OpenForm = () => Promise<FileForm>
@@ -193,13 +200,14 @@ async function* hashing(bytes: AsyncIterable<Buffer>, hash: Hash): AsyncGenerato
 }
 
 /** The answer as it is sent and stored. */
-function answerOf(reply: FastifyReply, status: number, view: object): Answer {
-  const body = Buffer.from(reply.code(status).serialize(view) as string)
+function answerOf(reply: FastifyReply, status: number, view: object | null): Answer {
+  const body = view === null ? Buffer.alloc(0) : Buffer.from(reply.code(status).serialize(view) as string)
   return { status, body, location: reply.getHeader('location')?.toString() ?? null }
 }
 
 function sendOutcome(reply: FastifyReply, { answer, isReplayed }: Outcome): FastifyReply {
   if (answer.location !== null) reply.header('location', answer.location)
   if (isReplayed) reply.header(replayedHeader, 'true')
+  if (answer.body.length === 0) return reply.code(answer.status).send()
   return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body)
 }

@@ -108,7 +108,7 @@ async function addSampleUsers(database: Within): Promise<SampleLogin[]> {
   ]
   const logins: SampleLogin[] = []
   for (const [account, login, owner, role] of users) {
-    const password = randomBytes(9).toString('base64url')
+    const password = randomBytes(12).toString('base64url')
     await addUser({ database }, { owner, login, role, password })
     logins.push({ account, login, password })
   }

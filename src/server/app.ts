@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { type AccessRoutesDeps, loginRoutes, Token, tokenRoutes } from '../access/routes.ts'
-import { Session } from '../access/session-schemas.ts'
+import { Challenge, Session } from '../access/session-schemas.ts'
 import { type AdminRoutesDeps, adminRoutes } from '../admin/routes.ts'
 import { Campaign } from '../campaigns/for-bank/list-schemas.ts'
 import { bankRoutes } from '../campaigns/for-bank/routes.ts'
@@ -47,6 +47,7 @@ import { endSilentConnections, endStalledConnections, keptMs } from '../http/sil
 import { answerUnknown } from '../http/unknown.ts'
 import { type Logger, RequestLog } from '../log.ts'
 import { type PartnerRoutesDeps, partnerRoutes } from '../partner/routes.ts'
+import type { PeoplePortalDeps } from '../people/routes.ts'
 import { reconciliationRoutes } from '../reconciliation/routes.ts'
 import { type SandboxRoutesDeps, sandboxRoutes } from '../sandbox/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
@@ -73,6 +74,7 @@ export type AppDeps = {
   trustedProxies: string[]
   publicUrl: string
   access: AccessRoutesDeps
+  people: PeoplePortalDeps['people'] & { factors: PeoplePortalDeps['factors'] }
   campaigns: CampaignRoutesDeps
   esim: EsimRoutesDeps
   partner: PartnerRoutesDeps
@@ -206,6 +208,10 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
       { name: 'Tokens', description: 'How a bank, a merchant or a portal user gets access' },
       { name: 'Banks', description: 'What a bank does with campaigns and merchants' },
       { name: 'Merchants', description: 'What a merchant does with its campaigns' },
+      {
+        name: 'People',
+        description: 'How people manage their accounts: invitations, second factors, sessions, policy',
+      },
       { name: 'Portal', description: 'Segments, own campaigns of banks, history' },
       { name: 'Reconciliation', description: 'Reports, settlement and payment after the period' },
       ...(deps.sandbox ? [{ name: 'Sandbox', description: 'For trying things out; absent in live mode' }] : []),
@@ -220,6 +226,7 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
       Campaign,
       Retailer,
       Session,
+      Challenge,
       ...merchantComponents,
     ],
   })
@@ -236,6 +243,8 @@ async function cashbackApi(app: FastifyInstance, deps: AppDeps & { runs(service:
     const portal = {
       ...deps.campaigns,
       logins: deps.access.logins,
+      factors: deps.people.factors,
+      people: deps.people,
       catalogue,
       availability,
       sealing: deps.admin.sealing,

@@ -15,6 +15,8 @@ import { dropOldEvents } from '../events/retention-store.ts'
 import { sequenceEvents } from '../events/sequence-store.ts'
 import { emptyOldSlots } from '../events/tick-store.ts'
 import type { Answers } from '../idempotency/answers.ts'
+import { answerResetRequests, forgetPeople, sendMails } from '../people/jobs.ts'
+import type { PeopleDeps } from '../people/managers.ts'
 import { type RetentionDays, removeOld } from '../retention/removal.ts'
 import { type ClosingDeps, closeStatements } from '../statements/closing.ts'
 import { makeLines } from '../statements/lines-store.ts'
@@ -23,6 +25,7 @@ export type JobDeps = CampaignDeps &
   ClosingDeps & {
     answers: Pick<Answers, 'forgetOld'>
     retention: RetentionDays
+    people: PeopleDeps
     /** Days that events are kept. */
     eventDays: number
     /** Told how many events of each type were numbered. */
@@ -101,6 +104,9 @@ export const jobs: readonly Job[] = [
     everyMs: 3_600_000,
     run: ({ database, eventDays }) => dropOldEvents(database, eventDays),
   },
+  { name: 'answer-reset-requests', everyMs: 1_000, run: ({ people }) => answerResetRequests(people) },
+  { name: 'send-mails', everyMs: 1_000, run: ({ people }) => sendMails(people) },
+  { name: 'forget-people', everyMs: 600_000, run: ({ people }) => forgetPeople(people) },
   { name: 'remove-old-data', everyMs: 600_000, run: removeOld },
   // The last, as all others tell.
   { name: 'sequence-events', everyMs: 200, run: numberEvents },

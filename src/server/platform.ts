@@ -6,17 +6,19 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
+import { loadFactorKeys } from '../access/factors/factors.ts'
 import { createLogins, type LoginFailure } from '../access/logins.ts'
 import { createRefusals } from '../access/refusals.ts'
-import { createAddressLimit, createThrottle } from '../access/throttle.ts'
+import { createActivity } from '../access/sessions/activity.ts'
+import { createAddressLimit, createThrottle, createWrongCodes } from '../access/throttle.ts'
 import { createTokenKeys, ensureTokenKey } from '../access/token-keys.ts'
 import { findTokenKeys } from '../access/token-keys-store.ts'
 import { createTokens } from '../access/tokens.ts'
 import { createSeldomEntries } from '../audit-log/seldom.ts'
-import { createClock, databaseTime, followDatabaseClock, machineOffsetMs, realMs } from '../clock.ts'
+import { createClock, databaseTime, followDatabaseClock, machineOffsetMs, realMs, realNow } from '../clock.ts'
 import { type Config, ConfigError, type Service, services } from '../config.ts'
 import { createSharedRead } from '../db/batching.ts'
-import { type Connection, type Database, openDatabase } from '../db/database.ts'
+import { type Connection, type Database, openDatabase, type Queryable } from '../db/database.ts'
 import { migrate, pendingMigrations, SchemaError } from '../db/migrate.ts'
 import { bindMode } from '../db/mode.ts'
 import { listen } from '../db/notifications.ts'
@@ -37,6 +39,8 @@ import { createCostlyReads, createPageReads } from '../http/limits/costly-reads.
 import { createLocalRateLimiter, type RateLimit } from '../http/limits/rate-limit.ts'
 import { createAnswers } from '../idempotency/answers.ts'
 import type { Logger } from '../log.ts'
+import { createPeopleMails, type PeoplePost } from '../people/mail/mails.ts'
+import { createFilePost, createServerPost } from '../people/mail/post.ts'
 import { followSharedClock } from '../sandbox/operations.ts'
 import { isLoopback } from '../settings/loopback.ts'
 import { lateSeconds } from '../statements/closing.ts'
@@ -70,6 +74,7 @@ const mostOffsetSeconds = 60
 const accessConnections = 3
 const startAgainMs = 1_000
 const mailTimeoutMs = 10_000
+const sandboxSender = 'Perkline sandbox <sandbox@perkline.example>'
 const portalFolder = fileURLToPath(new URL('../../portal/dist', import.meta.url))
 
 /** The database that the settings name: a server, or the embedded one, started and kept running. */
@@ -187,7 +192,10 @@ export async function createPlatform(
       mayIssue,
     })
     const tokens = createTokens(tokenKeys)
-    const refusals = createRefusals(access)
+    const refusals = createRefusals(access, config.platformMfa)
+    const activity = createActivity(access, onFault)
+    closers.unshift(() => activity.close())
+    const factorKeys = await loadFactorKeys(database, config.masterKeys)
     const catalogue = createCatalogue(access)
     const sealing = createSealing(config.masterKeys, await loadIndexKey(database, config.masterKeys))
     const stock = createStock({ database, clock, onFault })
@@ -203,6 +211,9 @@ export async function createPlatform(
     })
     const mailer = await createMailer(config, database, logger)
     closers.unshift(() => mailer.close())
+    const peoplePost = await createPeoplePost(config, logger)
+    closers.unshift(() => peoplePost.close())
+    const mails = createPeopleMails({ masterKeys: config.masterKeys, post: peoplePost.post })
     const limits = await createLimits(config, logger)
     closers.unshift(() => limits.close())
 
@@ -246,9 +257,11 @@ export async function createPlatform(
       pending: { campaigns: config.pendingCampaigns, bytes: config.pendingCampaignMib * 1024 * 1024 },
     }
     const { retention } = config
+    const people = { database: others, mails, publicUrl: config.publicUrl, platformMfa: config.platformMfa }
     const jobDeps = {
       ...campaigns,
       retention,
+      people,
       eventDays: config.eventRetentionDays,
       observeEvents: metrics.events,
       observe: metrics,
@@ -279,9 +292,19 @@ export async function createPlatform(
       onFault,
     })
     const operatorKeys = [config.operatorKey, ...config.furtherOperatorKeys]
-    const doors = {
+    const callers = { tokens, refusals, activity, publicUrl: config.publicUrl }
+    const factors = {
       database: access,
+      factorKeys,
+      wrongCodes: createWrongCodes((...limit) => limits.counter('wrong-codes', ...limit)),
+      tellOfRecovery: (transaction: Queryable, userId: string) =>
+        mails.tell(transaction, userId, login => ({ kind: 'recovery-code-used', login, at: realNow().toISOString() })),
+    }
+    const doors = {
+      ...factors,
       tokens,
+      refusals,
+      platformMfa: config.platformMfa,
       malformed: createAddressLimit((...limit) => limits.counter('malformed', ...limit)),
       gatewayThrottle: createThrottle((name, ...limit) => limits.counter(`gateway-${name}`, ...limit)),
       loginThrottle: createThrottle((name, ...limit) => limits.counter(`login-${name}`, ...limit)),
@@ -289,9 +312,7 @@ export async function createPlatform(
       observeFailure: (failure: LoginFailure) => logger.warn(failure, 'a login failed'),
     }
     const guard = {
-      tokens,
-      refusals,
-      publicUrl: config.publicUrl,
+      ...callers,
       operatorKeys,
       keyGuesses: createAddressLimit((...limit) => limits.counter('operator-key', ...limit)),
     }
@@ -306,41 +327,30 @@ export async function createPlatform(
       access: {
         logins: createLogins({ ...doors, admitsStaff: config.admin === null }),
       },
-      campaigns: {
-        tokens,
-        refusals,
-        publicUrl: config.publicUrl,
-        ...reads,
-        ...campaigns,
-      },
+      people: { ...people, factors },
+      campaigns: { ...callers, ...reads, ...campaigns },
       esim: {
-        tokens,
-        refusals,
+        ...callers,
         clock,
         catalogue,
         orders,
         availability: createAvailability({ database, clock }),
         rateLimiter: limits.rateLimiter,
-        publicUrl: config.publicUrl,
       },
       partner: {
         ...reads,
+        ...callers,
         database: others,
         clock,
-        tokens,
-        refusals,
-        publicUrl: config.publicUrl,
         feed: { database: others, waiters },
       },
       admin: {
         ...reads,
+        ...guard,
         seldomEntries: createSeldomEntries(others),
         database: others,
         clock,
         catalogue,
-        tokens,
-        refusals,
-        publicUrl: config.publicUrl,
         sealing,
         retention,
         support: {
@@ -351,8 +361,7 @@ export async function createPlatform(
           readMetrics: () => metrics.registry.metrics(),
         },
         masterKeys: config.masterKeys,
-        operatorKeys,
-        keyGuesses: guard.keyGuesses,
+        platformMfa: config.platformMfa,
       },
       accountLimiter: limits.accountLimiter,
       portalFolder,
@@ -449,8 +458,27 @@ async function bringToVersion(database: Database, mayMigrate: boolean, logger: L
     throw new SchemaError('The database is not at this version: run `perkline migrate`, or set MIGRATE_ON_START=1')
 }
 
+/** How mails to people leave: by the mail server, in a sandbox without one into a folder, and else not at all. */
+async function createPeoplePost(
+  config: Config,
+  logger: Logger,
+): Promise<{ post: PeoplePost | null; close(): Promise<void> }> {
+  const { smtpUrl, publicUrl } = config
+  const from = config.mailFrom ?? sandboxSender
+  if (smtpUrl !== null)
+    return createServerPost({
+      smtpUrl,
+      from,
+      publicUrl,
+      timeoutMs: mailTimeoutMs,
+      log: event => logger.info(event, 'e-mail'),
+    })
+  const directory = join(config.dataDir, 'mail')
+  return { post: config.mode === 'live' ? null : createFilePost({ directory, from, publicUrl }), async close() {} }
+}
+
 async function createMailer(config: Config, database: Database, logger: Logger): Promise<Mailer> {
-  const from = config.mailFrom ?? 'Perkline sandbox <sandbox@perkline.example>'
+  const from = config.mailFrom ?? sandboxSender
   if (config.smtpUrl !== null) {
     const { createSmtpMailer } = await import('../esim/delivery/smtp-mailer.ts')
     return createSmtpMailer({

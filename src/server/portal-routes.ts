@@ -7,12 +7,14 @@ import { portalCampaignFileRoutes } from '../campaigns/for-people/file-routes.ts
 import { portalHomeRoutes } from '../campaigns/for-people/home-routes.ts'
 import { portalCampaignRoutes } from '../campaigns/for-people/routes.ts'
 import { type PortalEsimDeps, portalEsimRoutes } from '../esim/sold/routes.ts'
+import { type PeoplePortalDeps, peoplePortalRoutes } from '../people/routes.ts'
 
-export type PortalRoutesDeps = SessionDeps & PortalEsimDeps
+export type PortalRoutesDeps = SessionDeps & PortalEsimDeps & PeoplePortalDeps
 
 export const portalRoutes: FastifyPluginAsyncTypebox<PortalRoutesDeps> = async (app, deps) => {
   // The prefix is this plugin's own; its inner plugins must not add it again.
   await app.register(sessionRoutes, { ...deps, prefix: '' })
+  await app.register(peoplePortalRoutes, { ...deps, prefix: '' })
   await app.register(directoryRoutes, { ...deps, prefix: '' })
   await app.register(portalHomeRoutes, { ...deps, prefix: '' })
   await app.register(portalBankCampaignRoutes, { ...deps, prefix: '' })

@@ -74,6 +74,11 @@ export const settingsHelp: readonly Setting[] = [
   },
   { name: 'COMPLETE_AFTER_DAYS', byDefault: '30', meaning: 'wait between compensationReceived and completed' },
   {
+    name: 'PLATFORM_MFA',
+    byDefault: 'required if live, else optional',
+    meaning: 'second factor of the platform’s own users: off, optional or required',
+  },
+  {
     name: 'IDEMPOTENCY_HOURS',
     byDefault: '24',
     meaning: 'how long answers are kept for an Idempotency-Key (1 to 168)',

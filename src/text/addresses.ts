@@ -10,14 +10,18 @@ export const addressUnit = (address: string): string => addressPrefixes(address)
 
 /** The network of an address and the unit that limits count: for IPv4 the /24 and the /32, for IPv6 the /48 and the /64. */
 export function addressPrefixes(address: string): [network: string, unit: string] {
-  const plain = withoutPort(address).replace(/%.*$/, '')
-  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain) ?? []
-  if (mapped === undefined && isIPv6(plain)) {
-    const groups = firstGroups(plain)
+  const own = plainAddress(address)
+  if (isIPv6(own)) {
+    const groups = firstGroups(own)
     return [`${groups.slice(0, 3).join(':')}::/48`, `${groups.join(':')}::/64`]
   }
-  const own = mapped ?? plain
   return [own.replace(/\.\d+$/, '.0/24'), own]
+}
+
+/** An address without port and zone; IPv4 in IPv6 (`::ffff:192.0.2.1`) is IPv4. */
+export function plainAddress(address: string): string {
+  const plain = withoutPort(address).replace(/%.*$/, '')
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1] ?? plain
 }
 
 /** Some proxies add the port of the connection. With it, each connection would count separately. */

@@ -79,10 +79,10 @@ test('credentials: issued, listed, rotated and revoked', async () => {
 
 test('users: added with a password from standard input, listed and disabled', async () => {
   const adding = ['users', 'add', '--merchant', 'grocer', '--login', 'olena@grocer.example', '--role', 'editor']
-  const { userId } = await json(adding, 'very secret 1\n')
-  const body = { typeAccount: 'retailer', login: 'olena@grocer.example', password: 'very secret 1' }
+  const { userId } = await json(adding, 'very secret words 1\n')
+  const body = { typeAccount: 'retailer', login: 'olena@grocer.example', password: 'very secret words 1' }
   assert.equal((await platform.call('POST', '/auth/login', { body })).status, 200)
-  const again = await run(adding, 'very secret 1\n')
+  const again = await run(adding, 'very secret words 1\n')
   assert.deepEqual([again.code, again.stdout], [1, ''])
   assert.match(again.stderr, /taken/)
 

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { profileLines } from '../../samples/make-profiles.ts'
 import { createLogger } from '../../src/log.ts'
 import { loadSamples } from '../../src/sandbox/samples.ts'
+import { codeOf } from './people.ts'
 import { type Answer, startPlatform, type TestPlatform } from './platform.ts'
 import { type Address, refusalsOf } from './refusal-walk.ts'
 
@@ -56,7 +57,8 @@ export async function walkExamples(
       const expected = step.status ?? 200
       assert.equal(answer.status, expected, `${operationId}: ${answer.status} ${answer.text.slice(0, 500)}`)
       exchanges.push({ ...shared, status: answer.status, request: step.body ?? step.csv, answer })
-      if (operationId === 'openSession') cookie = (answer.headers.getSetCookie()[0] ?? '').split(';', 1)[0] ?? ''
+      if (operationId === 'openSession' && answer.status === 200)
+        cookie = (answer.headers.getSetCookie()[0] ?? '').split(';', 1)[0] ?? ''
       return answer.body
     }
     for (const { partner, clientId, secret } of samples.credentials) {
@@ -70,6 +72,7 @@ export async function walkExamples(
     await call('logIn', { as: 'nobody', body, live })
     await call('openSession', { as: 'nobody', body, live })
     await walkPortal(call)
+    await walkPeople(call, String(login?.password))
     await walkOrders(call)
     await walkCampaigns(call)
     await walkStatements(call)
@@ -126,6 +129,54 @@ async function walkPortal(call: Call): Promise<void> {
   await call('readClock', { as: 'nobody' })
   await call('moveClock', { as: 'nobody', body: { advance: 'PT15M' } })
   await call('resetClock', { as: 'nobody' })
+}
+
+async function walkPeople(call: Call, password: string): Promise<void> {
+  const person = { as: 'person' } as const
+  const passphrase = 'correct horse battery staple'
+  const invited = { login: 'olena.k', role: 'EDITOR' }
+  const { link } = await call('invitePerson', { ...person, body: invited, status: 201 })
+  const token = '9rZc1hJ0b2VnYw7rJm4Qk3tXe8sLp6uDf5aGi2oNBvE'
+  const accept = { token, password: passphrase }
+  const live = { token: String(link).split('#')[1] }
+  await call('acceptLink', { as: 'nobody', body: accept, live, status: 201 })
+  const other = await call('invitePerson', { ...person, body: invited, live: { login: 'petro.k' }, status: 201 })
+  await call('listInvitations', person)
+  await call('withdrawInvitation', { ...person, path: { invitationId: other.invitationId }, status: 204 })
+  const { data } = await call('listPeople', person)
+  const userId = data.find((one: { login: string }) => one.login === invited.login).userId
+  await call('changePerson', { ...person, path: { userId }, body: { role: 'VIEWER' } })
+  await call('resetPassword', { ...person, path: { userId } })
+  await call('resetFactors', { ...person, path: { userId }, status: 204 })
+  const forgotten = { typeAccount: 'bank', login: 'olena.k' }
+  await call('requestPasswordReset', { as: 'nobody', body: forgotten, status: 202 })
+  await call('readSecurityPolicy', person)
+  const addresses = { people: [], systems: [] }
+  await call('setSecurityPolicy', { ...person, body: { mfa: 'optional', sessionMinutes: 120, addresses } })
+  const credential = { role: 'EDITOR', label: 'Core banking' }
+  const { clientId } = await call('issueOwnCredential', { ...person, body: credential, status: 201 })
+  await call('rotateOwnCredential', { ...person, path: { clientId }, body: { overlap: 'PT1H' } })
+  await call('listOwnCredentials', person)
+  await call('revokeOwnCredential', { ...person, path: { clientId } })
+  await call('setLanguage', { ...person, body: { language: 'uk' }, status: 204 })
+  await call('readFactors', person)
+  const { secret } = await call('beginTotp', person)
+  await call('confirmTotp', { ...person, body: { code: '123456' }, live: { code: codeOf(secret) } })
+  const { recoveryCodes } = await call('renewRecoveryCodes', { ...person, status: 201 })
+  const login = { typeAccount: 'bank', login: 'alpha', password: 'the password of the first start' }
+  const { challenge } = await call('openSession', { as: 'nobody', body: login, live: { password }, status: 202 })
+  await call('verifyFactor', {
+    as: 'nobody',
+    body: { challenge: token, method: 'recovery-code', code: 'x7k2m-9q4tr' },
+    live: { challenge, code: recoveryCodes[0] },
+  })
+  await call('removeTotp', { ...person, status: 204 })
+  const passwords = { current: 'the password of the first start', password: passphrase }
+  await call('changePassword', { ...person, body: passwords, live: { current: password }, status: 204 })
+  await call('listSessions', person)
+  const sessionId = '00000000-0000-4000-8000-000000000000'
+  await call('endOneSession', { ...person, path: { sessionId }, status: 404 })
+  await call('endOtherSessions', { ...person, status: 204 })
 }
 
 async function walkOrders(call: Call): Promise<void> {
@@ -278,6 +329,8 @@ async function walkOperator(call: Call): Promise<void> {
   await call('addUser', { ...operator, body: user, status: 409 })
   await call('listUsers', operator)
   await call('disableUser', { ...operator, path: { login: 'olena' } })
+  await call('readPolicyOf', { ...operator, query: { bank: 'alpha' } })
+  await call('takeAddressesOff', { ...operator, body: { bank: 'alpha' } })
   await call('readPartners', operator)
   const ofMerchant = { ...operator, path: { code: 'grocer' } }
   await call('readMerchant', ofMerchant)

@@ -48,7 +48,7 @@ function withWrongValue<Step extends Call>({ parameters = [] }: Operation, step:
 }
 
 function withWrongSecret<Step extends Call>(step: Step): Step[] {
-  const secret = ['secret', 'password'].find(name => name in Object(step.body))
+  const secret = ['token', 'secret', 'password'].find(name => name in Object(step.body))
   return secret ? [{ ...step, live: { ...step.live, [secret]: 'not the right one' } }] : []
 }
 

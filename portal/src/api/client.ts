@@ -12,11 +12,13 @@ import type { paths as PartnerPaths } from './schema/partner.ts'
 import type { paths as PerklinePaths } from './schema/perkline.ts'
 import { endSession } from './session-end.ts'
 
-/** Makes an ApiError of an answer that is no success; a 401 ends the session on every page. */
+/** Makes an ApiError of an answer that is no success; a 401 ends the session on every page, but where only a code was wrong or is needed. */
 export async function refuse(response: Response): Promise<never> {
   const body: unknown = await response.json().catch(() => null)
-  if (response.status === 401) endSession()
-  throw apiError(response.status, body, response.headers)
+  const error = apiError(response.status, body, response.headers)
+  const isAboutCode = error.code === 'mfa-needed' || response.url.endsWith('/portal/session/verify')
+  if (response.status === 401 && !isAboutCode) endSession()
+  throw error
 }
 
 const throwErrors: Middleware = {

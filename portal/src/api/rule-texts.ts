@@ -197,6 +197,22 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
     'A disabled user has this login. Choose another one',
     'Цей логін має вимкнений користувач. Виберіть інший',
   ),
+  'password-repeated': same(
+    'More than one character or word, repeated',
+    'Більше, ніж один символ чи слово, що повторюються',
+  ),
+  'password-run': same('More than characters that follow each other', 'Більше, ніж символи, що йдуть один за одним'),
+  'password-known': same(
+    'More than your login, the account’s name and the commonest passwords',
+    'Більше, ніж логін, назва компанії та найпоширеніші паролі',
+  ),
+  'present-password': same('This is not your present password', 'Це не ваш теперішній пароль'),
+  'present-code': same('This is not a present code of the app', 'Це не теперішній код застосунку'),
+  network: same('A network like 192.0.2.0/24, or one address', 'Мережа на зразок 192.0.2.0/24 або одна адреса'),
+  'own-address': {
+    en: ({ address }) => `You sit at ${address}, which is in none of them: you would lock yourself out`,
+    uk: ({ address }) => `Ваша адреса ${address} не входить до жодної: ви втратите доступ`,
+  },
   'one-account': anAccount,
   'bank-or-merchant': anAccount,
   'no-role-of-merchant': omit,

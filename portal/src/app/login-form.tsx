@@ -3,11 +3,20 @@ import { useForm } from '@mantine/form'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
-import { useId } from 'react'
+import { useId, useState } from 'react'
 import { isApiError } from '../api/errors.ts'
 import { useFormat, usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { placeAfterLogin } from '../routing/way-back.ts'
-import { type AccountType, accountTypes, type Credentials, logIn } from '../session/session.ts'
+import {
+  type AccountType,
+  accountTypes,
+  answerChallenge,
+  type Challenge,
+  type Credentials,
+  type FactorMethod,
+  logIn,
+  type Session,
+} from '../session/session.ts'
 import { errorText } from '../ui/error-text.ts'
 import { uiTexts } from '../ui/texts.ts'
 import { appTexts } from './texts.ts'
@@ -15,11 +24,31 @@ import { appTexts } from './texts.ts'
 const lastTypeKey = 'perkline.last-account-type'
 const lastType = (): AccountType => accountTypes.find(type => type === localStorage.getItem(lastTypeKey)) ?? 'retailer'
 
+/** A login in one step, or in two where a second factor is set up. */
 export function LoginForm() {
-  const texts = useTexts(appTexts).login
+  const [challenge, setChallenge] = useState<Challenge | null>(null)
+  return challenge === null ? (
+    <PasswordStep onChallenge={setChallenge} />
+  ) : (
+    <CodeStep challenge={challenge} onBack={() => setChallenge(null)} />
+  )
+}
+
+/** Where somebody goes who has got in. */
+function useEntry(): (session: Session) => void {
   const router = useRouter()
+  const { back } = useSearch({ from: '/login' })
+  return ({ typeAccount }) => {
+    localStorage.setItem(lastTypeKey, typeAccount)
+    void router.navigate({ href: placeAfterLogin(typeAccount, back), replace: true })
+  }
+}
+
+function PasswordStep({ onChallenge }: { onChallenge: (challenge: Challenge) => void }) {
+  const texts = useTexts(appTexts).login
   const queryClient = useQueryClient()
-  const { back, because } = useSearch({ from: '/login' })
+  const { because } = useSearch({ from: '/login' })
+  const enter = useEntry()
   const typeLabel = useId()
   const form = useForm<Credentials>({
     initialValues: { typeAccount: lastType(), login: '', password: '' },
@@ -30,10 +59,7 @@ export function LoginForm() {
   })
   const attempt = useMutation({
     mutationFn: (credentials: Credentials) => logIn(queryClient, credentials),
-    onSuccess({ typeAccount }) {
-      localStorage.setItem(lastTypeKey, typeAccount)
-      void router.navigate({ href: placeAfterLogin(typeAccount, back), replace: true })
-    },
+    onSuccess: result => ('challenge' in result ? onChallenge(result) : enter(result)),
     onError() {
       form.setFieldValue('password', '')
       form.getInputNode('password')?.focus()
@@ -44,7 +70,7 @@ export function LoginForm() {
     <form noValidate onSubmit={form.onSubmit(values => attempt.mutate(values), focusFirst)}>
       <Stack gap="md">
         {because && !attempt.error && <Alert color="blue">{because === 'ended' ? texts.ended : texts.loggedOut}</Alert>}
-        {attempt.error && <LoginFault error={attempt.error} />}
+        {attempt.error && <LoginFault error={attempt.error} wrong={texts.wrong} />}
         <Input.Wrapper size="md" label={texts.typeAccount} labelElement="div" labelProps={{ id: typeLabel }}>
           <SegmentedControl
             fullWidth
@@ -79,18 +105,72 @@ export function LoginForm() {
   )
 }
 
+/** The second step: a code of the authenticator app, or a recovery code. */
+function CodeStep({ challenge, onBack }: { challenge: Challenge; onBack: () => void }) {
+  const texts = useTexts(appTexts).login
+  const queryClient = useQueryClient()
+  const enter = useEntry()
+  const [method, setMethod] = useState<FactorMethod>('totp')
+  const form = useForm({
+    initialValues: { code: '' },
+    validate: { code: value => (value.trim() === '' ? texts.fillIn : null) },
+  })
+  const attempt = useMutation({
+    mutationFn: ({ code }: { code: string }) =>
+      answerChallenge(queryClient, { challenge: challenge.challenge, method, code: code.trim() }),
+    onSuccess: enter,
+    onError() {
+      form.setFieldValue('code', '')
+      form.getInputNode('code')?.focus()
+    },
+  })
+  const other = method === 'totp' ? 'recovery-code' : 'totp'
+  return (
+    <form noValidate onSubmit={form.onSubmit(values => attempt.mutate(values), focusFirst)}>
+      <Stack gap="md">
+        {attempt.error && <LoginFault error={attempt.error} wrong={texts.wrongCode} />}
+        <TextInput
+          key={method}
+          autoFocus
+          label={method === 'totp' ? texts.code : texts.recoveryCode}
+          description={method === 'totp' ? texts.codeHint : texts.recoveryCodeHint}
+          size="md"
+          autoComplete="one-time-code"
+          inputMode={method === 'totp' ? 'numeric' : 'text'}
+          autoCapitalize="none"
+          spellCheck={false}
+          maxLength={64}
+          {...form.getInputProps('code')}
+        />
+        <Button type="submit" size="md" mt="xs" loading={attempt.isPending}>
+          {texts.submit}
+        </Button>
+        {challenge.methods.includes(other) && (
+          <Button variant="subtle" onClick={() => setMethod(other)}>
+            {other === 'totp' ? texts.useApp : texts.useRecoveryCode}
+          </Button>
+        )}
+        <Button variant="subtle" color="gray" onClick={onBack}>
+          {texts.otherLogin}
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
 function focusFirst(errors: object, _values: unknown, event: React.SyntheticEvent<HTMLFormElement> | undefined): void {
   const [first] = Object.keys(errors)
   event?.currentTarget.querySelector<HTMLElement>(`[data-path="${first}"]`)?.focus()
 }
 
-function LoginFault({ error }: { error: Error }) {
+/** @param wrong what a 401 means here */
+function LoginFault({ error, wrong }: { error: Error; wrong: string }) {
   const texts = useTexts(appTexts).login
   const ui = useTexts(uiTexts)
   const { language } = usePreferences()
   const format = useFormat()
   const text = isApiError(error, 401)
-    ? texts.wrong
+    ? wrong
     : isApiError(error, 429)
       ? texts.tooMany(format.number(error.retryAfterSeconds ?? 60))
       : errorText(error, ui, language).text

@@ -75,9 +75,25 @@ export const sessionQuery = queryOptions({
   },
 })
 
+/** The password was right, and a second factor is asked for. */
+export type Challenge = { challenge: string; methods: FactorMethod[]; expiresAt: string }
+export type FactorMethod = 'totp' | 'recovery-code'
+
 /** @throws ApiError 401 when login and password do not fit, 429 after too many attempts */
-export async function logIn(queryClient: QueryClient, credentials: Credentials): Promise<Session> {
-  const session = withAhead(await answer(api.POST(path, { body: credentials })))
+export async function logIn(queryClient: QueryClient, credentials: Credentials): Promise<Session | Challenge> {
+  const result = await answer(api.POST(path, { body: credentials }))
+  return 'challenge' in result ? result : begin(queryClient, withAhead(result))
+}
+
+/** The second step of a login. @throws ApiError 401 for a wrong code and a challenge that is over, 429 after too many tries */
+export async function answerChallenge(
+  queryClient: QueryClient,
+  body: { challenge: string; method: FactorMethod; code: string },
+): Promise<Session> {
+  return begin(queryClient, withAhead(await answer(api.POST('/portal/session/verify', { body }))))
+}
+
+function begin(queryClient: QueryClient, session: Session): Session {
   // Whatever was read before was another person's, or of another time.
   queryClient.clear()
   queryClient.setQueryData(sessionQuery.queryKey, session)

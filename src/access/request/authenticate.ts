@@ -1,9 +1,11 @@
 /** Who is calling: the token of a request becomes a Caller, before anything else of the request is read. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { DomainError, InvalidTokenError } from '../../errors.ts'
+import { isUuid } from '../../text/uuid.ts'
 import type { BankCaller, Caller, MerchantCaller } from '../caller.ts'
 import type { Refusals } from '../refusals.ts'
-import type { Tokens } from '../tokens.ts'
+import type { Activity } from '../sessions/activity.ts'
+import type { ReadToken, Tokens } from '../tokens.ts'
 import { originOf } from './same-origin.ts'
 import { cookieToken } from './session-cookie.ts'
 import { traceOf } from './trace.ts'
@@ -14,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-export type AuthenticateDeps = { tokens: Tokens; refusals: Refusals; publicUrl: string }
+export type AuthenticateDeps = { tokens: Tokens; refusals: Refusals; activity: Activity; publicUrl: string }
 
 /**
  * Every route of this plugin needs a token of ours (contract/access.md, "Tokens"), as bearer token or in the portal's session cookie.
@@ -24,15 +26,35 @@ export type AuthenticateDeps = { tokens: Tokens; refusals: Refusals; publicUrl: 
  */
 export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void {
   app.addHook('onRequest', (request, _, done) => {
-    const caller = callerOf(request, deps)
-    if (caller instanceof DomainError) return done(caller)
-    request.caller = { ...caller, trace: traceOf(request) }
+    const read = readTokenOf(request, deps)
+    if (read instanceof DomainError) return done(read)
+    request.caller = { ...read.caller, trace: traceOf(request) }
+    if (read.caller.userType === 'portal_user') sessions.set(request, read.id)
     done()
   })
 }
 
+const sessions = new WeakMap<FastifyRequest, string>()
+
+/** The person who calls and the session of the token. @throws DomainError 'forbidden' for a system */
+export function personOf(request: FastifyRequest): { caller: Caller; userId: string; sessionId: string } {
+  const { caller } = request
+  const sessionId = sessions.get(request)
+  if (caller?.userType !== 'portal_user' || sessionId === undefined)
+    throw new DomainError('forbidden', 'This operation is for people, not for systems')
+  // Tokens of the version before, which live for two hours, are no sessions.
+  if (!isUuid(sessionId) || !isUuid(caller.subject)) throw new InvalidTokenError()
+  return { caller, userId: caller.subject, sessionId }
+}
+
 /** Who is calling, or why that is not known or may not be. */
 export function callerOf(request: FastifyRequest, deps: AuthenticateDeps): Caller | DomainError {
+  const read = readTokenOf(request, deps)
+  return read instanceof DomainError ? read : read.caller
+}
+
+/** What the token of a request says, or why it does not count here. */
+export function readTokenOf(request: FastifyRequest, deps: AuthenticateDeps): ReadToken | DomainError {
   const token = tokenOf(request, deps.publicUrl)
   const read = token === null ? null : deps.tokens.read(token)
   if (token === null) return new DomainError('unauthenticated', 'A bearer token is needed')
@@ -44,7 +66,20 @@ export function callerOf(request: FastifyRequest, deps: AuthenticateDeps): Calle
   if (byCookie && read.caller.userType !== 'portal_user') return new InvalidTokenError()
   if (byCookie && !isRead(request) && originOf(request, deps.publicUrl) !== 'same')
     return new DomainError('forbidden', 'With the session cookie, changes are taken from the platform’s own pages only')
-  return read.caller
+  const refusal = policyRefusal(request, read.caller, deps)
+  if (refusal) return refusal
+  deps.activity.seen(read)
+  return read
+}
+
+/** What the policy of the caller's account says against a request. */
+function policyRefusal(request: FastifyRequest, caller: Caller, { refusals }: AuthenticateDeps): DomainError | null {
+  if (!refusals.admitsAddress(caller, request.ip))
+    return new DomainError('address-not-allowed', 'Your account lets nobody in from this address')
+  const { url = '' } = request.routeOptions
+  if (refusals.lacksFactor(caller) && !/^\/portal\/(?:mfa|session)/.test(url))
+    return new DomainError('mfa-needed', 'Set up a second factor first: your account asks for one')
+  return null
 }
 
 /** The token of a request: its bearer token, or without the header `Authorization` the one in its cookie. */

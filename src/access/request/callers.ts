@@ -1,8 +1,9 @@
 /** Who may call what (contract/access.md, "Roles"): looked at before anything else of a request is read. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { DomainError } from '../../errors.ts'
-import type { BankCaller, MerchantCaller } from '../caller.ts'
-import { type AuthenticateDeps, authenticate, bankOf, isRead, merchantOf } from './authenticate.ts'
+import { type BankCaller, isManager, type MerchantCaller } from '../caller.ts'
+import { requireFreshFactor } from '../factors/fresh.ts'
+import { type AuthenticateDeps, authenticate, bankOf, isRead, merchantOf, personOf } from './authenticate.ts'
 
 /** Every route of this plugin is for banks, with the role ADMIN or EDITOR. */
 export function onlyBanks(app: FastifyInstance, deps: AuthenticateDeps): void {
@@ -22,6 +23,40 @@ export function onlyMerchants(app: FastifyInstance, deps: AuthenticateDeps): voi
 export function onlyPartners(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
   app.addHook('onRequest', (request, _, done) => done(refusal(() => partnerOf(request))))
+}
+
+/** Every route of this plugin is for people, each for themselves. */
+export function onlyPeople(app: FastifyInstance, deps: AuthenticateDeps): void {
+  authenticate(app, deps)
+  app.addHook('onRequest', (request, _, done) => done(refusal(() => personOf(request))))
+}
+
+/** Every route of this plugin is for the people who manage an account. */
+export function onlyManagers(app: FastifyInstance, deps: AuthenticateDeps): void {
+  authenticate(app, deps)
+  app.addHook('onRequest', (request, _, done) => done(refusal(() => managerOf(request))))
+}
+
+/** @throws DomainError 'forbidden' unless a person calls who manages an account */
+export function managerOf(request: FastifyRequest): ReturnType<typeof personOf> {
+  const person = personOf(request)
+  if (isManager(person.caller)) return person
+  throw new DomainError('forbidden', 'This operation is for those who manage the account: ADMIN, admin_user or admin')
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The operation needs a factor that was proven within the last 15 minutes. */
+    needsFreshFactor?: boolean
+  }
+}
+
+/** Routes of this plugin with `needsFreshFactor` ask for that once it is known who calls, and before anything is read. */
+export function askForFreshFactor(app: FastifyInstance, deps: { database: Parameters<typeof requireFreshFactor>[0] }) {
+  app.addHook('onRequest', async request => {
+    if (request.routeOptions.config.needsFreshFactor)
+      await requireFreshFactor(deps.database, personOf(request).sessionId)
+  })
 }
 
 /** @throws DomainError 'forbidden' unless a bank calls that may take part in campaigns */

@@ -1,6 +1,5 @@
 /** The cookie that carries the token of a person in the portal, out of the reach of scripts; systems send `Authorization` instead. */
 import type { FastifyRequest } from 'fastify'
-import { tokenLifetimeSeconds } from '../token-keys.ts'
 
 const isSecure = (publicUrl: string): boolean => new URL(publicUrl).protocol === 'https:'
 
@@ -24,9 +23,14 @@ export function cookieToken(request: FastifyRequest, publicUrl: string): string 
   return value === undefined || others.length > 0 ? null : value.slice(name.length + 1)
 }
 
-/** `Set-Cookie` for a new session. @param publicUrl the address of the portal: with https the cookie never travels in the clear */
-export const sessionCookie = (token: string, publicUrl: string): string =>
-  setCookie(token, tokenLifetimeSeconds, publicUrl)
+/**
+ * `Set-Cookie` for a new session.
+ *
+ * @param given.maxAge seconds
+ * @param given.publicUrl the address of the portal: with https the cookie never travels in the clear
+ */
+export const sessionCookie = (token: string, given: { maxAge: number; publicUrl: string }): string =>
+  setCookie(token, given.maxAge, given.publicUrl)
 
 /** `Set-Cookie` that takes the session out of the browser. */
 export const endedSessionCookie = (publicUrl: string): string => setCookie('', 0, publicUrl)

@@ -1,5 +1,5 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isEmailAddress } from './email-address.ts'
 import { composeEsimMail, type EsimMail, readSender } from './mail-message.ts'
 
@@ -22,18 +22,24 @@ export function createFileMailer(options: { directory: string; from: string }): 
       if (!isDeliverable(message.to)) return 'failed'
       // Real time, as in the message's own Date: a mail server does not know the sandbox's clock either.
       const name = `${message.orderId}-${new Date().toISOString().replaceAll(/[:.]/g, '')}.eml`
-      const file = join(options.directory, name.replaceAll(/[^\w.-]/g, '_'))
-      try {
-        await mkdir(options.directory, { recursive: true, mode: 0o700 })
-        await writeFile(file, await composeEsimMail(message, sender), { mode: 0o600, flag: 'wx' })
-        return 'sent'
-      } catch (error) {
-        // On a full disk a piece of the message is there: nobody is to take it for the message.
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rm(file, { force: true }).catch(() => {})
-        return 'failed'
-      }
+      return writeMessage(join(options.directory, name.replaceAll(/[^\w.-]/g, '_')), () =>
+        composeEsimMail(message, sender),
+      )
     },
     async close() {},
+  }
+}
+
+/** Writes a message into a folder, which is made when missing, both readable by their owner alone. Never throws. */
+export async function writeMessage(file: string, compose: () => Promise<Buffer>): Promise<MailOutcome> {
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    await writeFile(file, await compose(), { mode: 0o600, flag: 'wx' })
+    return 'sent'
+  } catch (error) {
+    // On a full disk a piece of the message is there: nobody is to take it for the message.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rm(file, { force: true }).catch(() => {})
+    return 'failed'
   }
 }
 

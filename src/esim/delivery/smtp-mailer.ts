@@ -1,6 +1,6 @@
 /** The mailer for a real mail server. Loaded only where one is set: nodemailer takes its share of memory. */
 import { isDeliverable, type Mailer } from './mail.ts'
-import { composeEsimMail, type EsimMail, readSender } from './mail-message.ts'
+import { composeEsimMail, readSender, type Sender } from './mail-message.ts'
 import { readSmtpUrl } from './mail-server.ts'
 import { type Delivery, deliver } from './smtp-delivery.ts'
 
@@ -9,46 +9,68 @@ export type MailEvent = Delivery & { orderId: string }
 
 const notConnected: Delivery = { outcome: 'failed', command: 'CONN', responseCode: undefined, errorCode: undefined }
 
+/** Hands messages to a mail server, each on a connection of its own. */
+export type SmtpPost = {
+  sender: Sender
+  /** Never throws. @param compose makes the message once it is certain that the address can be used */
+  hand(to: string, compose: (sender: Sender) => Promise<Buffer>): Promise<Delivery>
+  /** Waits for what is under way and refuses what comes later. */
+  close(): Promise<void>
+}
+
 /**
- * A mailer that hands each message to the mail server at `smtpUrl` (see `readSmtpUrl`), on a connection of its own, and
- * answers within `timeoutMs` whatever that server does. Throws an Error for a URL or a sender that cannot be used.
+ * The mail server at `smtpUrl` (see `readSmtpUrl`), which gets `timeoutMs` for each message whatever it does. Throws an Error for a URL
+ * or a sender that cannot be used.
  */
-export function createSmtpMailer(options: {
-  smtpUrl: string
-  from: string
-  timeoutMs: number
-  log: (event: MailEvent) => void
-}): Mailer {
+export function createSmtpPost(options: { smtpUrl: string; from: string; timeoutMs: number }): SmtpPost {
   const server = readSmtpUrl(options.smtpUrl)
   const sender = readSender(options.from)
   const underWay = new Set<Promise<Delivery>>()
   let closed = false
 
-  async function attempt(message: EsimMail): Promise<Delivery> {
+  async function attempt(to: string, compose: (sender: Sender) => Promise<Buffer>): Promise<Delivery> {
     if (closed) return { ...notConnected, errorCode: 'ECLOSED' }
-    if (!isDeliverable(message.to)) return { ...notConnected, errorCode: 'EADDRESS' }
+    if (!isDeliverable(to)) return { ...notConnected, errorCode: 'EADDRESS' }
     const deadline = new AbortController()
     const timer = setTimeout(() => deadline.abort(), options.timeoutMs)
     try {
-      const content = await composeEsimMail(message, sender)
-      return await deliver(server, { from: sender.address, to: message.to }, content, deadline.signal)
+      const content = await compose(sender)
+      return await deliver(server, { from: sender.address, to }, content, deadline.signal)
     } finally {
       clearTimeout(timer)
     }
   }
 
   return {
-    async send(message) {
-      const attempted = attempt(message).catch(() => ({ ...notConnected, errorCode: 'ECOMPOSE' }))
+    sender,
+    async hand(to, compose) {
+      const attempted = attempt(to, compose).catch(() => ({ ...notConnected, errorCode: 'ECOMPOSE' }))
       underWay.add(attempted)
       const delivery = await attempted
       underWay.delete(attempted)
-      options.log({ ...delivery, orderId: message.orderId })
-      return delivery.outcome
+      return delivery
     },
     async close() {
       closed = true
       await Promise.all(underWay)
     },
+  }
+}
+
+/** The mailer of QR e-mails for a mail server, as `createSmtpPost`. */
+export function createSmtpMailer(options: {
+  smtpUrl: string
+  from: string
+  timeoutMs: number
+  log: (event: MailEvent) => void
+}): Mailer {
+  const post = createSmtpPost(options)
+  return {
+    async send(message) {
+      const delivery = await post.hand(message.to, sender => composeEsimMail(message, sender))
+      options.log({ ...delivery, orderId: message.orderId })
+      return delivery.outcome
+    },
+    close: post.close,
   }
 }

@@ -5,9 +5,10 @@
  * The additional data binds a ciphertext to its row: profile id, tariff and ICCID hash (contract/security.md, "Keys"). Version 0.2 bound only the
  * hash: such rows have a key of another purpose, are still read, and `perkline keys rotate` seals them anew.
  */
-import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import type { Queryable } from '../../db/database.ts'
-import { createSealer, SealingError } from '../../sealing.ts'
+import { loadSealedKey, readSealedKey, resealKey } from '../../sealed-keys.ts'
+import { createSealer } from '../../sealing.ts'
 
 export type ProfileSecrets = { iccid: string; pin1: string; activationCode: string }
 
@@ -59,31 +60,17 @@ const indexKeyPurpose = 'iccid-index'
  *
  * @throws SealingError when none of the master keys opens it: they are not this database's
  */
-export async function loadIndexKey(database: Queryable, masterKeys: readonly Buffer[]): Promise<Buffer> {
-  const made = createSealer(masterKeys, 'sealed-keys').seal(randomBytes(32), Buffer.from(indexKeyPurpose))
-  await database.execute('insert into sealed_keys (purpose, sealed) values ($1, $2) on conflict do nothing', [
-    indexKeyPurpose,
-    made,
-  ])
-  return readIndexKey(database, masterKeys)
-}
+export const loadIndexKey = (database: Queryable, masterKeys: readonly Buffer[]): Promise<Buffer> =>
+  loadSealedKey(database, masterKeys, indexKeyPurpose)
 
 /**
  * The key of a database that has been used; nothing is made.
  *
  * @throws SealingError when there is none, or none of the master keys opens it
  */
-export async function readIndexKey(database: Queryable, masterKeys: readonly Buffer[]): Promise<Buffer> {
-  const [row] = await database.query<{ sealed: Buffer }>('select sealed from sealed_keys where purpose = $1', [
-    indexKeyPurpose,
-  ])
-  if (!row) throw new SealingError('The key of the ICCID index is gone from the database')
-  return createSealer(masterKeys, 'sealed-keys').open(row.sealed, Buffer.from(indexKeyPurpose))
-}
+export const readIndexKey = (database: Queryable, masterKeys: readonly Buffer[]): Promise<Buffer> =>
+  readSealedKey(database, masterKeys, indexKeyPurpose)
 
 /** Seals the index key anew under the first master key, so that the others can be taken away. */
-export async function resealIndexKey(database: Queryable, masterKeys: readonly Buffer[]): Promise<void> {
-  const key = await loadIndexKey(database, masterKeys)
-  const sealed = createSealer(masterKeys, 'sealed-keys').seal(key, Buffer.from(indexKeyPurpose))
-  await database.execute('update sealed_keys set sealed = $2 where purpose = $1', [indexKeyPurpose, sealed])
-}
+export const resealIndexKey = (database: Queryable, masterKeys: readonly Buffer[]): Promise<void> =>
+  resealKey(database, masterKeys, indexKeyPurpose)

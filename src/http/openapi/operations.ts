@@ -142,6 +142,10 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Unsafe<Static<Schema> | null>({ ...rest, type: [type, 'null'] })
 }
 
+/** One of these texts or null. */
+export const nullableEnum = <const Value extends string>(values: readonly Value[], options: object) =>
+  Type.Unsafe<Value | null>({ type: ['string', 'null'], enum: [...values, null], ...options })
+
 /** Answers with an error body, each with the cause in words; `$ref` names the API's error schema. */
 export function errorAnswers(schema: TSchema, causes: Record<number, string>) {
   return Object.fromEntries(

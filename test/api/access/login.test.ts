@@ -12,7 +12,7 @@ let deps: { database: TestPlatform['platform']['database'] }
 before(async () => {
   platform = await startPlatform({ TRUSTED_PROXIES: '127.0.0.1' })
   deps = { database: platform.platform.database }
-  await addUser(deps, { owner: { bank: 'alpha' }, login: 'petro', role: 'ADMIN', password: 'пароль Петра 1' })
+  await addUser(deps, { owner: { bank: 'alpha' }, login: 'petro', role: 'ADMIN', password: 'новий пароль Петра 1' })
   await addUser(deps, { owner: { merchant: 'grocer' }, login: 'olena', role: 'editor', password: 'olena’s password' })
   await addUser(deps, { owner: 'platform', login: 'root', role: 'admin', password: 'the password of root' })
 })
@@ -22,7 +22,7 @@ let addresses = 0
 const newAddress = () => `198.51.${Math.floor(++addresses / 250)}.${1 + (addresses % 250)}`
 const logIn = (body: unknown, address = newAddress()): Promise<Answer> =>
   platform.call('POST', path, { body, headers: { 'x-forwarded-for': address } })
-const petro = { typeAccount: 'bank', login: 'petro', password: 'пароль Петра 1' }
+const petro = { typeAccount: 'bank', login: 'petro', password: 'новий пароль Петра 1' }
 const olena = { typeAccount: 'retailer', login: 'olena', password: 'olena’s password' }
 const root = { typeAccount: 'platform', login: 'root', password: 'the password of root' }
 

@@ -107,7 +107,7 @@ test('the key of the index is made once for a database, outlives a rotation, and
   const [first, ...others] = await Promise.all(Array.from({ length: 4 }, () => loadIndexKey(database, [master])))
   assert.equal(first?.length, 32)
   for (const other of others) assert.deepEqual(other, first, 'several processes at their first start')
-  const [row] = await database.query<{ sealed: Buffer }>('select sealed from sealed_keys')
+  const [row] = await database.query<{ sealed: Buffer }>("select sealed from sealed_keys where purpose = 'iccid-index'")
   assert.equal(row?.sealed.indexOf(first ?? ''), -1)
 
   const newer = randomBytes(32)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { documents, lint, readDocuments, snapshotUrl } from '../../support/openapi.ts'
+import { openPerson } from '../../support/people.ts'
 import { startPlatform } from '../../support/platform.ts'
 import { requestText, sendRaw } from '../../support/raw-http.ts'
 
@@ -80,7 +81,9 @@ test('every operation that takes a body says what it answers to one that it does
 test('whatever body is sent, also where none is asked for, the answer is one that is documented', async () => {
   const platform = await startPlatform({ RATE_LIMIT: '1000/1000', API_RATE_LIMIT: '1000/1000' })
   try {
-    const tokens = [await platform.bankToken(), await platform.merchantToken(), platform.config.operatorKey]
+    const person = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+    const systems = [await platform.bankToken(), await platform.merchantToken()]
+    const tokens = [...systems, person.token, platform.config.operatorKey]
     const json = { 'content-type': 'application/json' }
     const bodies: Record<string, [headers: Record<string, string>, body: string]> = {
       400: [json, '{'],

@@ -1,0 +1,53 @@
+/** Shapes of credentials, for the operator and for those who manage an account. */
+import Type from 'typebox'
+import { realNow } from '../clock.ts'
+import { broken } from '../error-rules.ts'
+import { DomainError } from '../errors.ts'
+import { nullable } from '../http/openapi/operations.ts'
+import { closed, instant } from '../http/schemas.ts'
+import { addDuration } from '../text/duration.ts'
+
+export const clientId = Type.String({ description: 'Name of the credential', examples: ['pk_7Yb0'] })
+const secret = Type.String({ description: 'The secret. It is shown only once' })
+export const IssuedCredential = Type.Object({ clientId, secret }, { description: 'The credential' })
+export const RotateBody = Type.Object(
+  {
+    overlap: Type.String({
+      maxLength: 64,
+      default: 'PT24H',
+      description: 'How long the previous secret keeps working: an ISO 8601 duration of at most a year',
+    }),
+  },
+  closed,
+)
+export const RotatedCredential = Type.Object(
+  { clientId, secret, previousValidUntil: instant('When the previous secret stops working') },
+  { description: 'The new secret' },
+)
+export const RevokedCredential = Type.Object({ clientId }, { description: 'The revoked credential' })
+
+const longestOverlapDays = 366
+
+/** How long an overlap lasts from now on. @param overlap an ISO 8601 duration. @throws DomainError 'invalid' */
+export function overlapMs(overlap: string): number {
+  const now = realNow()
+  const lengthMs = (addDuration(now, overlap)?.getTime() ?? Number.NaN) - now.getTime()
+  if (lengthMs <= longestOverlapDays * 86_400_000) return lengthMs
+  throw new DomainError('invalid', [broken('overlap', 'overlap-duration')])
+}
+
+export const partner = (of: string) =>
+  nullable(Type.String({ description: `Code of the ${of}; null for another account` }))
+export const credentialFields = {
+  clientId,
+  bank: partner('bank'),
+  merchant: partner('merchant'),
+  role: Type.String({ description: 'ADMIN, EDITOR or VIEWER for a bank, `gateway` for a merchant' }),
+  label: Type.String({ description: 'For people' }),
+  createdAt: instant('When it was issued'),
+  previousValidUntil: nullable(instant('When the previous secret stops working, after a rotation')),
+  revokedAt: nullable(instant('When it was revoked')),
+}
+export const Credentials = Type.Array(Type.Object(credentialFields), {
+  description: 'In the order in which they were issued; no secrets',
+})

@@ -1,0 +1,151 @@
+/** All SQL of second factors and of logins that wait for one. What works once is guarded here, under any race. */
+import type { Queryable } from '../../db/database.ts'
+
+export type TotpFactor = { sealedSecret: Buffer; confirmedAt: Date | null }
+
+export async function findTotp(database: Queryable, userId: string): Promise<TotpFactor | null> {
+  const [found] = await database.query<TotpFactor>(
+    `select sealed_secret as "sealedSecret", confirmed_at as "confirmedAt" from totp_factors where user_id = $1`,
+    [userId],
+  )
+  return found ?? null
+}
+
+export async function countRecoveryCodes(database: Queryable, userId: string): Promise<number> {
+  const [found] = await database.query<{ left: number }>(
+    'select count(*)::int as left from recovery_codes where user_id = $1',
+    [userId],
+  )
+  return found?.left ?? 0
+}
+
+/** Keeps a secret that waits for its first code, in the place of one that waits. @returns false when a factor is set up already */
+export async function insertTotp(database: Queryable, userId: string, sealedSecret: Buffer): Promise<boolean> {
+  const made = await database.execute(
+    `insert into totp_factors as t (user_id, sealed_secret, created_at) values ($1::uuid, $2, now())
+     on conflict (user_id) do update set sealed_secret = excluded.sealed_secret, created_at = excluded.created_at, last_step = 0
+       where t.confirmed_at is null`,
+    [userId, sealedSecret],
+  )
+  return made === 1
+}
+
+/**
+ * Takes a time step: each once, and none before the last that was taken.
+ *
+ * @param sealedSecret that of the code's secret
+ * @returns false when it was taken, or the secret is another by now
+ */
+export async function takeStep(
+  database: Queryable,
+  userId: string,
+  { sealedSecret, step, isConfirmed }: { sealedSecret: Buffer; step: number; isConfirmed: boolean },
+): Promise<boolean> {
+  const taken = await database.execute(
+    `update totp_factors set last_step = $3, confirmed_at = coalesce(confirmed_at, now())
+     where user_id = $1 and sealed_secret = $2 and last_step < $3 and (confirmed_at is not null) = $4`,
+    [userId, sealedSecret, step, isConfirmed],
+  )
+  return taken === 1
+}
+
+export async function setHasFactor(database: Queryable, userId: string, hasFactor: boolean): Promise<void> {
+  await database.execute('update portal_users set has_factor = $2 where user_id = $1', [userId, hasFactor])
+}
+
+/** @returns whether there was one, confirmed or not */
+export async function deleteTotp(database: Queryable, userId: string): Promise<boolean> {
+  return (await database.execute('delete from totp_factors where user_id = $1', [userId])) === 1
+}
+
+/** Keeps these codes and no others. */
+export async function replaceRecoveryCodes(database: Queryable, userId: string, hashes: Buffer[]): Promise<void> {
+  await database.execute('delete from recovery_codes where user_id = $1', [userId])
+  await database.execute('insert into recovery_codes (user_id, code_hash) select $1::uuid, unnest($2::bytea[])', [
+    userId,
+    hashes,
+  ])
+}
+
+/** @returns false when the person has no such code, or it was taken */
+export async function takeRecoveryCode(database: Queryable, userId: string, hash: Buffer): Promise<boolean> {
+  const taken = await database.execute('delete from recovery_codes where user_id = $1 and code_hash = $2', [
+    userId,
+    hash,
+  ])
+  return taken === 1
+}
+
+export async function insertChallenge(
+  database: Queryable,
+  challenge: { hash: Buffer; userId: string; minutes: number },
+): Promise<Date> {
+  const [made] = await database.query<{ expiresAt: Date }>(
+    `insert into login_challenges (challenge_hash, user_id, created_at, expires_at)
+     values ($1, $2, now(), now() + make_interval(mins => $3)) returning expires_at as "expiresAt"`,
+    [challenge.hash, challenge.userId, challenge.minutes],
+  )
+  if (!made) throw new Error('An insert returns its row')
+  return made.expiresAt
+}
+
+/** Counts a try of a challenge. @returns whose it is; null when there is none, it is over, or was tried too often */
+export async function tryChallenge(database: Queryable, hash: Buffer, mostTries: number): Promise<string | null> {
+  const [found] = await database.query<{ userId: string }>(
+    `update login_challenges set tries = tries + 1 where challenge_hash = $1 and expires_at > now() and tries < $2
+     returning user_id as "userId"`,
+    [hash, mostTries],
+  )
+  return found?.userId ?? null
+}
+
+/** @returns false when it was taken */
+export async function takeChallenge(database: Queryable, hash: Buffer): Promise<boolean> {
+  const taken = await database.execute(
+    'delete from login_challenges where challenge_hash = $1 and expires_at > now()',
+    [hash],
+  )
+  return taken === 1
+}
+
+export async function deleteChallenges(database: Queryable, userId: string): Promise<void> {
+  await database.execute('delete from login_challenges where user_id = $1', [userId])
+}
+
+const forgottenAtOnce = 1_000
+
+/** Deletes some of the challenges that are over. @returns whether there may be more */
+export async function forgetChallenges(database: Queryable): Promise<boolean> {
+  const forgotten = await database.execute(
+    `delete from login_challenges where challenge_hash = any(array(
+       select challenge_hash from login_challenges where expires_at < now() order by expires_at limit ${forgottenAtOnce}
+       for update skip locked))`,
+  )
+  return forgotten === forgottenAtOnce
+}
+
+/** The sealed secrets after this person's, in the order of their ids. */
+export function listTotpSecrets(
+  database: Queryable,
+  after: string | null,
+  limit: number,
+): Promise<{ userId: string; sealedSecret: Buffer }[]> {
+  return database.query(
+    `select user_id as "userId", sealed_secret as "sealedSecret" from totp_factors
+     where $1::uuid is null or user_id > $1 order by user_id limit $2`,
+    [after, limit],
+  )
+}
+
+/** Replaces a sealed secret unless it is another by now. */
+export async function replaceTotpSecret(
+  database: Queryable,
+  userId: string,
+  [before, after]: [before: Buffer, after: Buffer],
+): Promise<void> {
+  await database.execute('update totp_factors set sealed_secret = $3 where user_id = $1 and sealed_secret = $2', [
+    userId,
+    before,
+    after,
+  ])
+}

@@ -1,0 +1,243 @@
+/** What is done with second factors (contract/people.md, "Second factors"). */
+import { realMs } from '../../clock.ts'
+import type { Database, Queryable } from '../../db/database.ts'
+import { notify } from '../../db/notifications.ts'
+import { broken } from '../../error-rules.ts'
+import { DomainError } from '../../errors.ts'
+import { loadSealedKey, resealKey } from '../../sealed-keys.ts'
+import { createSealer, type Sealer } from '../../sealing.ts'
+import { passwordMatches } from '../secrets.ts'
+import { noteFactor } from '../sessions/session-store.ts'
+import { findUser, lockUser, type User } from '../store.ts'
+import type { WrongCodes } from '../throttle.ts'
+import * as store from './factor-store.ts'
+import { hashRecoveryCode, makeRecoveryCodes } from './recovery-codes.ts'
+import { makeTotpSecret, secretText, stepOf, totpUri } from './totp.ts'
+
+export const factorMethods = ['totp', 'recovery-code'] as const
+export type FactorMethod = (typeof factorMethods)[number]
+
+const purpose = 'mfa'
+const recoveryPurpose = 'recovery-codes'
+
+/** The keys of second factors. */
+export type FactorKeys = { sealer: Sealer; recoveryKey: Buffer }
+
+export type FactorDeps = {
+  database: Database
+  factorKeys: FactorKeys
+  wrongCodes: WrongCodes
+  /** Tells a person that a recovery code of theirs was used; part of the transaction. */
+  tellOfRecovery(transaction: Queryable, userId: string): Promise<void>
+}
+
+export async function loadFactorKeys(database: Queryable, masterKeys: readonly Buffer[]): Promise<FactorKeys> {
+  return {
+    sealer: createSealer(masterKeys, purpose),
+    recoveryKey: await loadSealedKey(database, masterKeys, recoveryPurpose),
+  }
+}
+
+/** Whether a login of this person needs a second factor. */
+export const asksFactor = ({ hasFactor, mfa }: Pick<User, 'hasFactor' | 'mfa'>): boolean => hasFactor && mfa !== 'off'
+
+/** The second factors that a person has, each by a method of its own. */
+export async function methodsOf(database: Queryable, userId: string): Promise<FactorMethod[]> {
+  const { totp, recoveryCodes } = await readFactors(database, userId)
+  if (totp === null) return []
+  return recoveryCodes.left > 0 ? ['totp', 'recovery-code'] : ['totp']
+}
+
+export async function readFactors(
+  database: Queryable,
+  userId: string,
+): Promise<{ totp: { confirmedAt: Date } | null; recoveryCodes: { left: number } }> {
+  const found = await store.findTotp(database, userId)
+  const left = await store.countRecoveryCodes(database, userId)
+  return { totp: found?.confirmedAt ? { confirmedAt: found.confirmedAt } : null, recoveryCodes: { left } }
+}
+
+/**
+ * Takes a code of a person's second factor, which then works no more.
+ *
+ * @param transaction in which what the code is for happens, so that a failure gives it back
+ * @returns false for a wrong or used one
+ */
+export async function takeCode(
+  { factorKeys, tellOfRecovery }: Pick<FactorDeps, 'factorKeys' | 'tellOfRecovery'>,
+  transaction: Queryable,
+  { userId, method, code }: { userId: string; method: FactorMethod; code: string },
+): Promise<boolean> {
+  if (method === 'totp') return takeTotpCode(factorKeys, transaction, { userId, code, isConfirmed: true })
+  const isTaken = await store.takeRecoveryCode(transaction, userId, hashRecoveryCode(factorKeys.recoveryKey, code))
+  if (isTaken) await tellOfRecovery(transaction, userId)
+  return isTaken
+}
+
+async function takeTotpCode(
+  { sealer }: FactorKeys,
+  transaction: Queryable,
+  { userId, code, isConfirmed }: { userId: string; code: string; isConfirmed: boolean },
+): Promise<boolean> {
+  const factor = await store.findTotp(transaction, userId)
+  if (!factor || (factor.confirmedAt !== null) !== isConfirmed) return false
+  const { sealedSecret } = factor
+  const step = stepOf(sealer.open(sealedSecret, Buffer.from(userId)), code, realMs())
+  return step !== null && store.takeStep(transaction, userId, { sealedSecret, step, isConfirmed })
+}
+
+/** @throws DomainError 'unauthenticated' when the person is gone; 'conflict' when the account's policy has second factors off */
+async function personWithFactors(database: Queryable, userId: string): Promise<User> {
+  const person = await findUser(database, { userId })
+  if (!person) throw new DomainError('unauthenticated', 'This account is not there any more')
+  if (person.mfa === 'off') throw new DomainError('conflict', 'Second factors are off for this account')
+  return person
+}
+
+/**
+ * Begins to set up an authenticator app. It is not asked for until `confirmTotp` has seen a code of it.
+ *
+ * @returns the secret in base32, and the address for the QR code
+ * @throws DomainError 'conflict' when one is set up already, or second factors are off for the account
+ */
+export async function beginTotp(
+  deps: FactorDeps,
+  { userId, login }: { userId: string; login: string },
+): Promise<{ secret: string; uri: string }> {
+  const secret = makeTotpSecret()
+  await deps.database.transaction(async transaction => {
+    await personWithFactors(transaction, userId)
+    const sealed = deps.factorKeys.sealer.seal(secret, Buffer.from(userId))
+    if (!(await store.insertTotp(transaction, userId, sealed)))
+      throw new DomainError('conflict', 'An authenticator app is set up already; remove it first')
+  })
+  return { secret: secretText(secret), uri: totpUri(secret, login) }
+}
+
+/** Who acts in a session, and from where. */
+export type Actor = { userId: string; sessionId: string; address: string }
+
+/**
+ * Sets the authenticator app up with a code of it. The session has proven a factor with it.
+ *
+ * @returns recovery codes, for this once
+ * @throws DomainError 'invalid' for a wrong code, 'too-many' after too many of them, 'conflict' when no app waits for its code
+ */
+export async function confirmTotp(deps: FactorDeps, actor: Actor, code: string): Promise<{ recoveryCodes: string[] }> {
+  const { userId, sessionId, address } = actor
+  await deps.wrongCodes.check(address, userId)
+  const recoveryCodes = makeRecoveryCodes()
+  const isRight = await deps.database.transaction(async transaction => {
+    await lockUser(transaction, userId)
+    await personWithFactors(transaction, userId)
+    const waiting = await store.findTotp(transaction, userId)
+    if (!waiting || waiting.confirmedAt !== null)
+      throw new DomainError('conflict', 'No authenticator app waits for its first code')
+    if (!(await takeTotpCode(deps.factorKeys, transaction, { userId, code, isConfirmed: false }))) return false
+    await store.setHasFactor(transaction, userId, true)
+    await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
+    await noteFactor(transaction, sessionId)
+    await notify(transaction, 'access')
+    return true
+  })
+  if (isRight) return { recoveryCodes }
+  await deps.wrongCodes.fail(address, userId)
+  throw new DomainError('invalid', [broken('code', 'present-code')])
+}
+
+/** Removes the authenticator app and the recovery codes. */
+export async function removeTotp(deps: { database: Database }, userId: string): Promise<void> {
+  await deps.database.transaction(async transaction => {
+    await lockUser(transaction, userId)
+    await clearFactors(transaction, userId)
+    await notify(transaction, 'access')
+  })
+}
+
+/** Takes all second factors of a person away; the person's row is locked. */
+export async function clearFactors(transaction: Queryable, userId: string): Promise<void> {
+  await store.setHasFactor(transaction, userId, false)
+  await store.deleteTotp(transaction, userId)
+  await store.replaceRecoveryCodes(transaction, userId, [])
+}
+
+/**
+ * Makes new recovery codes; the ones before end.
+ *
+ * @throws DomainError 'conflict' when no authenticator app is set up
+ */
+export async function renewRecoveryCodes(deps: FactorDeps, userId: string): Promise<{ recoveryCodes: string[] }> {
+  const recoveryCodes = makeRecoveryCodes()
+  await deps.database.transaction(async transaction => {
+    await lockUser(transaction, userId)
+    if ((await methodsOf(transaction, userId)).length === 0)
+      throw new DomainError('conflict', 'Recovery codes belong to an authenticator app; set one up first')
+    await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
+  })
+  return { recoveryCodes }
+}
+
+async function keepRecoveryCodes(
+  { factorKeys }: Pick<FactorDeps, 'factorKeys'>,
+  transaction: Queryable,
+  userId: string,
+  codes: string[],
+): Promise<void> {
+  const hashes = codes.map(code => hashRecoveryCode(factorKeys.recoveryKey, code))
+  await store.replaceRecoveryCodes(transaction, userId, hashes)
+}
+
+/**
+ * Proves a factor anew within a session: the password counts where there is no second factor.
+ *
+ * @throws DomainError 'invalid' when this method does not count for the person, 'unauthenticated' for a wrong code, 'too-many' after
+ *   too many of them
+ */
+export async function refreshFactor(
+  deps: FactorDeps,
+  { userId, sessionId, address }: Actor,
+  { method, code }: { method: FactorMethod | 'password'; code: string },
+): Promise<void> {
+  await deps.wrongCodes.check(address, userId)
+  const person = await findUser(deps.database, { userId })
+  if (!person) throw new DomainError('unauthenticated', 'This account is not there any more')
+  if (asksFactor(person) === (method === 'password'))
+    throw new DomainError('invalid', [
+      broken('method', 'one-of', { values: asksFactor(person) ? factorMethods.join(', ') : 'password' }),
+    ])
+  const isRight = await deps.database.transaction(async transaction => {
+    const isProven =
+      method === 'password'
+        ? await passwordMatches(code, person.passwordHash)
+        : await takeCode(deps, transaction, { userId, method, code })
+    return isProven && (await noteFactor(transaction, sessionId))
+  })
+  if (isRight) return
+  await deps.wrongCodes.fail(address, userId)
+  throw new DomainError('unauthenticated', 'This is wrong, or was used before')
+}
+
+const resealedAtOnce = 500
+
+/** Seals the secrets and keys of second factors anew under the first master key, so that the others can be taken away. */
+export async function resealFactors(database: Database, masterKeys: readonly Buffer[]): Promise<void> {
+  await resealKey(database, masterKeys, recoveryPurpose)
+  const sealer = createSealer(masterKeys, purpose)
+  for (let after: string | null = null; ; ) {
+    const secrets: Awaited<ReturnType<typeof store.listTotpSecrets>> = await store.listTotpSecrets(
+      database,
+      after,
+      resealedAtOnce,
+    )
+    for (const { userId, sealedSecret } of secrets) {
+      if (sealer.isCurrent(sealedSecret)) continue
+      const data = Buffer.from(userId)
+      await store.replaceTotpSecret(database, userId, [
+        sealedSecret,
+        sealer.seal(sealer.open(sealedSecret, data), data),
+      ])
+    }
+    after = secrets.at(-1)?.userId ?? null
+    if (secrets.length < resealedAtOnce) return
+  }
+}

@@ -1,0 +1,13 @@
+/** What must not happen in a session that was left open: it needs a factor that was proven lately. */
+import type { Queryable } from '../../db/database.ts'
+import { DomainError } from '../../errors.ts'
+import { findFactorAge } from '../sessions/session-store.ts'
+
+const freshSeconds = 15 * 60
+
+/** @throws DomainError 'mfa-needed' unless a factor was proven in this session within the last 15 min */
+export async function requireFreshFactor(database: Queryable, sessionId: string): Promise<void> {
+  const seconds = await findFactorAge(database, sessionId)
+  if (seconds === null || seconds > freshSeconds)
+    throw new DomainError('mfa-needed', 'This needs a factor that was proven within the last 15 minutes')
+}

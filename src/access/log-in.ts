@@ -1,0 +1,165 @@
+/** A person gets in: password, second factor, session (contract/access.md, "Tokens", and contract/people.md, "Second factors"). */
+import { randomUUID } from 'node:crypto'
+import type { Database, Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import * as factorStore from './factors/factor-store.ts'
+import { asksFactor, type FactorDeps, type FactorMethod, methodsOf, takeCode } from './factors/factors.ts'
+import type { Mfa } from './policy/policy-store.ts'
+import type { Refusals } from './refusals.ts'
+import { hashSecret, makeSecret, passwordMatches } from './secrets.ts'
+import { insertSession, type SessionMethod } from './sessions/session-store.ts'
+import * as store from './store.ts'
+import { tokenLifetimeSeconds } from './token-keys.ts'
+import type { Tokens } from './tokens.ts'
+
+export type LogInDeps = FactorDeps & {
+  database: Database
+  tokens: Tokens
+  refusals: Pick<Refusals, 'admitsAddress' | 'refresh'>
+  /** What holds for the platform's people while no policy was set. */
+  platformMfa: Mfa
+  /** Whether the platform's own people get in; where not, they are refused as if their password were wrong. */
+  admitsStaff: boolean
+}
+
+/** Where a person sits. */
+export type Client = { address: string; userAgent: string }
+export type PasswordLogin = { typeAccount: string; login: string; password: string }
+export type Issued = { token: string; expireSeconds: number }
+export type Challenge = { challenge: string; methods: FactorMethod[]; expiresAt: Date }
+
+const challengeMinutes = 5
+const challengeTries = 5
+const longestUserAgent = 300
+
+/**
+ * Whose login and password these are.
+ *
+ * @returns null when anything does not fit, without telling what, and in the same time
+ */
+export async function findPerson(deps: LogInDeps, client: Client, given: PasswordLogin): Promise<store.User | null> {
+  const user = await store.findUser(deps.database, { login: given.login })
+  const matches = await passwordMatches(given.password, user?.passwordHash ?? null)
+  if (!user || !matches || user.disabled || user.suspended || user.account.type !== given.typeAccount) return null
+  return isAdmitted(deps, client, user) ? user : null
+}
+
+/** Whether a person gets in at this door and from this address. */
+function isAdmitted(deps: LogInDeps, client: Client, { account, userId }: store.User): boolean {
+  if (account.type === 'platform' && !deps.admitsStaff) return false
+  return deps.refusals.admitsAddress({ ...account, userType: 'portal_user', subject: userId }, client.address)
+}
+
+/** Whether the account asks this person for a second factor, and there is none. */
+export const lacksFactor = (deps: Pick<LogInDeps, 'platformMfa'>, { account, mfa, hasFactor }: store.User): boolean =>
+  !hasFactor && (mfa ?? (account.type === 'platform' ? deps.platformMfa : 'optional')) === 'required'
+
+/**
+ * Lets a person in whose password was right, with the code of a second factor where one is set up.
+ *
+ * @returns null for a wrong code, or when the person was changed meanwhile
+ * @throws DomainError 'mfa-needed' without a code where one is needed, 'too-many' after too many wrong ones
+ */
+export async function letIn(
+  deps: LogInDeps,
+  client: Client,
+  { person, otp }: { person: store.User; otp: string | undefined },
+): Promise<Issued | null> {
+  if (lacksFactor(deps, person)) throw new DomainError('mfa-needed', 'Set up a second factor in the portal first')
+  if (!asksFactor(person)) return openSession(deps, deps.database, { client, person, method: 'password' })
+  if (otp === undefined) throw new DomainError('mfa-needed', 'A code of the second factor is needed (otp)')
+  const method = /^\d{6}$/.test(otp) ? 'totp' : 'recovery-code'
+  return withCode(deps, client, { person, method, code: otp })
+}
+
+/** Opens a session in the portal. Who lacks a factor that the account asks for can do nothing in it but set one up. */
+export async function letIntoPortal(
+  deps: LogInDeps,
+  client: Client,
+  person: store.User,
+): Promise<Issued | Challenge | null> {
+  if (asksFactor(person)) return challengeOf(deps, person)
+  const issued = await openSession(deps, deps.database, { client, person, method: 'password' })
+  // This process is to know before the first request comes; the others were told when the person or the policy changed.
+  if (lacksFactor(deps, person)) await deps.refusals.refresh()
+  return issued
+}
+
+async function challengeOf({ database }: LogInDeps, { userId }: store.User): Promise<Challenge> {
+  const challenge = makeSecret()
+  const methods = await methodsOf(database, userId)
+  const hash = hashSecret(challenge)
+  return {
+    challenge,
+    methods,
+    expiresAt: await factorStore.insertChallenge(database, { hash, userId, minutes: challengeMinutes }),
+  }
+}
+
+/**
+ * Answers a challenge.
+ *
+ * @returns the person with the new token; null for a wrong code, and for a challenge that is unknown, over, used or tried too often
+ * @throws DomainError 'too-many' after too many wrong codes
+ */
+export async function answerChallenge(
+  deps: LogInDeps,
+  client: Client,
+  given: { challenge: string; method: FactorMethod; code: string },
+): Promise<{ person: store.User; issued: Issued } | null> {
+  const hash = hashSecret(given.challenge)
+  const userId = await factorStore.tryChallenge(deps.database, hash, challengeTries)
+  const person = userId === null ? null : await store.findUser(deps.database, { userId })
+  if (!person || person.disabled || person.suspended || !isAdmitted(deps, client, person)) return null
+  const issued = await withCode(deps, client, { person, ...given, challengeHash: hash })
+  return issued && { person, issued }
+}
+
+/** Takes a code and opens the session that it is for, or neither. */
+async function withCode(
+  deps: LogInDeps,
+  client: Client,
+  given: { person: store.User; method: FactorMethod; code: string; challengeHash?: Buffer },
+): Promise<Issued | null> {
+  const { person, method, code, challengeHash } = given
+  const { userId } = person
+  await deps.wrongCodes.check(client.address, userId)
+  const issued = await deps.database
+    .transaction(async transaction => {
+      await store.lockUser(transaction, userId)
+      if (challengeHash && !(await factorStore.takeChallenge(transaction, challengeHash))) return null
+      if (!(await takeCode(deps, transaction, { userId, method, code }))) throw new WrongCode()
+      return openSession(deps, transaction, { client, person, method })
+    })
+    .catch(error => {
+      // Rolled back: the challenge may be tried again.
+      if (error instanceof WrongCode) return null
+      throw error
+    })
+  if (issued === null) await deps.wrongCodes.fail(client.address, userId)
+  return issued
+}
+
+class WrongCode extends Error {}
+
+/** @returns null when the person was disabled, or got another role or password meanwhile */
+async function openSession(
+  { tokens }: Pick<LogInDeps, 'tokens'>,
+  database: Queryable,
+  { client, person, method }: { client: Client; person: store.User; method: SessionMethod },
+): Promise<Issued | null> {
+  const sessionId = randomUUID()
+  const minutes = person.sessionMinutes ?? tokenLifetimeSeconds / 60
+  const caller = { ...person.account, userType: 'portal_user', subject: person.userId } as const
+  const token = tokens.issue(caller, { sessionId, minutes })
+  const expiresAt = tokens.read(token)?.expiresAt
+  if (!expiresAt) throw new Error('A token that was just made is not valid')
+  const { address } = client
+  const userAgent = client.userAgent.slice(0, longestUserAgent)
+  const isOpen = await insertSession(
+    database,
+    { sessionId, userId: person.userId, expiresAt, address, userAgent, method },
+    { role: person.account.role, passwordHash: person.passwordHash },
+  )
+  return isOpen ? { token, expireSeconds: minutes * 60 } : null
+}

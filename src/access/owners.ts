@@ -1,0 +1,37 @@
+/** To whom credentials and people belong, as tables say it: `bank_id`, `merchant_id`, or neither. */
+export type CredentialOwner = { bankId: string } | { merchantId: string }
+/** The platform owns people, and no credentials. */
+export type AccountOwner = CredentialOwner | 'platform'
+
+/** The values of `bank_id` and `merchant_id`. */
+export const ownerIds = (owner: AccountOwner): [bankId: string | null, merchantId: string | null] => [
+  owner !== 'platform' && 'bankId' in owner ? owner.bankId : null,
+  owner !== 'platform' && 'merchantId' in owner ? owner.merchantId : null,
+]
+
+/** Which rows of a table with `bank_id` and `merchant_id` are an owner's, by the index of its kind; $1 is the value of `ownerId`. */
+export function ofOwner(owner: AccountOwner, table: string): string {
+  if (owner === 'platform') return `${table}.bank_id is null and ${table}.merchant_id is null and $1::uuid is null`
+  return 'bankId' in owner ? `${table}.bank_id = $1` : `${table}.merchant_id = $1`
+}
+
+export const ownerId = (owner: AccountOwner): string | null => {
+  const [bankId, merchantId] = ownerIds(owner)
+  return bankId ?? merchantId
+}
+
+/** Whose a caller, or the account of a person, is. */
+export function ownerOfAccount(
+  account: { type: 'bank'; bankId: string } | { type: 'retailer'; merchantId: string } | { type: 'platform' },
+): AccountOwner {
+  if (account.type === 'bank') return { bankId: account.bankId }
+  return account.type === 'retailer' ? { merchantId: account.merchantId } : 'platform'
+}
+
+export const isSameOwner = (one: AccountOwner, other: AccountOwner): boolean =>
+  ownerIds(one).join() === ownerIds(other).join()
+
+export function ownerOfIds({ bankId, merchantId }: { bankId: string | null; merchantId: string | null }): AccountOwner {
+  if (bankId !== null) return { bankId }
+  return merchantId === null ? 'platform' : { merchantId }
+}

@@ -1,0 +1,101 @@
+/**
+ * What a new password must be (contract/people.md, "Passwords"): long, and not what everybody tries first. There are no rules of
+ * composition. Only the whole is looked at, never its parts.
+ */
+import { readFileSync } from 'node:fs'
+import { type BrokenRule, broken, type RuleCode } from '../../error-rules.ts'
+import { DomainError } from '../../errors.ts'
+import { plainPassword } from '../secrets.ts'
+
+export const shortestPassword = 15
+export const longestPassword = 256
+
+/**
+ * @param field the field's name in the request
+ * @param names the login, and what the account is called
+ * @throws DomainError 'invalid' with what is wrong, and nothing of the password
+ */
+export function requirePassword(field: string, password: string, names: readonly string[]): void {
+  const fault = passwordFault(field, password, names)
+  if (fault) throw new DomainError('invalid', [fault])
+}
+
+/** @returns null for a good one */
+export function passwordFault(field: string, password: string, names: readonly string[]): BrokenRule | null {
+  const plain = plainPassword(password)
+  const length = [...plain].length
+  if (length < shortestPassword) return broken(field, 'min-length', { min: shortestPassword })
+  if (length > longestPassword) return broken(field, 'max-length', { max: longestPassword })
+  const rule = guessableAs(folded(plain), names)
+  return rule && broken(field, rule)
+}
+
+function guessableAs(password: string, names: readonly string[]): RuleCode | null {
+  const letters = [...password]
+  if (isRun(letters)) return 'password-run'
+  if (isRepeated(letters)) return 'password-repeated'
+  const words = new Set([...commonPasswords(), ...knownNames(names)])
+  const isKnown = [password, withoutEnds(password)].some(text => text !== '' && isJoined(text, words))
+  return isKnown ? 'password-known' : null
+}
+
+const folded = (text: string): string => plainPassword(text).toLowerCase()
+
+const withoutEnds = (text: string): string => text.replace(/^[\p{N}\p{P}\p{S}\p{Z}]+|[\p{N}\p{P}\p{S}\p{Z}]+$/gu, '')
+
+/** The same character or word over and over, in which case the text is found within its own double. */
+function isRepeated(letters: string[]): boolean {
+  const text = letters.join('')
+  return `${text}${text}`.indexOf(text, 1) < text.length
+}
+
+/** Keys as they lie beside each other. */
+const rows = [
+  '1234567890',
+  'qwertyuiopasdfghjklzxcvbnm',
+  'йцукенгшщзхїфівапролджєячсмитьбю',
+  'йцукенгшщзхъфывапролджэячсмитьбю',
+]
+
+/** Characters that follow each other, up or down, in the alphabet or on the keyboard. */
+function isRun(letters: string[]): boolean {
+  const text = letters.join('')
+  const backwards = [...letters].reverse().join('')
+  if (
+    [text, backwards].some(way => rows.some(row => row.repeat(Math.ceil(text.length / row.length) + 1).includes(way)))
+  )
+    return true
+  const steps = letters
+    .slice(1)
+    .map((letter, index) => (letter.codePointAt(0) ?? 0) - (letters[index]?.codePointAt(0) ?? 0))
+  return Math.abs(steps[0] ?? 0) === 1 && steps.every(step => step === steps[0])
+}
+
+/** Names as they are, and of a login also what stands before the @. */
+function knownNames(names: readonly string[]): string[] {
+  const given = names.flatMap(name => [name, name.split('@')[0] ?? '']).map(folded)
+  return [...given, ...given.map(withoutEnds), 'perkline'].filter(name => name !== '')
+}
+
+/** Whether a text is nothing but such words. Takes time in proportion to its length. */
+function isJoined(text: string, words: ReadonlySet<string>): boolean {
+  const longest = Math.max(...[...words].map(word => word.length))
+  const ends = new Set([0])
+  for (let end = 1; end <= text.length; end++)
+    for (let start = Math.max(0, end - longest); start < end; start++)
+      if (ends.has(start) && words.has(text.slice(start, end))) {
+        ends.add(end)
+        break
+      }
+  return ends.has(text.length)
+}
+
+let common: readonly string[] | undefined
+
+function commonPasswords(): readonly string[] {
+  common ??= readFileSync(new URL('common-passwords.txt', import.meta.url), 'utf8')
+    .split('\n')
+    .filter(line => line !== '' && !line.startsWith('#'))
+    .map(folded)
+  return common
+}

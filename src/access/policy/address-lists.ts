@@ -1,0 +1,33 @@
+/** Networks from which an account lets its people and systems in. */
+import { BlockList, isIP } from 'node:net'
+import { plainAddress } from '../../text/addresses.ts'
+
+export type AddressList = {
+  /** @param address as a socket or a trusted proxy tells it */
+  has(address: string): boolean
+}
+
+/** Whether a text is a network like `192.0.2.0/24` or `2001:db8::/32`, or one address. */
+export function isNetwork(text: string): boolean {
+  const [address = '', bits, ...others] = text.split('/')
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  if (most < 0 || address.includes('%') || others.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
+}
+
+/** @param networks as `isNetwork` takes them */
+export function createAddressList(networks: readonly string[]): AddressList {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    list.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family)
+  }
+  return {
+    has(given) {
+      const address = plainAddress(given)
+      const version = isIP(address)
+      return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4')
+    },
+  }
+}

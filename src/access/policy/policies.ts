@@ -1,0 +1,58 @@
+/** An account's policy: second factors, length of sessions, addresses (contract/people.md, "Policy of an account"). */
+import type { Database, Queryable } from '../../db/database.ts'
+import { notify } from '../../db/notifications.ts'
+import { type BrokenRule, broken } from '../../error-rules.ts'
+import { DomainError } from '../../errors.ts'
+import type { AccountOwner } from '../owners.ts'
+import { tokenLifetimeSeconds } from '../token-keys.ts'
+import { createAddressList, isNetwork } from './address-lists.ts'
+import * as store from './policy-store.ts'
+
+export type { Policy } from './policy-store.ts'
+
+/** What holds for an account; without a policy of its own, the defaults. @param platformMfa the default of the platform's people */
+export async function readPolicy(
+  database: Queryable,
+  owner: AccountOwner,
+  platformMfa: store.Mfa,
+): Promise<store.Policy> {
+  const found = await store.findPolicy(database, owner)
+  if (found) return found
+  const mfa = owner === 'platform' ? platformMfa : 'optional'
+  return { mfa, sessionMinutes: tokenLifetimeSeconds / 60, addresses: { people: [], systems: [] } }
+}
+
+/**
+ * Sets an account's whole policy.
+ *
+ * @param given.address where the one who sets it sits: a list for people without it needs `force`
+ * @throws DomainError 'invalid'
+ */
+export async function setPolicy(
+  database: Database,
+  owner: AccountOwner,
+  given: { policy: store.Policy; address: string; force: boolean },
+): Promise<store.Policy> {
+  const { policy, address, force } = given
+  const { people, systems } = policy.addresses
+  const faults = [...networkFaults('addresses.people', people), ...networkFaults('addresses.systems', systems)]
+  if (faults.length > 0) throw new DomainError('invalid', faults)
+  if (people.length > 0 && !force && !createAddressList(people).has(address))
+    throw new DomainError('invalid', [broken('addresses.people', 'own-address', { address })])
+  await database.transaction(async transaction => {
+    await store.savePolicy(transaction, owner, policy)
+    await notify(transaction, 'access')
+  })
+  return policy
+}
+
+const networkFaults = (field: string, networks: string[]): BrokenRule[] =>
+  networks.flatMap((network, index) => (isNetwork(network) ? [] : [broken(`${field}.${index}`, 'network')]))
+
+/** The way back after a lock-out: takes an account's address lists off. */
+export async function takeAddressesOff(database: Database, owner: AccountOwner): Promise<void> {
+  await database.transaction(async transaction => {
+    await store.clearAddresses(transaction, owner)
+    await notify(transaction, 'access')
+  })
+}

@@ -1,0 +1,95 @@
+/** All SQL of what accounts ask of their people and systems. */
+import type { Queryable } from '../../db/database.ts'
+import { type AccountOwner, ofOwner, ownerId, ownerIds } from '../owners.ts'
+
+export const mfaRules = ['off', 'optional', 'required'] as const
+/** Whether people have a second factor: none is asked for, each decides, or everybody needs one. */
+export type Mfa = (typeof mfaRules)[number]
+
+export type Policy = {
+  mfa: Mfa
+  /** How long a person's token is valid. */
+  sessionMinutes: number
+  /** Networks (CIDR) from which people and systems are let in; none: from everywhere. */
+  addresses: { people: string[]; systems: string[] }
+}
+
+/** The policy of the row `alias` with `bank_id` and `merchant_id`, each kind by its own index. */
+export const policyOf = (alias: string): string => `
+  select mfa, session_minutes from account_policies where bank_id = ${alias}.bank_id
+  union all select mfa, session_minutes from account_policies where merchant_id = ${alias}.merchant_id
+  union all select mfa, session_minutes from account_policies
+    where bank_id is null and merchant_id is null and ${alias}.bank_id is null and ${alias}.merchant_id is null`
+
+/** @returns null when the account never set one */
+export async function findPolicy(database: Queryable, owner: AccountOwner): Promise<Policy | null> {
+  type Row = { mfa: Mfa; sessionMinutes: number; people: string[]; systems: string[] }
+  const [row] = await database.query<Row>(
+    `select p.mfa, p.session_minutes as "sessionMinutes", p.people_addresses as people, p.system_addresses as systems
+     from account_policies p where ${ofOwner(owner, 'p')}`,
+    [ownerId(owner)],
+  )
+  if (!row) return null
+  const { mfa, sessionMinutes, people, systems } = row
+  return { mfa, sessionMinutes, addresses: { people, systems } }
+}
+
+/** Sets an account's policy, whether it has one or not. */
+export async function savePolicy(database: Queryable, owner: AccountOwner, policy: Policy): Promise<void> {
+  const target = owner === 'platform' ? '((true)) where bank_id is null and merchant_id is null' : conflictOf(owner)
+  await database.execute(
+    `insert into account_policies (bank_id, merchant_id, mfa, session_minutes, people_addresses, system_addresses, changed_at)
+     values ($1, $2, $3, $4, $5, $6, now())
+     on conflict ${target} do update set mfa = excluded.mfa, session_minutes = excluded.session_minutes,
+       people_addresses = excluded.people_addresses, system_addresses = excluded.system_addresses, changed_at = excluded.changed_at`,
+    [...ownerIds(owner), policy.mfa, policy.sessionMinutes, policy.addresses.people, policy.addresses.systems],
+  )
+}
+
+const conflictOf = (owner: Exclude<AccountOwner, 'platform'>): string =>
+  'bankId' in owner ? '(bank_id)' : '(merchant_id)'
+
+/** Lets an account's people and systems in from everywhere. */
+export async function clearAddresses(database: Queryable, owner: AccountOwner): Promise<void> {
+  await database.execute(
+    `update account_policies p set people_addresses = '{}', system_addresses = '{}', changed_at = now() where ${ofOwner(owner, 'p')}`,
+    [ownerId(owner)],
+  )
+}
+
+/** `accountId` null: the platform's. */
+export type AddressLists = { accountId: string | null; people: string[]; systems: string[] }
+
+/** Every account with an address list. */
+export function listAddressLists(database: Queryable): Promise<AddressLists[]> {
+  return database.query({
+    name: 'access.address-lists',
+    text: `select coalesce(bank_id, merchant_id)::text as "accountId", people_addresses as people, system_addresses as systems
+           from account_policies where people_addresses <> '{}' or system_addresses <> '{}'`,
+  })
+}
+
+/**
+ * The people who have to set up a second factor before anything else.
+ *
+ * @param platformMfa what holds for the platform's people while no policy was set
+ */
+export async function listFactorless(database: Queryable, platformMfa: Mfa): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    {
+      name: 'access.factorless',
+      text: `
+        select u.user_id::text as id from account_policies p join portal_users u on u.bank_id = p.bank_id
+        where p.mfa = 'required' and not u.has_factor and u.disabled_at is null
+        union all
+        select u.user_id::text from account_policies p join portal_users u on u.merchant_id = p.merchant_id
+        where p.mfa = 'required' and not u.has_factor and u.disabled_at is null
+        union all
+        select u.user_id::text from portal_users u
+        where u.bank_id is null and u.merchant_id is null and not u.has_factor and u.disabled_at is null
+          and coalesce((select mfa from account_policies where bank_id is null and merchant_id is null), $1) = 'required'`,
+    },
+    [platformMfa],
+  )
+  return rows.map(({ id }) => id)
+}

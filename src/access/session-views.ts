@@ -1,0 +1,27 @@
+/** Who is logged in, as the portal sees it. */
+import type { Clock } from '../clock.ts'
+import type { Database } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { findFailedLogins } from './login-store.ts'
+import { findNames } from './session-store.ts'
+import type { ReadToken } from './tokens.ts'
+
+type ViewDeps = { database: Database; clock: Clock }
+
+/** @throws DomainError 'unauthenticated' when the account is gone */
+export async function sessionView({ database, clock }: ViewDeps, { caller, expiresAt }: ReadToken) {
+  const names = await findNames(database, caller)
+  const failed = caller.userType === 'portal_user' ? await findFailedLogins(database, caller.subject) : null
+  if (!names) throw new DomainError('unauthenticated', 'This account is not there any more')
+  return {
+    typeAccount: caller.type,
+    login: names.login,
+    role: caller.role,
+    id: caller.type === 'bank' ? caller.bankId : caller.type === 'retailer' ? caller.merchantId : null,
+    name: names.name ?? 'Perkline',
+    nameEn: names.nameEn,
+    expiresAt: expiresAt.toISOString(),
+    now: clock.now().toISOString(),
+    failedLogins: failed && { count: failed.count, since: failed.since.toISOString() },
+  }
+}

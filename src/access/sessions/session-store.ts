@@ -1,0 +1,158 @@
+/** All SQL of sessions. Every token of a person is one, and its id is the token's. Times are real, by the database's clock. */
+import type { Queryable } from '../../db/database.ts'
+import { lockEndedTokens } from '../store.ts'
+
+/** How the person got in. */
+export const sessionMethods = ['password', 'totp', 'recovery-code'] as const
+export type SessionMethod = (typeof sessionMethods)[number]
+
+export type NewSession = {
+  sessionId: string
+  userId: string
+  expiresAt: Date
+  address: string
+  userAgent: string
+  method: SessionMethod
+}
+
+export type SessionListing = {
+  sessionId: string
+  createdAt: Date
+  lastSeenAt: Date
+  address: string
+  userAgent: string
+  method: SessionMethod
+}
+
+/**
+ * Opens a session of a person who is as the login has found them. Whoever changes the person waits for it or is seen by it.
+ *
+ * @param person the role and the password's hash that were found
+ * @returns false when the person was disabled, or got another role or password meanwhile
+ */
+export async function insertSession(
+  database: Queryable,
+  session: NewSession,
+  person: { role: string; passwordHash: string },
+): Promise<boolean> {
+  const opened = await database.execute(
+    `insert into sessions (session_id, user_id, created_at, last_seen_at, expires_at, factor_at, address, user_agent, method)
+     select $1, u.user_id, now(), now(), $3, now(), $4, $5, $6 from portal_users u
+     where u.user_id = $2 and u.disabled_at is null and u.role = $7 and u.password_hash = $8 for share`,
+    [
+      session.sessionId,
+      session.userId,
+      session.expiresAt,
+      session.address,
+      session.userAgent,
+      session.method,
+      person.role,
+      person.passwordHash,
+    ],
+  )
+  return opened === 1
+}
+
+/** The live sessions of a person, the newest first. */
+export function listSessions(database: Queryable, userId: string): Promise<SessionListing[]> {
+  return database.query(
+    `select session_id as "sessionId", created_at as "createdAt", last_seen_at as "lastSeenAt", address,
+       user_agent as "userAgent", method
+     from sessions where user_id = $1 and expires_at > now() order by created_at desc, session_id`,
+    [userId],
+  )
+}
+
+/**
+ * Ends sessions of a person before their time. The person's row is to be locked before where a login is to be kept out.
+ *
+ * @param which one session, all but one, or all of them
+ * @returns how many there were
+ */
+export async function endSessions(
+  transaction: Queryable,
+  userId: string,
+  which: { only?: string; except?: string } = {},
+): Promise<number> {
+  await lockEndedTokens(transaction)
+  return transaction.execute(
+    `with ended as (
+       delete from sessions
+       where user_id = $1 and ($2::text is null or session_id::text = $2) and ($3::text is null or session_id::text <> $3)
+         and expires_at > now()
+       returning session_id, expires_at
+     )
+     insert into ended_tokens (token_id, expires_at) select session_id::text, expires_at from ended on conflict (token_id) do nothing`,
+    [userId, which.only ?? null, which.except ?? null],
+  )
+}
+
+/** Forgets a session whose token was ended. */
+export async function deleteSession(transaction: Queryable, sessionId: string): Promise<void> {
+  await transaction.execute('delete from sessions where session_id = $1', [sessionId])
+}
+
+/** When a factor was proven last in this session. @returns null when there is no such live session */
+export async function findFactorAge(database: Queryable, sessionId: string): Promise<number | null> {
+  const [found] = await database.query<{ seconds: number }>(
+    `select extract(epoch from now() - factor_at)::float8 as seconds
+     from sessions where session_id = $1 and expires_at > now()`,
+    [sessionId],
+  )
+  return found?.seconds ?? null
+}
+
+/** A factor was proven now. @returns false when there is no such live session */
+export async function noteFactor(database: Queryable, sessionId: string): Promise<boolean> {
+  const noted = await database.execute(
+    'update sessions set factor_at = now() where session_id = $1 and expires_at > now()',
+    [sessionId],
+  )
+  return noted === 1
+}
+
+const forgottenAtOnce = 1_000
+
+/** Deletes some of the sessions that are over. @returns whether there may be more */
+export async function forgetSessions(database: Queryable): Promise<boolean> {
+  const forgotten = await database.execute(
+    `delete from sessions where session_id = any(array(
+       select session_id from sessions where expires_at < now() order by expires_at limit ${forgottenAtOnce} for update skip locked))`,
+  )
+  return forgotten === forgottenAtOnce
+}
+
+/** Who was seen when: ids with the seconds since then, in two lists of the same length. */
+export type SeenSince = { ids: string[]; secondsAgo: number[] }
+
+/** Writes down when sessions and their people were seen last; what others are busy with is passed over. */
+export async function noteSeenSessions(database: Queryable, { ids, secondsAgo }: SeenSince): Promise<void> {
+  await database.execute(
+    `with seen as (select * from unnest($1::text[], $2::float8[]) as s (id, ago)),
+     held as (
+       select t.session_id, t.user_id, now() - make_interval(secs => s.ago) as at
+       from seen s join sessions t on t.session_id = s.id::uuid for update of t skip locked
+     ), noted as (
+       update sessions t set last_seen_at = greatest(t.last_seen_at, h.at) from held h where t.session_id = h.session_id
+     ), people as (
+       select l.user_id, max(h.at) as at from held h join user_logins l using (user_id) group by l.user_id
+     ), held_people as (
+       select p.user_id, p.at from people p join user_logins l using (user_id) for update of l skip locked
+     )
+     update user_logins l set last_seen_at = greatest(l.last_seen_at, p.at) from held_people p where l.user_id = p.user_id`,
+    [ids, secondsAgo],
+  )
+}
+
+/** Writes down when credentials were used last; what others are busy with is passed over. */
+export async function noteSeenCredentials(database: Queryable, { ids, secondsAgo }: SeenSince): Promise<void> {
+  await database.execute(
+    `with seen as (select * from unnest($1::text[], $2::float8[]) as s (id, ago)),
+     held as (
+       select c.client_id, now() - make_interval(secs => s.ago) as at
+       from seen s join credentials c on c.client_id = s.id for update of c skip locked
+     )
+     update credentials c set last_used_at = greatest(c.last_used_at, h.at) from held h where c.client_id = h.client_id`,
+    [ids, secondsAgo],
+  )
+}

@@ -1,0 +1,67 @@
+/** The operator's side of security policies: reading one, and the way back after a lock-out. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { ownerOf } from '../access/operations.ts'
+import { type Policy, readPolicy, takeAddressesOff } from '../access/policy/policies.ts'
+import type { Refusals } from '../access/refusals.ts'
+import * as people from '../people/schemas.ts'
+import { ownerOf as namedOwner } from './access-routes.ts'
+import { AccountBody, AccountQuery } from './access-schemas.ts'
+import { operation, operatorErrors } from './request/documents.ts'
+
+export type PolicyAdminDeps = {
+  database: Parameters<typeof takeAddressesOff>[0]
+  refusals: Refusals
+  platformMfa: Policy['mfa']
+}
+
+const unknownPartner = { 404: 'No partner has that code' }
+
+export const policyAdminRoutes: FastifyPluginAsyncTypebox<PolicyAdminDeps> = async (app, deps) => {
+  const { database, refusals, platformMfa } = deps
+  const accountOf = async (named: Parameters<typeof namedOwner>[0]) => {
+    const owner = namedOwner(named)
+    return owner === 'platform' ? owner : ownerOf(database, owner)
+  }
+
+  app.get(
+    '/security-policy',
+    {
+      schema: {
+        ...operation(
+          'Access',
+          'readPolicyOf',
+          'The security policy of an account',
+          'The defaults, where it has set none.',
+        ),
+        querystring: AccountQuery,
+        response: { 200: people.Policy, ...operatorErrors(unknownPartner) },
+      },
+    },
+    async ({ query }) => {
+      const { platform, ...partner } = query
+      return readPolicy(database, await accountOf(platform === true ? { ...partner, platform } : partner), platformMfa)
+    },
+  )
+
+  app.post(
+    '/security-policy/addresses-off',
+    {
+      schema: {
+        ...operation(
+          'Access',
+          'takeAddressesOff',
+          'Take the address lists of an account off',
+          'The way back after a lock-out: its people and systems get in from everywhere within 10 seconds.',
+        ),
+        body: AccountBody,
+        response: { 200: people.Policy, ...operatorErrors(unknownPartner) },
+      },
+    },
+    async request => {
+      const owner = await accountOf(request.body)
+      await takeAddressesOff(database, owner)
+      await refusals.refresh()
+      return readPolicy(database, owner, platformMfa)
+    },
+  )
+}

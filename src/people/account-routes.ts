@@ -1,0 +1,177 @@
+/** An account's policy and its own credentials, in the hands of those who manage it, below `/portal`. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import {
+  IssuedCredential,
+  overlapMs,
+  RevokedCredential,
+  RotateBody,
+  RotatedCredential,
+} from '../access/credential-schemas.ts'
+import { type Policy, readPolicy, setPolicy } from '../access/policy/policies.ts'
+import { askForFreshFactor, managerOf, onlyManagers } from '../access/request/callers.ts'
+import { clientOf } from '../access/request/client.ts'
+import { answerOnce, idempotent } from '../http/idempotency.ts'
+import { bodyOptional } from '../http/input/optional-body.ts'
+import { NoQuery, secured } from '../http/schemas.ts'
+import { issueOwn, revokeOwn, rotateOwn } from './credentials.ts'
+import { listOwnCredentials } from './credentials-store.ts'
+import { managedAccount } from './managers.ts'
+import type { PeopleRoutesDeps } from './people-routes.ts'
+import { fresh, mfaNeeded, portalErrors, tags } from './request/documents.ts'
+import * as schemas from './schemas.ts'
+import { ownCredentialView } from './views.ts'
+
+export type AccountRoutesDeps = PeopleRoutesDeps & { platformMfa: Policy['mfa'] }
+
+const unknownAccount = { 404: 'No partner has that code' }
+const unknownCredential = { 404: 'The account has no live credential with that clientId' }
+
+export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async (app, deps) => {
+  const { database, refusals, activity } = deps
+  const committed = () => refusals.refresh()
+  onlyManagers(app as unknown as FastifyInstance, deps)
+  askForFreshFactor(app as unknown as FastifyInstance, deps)
+
+  app.get(
+    '/security-policy',
+    {
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'readSecurityPolicy',
+        summary: 'The account’s policy',
+        description: 'The defaults, while none was set.',
+        querystring: schemas.AccountQuery,
+        response: { 200: schemas.Policy, ...portalErrors(unknownAccount) },
+      },
+    },
+    async request => {
+      const owner = await managedAccount(database, managerOf(request), request.query)
+      return readPolicy(database, owner, deps.platformMfa)
+    },
+  )
+
+  app.put(
+    '/security-policy',
+    {
+      config: { ...idempotent, ...fresh },
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'setSecurityPolicy',
+        summary: 'Set the account’s policy',
+        description:
+          'The whole of it. It holds for every request within 10 seconds; the length of sessions for new ones.',
+        querystring: schemas.AccountQuery,
+        body: schemas.PolicyBody,
+        response: { 200: schemas.Policy, ...portalErrors({ ...mfaNeeded, ...unknownAccount }) },
+      },
+    },
+    async (request, reply) => {
+      const owner = await managedAccount(database, managerOf(request), request.query)
+      const { force, ...policy } = request.body
+      const { address } = clientOf(request)
+      return answerOnce(request, reply, { deps, status: 200, committed }, on =>
+        setPolicy(on.database, owner, { policy, address, force }),
+      ) as never
+    },
+  )
+
+  app.get(
+    '/credentials',
+    {
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'listOwnCredentials',
+        summary: 'The account’s credentials',
+        description: 'Of its systems; revoked ones too.',
+        querystring: schemas.AccountQuery,
+        response: { 200: schemas.OwnCredentials, ...portalErrors(unknownAccount) },
+      },
+    },
+    async request => {
+      const owner = await managedAccount(database, managerOf(request), request.query)
+      await activity.write()
+      return (await listOwnCredentials(database, owner)).map(ownCredentialView)
+    },
+  )
+
+  app.post(
+    '/credentials',
+    {
+      config: { ...idempotent, ...fresh },
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'issueOwnCredential',
+        summary: 'Issue a credential',
+        description: 'For a system of the account; the secret is shown once.',
+        querystring: schemas.AccountQuery,
+        body: schemas.CredentialBody,
+        response: { 201: IssuedCredential, ...portalErrors({ ...mfaNeeded, ...unknownAccount }) },
+      },
+    },
+    async (request, reply) => {
+      const manager = managerOf(request)
+      const owner = await managedAccount(database, manager, request.query)
+      const { role, label } = request.body
+      return answerOnce(request, reply, { deps, status: 201 }, on =>
+        issueOwn(on, manager, { owner, role, label }),
+      ) as never
+    },
+  )
+
+  app.post(
+    '/credentials/:clientId/rotate',
+    {
+      config: { ...idempotent, ...bodyOptional, ...fresh },
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'rotateOwnCredential',
+        summary: 'Give a credential a new secret',
+        description: 'The previous secret works until the overlap ends.',
+        params: schemas.ClientPath,
+        querystring: NoQuery,
+        body: RotateBody,
+        response: { 200: RotatedCredential, ...portalErrors({ ...mfaNeeded, ...unknownCredential }) },
+      },
+    },
+    (request, reply) => {
+      const given = { clientId: request.params.clientId, overlapMs: overlapMs(request.body.overlap) }
+      return answerOnce(request, reply, { deps, status: 200, committed }, async on => {
+        const rotated = await rotateOwn(on, managerOf(request), given)
+        return { ...rotated, previousValidUntil: rotated.previousValidUntil.toISOString() }
+      }) as never
+    },
+  )
+
+  app.post(
+    '/credentials/:clientId/revoke',
+    {
+      config: idempotent,
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'revokeOwnCredential',
+        summary: 'Revoke a credential',
+        description: 'Its tokens are refused everywhere within 10 seconds.',
+        params: schemas.ClientPath,
+        querystring: NoQuery,
+        response: {
+          200: RevokedCredential,
+          ...portalErrors({ 404: 'The account has no credential with that clientId' }),
+        },
+      },
+    },
+    (request, reply) => {
+      const { clientId } = request.params
+      return answerOnce(request, reply, { deps, status: 200, committed }, async on => {
+        await revokeOwn(on, managerOf(request), clientId)
+        return { clientId }
+      }) as never
+    },
+  )
+}

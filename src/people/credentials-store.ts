@@ -1,0 +1,29 @@
+/** All SQL of an account's own credentials. */
+import { type AccountOwner, ofOwner, ownerId, ownerOfIds } from '../access/owners.ts'
+import type { CredentialListing } from '../access/store.ts'
+import type { Queryable } from '../db/database.ts'
+
+/** `issuedBy`: the login of the person; null: the operator, or a person that is not there any more. */
+export type OwnCredential = CredentialListing & { issuedBy: string | null; lastUsedAt: Date | null }
+
+/** @returns null for an unknown clientId */
+export async function findCredentialOwner(database: Queryable, clientId: string): Promise<AccountOwner | null> {
+  const [row] = await database.query<{ bankId: string | null; merchantId: string | null }>(
+    'select bank_id as "bankId", merchant_id as "merchantId" from credentials where client_id = $1',
+    [clientId],
+  )
+  return row ? ownerOfIds(row) : null
+}
+
+/** The credentials of an account in the order in which they were issued, revoked ones too; no secrets. */
+export function listOwnCredentials(database: Queryable, owner: AccountOwner): Promise<OwnCredential[]> {
+  return database.query(
+    `select c.client_id as "clientId", b.code as bank, m.code as merchant, c.role, c.label, c.created_at as "createdAt",
+       c.previous_valid_until as "previousValidUntil", c.revoked_at as "revokedAt", c.last_used_at as "lastUsedAt",
+       u.login as "issuedBy"
+     from credentials c left join banks b using (bank_id) left join merchants m using (merchant_id)
+     left join portal_users u on u.user_id = case when c.issued_by like 'person:%' then substr(c.issued_by, 8)::uuid end
+     where ${ofOwner(owner, 'c')} order by c.created_at, c.client_id`,
+    [ownerId(owner)],
+  )
+}

@@ -1,0 +1,104 @@
+/** Invitations, and what a link leads to: a new person, or a new password (contract/people.md, "Invitations and links"). */
+import { randomUUID } from 'node:crypto'
+import { endAccess, insertPerson, requireRole } from '../access/operations.ts'
+import type { AccountOwner } from '../access/owners.ts'
+import { requirePassword } from '../access/passwords/password-rules.ts'
+import { hashPassword, hashSecret, makeSecret } from '../access/secrets.ts'
+import { findNamesOf, lockUser } from '../access/store.ts'
+import { notify } from '../db/notifications.ts'
+import { broken } from '../error-rules.ts'
+import { DomainError } from '../errors.ts'
+import { defaultLanguage } from './mail/mails.ts'
+import { joinLink, type Manager, manages, type PeopleDeps, requireAddress } from './managers.ts'
+import type { Link } from './users.ts'
+import * as store from './users-store.ts'
+
+const invitationHours = 72
+
+/**
+ * Invites a person. Whether the login is free shows when the invitation is accepted.
+ *
+ * @returns the link, for this once, where no mail can go
+ * @throws DomainError 'invalid' for a role that the account does not have, 'conflict' for a login of this account
+ */
+export async function invite(
+  deps: PeopleDeps,
+  manager: Manager,
+  { owner, login, email, role }: { owner: AccountOwner; login: string; email: string | null; role: string },
+): Promise<Link & { invitationId: string }> {
+  requireRole(owner, role)
+  requireAddress(email)
+  const { mails, publicUrl } = deps
+  const token = makeSecret()
+  const link = joinLink(publicUrl, token)
+  const [invitationId, userId] = [randomUUID(), randomUUID()]
+  return deps.database.transaction(async transaction => {
+    if (await store.hasLogin(transaction, owner, login))
+      throw new DomainError('conflict', [broken('login', 'login-taken', { login })])
+    const expiresAt = await store.insertInvitation(transaction, {
+      invitationId,
+      userId,
+      owner,
+      login,
+      email,
+      role,
+      invitedBy: manager.userId,
+      tokenHash: hashSecret(token),
+      hours: invitationHours,
+    })
+    if (email === null || !mails.canSend) return { invitationId, expiresAt, link }
+    const account = await store.findAccountName(transaction, owner)
+    const inviter = await store.findManaged(transaction, manager.userId)
+    const mail = { kind: 'invitation', login, account, link, expiresAt: expiresAt.toISOString() } as const
+    await mails.queue(transaction, userId, { to: email, language: inviter?.language ?? defaultLanguage, mail })
+    return { invitationId, expiresAt }
+  })
+}
+
+/** @throws DomainError 'not-found' when the manager's accounts have no such invitation, or it was accepted */
+export async function withdrawInvitation(deps: PeopleDeps, manager: Manager, invitationId: string): Promise<void> {
+  const owner = await store.findInvitationOwner(deps.database, invitationId)
+  const isOwn = owner !== null && manages(manager, owner)
+  if (!isOwn || !(await store.deleteInvitation(deps.database, invitationId)))
+    throw new DomainError('not-found', 'There is no such invitation')
+}
+
+const wrongLink = () => new DomainError('invalid', 'The link is wrong, was used, or is over')
+
+export type Joined = { typeAccount: 'bank' | 'retailer' | 'platform'; login: string }
+
+/**
+ * Takes what a link leads to: an invitation makes the person, a reset sets the password, ends all sessions and leaves the second factor.
+ *
+ * @param given.login for an invitation whose login is taken
+ * @throws DomainError 'invalid' for a wrong, used or ended link, all with one text, and for a password that is refused; 'conflict' for a
+ *   login that is taken: then the link stays valid
+ */
+export async function acceptLink(
+  deps: PeopleDeps,
+  given: { token: string; password: string; login?: string },
+): Promise<Joined> {
+  const tokenHash = hashSecret(given.token)
+  const target = await store.findLink(deps.database, tokenHash)
+  if (!target) throw wrongLink()
+  const login = (target.kind === 'invitation' && given.login) || target.login
+  requirePassword('password', given.password, await findNamesOf(deps.database, target.owner, login))
+  const passwordHash = await hashPassword(given.password)
+  await deps.database.transaction(async transaction => {
+    if (target.kind === 'invitation') {
+      if (!(await store.takeInvitation(transaction, tokenHash))) throw wrongLink()
+      await insertPerson(transaction, { ...target, login, passwordHash })
+    } else {
+      await lockUser(transaction, target.userId)
+      if (!(await store.takeReset(transaction, tokenHash))) throw wrongLink()
+      if (!(await store.replacePassword(transaction, target.userId, { before: null, after: passwordHash })))
+        throw wrongLink()
+      await endAccess(transaction, target.userId)
+    }
+    await notify(transaction, 'access')
+  })
+  return { typeAccount: typeOf(target.owner), login }
+}
+
+const typeOf = (owner: AccountOwner): Joined['typeAccount'] =>
+  owner === 'platform' ? 'platform' : 'bankId' in owner ? 'bank' : 'retailer'

@@ -1,0 +1,25 @@
+/** What happens by itself around people: mails go out, requests for new passwords are answered, what is over is forgotten. */
+import { forgetChallenges } from '../access/factors/factor-store.ts'
+import { forgetSessions } from '../access/sessions/session-store.ts'
+import { forgetMails } from './mail/mail-store.ts'
+import type { PeopleDeps } from './managers.ts'
+import { answerResetRequests } from './passwords.ts'
+import { forgetLinks } from './users-store.ts'
+
+/** @returns whether there may be more */
+export async function sendMails({ database, mails }: PeopleDeps): Promise<boolean> {
+  return mails.sendOne(database)
+}
+
+export { answerResetRequests }
+
+/** @returns whether there may be more */
+export async function forgetPeople({ database }: PeopleDeps): Promise<boolean> {
+  const more = [
+    await forgetSessions(database),
+    await forgetChallenges(database),
+    await forgetLinks(database),
+    await forgetMails(database),
+  ]
+  return more.includes(true)
+}

@@ -1,0 +1,50 @@
+/** A mail to a person as a message (RFC 5322): plain text and HTML, nothing that is loaded from elsewhere. */
+import { escapeHtml, type Sender } from '../../esim/delivery/mail-message.ts'
+import type { Envelope } from './mails.ts'
+import { type MailText, mailText } from './texts.ts'
+
+/** @param publicUrl the platform's, the only one that links lead to */
+export async function composePeopleMail(
+  { to, language, mail }: Envelope,
+  { mailId, sender, publicUrl }: { mailId: string; sender: Sender; publicUrl: string },
+): Promise<Buffer> {
+  // Loaded with the first mail: many set-ups send none.
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
+  const text = mailText(mail, language, new URL(publicUrl).host)
+  const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
+  const composer = new MailComposer({
+    from: sender,
+    // As an object the address is never parsed, so it cannot become several.
+    to: { name: '', address: to },
+    subject: oneLine(text.subject),
+    messageId: `<people.${mailId}@${domain}>`,
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    text: plainPart(text).replaceAll('\n', '\r\n'),
+    html: htmlPart(text, language),
+    newline: '\r\n',
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return composer.compile().build()
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ')
+
+const plainPart = ({ before, link, after }: MailText): string =>
+  `${[...before, ...(link === null ? [] : [link]), ...after].join('\n\n')}\n`
+
+function htmlPart({ subject, before, link, after }: MailText, language: string): string {
+  const paragraphs = [
+    ...before.map(escapeHtml),
+    ...(link === null ? [] : [`<a href="${escapeHtml(link)}" style="word-break: break-all">${escapeHtml(link)}</a>`]),
+    ...after.map(escapeHtml),
+  ]
+  return `<!doctype html>
+<html lang="${language}">
+<head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>
+<body style="font-family: sans-serif; font-size: 16px; line-height: 1.5">
+${paragraphs.map(paragraph => `<p>${paragraph}</p>`).join('\n')}
+</body>
+</html>
+`
+}

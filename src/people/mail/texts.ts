@@ -1,0 +1,122 @@
+/** What mails to people say, in Ukrainian and English: a subject, paragraphs, and at most one link, which is the platform's own. */
+import type { Language, PeopleMail } from './mails.ts'
+
+export type MailText = { subject: string; before: string[]; link: string | null; after: string[] }
+
+/** @param host the platform's, so that people see where the mail comes from */
+export function mailText(mail: PeopleMail, language: Language, host: string): MailText {
+  const texts = language === 'uk' ? ukrainian : english
+  switch (mail.kind) {
+    case 'invitation':
+      return texts.invitation({ ...mail, host, until: untilText(mail.expiresAt, language) })
+    case 'reset':
+      return texts.reset({ ...mail, host, until: untilText(mail.expiresAt, language) })
+    case 'factors-removed':
+      return texts.factorsRemoved({ ...mail, host })
+    case 'recovery-code-used':
+      return texts.recoveryCodeUsed({ ...mail, host, until: untilText(mail.at, language) })
+  }
+}
+
+/** An instant as people read it. Where the reader is nobody knows, so the zone is named. */
+function untilText(instant: string, language: Language): string {
+  const format = new Intl.DateTimeFormat(language === 'uk' ? 'uk-UA' : 'en-GB', {
+    dateStyle: 'long',
+    timeStyle: 'short',
+    timeZone: 'Europe/Kyiv',
+  })
+  return `${format.format(new Date(instant))} (${language === 'uk' ? 'за Києвом' : 'Kyiv time'})`
+}
+
+type Told = { login: string; host: string }
+type Linked = Told & { link: string; until: string }
+type Texts = {
+  invitation(told: Linked & { account: string }): MailText
+  reset(told: Linked): MailText
+  factorsRemoved(told: Told): MailText
+  recoveryCodeUsed(told: Told & { until: string }): MailText
+}
+
+const english: Texts = {
+  invitation: ({ account, login, host, link, until }) => ({
+    subject: `You are invited to ${account}`,
+    before: [
+      'Hello,',
+      `you are invited to the portal of ${host}, to work for ${account} with the login ${login}.`,
+      'Choose your password here:',
+    ],
+    link,
+    after: [`The link works once, until ${until}.`, 'If you do not know why you get this mail, ignore it.'],
+  }),
+  reset: ({ login, host, link, until }) => ({
+    subject: 'Choose a new password',
+    before: ['Hello,', `a new password was asked for, for the login ${login} at ${host}. Choose it here:`],
+    link,
+    after: [
+      `The link works once, until ${until}. All your sessions end then.`,
+      'If it was not you, ignore this mail: your password stays as it is.',
+    ],
+  }),
+  factorsRemoved: ({ login, host }) => ({
+    subject: 'Your second factor was removed',
+    before: [
+      'Hello,',
+      `whoever manages your account at ${host} has removed the second factor of the login ${login}, and its recovery codes.`,
+      'If you have not asked for that, tell them at once.',
+    ],
+    link: null,
+    after: [],
+  }),
+  recoveryCodeUsed: ({ login, host, until }) => ({
+    subject: 'A recovery code was used',
+    before: [
+      'Hello,',
+      `a recovery code of the login ${login} at ${host} was used, on ${until}.`,
+      'If it was not you, change your password and make new recovery codes at once.',
+    ],
+    link: null,
+    after: [],
+  }),
+}
+
+const ukrainian: Texts = {
+  invitation: ({ account, login, host, link, until }) => ({
+    subject: `Вас запрошено до ${account}`,
+    before: [
+      'Вітаємо!',
+      `Вас запрошено до порталу ${host}, щоб працювати для ${account} з логіном ${login}.`,
+      'Створіть свій пароль тут:',
+    ],
+    link,
+    after: [`Посилання спрацює один раз, до ${until}.`, 'Якщо ви не знаєте, звідки цей лист, не зважайте на нього.'],
+  }),
+  reset: ({ login, host, link, until }) => ({
+    subject: 'Новий пароль',
+    before: ['Вітаємо!', `Для логіна ${login} на ${host} попросили новий пароль. Створіть його тут:`],
+    link,
+    after: [
+      `Посилання спрацює один раз, до ${until}. Усі ваші сеанси тоді завершаться.`,
+      'Якщо це були не ви, не зважайте на цей лист: пароль лишається той самий.',
+    ],
+  }),
+  factorsRemoved: ({ login, host }) => ({
+    subject: 'Другий фактор вилучено',
+    before: [
+      'Вітаємо!',
+      `Ті, хто керує вашим обліковим записом на ${host}, вилучили другий фактор логіна ${login} і його резервні коди.`,
+      'Якщо ви про це не просили, одразу скажіть їм.',
+    ],
+    link: null,
+    after: [],
+  }),
+  recoveryCodeUsed: ({ login, host, until }) => ({
+    subject: 'Використано резервний код',
+    before: [
+      'Вітаємо!',
+      `Використано резервний код логіна ${login} на ${host}: ${until}.`,
+      'Якщо це були не ви, одразу змініть пароль і створіть нові резервні коди.',
+    ],
+    link: null,
+    after: [],
+  }),
+}

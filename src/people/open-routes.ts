@@ -1,0 +1,83 @@
+/** What people do before they can log in, below `/portal`: take a link, and say that they forgot the password. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Refusals } from '../access/refusals.ts'
+import { countMalformed } from '../access/request/malformed.ts'
+import type { AddressLimit } from '../access/throttle.ts'
+import { leaving } from '../http/answer/leaving.ts'
+import { NoQuery } from '../http/schemas.ts'
+import { createTurns } from '../work/turns.ts'
+import { acceptLink } from './invitations.ts'
+import type { PeopleDeps } from './managers.ts'
+import { requestReset } from './passwords.ts'
+import { portalErrors, tags } from './request/documents.ts'
+import * as schemas from './schemas.ts'
+
+export type OpenRoutesDeps = PeopleDeps & { malformed: AddressLimit; refusals: Pick<Refusals, 'refresh'> }
+
+/** Password hashing is slow on purpose. */
+const hashing = { atOnce: 2, perPartner: 1, waiting: 100, waitMs: 20_000 }
+const busy = { code: 'unavailable', text: 'Too many others at once; try again', retryAfterSeconds: 2 } as const
+
+export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async (app, deps) => {
+  const turns = createTurns(hashing, busy)
+
+  app.post(
+    '/invitations/accept',
+    {
+      ...countMalformed(deps.malformed),
+      schema: {
+        tags,
+        security: [],
+        operationId: 'acceptLink',
+        summary: 'Take the link of an invitation, or to a new password',
+        description: 'Nobody is logged in by it. A new password ends all sessions and leaves the second factor.',
+        querystring: NoQuery,
+        body: schemas.AcceptBody,
+        response: {
+          201: schemas.Joined,
+          ...portalErrors({
+            400: 'The link is wrong, was used or is over; or the password is refused',
+            409: 'The login is taken: send another one, the link stays valid',
+            429: 'Too many malformed requests from this address: wait for `Retry-After` seconds',
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const end = await turns.take(request.ip, leaving(reply))
+      try {
+        const joined = await acceptLink(deps, request.body)
+        await deps.refusals.refresh()
+        return reply.code(201).send(joined)
+      } finally {
+        end()
+      }
+    },
+  )
+
+  app.post(
+    '/password-resets',
+    {
+      ...countMalformed(deps.malformed),
+      schema: {
+        tags,
+        security: [],
+        operationId: 'requestPasswordReset',
+        summary: 'Ask for a link to a new password',
+        description:
+          'It is mailed where the login exists and has an address, at most three times an hour. The answer never tells.',
+        querystring: NoQuery,
+        body: schemas.ForgottenBody,
+        response: {
+          202: { type: 'null', description: 'If a mail can go to that person, it will' },
+          ...portalErrors({ 429: 'Too many requests from this address: wait for `Retry-After` seconds' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { typeAccount, login } = request.body
+      await requestReset(deps.database, { accountType: typeAccount, login })
+      return reply.code(202).send(null)
+    },
+  )
+}

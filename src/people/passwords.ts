@@ -1,0 +1,76 @@
+/** Passwords of people who know theirs, and of those who have forgotten it (contract/people.md, "Passwords"). */
+
+import { deleteChallenges } from '../access/factors/factor-store.ts'
+import type { Actor } from '../access/factors/factors.ts'
+import { ownerOfAccount } from '../access/owners.ts'
+import { requirePassword } from '../access/passwords/password-rules.ts'
+import { hashPassword, hashSecret, makeSecret, passwordMatches } from '../access/secrets.ts'
+import { endSessions } from '../access/sessions/session-store.ts'
+import { deleteResets, findNamesOf, findUser } from '../access/store.ts'
+import type { WrongCodes } from '../access/throttle.ts'
+import type { Database } from '../db/database.ts'
+import { notify } from '../db/notifications.ts'
+import { broken } from '../error-rules.ts'
+import { DomainError } from '../errors.ts'
+import { defaultLanguage } from './mail/mails.ts'
+import { joinLink, type PeopleDeps } from './managers.ts'
+import * as resetStore from './reset-store.ts'
+import { insertReset, replacePassword } from './users-store.ts'
+
+/**
+ * Changes the own password; other sessions and links end.
+ *
+ * @throws DomainError 'invalid' for a wrong present password and for a new one that is refused, 'too-many' after too many wrong ones,
+ *   'conflict' when it was changed at the same moment
+ */
+export async function changePassword(
+  { database, wrongCodes }: { database: Database; wrongCodes: WrongCodes },
+  { userId, sessionId, address }: Actor,
+  given: { current: string; password: string },
+): Promise<void> {
+  await wrongCodes.check(address, userId)
+  const person = await findUser(database, { userId })
+  if (!person) throw new DomainError('unauthenticated', 'This account is not there any more')
+  const { account, login, passwordHash: before } = person
+  if (!(await passwordMatches(given.current, before))) {
+    await wrongCodes.fail(address, userId)
+    throw new DomainError('invalid', [broken('current', 'present-password')])
+  }
+  requirePassword('password', given.password, await findNamesOf(database, ownerOfAccount(account), login))
+  const after = await hashPassword(given.password)
+  await database.transaction(async transaction => {
+    if (!(await replacePassword(transaction, userId, { before, after })))
+      throw new DomainError('conflict', 'The password was changed at this moment')
+    await deleteChallenges(transaction, userId)
+    await deleteResets(transaction, userId)
+    await endSessions(transaction, userId, { except: sessionId })
+    await notify(transaction, 'access')
+  })
+}
+
+const forgottenMinutes = 30
+const mostMailsAnHour = 3
+const requestsAtOnce = 20
+
+/** Takes a request for a new password down: the same for every login, whoever has it. */
+export const requestReset = (database: Database, request: resetStore.ResetRequest): Promise<void> =>
+  resetStore.insertRequest(database, request)
+
+/** Works on some requests for new passwords: a link goes to those who can get a mail. @returns whether there may be more */
+export function answerResetRequests({ database, mails, publicUrl }: PeopleDeps): Promise<boolean> {
+  return database.transaction(async transaction => {
+    const requests = await resetStore.takeRequests(transaction, requestsAtOnce)
+    for (const { isLate, ...request } of requests) {
+      if (isLate || !mails.canSend) continue
+      const recipient = await resetStore.findForgetful(transaction, request)
+      if (!recipient || !(await resetStore.countResetMail(transaction, recipient.userId, mostMailsAnHour))) continue
+      const { userId, login, email, language } = recipient
+      const token = makeSecret()
+      const reset = { tokenHash: hashSecret(token), userId, minutes: forgottenMinutes }
+      const expiresAt = (await insertReset(transaction, reset)).toISOString()
+      const mail = { kind: 'reset', login, link: joinLink(publicUrl, token), expiresAt } as const
+      await mails.queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail })
+    }
+    return requests.length === requestsAtOnce
+  })
+}

@@ -1,0 +1,201 @@
+/** How those who manage an account manage its people, below `/portal`. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import type { AuthenticateDeps } from '../access/request/authenticate.ts'
+import { askForFreshFactor, managerOf, onlyManagers } from '../access/request/callers.ts'
+import { answerOnce, idempotent } from '../http/idempotency.ts'
+import { NoQuery, secured } from '../http/schemas.ts'
+import { invite, withdrawInvitation } from './invitations.ts'
+import { managedAccount, type PeopleDeps } from './managers.ts'
+import { fresh, mfaNeeded, portalErrors, tags } from './request/documents.ts'
+import * as schemas from './schemas.ts'
+import { changePerson, resetFactors, resetPassword } from './users.ts'
+import { listInvitations, listPeople } from './users-store.ts'
+import { invitationView, linkView, personView } from './views.ts'
+
+export type PeopleRoutesDeps = AuthenticateDeps & PeopleDeps
+
+const notThere = { 404: 'There is no such person in the account' }
+const unknownAccount = { 404: 'No partner has that code' }
+
+export const peopleRoutes: FastifyPluginAsyncTypebox<PeopleRoutesDeps> = async (app, deps) => {
+  const { database, refusals, activity } = deps
+  const committed = () => refusals.refresh()
+  onlyManagers(app as unknown as FastifyInstance, deps)
+  askForFreshFactor(app as unknown as FastifyInstance, deps)
+
+  app.get(
+    '/users',
+    {
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'listPeople',
+        summary: 'The people of the account',
+        description: 'Those who are invited and those who are disabled, too.',
+        querystring: schemas.AccountQuery,
+        response: { 200: schemas.People, ...portalErrors(unknownAccount) },
+      },
+    },
+    async request => {
+      const owner = await managedAccount(database, managerOf(request), request.query)
+      await activity.write()
+      return { data: (await listPeople(database, owner)).map(personView) }
+    },
+  )
+
+  app.patch(
+    '/users/:userId',
+    {
+      config: idempotent,
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'changePerson',
+        summary: 'Change a person',
+        description:
+          'After a change of role and a disabling, the person’s sessions end within 10 seconds. The own role, the own access and ' +
+          'the last active manager stay.',
+        params: schemas.PersonPath,
+        querystring: NoQuery,
+        body: schemas.ChangeBody,
+        response: {
+          200: schemas.Person,
+          ...portalErrors({
+            ...mfaNeeded,
+            ...notThere,
+            409: 'It is the own role or access, or the last active manager',
+          }),
+        },
+      },
+    },
+    (request, reply) => {
+      const { userId } = request.params
+      return answerOnce(request, reply, { deps, status: 200, committed }, async on =>
+        personView(await changePerson(on, managerOf(request), { userId, change: request.body })),
+      ) as never
+    },
+  )
+
+  app.post(
+    '/users/:userId/reset-password',
+    {
+      config: { ...idempotent, ...fresh },
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'resetPassword',
+        summary: 'Send a person a link to a new password',
+        description: 'It works once, for 24 hours. Where no mail can go, the answer has it. The second factor stays.',
+        params: schemas.PersonPath,
+        querystring: NoQuery,
+        response: {
+          200: schemas.Reset,
+          ...portalErrors({ ...mfaNeeded, ...notThere, 409: 'It is oneself, or the person is disabled' }),
+        },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 200 }, async on =>
+        linkView(await resetPassword(on, managerOf(request), request.params.userId)),
+      ) as never,
+  )
+
+  app.post(
+    '/users/:userId/reset-mfa',
+    {
+      config: { ...idempotent, ...fresh },
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'resetFactors',
+        summary: 'Take a person’s second factors away',
+        description: 'Recovery codes too. The sessions end, and the person is told by mail.',
+        params: schemas.PersonPath,
+        querystring: NoQuery,
+        response: {
+          204: { type: 'null', description: 'They are gone' },
+          ...portalErrors({ ...mfaNeeded, ...notThere, 409: 'It is oneself' }),
+        },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 204, committed }, async on => {
+        await resetFactors(on, managerOf(request), request.params.userId)
+        return null
+      }) as never,
+  )
+
+  app.post(
+    '/invitations',
+    {
+      config: { ...idempotent, ...fresh },
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'invitePerson',
+        summary: 'Invite a person',
+        description:
+          'The link works once, for 72 hours. It is mailed where there is an address and a mail server; else the answer has it.',
+        querystring: schemas.AccountQuery,
+        body: schemas.InvitationBody,
+        response: {
+          201: schemas.Invited,
+          ...portalErrors({ ...mfaNeeded, ...unknownAccount, 409: 'A person of the account has that login' }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const manager = managerOf(request)
+      const owner = await managedAccount(database, manager, request.query)
+      const { login, role, email = null } = request.body
+      return answerOnce(request, reply, { deps, status: 201 }, async on =>
+        linkView(await invite(on, manager, { owner, login, role, email })),
+      ) as never
+    },
+  )
+
+  app.get(
+    '/invitations',
+    {
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'listInvitations',
+        summary: 'Invitations that wait',
+        description: 'Neither accepted nor over yet.',
+        querystring: schemas.AccountQuery,
+        response: { 200: schemas.Invitations, ...portalErrors(unknownAccount) },
+      },
+    },
+    async request => {
+      const owner = await managedAccount(database, managerOf(request), request.query)
+      return { data: (await listInvitations(database, owner)).map(invitationView) }
+    },
+  )
+
+  app.delete(
+    '/invitations/:invitationId',
+    {
+      config: idempotent,
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'withdrawInvitation',
+        summary: 'Withdraw an invitation',
+        description: 'Its link works no more.',
+        params: schemas.InvitationPath,
+        querystring: NoQuery,
+        response: {
+          204: { type: 'null', description: 'Its link works no more' },
+          ...portalErrors({ 404: 'The account has no such invitation, or it was accepted' }),
+        },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 204 }, async on => {
+        await withdrawInvitation(on, managerOf(request), request.params.invitationId)
+        return null
+      }) as never,
+  )
+}

@@ -1,0 +1,20 @@
+/** What all operations of people share in their documentation. */
+import { cashbackErrors } from '../../http/schemas.ts'
+
+export const tags = ['People']
+
+/** For the `config` of a route. */
+export const fresh = { needsFreshFactor: true }
+
+const common = {
+  400: 'The request is invalid',
+  401: 'The token is missing, expired or invalid',
+  403: 'The caller is a system, or its role does not allow this',
+}
+
+/** Of operations that need a fresh factor. */
+export const mfaNeeded = {
+  401: 'The token is missing, expired or invalid; or a factor must be shown first (`mfa-needed`)',
+}
+
+export const portalErrors = (causes: Record<number, string> = {}) => cashbackErrors({ ...common, ...causes })

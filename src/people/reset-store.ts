@@ -1,0 +1,49 @@
+/** All SQL of requests by people who have forgotten their password. Real time. */
+import type { Queryable } from '../db/database.ts'
+
+export type ResetRequest = { accountType: string; login: string }
+
+/** The same for every login, whoever has it. */
+export async function insertRequest(database: Queryable, request: ResetRequest): Promise<void> {
+  await database.execute('insert into reset_requests (account_type, login, requested_at) values ($1, $2, now())', [
+    request.accountType,
+    request.login,
+  ])
+}
+
+/** Takes some of the requests. Old ones, of a time when nobody worked on them, are of no use any more. */
+export function takeRequests(transaction: Queryable, limit: number): Promise<(ResetRequest & { isLate: boolean })[]> {
+  return transaction.query(
+    `delete from reset_requests where request_id = any(array(
+       select request_id from reset_requests order by request_id limit $1 for update skip locked))
+     returning account_type as "accountType", login, requested_at < now() - interval '1 hour' as "isLate"`,
+    [limit],
+  )
+}
+
+export type Recipient = { userId: string; login: string; email: string; language: 'uk' | 'en' | null }
+
+/** Whose login it is, where a mail can go to them. */
+export async function findForgetful(transaction: Queryable, request: ResetRequest): Promise<Recipient | null> {
+  const [found] = await transaction.query<Recipient>(
+    `select user_id as "userId", login, email, language from portal_users
+     where login = $1 and disabled_at is null and email is not null
+       and $2 = case when bank_id is not null then 'bank' when merchant_id is not null then 'retailer' else 'platform' end
+     for update`,
+    [request.login, request.accountType],
+  )
+  return found ?? null
+}
+
+/** Counts a mail to a person, whose row is locked. @returns false when there were as many as may be within the hour */
+export async function countResetMail(transaction: Queryable, userId: string, mostAnHour: number): Promise<boolean> {
+  await transaction.execute(`delete from reset_mails where user_id = $1 and sent_at < now() - interval '1 hour'`, [
+    userId,
+  ])
+  const counted = await transaction.execute(
+    `insert into reset_mails (user_id, sent_at)
+     select $1, now() where (select count(*) from reset_mails where user_id = $1) < $2`,
+    [userId, mostAnHour],
+  )
+  return counted === 1
+}

@@ -1,0 +1,26 @@
+/** Everything that people do with their own accounts, below `/portal`. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FactorDeps } from '../access/factors/factors.ts'
+import type { Logins } from '../access/logins.ts'
+import { type AccountRoutesDeps, accountRoutes } from './account-routes.ts'
+import { openPeopleRoutes } from './open-routes.ts'
+import { peopleRoutes } from './people-routes.ts'
+import { selfRoutes } from './self-routes.ts'
+
+/** `people`: what these routes have beside others. */
+export type PeoplePortalDeps = Pick<
+  AccountRoutesDeps,
+  'database' | 'tokens' | 'refusals' | 'activity' | 'publicUrl'
+> & {
+  logins: Logins
+  people: Pick<AccountRoutesDeps, 'mails' | 'platformMfa'>
+  factors: FactorDeps
+}
+
+export const peoplePortalRoutes: FastifyPluginAsyncTypebox<PeoplePortalDeps> = async (app, deps) => {
+  const own = { ...deps, ...deps.factors, ...deps.people, database: deps.database, prefix: '' }
+  await app.register(openPeopleRoutes, { ...own, malformed: deps.logins.malformed })
+  await app.register(peopleRoutes, own)
+  await app.register(accountRoutes, own)
+  await app.register(selfRoutes, own)
+}

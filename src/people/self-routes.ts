@@ -1,0 +1,280 @@
+/** What people do for themselves, below `/portal`: password, sessions, second factors, language. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import {
+  type Actor,
+  beginTotp,
+  confirmTotp,
+  type FactorDeps,
+  readFactors,
+  removeTotp,
+  renewRecoveryCodes,
+} from '../access/factors/factors.ts'
+import { personOf } from '../access/request/authenticate.ts'
+import { askForFreshFactor, onlyPeople } from '../access/request/callers.ts'
+import { clientOf } from '../access/request/client.ts'
+import { findNames, saveLanguage } from '../access/session-store.ts'
+import { listSessions } from '../access/sessions/session-store.ts'
+import { endOneSession, endOtherSessions } from '../access/sessions/sessions.ts'
+import { answerOnce, idempotent } from '../http/idempotency.ts'
+import { NoQuery, secured } from '../http/schemas.ts'
+import { changePassword } from './passwords.ts'
+import type { PeopleRoutesDeps } from './people-routes.ts'
+import { fresh, mfaNeeded, portalErrors, tags } from './request/documents.ts'
+import * as schemas from './schemas.ts'
+import { factorsView, sessionListView, totpView } from './views.ts'
+
+export type SelfRoutesDeps = PeopleRoutesDeps & FactorDeps
+
+const tooMany = { 429: 'Too many requests, or wrong codes: wait for `Retry-After` seconds' }
+const done = (description: string) => ({ type: 'null', description }) as const
+
+const actorOf = (request: FastifyRequest): Actor => {
+  const { userId, sessionId } = personOf(request)
+  return { userId, sessionId, address: clientOf(request).address }
+}
+
+export const selfRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps) => {
+  onlyPeople(app as unknown as FastifyInstance, deps)
+  askForFreshFactor(app as unknown as FastifyInstance, deps)
+  await app.register(passwordRoutes, { ...deps, prefix: '' })
+  await app.register(sessionListRoutes, { ...deps, prefix: '' })
+  await app.register(factorRoutes, { ...deps, prefix: '' })
+}
+
+const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps) => {
+  app.post(
+    '/password',
+    {
+      config: idempotent,
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'changePassword',
+        summary: 'Change the own password',
+        description: 'Other sessions end.',
+        querystring: NoQuery,
+        body: schemas.PasswordBody,
+        response: {
+          204: done('The password is changed'),
+          ...portalErrors({
+            ...tooMany,
+            400: 'The present password is wrong, or the new one is refused',
+            409: 'It was changed at this moment',
+          }),
+        },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 204, committed: () => deps.refusals.refresh() }, async on => {
+        await changePassword(on, actorOf(request), request.body)
+        return null
+      }) as never,
+  )
+
+  app.put(
+    '/language',
+    {
+      config: idempotent,
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'setLanguage',
+        summary: 'Choose the language of mails',
+        description: 'Also of invitations that you make.',
+        querystring: NoQuery,
+        body: schemas.LanguageBody,
+        response: { 204: done('It is kept'), ...portalErrors() },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 204 }, async on => {
+        await saveLanguage(on.database, personOf(request).userId, request.body.language)
+        return null
+      }) as never,
+  )
+}
+
+const sessionListRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps) => {
+  const { database, refusals, activity } = deps
+
+  app.get(
+    '/sessions',
+    {
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'listSessions',
+        summary: 'The own sessions',
+        description: 'Each login is one, also one by `POST /auth/login`.',
+        querystring: NoQuery,
+        response: { 200: schemas.Sessions, ...portalErrors() },
+      },
+    },
+    async request => {
+      const { userId, sessionId } = personOf(request)
+      await activity.write()
+      return sessionListView(await listSessions(database, userId), sessionId)
+    },
+  )
+
+  app.delete(
+    '/sessions/:sessionId',
+    {
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'endOneSession',
+        summary: 'End one of the own sessions',
+        description: 'Its token is refused everywhere within 10 seconds.',
+        params: schemas.SessionPath,
+        querystring: NoQuery,
+        response: { 204: done('It has ended'), ...portalErrors({ 404: 'You have no such live session' }) },
+      },
+    },
+    async (request, reply) => {
+      await endOneSession(database, personOf(request).userId, request.params.sessionId)
+      await refusals.refresh()
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.delete(
+    '/sessions',
+    {
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'endOtherSessions',
+        summary: 'End all other sessions of one’s own',
+        description: 'Their tokens are refused everywhere within 10 seconds.',
+        querystring: NoQuery,
+        response: { 204: done('They have ended'), ...portalErrors() },
+      },
+    },
+    async (request, reply) => {
+      const { userId, sessionId } = personOf(request)
+      await endOtherSessions(database, userId, sessionId)
+      await refusals.refresh()
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+const factorRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps) => {
+  const { database } = deps
+  const committed = () => deps.refusals.refresh()
+
+  app.get(
+    '/mfa',
+    {
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'readFactors',
+        summary: 'The own second factors',
+        description: 'What is set up, never a secret.',
+        querystring: NoQuery,
+        response: { 200: schemas.Factors, ...portalErrors() },
+      },
+    },
+    async request => factorsView(await readFactors(database, personOf(request).userId)),
+  )
+
+  app.post(
+    '/mfa/totp',
+    {
+      config: fresh,
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'beginTotp',
+        summary: 'Begin to set up an authenticator app',
+        description: 'It is asked for once `confirm` has seen a code of it.',
+        querystring: NoQuery,
+        response: {
+          200: schemas.NewTotp,
+          ...portalErrors({ ...mfaNeeded, 409: 'One is set up already, or second factors are off for the account' }),
+        },
+      },
+    },
+    async request => {
+      const { caller, userId } = personOf(request)
+      const names = await findNames(database, caller)
+      return totpView(await beginTotp(deps, { userId, login: names?.login ?? userId }))
+    },
+  )
+
+  app.post(
+    '/mfa/totp/confirm',
+    {
+      config: { ...idempotent, ...fresh },
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'confirmTotp',
+        summary: 'Set up the authenticator app with a code of it',
+        description: 'From now on a login needs a code. The recovery codes are shown only this once.',
+        querystring: NoQuery,
+        body: schemas.CodeBody,
+        response: {
+          200: schemas.RecoveryCodes,
+          ...portalErrors({
+            ...mfaNeeded,
+            ...tooMany,
+            400: 'The code is wrong',
+            409: 'No app waits for its first code',
+          }),
+        },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 200, committed }, on =>
+        confirmTotp(on, actorOf(request), request.body.code),
+      ) as never,
+  )
+
+  app.delete(
+    '/mfa/totp',
+    {
+      config: { ...idempotent, ...fresh },
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'removeTotp',
+        summary: 'Remove the authenticator app',
+        description: 'The recovery codes too.',
+        querystring: NoQuery,
+        response: { 204: done('It is asked for no more'), ...portalErrors(mfaNeeded) },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 204, committed }, async on => {
+        await removeTotp(on, personOf(request).userId)
+        return null
+      }) as never,
+  )
+
+  app.post(
+    '/mfa/recovery-codes',
+    {
+      config: { ...idempotent, ...fresh },
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'renewRecoveryCodes',
+        summary: 'Make new recovery codes',
+        description: 'The ones before end.',
+        querystring: NoQuery,
+        response: {
+          201: schemas.RecoveryCodes,
+          ...portalErrors({ ...mfaNeeded, 409: 'No authenticator app is set up' }),
+        },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 201 }, on =>
+        renewRecoveryCodes(on, personOf(request).userId),
+      ) as never,
+  )
+}

@@ -1,0 +1,278 @@
+/** All SQL of people as those who manage them see them. */
+
+import { type AccountOwner, ofOwner, ownerId, ownerIds, ownerOfIds } from '../access/owners.ts'
+import type { Queryable } from '../db/database.ts'
+import type { MailState } from './mail/mail-store.ts'
+
+export const userStatuses = ['invited', 'active', 'disabled'] as const
+export type UserStatus = (typeof userStatuses)[number]
+
+export type PersonListing = {
+  userId: string
+  login: string
+  email: string | null
+  role: string
+  status: UserStatus
+  /** The second factors that are set up. */
+  mfa: ('totp' | 'recovery-code')[]
+  createdAt: Date
+  lastSeenAt: Date | null
+  /** How the last mail to the person fares; null: there was none lately. */
+  mail: MailState | null
+}
+
+const lastMail = (id: string) =>
+  `(select state from people_mails m where m.user_id = ${id} order by created_at desc limit 1) as mail`
+
+const person = `
+  select u.user_id as "userId", u.login, u.email, u.role, case when u.disabled_at is null then 'active' else 'disabled' end as status,
+    case when not u.has_factor then '{}' when exists (select from recovery_codes c where c.user_id = u.user_id)
+      then '{totp,recovery-code}' else '{totp}' end::text[] as mfa,
+    u.created_at as "createdAt", greatest(l.last_at, l.last_seen_at) as "lastSeenAt", ${lastMail('u.user_id')}
+  from portal_users u left join user_logins l using (user_id)`
+
+/** The people of an account by login, and those who are invited. */
+export function listPeople(database: Queryable, owner: AccountOwner): Promise<PersonListing[]> {
+  return database.query(
+    `select * from (
+       ${person} where ${ofOwner(owner, 'u')}
+       union all
+       select i.user_id, i.login, i.email, i.role, 'invited', '{}'::text[], i.created_at, null::timestamptz, ${lastMail('i.user_id')}
+       from invitations i where ${ofOwner(owner, 'i')} and i.expires_at > now()
+     ) people order by login, "createdAt"`,
+    [ownerId(owner)],
+  )
+}
+
+export async function findPersonListing(database: Queryable, userId: string): Promise<PersonListing | null> {
+  const [found] = await database.query<PersonListing>(`${person} where u.user_id = $1`, [userId])
+  return found ?? null
+}
+
+export type ManagedPerson = {
+  userId: string
+  owner: AccountOwner
+  login: string
+  role: string
+  email: string | null
+  language: 'uk' | 'en' | null
+  isDisabled: boolean
+}
+
+/** @returns null when nobody has this id */
+export async function findManaged(database: Queryable, userId: string): Promise<ManagedPerson | null> {
+  type Row = Omit<ManagedPerson, 'owner'> & { bankId: string | null; merchantId: string | null }
+  const [row] = await database.query<Row>(
+    `select user_id as "userId", bank_id as "bankId", merchant_id as "merchantId", login, role, email, language,
+       disabled_at is not null as "isDisabled"
+     from portal_users where user_id = $1`,
+    [userId],
+  )
+  if (!row) return null
+  const { bankId, merchantId, ...rest } = row
+  return { ...rest, owner: ownerOfIds({ bankId, merchantId }) }
+}
+
+/**
+ * Locks the active managers of an account, in one order for everybody: so two who take each other's place away come one after the other.
+ *
+ * @returns their ids, as they are when the locks are held
+ */
+export async function lockManagers(transaction: Queryable, owner: AccountOwner, role: string): Promise<string[]> {
+  const rows = await transaction.query<{ id: string }>(
+    `select u.user_id as id from portal_users u where ${ofOwner(owner, 'u')} and u.role = $2 and u.disabled_at is null
+     order by u.user_id for update`,
+    [ownerId(owner), role],
+  )
+  return rows.map(({ id }) => id)
+}
+
+export async function updatePerson(
+  transaction: Queryable,
+  userId: string,
+  { role, email, isDisabled }: { role: string; email: string | null; isDisabled: boolean },
+): Promise<void> {
+  await transaction.execute(
+    `update portal_users set role = $2, email = $3,
+       disabled_at = case when $4 then coalesce(disabled_at, greatest(now(), created_at)) end
+     where user_id = $1`,
+    [userId, role, email, isDisabled],
+  )
+}
+
+/** @returns whether the login is one of this account's */
+export async function hasLogin(database: Queryable, owner: AccountOwner, login: string): Promise<boolean> {
+  const rows = await database.query(`select from portal_users u where u.login = $2 and ${ofOwner(owner, 'u')}`, [
+    ownerId(owner),
+    login,
+  ])
+  return rows.length > 0
+}
+
+export type NewInvitation = {
+  invitationId: string
+  userId: string
+  owner: AccountOwner
+  login: string
+  email: string | null
+  role: string
+  invitedBy: string
+  tokenHash: Buffer
+  hours: number
+}
+
+/** @returns when it ends */
+export async function insertInvitation(transaction: Queryable, invitation: NewInvitation): Promise<Date> {
+  const { invitationId, userId, owner, login, email, role, invitedBy, tokenHash, hours } = invitation
+  const [made] = await transaction.query<{ expiresAt: Date }>(
+    `insert into invitations (invitation_id, user_id, bank_id, merchant_id, login, email, role, invited_by, token_hash, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now(), now() + make_interval(hours => $10)) returning expires_at as "expiresAt"`,
+    [invitationId, userId, ...ownerIds(owner), login, email, role, invitedBy, tokenHash, hours],
+  )
+  if (!made) throw new Error('An insert returns its row')
+  return made.expiresAt
+}
+
+export type InvitationListing = {
+  invitationId: string
+  login: string
+  email: string | null
+  role: string
+  createdAt: Date
+  expiresAt: Date
+  mail: MailState | null
+}
+
+/** The invitations of an account that can still be accepted, the newest first. */
+export function listInvitations(database: Queryable, owner: AccountOwner): Promise<InvitationListing[]> {
+  return database.query(
+    `select i.invitation_id as "invitationId", i.login, i.email, i.role, i.created_at as "createdAt", i.expires_at as "expiresAt",
+       ${lastMail('i.user_id')}
+     from invitations i where ${ofOwner(owner, 'i')} and i.expires_at > now() order by i.created_at desc, i.invitation_id`,
+    [ownerId(owner)],
+  )
+}
+
+/** @returns null when there is no such invitation any more */
+export async function findInvitationOwner(database: Queryable, invitationId: string): Promise<AccountOwner | null> {
+  const [row] = await database.query<{ bankId: string | null; merchantId: string | null }>(
+    'select bank_id as "bankId", merchant_id as "merchantId" from invitations where invitation_id = $1 and expires_at > now()',
+    [invitationId],
+  )
+  return row ? ownerOfIds(row) : null
+}
+
+/** @returns whether it was there still */
+export async function deleteInvitation(database: Queryable, invitationId: string): Promise<boolean> {
+  const deleted = await database.execute('delete from invitations where invitation_id = $1', [invitationId])
+  return deleted === 1
+}
+
+/** What a link leads to: a new person, or a new password of one. */
+export type LinkTarget =
+  | {
+      kind: 'invitation'
+      userId: string
+      owner: AccountOwner
+      login: string
+      email: string | null
+      role: string
+      language: 'uk' | 'en' | null
+    }
+  | { kind: 'reset'; userId: string; owner: AccountOwner; login: string }
+
+/** @returns null when no link has this token, or it is over, or its person is disabled */
+export async function findLink(database: Queryable, tokenHash: Buffer): Promise<LinkTarget | null> {
+  type Row = { kind: LinkTarget['kind']; userId: string; bankId: string | null; merchantId: string | null } & {
+    login: string
+    email: string | null
+    role: string
+    language: 'uk' | 'en' | null
+  }
+  const [row] = await database.query<Row>(
+    `select 'invitation' as kind, i.user_id as "userId", i.bank_id as "bankId", i.merchant_id as "merchantId", i.login, i.email, i.role,
+       (select language from portal_users where user_id = i.invited_by) as language
+     from invitations i where i.token_hash = $1 and i.expires_at > now()
+     union all
+     select 'reset', u.user_id, u.bank_id, u.merchant_id, u.login, u.email, u.role, u.language
+     from password_resets r join portal_users u using (user_id)
+     where r.token_hash = $1 and r.expires_at > now() and u.disabled_at is null`,
+    [tokenHash],
+  )
+  if (!row) return null
+  const { bankId, merchantId, ...rest } = row
+  return { ...rest, owner: ownerOfIds({ bankId, merchantId }) }
+}
+
+/** Takes an invitation by its token. @returns false when it was taken */
+export async function takeInvitation(transaction: Queryable, tokenHash: Buffer): Promise<boolean> {
+  const taken = await transaction.execute('delete from invitations where token_hash = $1 and expires_at > now()', [
+    tokenHash,
+  ])
+  return taken === 1
+}
+
+/** Takes a link to a new password; the person's row is locked. @returns false when it was taken, or the person is disabled */
+export async function takeReset(transaction: Queryable, tokenHash: Buffer): Promise<boolean> {
+  const taken = await transaction.execute(
+    `delete from password_resets r using portal_users u
+     where r.token_hash = $1 and r.expires_at > now() and u.user_id = r.user_id and u.disabled_at is null`,
+    [tokenHash],
+  )
+  return taken === 1
+}
+
+/** @returns when it ends */
+export async function insertReset(
+  transaction: Queryable,
+  reset: { tokenHash: Buffer; userId: string; minutes: number },
+): Promise<Date> {
+  const [made] = await transaction.query<{ expiresAt: Date }>(
+    `insert into password_resets (token_hash, user_id, created_at, expires_at)
+     values ($1, $2, now(), now() + make_interval(mins => $3)) returning expires_at as "expiresAt"`,
+    [reset.tokenHash, reset.userId, reset.minutes],
+  )
+  if (!made) throw new Error('An insert returns its row')
+  return made.expiresAt
+}
+
+/** @param before the hash that the person is known by; null: whichever. @returns false when it is another by now */
+export async function replacePassword(
+  transaction: Queryable,
+  userId: string,
+  { before, after }: { before: string | null; after: string },
+): Promise<boolean> {
+  const replaced = await transaction.execute(
+    `update portal_users set password_hash = $2
+     where user_id = $1 and disabled_at is null and ($3::text is null or password_hash = $3)`,
+    [userId, after, before],
+  )
+  return replaced === 1
+}
+
+/** What an account is called, in mails. */
+export async function findAccountName(database: Queryable, owner: AccountOwner): Promise<string> {
+  if (owner === 'platform') return 'Perkline'
+  const [found] = await database.query<{ name: string }>(
+    'bankId' in owner
+      ? 'select name from banks where bank_id = $1'
+      : 'select coalesce(name, code) as name from merchants where merchant_id = $1',
+    [ownerId(owner)],
+  )
+  return found?.name ?? 'Perkline'
+}
+
+const forgottenAtOnce = 1_000
+
+/** Deletes some of the links that are over. @returns whether there may be more */
+export async function forgetLinks(database: Queryable): Promise<boolean> {
+  const invitations = await database.execute(
+    `delete from invitations where invitation_id = any(array(
+       select invitation_id from invitations where expires_at < now() limit ${forgottenAtOnce} for update skip locked))`,
+  )
+  const resets = await database.execute(
+    `delete from password_resets where token_hash = any(array(
+       select token_hash from password_resets where expires_at < now() limit ${forgottenAtOnce} for update skip locked))`,
+  )
+  return invitations === forgottenAtOnce || resets === forgottenAtOnce
+}

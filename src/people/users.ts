@@ -1,0 +1,132 @@
+/** What managers do with people (contract/people.md, "People"). Each change is one transaction, and its sessions end with it. */
+import { managerRoles } from '../access/caller.ts'
+import { clearFactors } from '../access/factors/factors.ts'
+import { requireFreshFactor } from '../access/factors/fresh.ts'
+import { endAccess, requireRole } from '../access/operations.ts'
+import type { AccountOwner } from '../access/owners.ts'
+import { hashSecret, makeSecret } from '../access/secrets.ts'
+import { deleteResets, lockUser } from '../access/store.ts'
+import type { Queryable } from '../db/database.ts'
+import { notify } from '../db/notifications.ts'
+import { DomainError } from '../errors.ts'
+import { defaultLanguage } from './mail/mails.ts'
+import { joinLink, type Manager, manages, type PeopleDeps, requireAddress } from './managers.ts'
+import * as store from './users-store.ts'
+
+const resetHours = 24
+
+export type PersonChange = { role?: string; disabled?: boolean; email?: string | null }
+
+/**
+ * Changes a person. After a change of role and a disabling, sessions and links end.
+ *
+ * @throws DomainError 'not-found' for a person of an account that the manager does not manage, 'conflict' for the own role, for disabling
+ *   oneself and for the last active manager of an account, 'invalid' for a role that the account does not have, 'mfa-needed'
+ */
+export async function changePerson(
+  deps: PeopleDeps,
+  manager: Manager,
+  { userId, change }: { userId: string; change: PersonChange },
+): Promise<store.PersonListing> {
+  requireAddress(change.email ?? null)
+  await deps.database.transaction(async transaction => {
+    const person = await lockPerson(transaction, manager, userId)
+    const after = {
+      role: change.role ?? person.role,
+      email: change.email === undefined ? person.email : change.email,
+      isDisabled: change.disabled ?? person.isDisabled,
+    }
+    if (after.role !== person.role || after.email !== person.email)
+      await requireFreshFactor(transaction, manager.sessionId)
+    requireChangeable(manager, person, after)
+    await store.updatePerson(transaction, userId, after)
+    if (after.email !== person.email) await deleteResets(transaction, userId)
+    if (after.role !== person.role || (after.isDisabled && !person.isDisabled)) await endAccess(transaction, userId)
+    await notify(transaction, 'access')
+  })
+  return listed(deps.database, userId)
+}
+
+type Locked = store.ManagedPerson & { isLastManager: boolean }
+
+/** Locks the managers of the person's account, then the person, and reads how things stand then. */
+async function lockPerson(transaction: Queryable, manager: Manager, userId: string): Promise<Locked> {
+  const { owner } = await findOwn(transaction, manager, userId)
+  const managers = await store.lockManagers(transaction, owner, managerRoleOf(owner))
+  await lockUser(transaction, userId)
+  const person = await findOwn(transaction, manager, userId)
+  return { ...person, isLastManager: managers.includes(userId) && managers.length === 1 }
+}
+
+/** @throws DomainError 'conflict', 'invalid' as `changePerson` */
+function requireChangeable(manager: Manager, person: Locked, after: { role: string; isDisabled: boolean }): void {
+  requireRole(person.owner, after.role)
+  const isOther = after.role !== person.role
+  const isShutOut = after.isDisabled && !person.isDisabled
+  if (person.userId === manager.userId && isOther) throw new DomainError('conflict', 'Nobody changes the own role')
+  if (person.userId === manager.userId && isShutOut) throw new DomainError('conflict', 'Nobody disables oneself')
+  if (person.isLastManager && (isOther || isShutOut))
+    throw new DomainError('conflict', 'This is the last active manager of the account')
+}
+
+const managerRoleOf = (owner: AccountOwner): string =>
+  owner === 'platform' ? managerRoles.platform : 'bankId' in owner ? managerRoles.bank : managerRoles.retailer
+
+/** @throws DomainError 'not-found' */
+async function findOwn(database: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
+  const person = await store.findManaged(database, userId)
+  if (!person || !manages(manager, person.owner)) throw new DomainError('not-found', 'There is no such person')
+  return person
+}
+
+async function listed(database: Queryable, userId: string): Promise<store.PersonListing> {
+  const person = await store.findPersonListing(database, userId)
+  if (!person) throw new DomainError('not-found', 'There is no such person')
+  return person
+}
+
+/** Someone else's; a link or a removal of one's own is made elsewhere. @throws DomainError 'not-found', 'conflict' for oneself */
+async function findOther(database: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
+  const person = await findOwn(database, manager, userId)
+  if (userId === manager.userId) throw new DomainError('conflict', 'Nobody resets oneself')
+  return person
+}
+
+export type Link = { expiresAt: Date; link?: string }
+
+/**
+ * Makes a link to a new password. It is mailed, or told this once where no mail can go.
+ *
+ * @throws DomainError 'not-found'; 'conflict' for oneself and for a disabled person
+ */
+export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: string): Promise<Link> {
+  const { mails, publicUrl } = deps
+  const token = makeSecret()
+  const link = joinLink(publicUrl, token)
+  return deps.database.transaction(async transaction => {
+    const { login, email, language, isDisabled } = await findOther(transaction, manager, userId)
+    if (isDisabled) throw new DomainError('conflict', 'The person is disabled; enable them first')
+    const reset = { tokenHash: hashSecret(token), userId, minutes: resetHours * 60 }
+    const expiresAt = await store.insertReset(transaction, reset)
+    if (email === null || !mails.canSend) return { expiresAt, link }
+    const mail = { kind: 'reset', login, link, expiresAt: expiresAt.toISOString() } as const
+    await mails.queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail })
+    return { expiresAt }
+  })
+}
+
+/**
+ * Takes the second factors of a person away, ends the sessions and tells the person.
+ *
+ * @throws DomainError 'not-found'; 'conflict' for oneself
+ */
+export async function resetFactors(deps: PeopleDeps, manager: Manager, userId: string): Promise<void> {
+  await deps.database.transaction(async transaction => {
+    await findOther(transaction, manager, userId)
+    await lockUser(transaction, userId)
+    await clearFactors(transaction, userId)
+    await endAccess(transaction, userId)
+    await deps.mails.tell(transaction, userId, login => ({ kind: 'factors-removed', login }))
+    await notify(transaction, 'access')
+  })
+}

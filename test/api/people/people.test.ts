@@ -1,0 +1,354 @@
+/** People manage the people of their account (contract/people.md). */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { callerWith, logInAs, openPerson, type Person, tokenOfLink } from '../../support/people.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+const password = 'correct horse battery staple'
+let platform: TestPlatform
+let admin: Person
+before(async () => {
+  platform = await startPlatform()
+  admin = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+})
+after(() => platform.close())
+
+const accept = (body: object) => platform.call('POST', '/portal/invitations/accept', { body })
+let logins = 0
+const newLogin = () => `invited-${++logins}`
+
+/** Invites and accepts. */
+async function join(manager: Person, role: string, query = ''): Promise<Person> {
+  const login = newLogin()
+  const invited = await manager.call('POST', `/portal/invitations${query}`, { login, role })
+  assert.equal(invited.status, 201, invited.text)
+  const joined = await accept({ token: tokenOfLink(invited.body.link), password })
+  assert.equal(joined.status, 201, joined.text)
+  assert.equal(joined.headers.get('set-cookie'), null)
+  return logInAs(platform, { typeAccount: joined.body.typeAccount, login, password })
+}
+
+suite('who manages whom', () => {
+  test('systems, viewers and editors manage nobody', async () => {
+    const callers = [
+      callerWith(platform, await platform.bankToken()),
+      callerWith(platform, await platform.merchantToken()),
+      (await openPerson(platform, { bank: 'alpha' }, 'EDITOR')).call,
+      (await openPerson(platform, { bank: 'alpha' }, 'VIEWER')).call,
+      (await openPerson(platform, { merchant: 'grocer' }, 'editor')).call,
+      (await openPerson(platform, 'platform', 'viewer')).call,
+    ]
+    for (const call of callers) {
+      for (const [method, path] of [
+        ['GET', '/portal/users'],
+        ['GET', '/portal/invitations'],
+        ['GET', '/portal/credentials'],
+        ['GET', '/portal/security-policy'],
+      ] as const) {
+        const answer = await call(method, path)
+        assert.equal(answer.status, 403, `${path} ${answer.text}`)
+        assert.equal(answer.body.code, 'forbidden')
+      }
+      assert.equal((await call('POST', '/portal/invitations', { login: 'x', role: 'EDITOR' })).status, 403)
+    }
+  })
+
+  test('a system has no sessions, password or second factors', async () => {
+    const call = callerWith(platform, await platform.bankToken())
+    for (const path of ['/portal/sessions', '/portal/mfa']) assert.equal((await call('GET', path)).status, 403)
+    const passwords = { current: 'x', password }
+    assert.equal((await call('POST', '/portal/password', passwords)).status, 403)
+    assert.equal((await call('POST', '/portal/mfa/totp')).status, 403)
+  })
+
+  test('another account’s person is not there', async () => {
+    const other = await openPerson(platform, { bank: 'beta' }, 'VIEWER')
+    const answers = [
+      await admin.call('PATCH', `/portal/users/${other.userId}`, { disabled: true }),
+      await admin.call('POST', `/portal/users/${other.userId}/reset-password`),
+      await admin.call('POST', `/portal/users/${other.userId}/reset-mfa`),
+    ]
+    for (const answer of answers) assert.equal(answer.status, 404, answer.text)
+    assert.equal((await admin.call('GET', '/portal/users?bank=beta')).status, 403)
+  })
+
+  test('the platform’s admin manages every account', async () => {
+    const staff = await openPerson(platform, 'platform', 'admin')
+    const person = await join(staff, 'EDITOR', '?bank=beta')
+    const { body } = await staff.call('GET', '/portal/users?bank=beta')
+    assert.ok(body.data.some((one: { login: string }) => one.login === person.login))
+    assert.equal((await staff.call('PATCH', `/portal/users/${person.userId}`, { role: 'VIEWER' })).status, 200)
+    const own = await staff.call('GET', '/portal/users')
+    assert.ok(own.body.data.some((one: { login: string }) => one.login === staff.login))
+    assert.equal((await staff.call('GET', '/portal/users?bank=nobody')).status, 404)
+    assert.equal((await staff.call('GET', '/portal/users?bank=alpha&merchant=grocer')).status, 400)
+  })
+
+  test('the own role and access, and the last active manager, stay', async () => {
+    const manager = await openPerson(platform, { merchant: 'voltshop' }, 'admin_user')
+    const own = `/portal/users/${manager.userId}`
+    for (const change of [{ role: 'viewer' }, { disabled: true }])
+      assert.equal((await manager.call('PATCH', own, change)).status, 409)
+    for (const what of ['reset-password', 'reset-mfa'])
+      assert.equal((await manager.call('POST', `${own}/${what}`)).status, 409)
+    const staff = await openPerson(platform, 'platform', 'admin')
+    for (const change of [{ role: 'viewer' }, { disabled: true }]) {
+      const answer = await staff.call('PATCH', own, change)
+      assert.deepEqual([answer.status, answer.body.code], [409, 'conflict'])
+    }
+    await join(staff, 'admin_user', '?merchant=voltshop')
+    assert.equal((await staff.call('PATCH', own, { role: 'viewer' })).status, 200)
+  })
+
+  test('a role never exceeds the account’s kind', async () => {
+    for (const role of ['admin_user', 'admin', 'gateway', ''])
+      assert.equal((await admin.call('POST', '/portal/invitations', { login: newLogin(), role })).status, 400, role)
+    const person = await join(admin, 'VIEWER')
+    assert.equal((await admin.call('PATCH', `/portal/users/${person.userId}`, { role: 'admin' })).status, 400)
+  })
+})
+
+suite('invitations', () => {
+  test('listed as a person, accepted once, active', async () => {
+    const login = newLogin()
+    const invited = await admin.call('POST', '/portal/invitations', { login, role: 'EDITOR' })
+    assert.deepEqual(Object.keys(invited.body).sort(), ['expiresAt', 'invitationId', 'link'])
+    const hours = (Date.parse(invited.body.expiresAt) - Date.now()) / 3_600_000
+    assert.ok(hours > 71.9 && hours <= 72)
+    assert.match(invited.body.link, new RegExp(`^${platform.config.publicUrl}/app/join#[\\w-]{43}$`))
+    const listed = async () =>
+      (await admin.call('GET', '/portal/users')).body.data.find((one: { login: string }) => one.login === login)
+    assert.deepEqual([(await listed()).status, (await listed()).lastSeenAt], ['invited', null])
+
+    const token = tokenOfLink(invited.body.link)
+    assert.equal((await accept({ token, password: 'short' })).status, 400)
+    assert.equal((await accept({ token, password })).status, 201)
+    assert.equal((await listed()).status, 'active')
+    const again = await accept({ token, password })
+    const wrong = await accept({ token: 'a'.repeat(43), password })
+    assert.deepEqual([again.status, again.body.code], [400, 'invalid'])
+    assert.deepEqual(again.body, wrong.body)
+    const { body } = await admin.call('GET', '/portal/invitations')
+    assert.ok(!body.data.some((one: { login: string }) => one.login === login))
+  })
+
+  test('a login that is taken elsewhere shows when the invitation is accepted, and the person takes another', async () => {
+    const elsewhere = await openPerson(platform, { bank: 'beta' }, 'VIEWER')
+    const { login } = elsewhere
+    const invited = await admin.call('POST', '/portal/invitations', { login, role: 'VIEWER' })
+    assert.equal(invited.status, 201)
+    const token = tokenOfLink(invited.body.link)
+    const taken = await accept({ token, password })
+    assert.deepEqual([taken.status, taken.body.code], [409, 'conflict'])
+    const joined = await accept({ token, password, login: `${login}-2` })
+    assert.deepEqual([joined.status, joined.body], [201, { typeAccount: 'bank', login: `${login}-2` }])
+  })
+
+  test('withdrawn: its link works no more', async () => {
+    const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+    const other = await openPerson(platform, { bank: 'beta' }, 'ADMIN')
+    const path = `/portal/invitations/${body.invitationId}`
+    assert.equal((await other.call('DELETE', path)).status, 404)
+    assert.equal((await admin.call('DELETE', path)).status, 204)
+    assert.equal((await admin.call('DELETE', path)).status, 404)
+    assert.equal((await accept({ token: tokenOfLink(body.link), password })).status, 400)
+  })
+
+  test('one link accepted 20 times at once: one person', async () => {
+    const { body } = await admin.call('POST', '/portal/invitations', { login: newLogin(), role: 'VIEWER' })
+    const token = tokenOfLink(body.link)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => accept({ token, password, login: `racer-${index}` })),
+    )
+    assert.deepEqual(
+      answers
+        .map(({ status }) => status)
+        .sort()
+        .slice(0, 2),
+      [201, 400],
+    )
+    assert.equal(answers.filter(({ status }) => status === 201).length, 1)
+  })
+
+  test('the same Idempotency-Key: one invitation', async () => {
+    const body = { login: newLogin(), role: 'VIEWER' }
+    const headers = { 'idempotency-key': 'invite-once' }
+    const first = await admin.call('POST', '/portal/invitations', body, headers)
+    const again = await admin.call('POST', '/portal/invitations', body, headers)
+    assert.equal(first.text, again.text)
+    assert.equal(again.headers.get('idempotent-replayed'), 'true')
+  })
+})
+
+suite('changes', () => {
+  test('after a change of role, and after a disabling, tokens end; enabled again, a new login works', async () => {
+    const sibling = await platform.sibling()
+    try {
+      const person = await join(admin, 'VIEWER')
+      const path = `/portal/users/${person.userId}`
+      const changed = await admin.call('PATCH', path, { role: 'EDITOR', email: 'p@alpha.example' })
+      assert.deepEqual([changed.body.role, changed.body.email], ['EDITOR', 'p@alpha.example'])
+      assert.equal((await person.call('GET', '/portal/session')).status, 401)
+      await until(async () => (await sibling.call('GET', '/portal/session', { token: person.token })).status === 401)
+      const again = await logInAs(platform, person)
+      assert.equal((await admin.call('PATCH', path, { disabled: true })).body.status, 'disabled')
+      assert.equal((await again.call('GET', '/portal/session')).status, 401)
+      assert.equal((await platform.call('POST', '/auth/login', { body: accountOf(person) })).status, 401)
+      assert.equal((await admin.call('PATCH', path, { disabled: false })).body.status, 'active')
+      assert.equal((await again.call('GET', '/portal/session')).status, 401)
+      assert.equal((await platform.call('POST', '/auth/login', { body: accountOf(person) })).status, 200)
+    } finally {
+      await sibling.close()
+    }
+  })
+
+  test('two managers disable each other at once: one stays', async () => {
+    for (let round = 0; round < 5; round++) {
+      const one = await openPerson(platform, { bank: 'gamma' }, 'ADMIN')
+      const other = await openPerson(platform, { bank: 'gamma' }, 'ADMIN')
+      const answers = await Promise.all([
+        one.call('PATCH', `/portal/users/${other.userId}`, { disabled: true }),
+        other.call('PATCH', `/portal/users/${one.userId}`, { disabled: true }),
+      ])
+      const statuses = answers.map(({ status }) => status).sort()
+      assert.equal(statuses[0], 200)
+      assert.notEqual(statuses[1], 200)
+      await platform.platform.database.execute(`update portal_users set disabled_at = now() where role = 'ADMIN' and bank_id =
+        (select bank_id from banks where code = 'gamma')`)
+    }
+  })
+
+  test('a link to a new password: for 24 hours, once; sessions end', async () => {
+    const person = await join(admin, 'VIEWER')
+    const reset = await admin.call('POST', `/portal/users/${person.userId}/reset-password`)
+    assert.equal(reset.status, 200, reset.text)
+    const hours = (Date.parse(reset.body.expiresAt) - Date.now()) / 3_600_000
+    assert.ok(hours > 23.9 && hours <= 24)
+    const token = tokenOfLink(reset.body.link)
+    assert.equal((await person.call('GET', '/portal/session')).status, 200)
+    const fresh = 'another long pass phrase'
+    assert.equal((await accept({ token, password: fresh })).status, 201)
+    assert.equal((await accept({ token, password: fresh })).status, 400)
+    assert.equal((await person.call('GET', '/portal/session')).status, 401)
+    assert.equal((await platform.call('POST', '/auth/login', { body: accountOf(person) })).status, 401)
+    await logInAs(platform, { ...accountOf(person), password: fresh })
+  })
+})
+
+suite('passwords', () => {
+  test('what is refused, and why', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+    const cases: [string, RegExp][] = [
+      ['x'.repeat(14), /password must be longer than or equal to 15 characters/],
+      ['x'.repeat(257), /password must be shorter than or equal to 256 characters/],
+      ['aaaaaaaaaaaaaaaa', /one character or one word repeated/],
+      ['passwordpassword', /one character or one word repeated/],
+      ['abcdefghijklmnopq', /follow each other/],
+      ['123456789012345678', /follow each other/],
+      ['qwertyuiopasdfgh', /follow each other/],
+      ['letmeindragonmonkey12', /commonest passwords/],
+      ['!!!passwordqwerty2024', /commonest passwords/],
+      ['perklinealphaperkline', /commonest passwords/],
+      ['Alpha Bank 0123456789', /commonest passwords/],
+    ]
+    for (const [given, message] of cases) {
+      const answer = await person.call('POST', '/portal/password', { current: person.password, password: given })
+      assert.equal(answer.status, 400, given)
+      assert.match(String(answer.body.message), message)
+      assert.ok(!answer.text.includes(given))
+    }
+  })
+
+  test('changed: other sessions end, the own one goes on', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+    const other = await logInAs(platform, person)
+    const body = { current: person.password, password: 'ﬁne words of my own' }
+    const wrong = await person.call('POST', '/portal/password', { ...body, current: 'not it' })
+    assert.deepEqual([wrong.status, wrong.body.code], [400, 'invalid'])
+    assert.equal((await person.call('POST', '/portal/password', body)).status, 204)
+    assert.equal((await person.call('GET', '/portal/session')).status, 200)
+    assert.equal((await other.call('GET', '/portal/session')).status, 401)
+    // The ligature typed as two letters is the same (NFKC).
+    await logInAs(platform, { ...accountOf(person), password: 'fine words of my own' })
+  })
+
+  test('users add: the same rules', async () => {
+    const body = { bank: 'alpha', login: newLogin(), role: 'VIEWER', password: 'short' }
+    const operator = callerWith(platform, platform.config.operatorKey)
+    assert.equal((await operator('POST', '/admin/users', body)).status, 400)
+    assert.equal((await operator('POST', '/admin/users', { ...body, password, email: 'x@y.example' })).status, 201)
+    const { data } = (await admin.call('GET', '/portal/users')).body
+    assert.equal(data.find((one: { login: string }) => one.login === body.login).email, 'x@y.example')
+  })
+})
+
+suite('sessions', () => {
+  test('listed with where and how, ended one by one, and all others', async () => {
+    const person = await openPerson(platform, { merchant: 'grocer' }, 'viewer')
+    const second = await logInAs(platform, person)
+    const third = await logInAs(platform, person)
+    const { body } = await person.call('GET', '/portal/sessions')
+    assert.equal(body.data.length, 3)
+    const [newest] = body.data
+    assert.deepEqual(Object.keys(newest).sort(), [
+      'address',
+      'createdAt',
+      'current',
+      'lastSeenAt',
+      'method',
+      'sessionId',
+      'userAgent',
+    ])
+    assert.deepEqual([newest.method, newest.address], ['password', '127.0.0.1'])
+    assert.equal(body.data.filter((one: { current: boolean }) => one.current).length, 1)
+    const idOf = async (one: Person) =>
+      (await one.call('GET', '/portal/sessions')).body.data.find((session: { current: boolean }) => session.current)
+        .sessionId
+    assert.equal((await person.call('DELETE', `/portal/sessions/${await idOf(second)}`)).status, 204)
+    assert.equal((await second.call('GET', '/portal/session')).status, 401)
+    const foreign = await openPerson(platform, { merchant: 'grocer' }, 'viewer')
+    assert.equal((await person.call('DELETE', `/portal/sessions/${await idOf(foreign)}`)).status, 404)
+    assert.equal((await person.call('DELETE', '/portal/sessions')).status, 204)
+    assert.equal((await third.call('GET', '/portal/session')).status, 401)
+    assert.equal((await person.call('GET', '/portal/session')).status, 200)
+    assert.equal((await foreign.call('GET', '/portal/session')).status, 200)
+  })
+})
+
+suite('own credentials', () => {
+  test('issued, used, rotated and revoked; another account’s are not there', async () => {
+    const issued = await admin.call('POST', '/portal/credentials', { role: 'EDITOR', label: 'core' })
+    assert.equal(issued.status, 201, issued.text)
+    const token = await platform.call('POST', '/getToken/auth', { body: issued.body })
+    assert.equal(token.status, 200)
+    const system = callerWith(platform, token.body.access_token)
+    assert.equal((await system('GET', '/retailers')).status, 200)
+    const { clientId } = issued.body
+    const listed = (await admin.call('GET', '/portal/credentials')).body.find(
+      (one: { clientId: string }) => one.clientId === clientId,
+    )
+    assert.deepEqual([listed.label, listed.role, listed.issuedBy], ['core', 'EDITOR', admin.login])
+    assert.ok(listed.lastUsedAt)
+    const path = `/portal/credentials/${clientId}`
+    const other = await openPerson(platform, { bank: 'beta' }, 'ADMIN')
+    assert.equal((await other.call('POST', `${path}/rotate`)).status, 404)
+    assert.equal((await other.call('POST', `${path}/revoke`)).status, 404)
+    const rotated = await admin.call('POST', `${path}/rotate`, { overlap: 'PT1H' })
+    assert.deepEqual(Object.keys(rotated.body).sort(), ['clientId', 'previousValidUntil', 'secret'])
+    assert.deepEqual((await admin.call('POST', `${path}/revoke`)).body, { clientId })
+    assert.equal((await system('GET', '/retailers')).status, 401)
+    assert.equal((await admin.call('POST', '/portal/credentials', { label: 'none' })).status, 400)
+    const merchant = await openPerson(platform, { merchant: 'grocer' }, 'admin_user')
+    assert.equal((await merchant.call('POST', '/portal/credentials', { label: 'shop' })).status, 201)
+  })
+})
+
+const accountOf = ({ typeAccount, login, password }: Person) => ({ typeAccount, login, password })
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const endsAt = Date.now() + 10_000
+  while (!(await isSo())) {
+    assert.ok(Date.now() < endsAt, 'not within 10 s')
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+}

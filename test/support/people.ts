@@ -1,0 +1,74 @@
+/** People at the platform: how they log in, set up a second factor and read their mails. */
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Secret, TOTP } from 'otpauth'
+import type { UserOwner } from '../../src/access/operations.ts'
+import { leaves, readMime } from './mime.ts'
+import type { Answer, TestPlatform } from './platform.ts'
+import { type Account, addAccount } from './portal.ts'
+
+export type Person = Account & {
+  userId: string
+  token: string
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+}
+
+/** A new person with a token of `POST /auth/login`. */
+export async function openPerson(at: TestPlatform, owner: UserOwner, role: string): Promise<Person> {
+  return logInAs(at, await addAccount(at, owner, role))
+}
+
+export async function logInAs(at: Pick<TestPlatform, 'call'>, account: Account, otp?: string): Promise<Person> {
+  const { typeAccount, login, password } = account
+  const body = { typeAccount, login, password, ...(otp && { otp }) }
+  const answer = await at.call('POST', '/auth/login', { body })
+  assert.equal(answer.status, 200, answer.text)
+  const token = answer.body.access_token as string
+  const { sub } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+  return { typeAccount, login, password, userId: sub, token, call: callerWith(at, token) }
+}
+
+export const callerWith =
+  (at: Pick<TestPlatform, 'call'>, token: string): Person['call'] =>
+  (method, path, body, headers = {}) =>
+    at.call(method, path, { token, headers, ...(body !== undefined && { body }) })
+
+/** A code of an authenticator app. @param steps how many steps from now */
+export const codeOf = (secret: string, steps = 0): string =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 })
+
+/** Sets up an authenticator app. @returns its secret and the recovery codes */
+export async function setUpTotp(person: Person): Promise<{ secret: string; recoveryCodes: string[] }> {
+  const begun = await person.call('POST', '/portal/mfa/totp')
+  assert.equal(begun.status, 200, begun.text)
+  const { secret } = begun.body
+  // The step before: so the present one is still free for a login.
+  const confirmed = await person.call('POST', '/portal/mfa/totp/confirm', { code: codeOf(secret, -1) })
+  assert.equal(confirmed.status, 200, confirmed.text)
+  return { secret, recoveryCodes: confirmed.body.recoveryCodes }
+}
+
+export const tokenOfLink = (link: string): string => link.split('#')[1] ?? ''
+
+/** The texts of the mails to people in a sandbox's folder, the oldest first. */
+export async function mailTexts(
+  at: Pick<TestPlatform, 'dataDir'>,
+): Promise<{ to: string; subject: string; text: string; html: string }[]> {
+  const folder = join(at.dataDir, 'mail')
+  const names = await readdir(folder).catch(() => [])
+  const mails = names.filter(name => name.startsWith('people-') && name.endsWith('.eml'))
+  return Promise.all(
+    mails.map(async name => {
+      const message = readMime(await readFile(join(folder, name)))
+      const [text, html] = leaves(message)
+      const subject = message.headers.get('subject') ?? ''
+      return {
+        to: message.headers.get('to') ?? '',
+        subject,
+        text: text?.content.toString() ?? '',
+        html: html?.content.toString() ?? '',
+      }
+    }),
+  )
+}
