@@ -44,7 +44,7 @@ import { createFilePost, createServerPost } from '../people/mail/post.ts'
 import { followSharedClock } from '../sandbox/operations.ts'
 import { isLoopback } from '../settings/loopback.ts'
 import { lateSeconds } from '../statements/closing.ts'
-import { countLapsed, findAuditState } from '../upkeep/state-store.ts'
+import { countCampaigns, countLapsed, findAuditState } from '../upkeep/state-store.ts'
 import { createLocalCounter } from '../work/local-counter.ts'
 import { type AppDeps, createApp } from './app.ts'
 import { lookAtStock, runDue, startJobs } from './jobs.ts'
@@ -232,6 +232,7 @@ export async function createPlatform(
       isReady: async () => (await notReady()) === null,
       countPending: async () => (await pendingMigrations(inTheBackground)).length,
       findAudit: () => findAuditState(inTheBackground),
+      countCampaigns: () => countCampaigns(inTheBackground),
       countLapsed: () => countLapsed(inTheBackground, clock.now()),
       sharesLimits: limits.isShared,
     })

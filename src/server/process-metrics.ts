@@ -1,6 +1,7 @@
 /** What the metrics tell of a process itself: its version, whether it is ready, its jobs, and what the last audit found. */
 import process from 'node:process'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { campaignStatuses } from '../campaigns/lifecycle/lifecycle.ts'
 import { realMs } from '../clock.ts'
 import type { Instance } from '../config.ts'
 import type { AuditState } from '../upkeep/state-store.ts'
@@ -18,6 +19,7 @@ export function createProcessMetrics(
     countPending(): Promise<number>
     findAudit(): Promise<AuditState | null>
     countLapsed(): Promise<number>
+    countCampaigns(): Promise<{ status: string; campaigns: number }[]>
     sharesLimits(): boolean
   },
 ) {
@@ -68,6 +70,17 @@ export function createProcessMetrics(
     '1: limits are shared through Redis; 0: each process limits by itself',
     async () => Number(sources.sharesLimits()),
   )
+  const countCampaigns = seldom(sources.countCampaigns)
+  new Gauge({
+    name: 'perkline_campaigns',
+    help: 'Campaigns of all merchants, by status',
+    labelNames: ['status'],
+    registers,
+    async collect() {
+      const counts = new Map((await countCampaigns())?.map(({ status, campaigns }) => [status, campaigns]))
+      for (const status of campaignStatuses) this.set({ status }, counts.get(status) ?? 0)
+    },
+  })
   new Gauge({
     name: 'perkline_turns_waiting',
     help: 'Requests that wait for their turn, by what they wait for',

@@ -19,6 +19,13 @@ export async function findAuditState(database: Queryable): Promise<AuditState | 
   return state ?? null
 }
 
+/** Campaigns by status, of all merchants. */
+export function countCampaigns(database: Queryable): Promise<{ status: string; campaigns: number }[]> {
+  return database.query(
+    `select campaign_status as status, sum(campaigns)::bigint as campaigns from campaign_counts where bank_status = '' group by 1`,
+  )
+}
+
 /** Reservations that are over and not yet written down as expired, counted up to 10,000. */
 export async function countLapsed(database: Queryable, now: Date): Promise<number> {
   const [row] = await database.query<{ lapsed: number }>(

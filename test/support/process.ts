@@ -50,12 +50,17 @@ export function sharedSettings(databaseUrl: string, folder: string): Settings {
  * Starts one, on a free port where the settings name none, and waits until it is ready.
  *
  * @param log an open file for its log, which is then no part of its output
+ * @param command what is run instead of all services
  */
-export async function startProcess(settings: Settings, log?: number): Promise<PerklineProcess> {
+export async function startProcess(
+  settings: Settings,
+  log?: number,
+  command: readonly string[] = ['serve'],
+): Promise<PerklineProcess> {
   const port = settings.PORT ?? (await freePort())
   // In a folder without a `.env` file, which would change the settings.
   const env = { PATH: process.env.PATH ?? '', PORT: String(port), ...settings }
-  const child = spawn(program, ['serve'], { env, cwd: settings.DATA_DIR, stdio: ['ignore', log ?? 'pipe', 'pipe'] })
+  const child = spawn(program, command, { env, cwd: settings.DATA_DIR, stdio: ['ignore', log ?? 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', chunk => {

@@ -1,0 +1,110 @@
+/** Alerts and dashboards (contract/production.md, "Alerts"): each rule fires and stays silent, and asks for metrics that there are. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { parse } from 'yaml'
+import { startPlatform } from '../support/platform.ts'
+import { requireProgram } from '../support/require-program.ts'
+
+const run = promisify(execFile)
+const folder = fileURLToPath(new URL('../../deploy/monitoring/', import.meta.url))
+const read = (name: string): string => readFileSync(`${folder}${name}`, 'utf8')
+
+type Rule = { alert: string; expr: string; labels: { severity: string }; annotations: Record<string, string> }
+const rules: Rule[] = parse(read('alerts.yml')).groups.flatMap(({ rules }: { rules: Rule[] }) => rules)
+const testFiles = ['alerts.test.yml', 'alerts.slow.test.yml']
+
+type Panel = { title: string; fieldConfig: { defaults: { unit?: string } }; targets: { expr: string }[] }
+type Dashboard = { uid: string; title: string; panels: Panel[]; templating: { list: { name: string }[] } }
+const dashboards: Dashboard[] = readdirSync(`${folder}dashboards`).map(name => JSON.parse(read(`dashboards/${name}`)))
+
+test('promtool takes the rules', async t => {
+  if (!requireProgram(t, 'promtool')) return
+  const { stdout } = await run('promtool', ['check', 'rules', 'alerts.yml'], { cwd: folder })
+  assert.match(stdout, new RegExp(`${rules.length} rules found`))
+})
+
+for (const file of testFiles)
+  test(`each case of ${file} comes out as it says`, async t => {
+    if (!requireProgram(t, 'promtool')) return
+    const { stdout } = await run('promtool', ['test', 'rules', file], { cwd: folder })
+    assert.match(stdout, /SUCCESS/)
+  })
+
+test('each alert has a case that fires and one that stays silent', () => {
+  const names = testFiles.flatMap(file => parse(read(file)).tests.map(({ name }: { name: string }) => name))
+  const expected = rules.flatMap(({ alert }) => [`${alert} fires`, `${alert} stays silent`])
+  assert.deepEqual(names.sort(), expected.sort())
+})
+
+test('each alert says what it is, with its figure, how urgent it is, and where the runbook tells of it', () => {
+  const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8')
+  const headings = [...runbook.matchAll(/^#{2,3} (.+)$/gm)].map(([, heading = '']) => heading)
+  for (const { alert, labels, annotations } of rules) {
+    assert.ok(['page', 'ticket'].includes(labels.severity), alert)
+    assert.ok(annotations.summary, alert)
+    assert.match(annotations.description ?? '', /\{\{ \$value/, alert)
+    assert.ok(annotations.runbook_url?.endsWith(`/docs/runbook.md#${alert.toLowerCase()}`), alert)
+    assert.ok(headings.includes(alert), `the runbook has no part on ${alert}`)
+    const part = runbook.split(`### ${alert}\n`)[1]?.split('\n##')[0] ?? ''
+    for (const word of ['For banks', 'See', 'Do', 'Call', 'Over'])
+      assert.match(part, new RegExp(`\\*\\*${word}\\*\\*`), `${alert}: ${word}`)
+  }
+  assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
+})
+
+/** Metrics of others: node exporter, Patroni, blackbox exporter; and the textfile of the backup drill. */
+const ofOthers =
+  /^(?:node_filesystem_avail_bytes|patroni_sync_standby|patroni_postgres_running|probe_ssl_earliest_cert_expiry|perkline_backup_verified_timestamp_seconds)$/
+
+/** Served by platforms that push events; others have nothing to tell. */
+const ofWebhooks = /^perkline_webhook_/
+
+const namesIn = (expr: string): string[] =>
+  expr
+    .replaceAll(/"[^"]*"/g, '""')
+    .match(/\b(?:perkline|process|nodejs|node|patroni|pg|probe)_[a-z0-9_]+\b/g)
+    ?.map(name => name.replace(/_(?:bucket|count|sum)$/, '')) ?? []
+
+test('every metric that rules and dashboards ask for is served by a platform', async () => {
+  const platform = await startPlatform()
+  try {
+    const text = await platform.platform.metrics.registry.metrics()
+    const served = new Set([...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name))
+    const asked = [
+      ...rules.map(({ alert, expr }) => ({ where: alert, expr })),
+      ...dashboards.flatMap(({ title, panels }) =>
+        panels.flatMap(panel => panel.targets.map(({ expr }) => ({ where: `${title}: ${panel.title}`, expr }))),
+      ),
+    ]
+    const missing = asked.flatMap(({ where, expr }) =>
+      namesIn(expr).flatMap(name =>
+        served.has(name) || ofOthers.test(name) || ofWebhooks.test(name) ? [] : `${where}: ${name}`,
+      ),
+    )
+    assert.deepEqual(missing, [])
+  } finally {
+    await platform.close()
+  }
+})
+
+test('each dashboard can be narrowed to instances, and each panel has a unit', () => {
+  assert.deepEqual(dashboards.map(({ uid }) => uid.replace('perkline-', '')).sort(), [
+    'campaigns',
+    'database',
+    'esim',
+    'events',
+    'overview',
+  ])
+  for (const { title, panels, templating } of dashboards) {
+    assert.deepEqual(
+      templating.list.map(({ name }) => name),
+      ['datasource', 'instance'],
+      title,
+    )
+    for (const panel of panels) assert.ok(panel.fieldConfig.defaults.unit, `${title}: ${panel.title}`)
+  }
+})

@@ -1,0 +1,153 @@
+/** The container files (contract/production.md, "Container"): their rules, and their processes started from their own values. */
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
+import { startEmbeddedDatabase } from '../../src/db/embedded/server.ts'
+import { settingsHelp } from '../../src/settings/help.ts'
+import { perkline } from '../support/command.ts'
+import { until } from '../support/esim.ts'
+import { freePort } from '../support/free-port.ts'
+import { startProcess } from '../support/process.ts'
+import { startRedisServer } from '../support/redis.ts'
+import { requireProgram } from '../support/require-program.ts'
+
+const container = fileURLToPath(new URL('../../deploy/container/', import.meta.url))
+const compose = parse(await readFile(join(container, 'compose.yml'), 'utf8'), { merge: true })
+type Service = { environment: Record<string, string>; command: string[] } & Record<string, unknown>
+const ours: Record<string, Service> = Object.fromEntries(
+  Object.entries(compose.services as Record<string, Service>).filter(([, { image }]) =>
+    String(image).includes('PERKLINE_IMAGE'),
+  ),
+)
+
+test('two processes serve and one works, each without rights, with a read-only root and a limit of memory', () => {
+  assert.deepEqual(Object.keys(ours).sort(), ['migrate', 'serve-1', 'serve-2', 'worker'])
+  const known = settingsHelp.map(({ name }) => name)
+  for (const [name, service] of Object.entries(ours)) {
+    assert.deepEqual([service.read_only, service.cap_drop, service.user], [true, ['ALL'], '10001:0'], name)
+    assert.deepEqual(service.security_opt, ['no-new-privileges:true'], name)
+    assert.equal(service.stop_grace_period, '45s', name)
+    assert.ok(service.mem_limit, name)
+    for (const setting of Object.keys(service.environment)) assert.ok(known.includes(setting), `${name}: ${setting}`)
+    for (const secret of ['MASTER_KEY', 'OPERATOR_KEY', 'DATABASE_URL'])
+      assert.ok(!(secret in service.environment), `${name}: ${secret}`)
+  }
+  for (const name of ['postgres', 'valkey', 'haproxy']) assert.ok(compose.services[name].mem_limit, name)
+})
+
+test('the image runs as nobody in particular, without compiler, npm and tests, and tells its health', async () => {
+  const dockerfile = await readFile(join(container, 'Dockerfile'), 'utf8')
+  for (const line of ['USER 10001:0', 'ENTRYPOINT ["/app/bin/perkline"]', 'CMD ["serve"]', 'STOPSIGNAL SIGTERM'])
+    assert.ok(dockerfile.split('\n').includes(line), line)
+  assert.match(dockerfile, /^HEALTHCHECK .*CMD \["\/app\/bin\/perkline", "health", "--ready"\]$/m)
+  for (const label of ['version', 'revision', 'source', 'licenses', 'created'])
+    assert.ok(dockerfile.includes(`org.opencontainers.image.${label}=`), label)
+})
+
+test('started from the file’s own values it is a live platform behind TLS, with which the doctor is content', async t => {
+  if (!requireProgram(t, 'redis-server') || !requireProgram(t, 'haproxy') || !requireProgram(t, 'openssl')) return
+  const folder = await mkdtemp(join(tmpdir(), 'perkline-compose-'))
+  const secrets = join(folder, 'secrets')
+  execFileSync(join(container, 'make-secrets'), [secrets])
+  const before = await readFile(join(secrets, 'master-key'), 'utf8')
+  execFileSync(join(container, 'make-secrets'), [secrets])
+  assert.equal(await readFile(join(secrets, 'master-key'), 'utf8'), before, 'a second run changes nothing')
+  // The server of the file is on a network of its own; here it is one of this machine.
+  const server = await startEmbeddedDatabase({ dataDir: join(folder, 'database') })
+  const { user, database, host } = server.connection
+  await writeFile(
+    join(secrets, 'database-url'),
+    `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}\n`,
+  )
+  const redis = await startRedisServer()
+  const closers = [() => rm(folder, { recursive: true, force: true }), () => server.stop(), () => redis.close()]
+  try {
+    const tls = await freePort()
+    const valuesOf = async (name: string): Promise<Record<string, string>> => ({
+      ...Object.fromEntries(
+        Object.entries(ours[name]?.environment ?? {}).map(([setting, value]) => [
+          setting,
+          String(value)
+            .replace('/run/secrets', secrets)
+            .replace(/\$\{PUBLIC_URL:-.*\}/, `https://localhost:${tls}`),
+        ]),
+      ),
+      REDIS_URL: redis.url,
+      DATA_DIR: folder,
+      TRUSTED_PROXIES: '127.0.0.1',
+      HOST: '127.0.0.1',
+      ADMIN_HOST: '127.0.0.1',
+      METRICS_HOST: '127.0.0.1',
+      ...Object.fromEntries(
+        await Promise.all(
+          ['PORT', 'ADMIN_PORT', 'METRICS_PORT'].map(async setting => [setting, String(await freePort())]),
+        ),
+      ),
+    })
+    const env = { OPERATOR_KEY: '', PERKLINE_URL: '' }
+    const migrated = await perkline(ours.migrate?.command ?? [], {
+      env: { ...env, ...(await valuesOf('migrate')) },
+      cwd: folder,
+    })
+    assert.equal(migrated.code, 0, migrated.stderr)
+    const settings = await Promise.all(['serve-1', 'serve-2', 'worker'].map(valuesOf))
+    const [one, two, worker] = settings as [Record<string, string>, Record<string, string>, Record<string, string>]
+    for (const [index, name] of ['serve-1', 'serve-2', 'worker'].entries()) {
+      const started = await startProcess(settings[index] ?? {}, undefined, ours[name]?.command)
+      closers.push(async () => assert.equal(await started.stop(), 0, name))
+    }
+    const config = (await readFile(join(container, 'haproxy.cfg'), 'utf8'))
+      .replace(/^resolvers engine\n(?: .*\n)+/m, '')
+      .replaceAll(' resolvers engine init-addr last,libc,none', '')
+      .replace('bind :8443', `bind 127.0.0.1:${tls}`)
+      .replace('bind :8444', `bind 127.0.0.1:${await freePort()}`)
+    await writeFile(join(folder, 'haproxy.cfg'), config)
+    const at = (port = '') => `127.0.0.1:${port}`
+    const proxy = spawn('haproxy', ['-db', '-q', '-f', join(folder, 'haproxy.cfg')], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: {
+        ...process.env,
+        TLS_FILE: join(secrets, 'tls.pem'),
+        SERVE_1: at(one.PORT),
+        SERVE_2: at(two.PORT),
+        STAFF_1: at(one.ADMIN_PORT),
+        STAFF_2: at(two.ADMIN_PORT),
+      },
+    })
+    closers.push(async () => {
+      proxy.kill('SIGKILL')
+      await once(proxy, 'exit')
+    })
+    const trusted = { NODE_EXTRA_CA_CERTS: join(secrets, 'tls.pem') }
+    const examine = () => perkline(['doctor', '--json'], { env: { ...env, ...one, ...trusted } })
+    await until('the proxy leads to it', async () => {
+      const told = await perkline(['health', '--ready', '--url', `https://localhost:${tls}`], {
+        env: { ...env, ...trusted },
+      })
+      return told.code === 0
+    })
+    const { checks } = JSON.parse((await examine()).stdout) as {
+      checks: { name: string; ok: boolean; detail: string }[]
+    }
+    // The server of this test takes fewer connections than the one of the file.
+    const isOfFile = ({ name }: { name: string }) => name === 'postgresql-connections'
+    assert.deepEqual(
+      checks.filter(check => !check.ok && !isOfFile(check)),
+      [],
+    )
+    const needed = Number(/may open (\d+)/.exec(checks.find(isOfFile)?.detail ?? '')?.[1])
+    const file = await readFile(join(container, '..', 'postgres', 'postgresql.conf'), 'utf8')
+    assert.ok(needed + 10 <= Number(/^max_connections = (\d+)$/m.exec(file)?.[1]), `${needed} connections`)
+    const metrics = await (await fetch(`http://${at(worker.METRICS_PORT)}/metrics`)).text()
+    assert.match(metrics, /^perkline_ready\{instance="worker"\} 1$/m)
+  } finally {
+    for (const close of closers.reverse()) await close()
+  }
+})
