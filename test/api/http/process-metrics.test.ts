@@ -153,7 +153,7 @@ test('a database that is lost is counted for as long as it is tried to reach', a
   try {
     await platform.platform.database.execute(
       `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and pid <> pg_backend_pid() and query like 'listen %'`,
+       where datname = current_database() and pid <> pg_backend_pid() and application_name like '%:news'`,
     )
     await until(
       'it is counted',
