@@ -1,4 +1,4 @@
-import { IconChartBar, IconDeviceSim, IconHome, IconReceipt, IconSpeakerphone } from '@tabler/icons-react'
+import { IconChartBar, IconDeviceSim, IconFileText, IconHome, IconReceipt, IconSpeakerphone } from '@tabler/icons-react'
 import type { NavigationItem } from '../routing/navigation-item.ts'
 import { maySeeCampaigns } from '../session/rights.ts'
 
@@ -7,5 +7,6 @@ export const bankNavigation: NavigationItem[] = [
   { to: '/bank/campaigns', text: 'campaigns', icon: IconSpeakerphone, isFor: maySeeCampaigns },
   { to: '/bank/esim/sales', text: 'esimSales', icon: IconChartBar },
   { to: '/bank/esim/orders', text: 'esimOrders', icon: IconReceipt },
+  { to: '/bank/statements', text: 'statements', icon: IconFileText },
   { to: '/bank/esim/tariffs', text: 'esimStock', icon: IconDeviceSim },
 ]

@@ -71,11 +71,46 @@ export const salesQuery = ({ from, to }: { from?: string | undefined; to?: strin
     },
   })
 
+/** The statement that will be closed next; an error for a bank that has not sold anything yet. */
+export const openStatementQuery = queryOptions({
+  queryKey: ['bank', 'statements', 'open'],
+  queryFn: ({ signal }) => answer(api.GET('/partner/v1/statements/open', { signal })),
+  refetchInterval: 60_000,
+})
+
+/** At most a month: one page has them all. */
+export const statementsQuery = (days: { from: string; to: string }) =>
+  queryOptions({
+    queryKey: ['bank', 'statements', days],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => answer(api.GET('/partner/v1/statements', { params: { query: days }, signal })),
+  })
+
+export const statementQuery = (statementId: string) =>
+  queryOptions({
+    queryKey: ['bank', 'statement', statementId],
+    queryFn: ({ signal }) =>
+      answer(api.GET('/partner/v1/statements/{statementId}', { params: { path: { statementId } }, signal })),
+  })
+
+export const statementLinesQuery = (statementId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['bank', 'statement', statementId, 'lines'],
+    initialPageParam: '',
+    queryFn({ pageParam, signal }) {
+      const query = pageParam ? { cursor: pageParam } : {}
+      return answer(
+        api.GET('/partner/v1/statements/{statementId}/lines', { params: { path: { statementId }, query }, signal }),
+      )
+    },
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+
 /** What the platform looks for. @param timeZone in which the days are meant */
 export function ordersAsked(search: Omit<OrdersSearch, 'page'>, timeZone: string) {
-  const { externalId, orderId, status, tariff } = search
+  const { externalId, exact, orderId, status, tariff } = search
   return {
-    ...(externalId && { externalId }),
+    ...(externalId && { externalId, ...(exact && { exact: true }) }),
     ...(orderId && { orderId: orderId.toLowerCase() }),
     ...(status && { status }),
     ...(tariff && { tariffCode: tariff }),

@@ -15,6 +15,7 @@ import {
   ordersSearch,
   reconciliationSearch,
   salesSearch,
+  statementsSearch,
 } from './search.ts'
 
 const bankRoute = createRoute({
@@ -111,6 +112,19 @@ const order = createRoute({
   component: lazyPage(() => import('./pages/order.tsx'), 'OrderPage'),
 })
 
+const statements = createRoute({
+  getParentRoute: () => bankRoute,
+  path: '/statements',
+  validateSearch: statementsSearch,
+  component: lazyPage(() => import('./pages/statements.tsx'), 'StatementsPage'),
+})
+
+const statement = createRoute({
+  getParentRoute: () => bankRoute,
+  path: '/statements/$statementId',
+  component: lazyPage(() => import('./pages/statement.tsx'), 'StatementPage'),
+})
+
 const tariffs = createRoute({
   getParentRoute: () => bankRoute,
   path: '/esim/tariffs',
@@ -123,5 +137,7 @@ export const bankRoutes = bankRoute.addChildren([
   sales,
   orders,
   order,
+  statements,
+  statement,
   tariffs,
 ])

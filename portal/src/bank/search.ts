@@ -2,7 +2,7 @@
 
 import { groupNames } from '../campaigns/list/campaign-groups.ts'
 import { differenceFields } from '../campaigns/reconciliation/difference-search.ts'
-import { counting, cursor, day, oneOf, searchParams, tableFields, text } from '../routing/search.ts'
+import { counting, cursor, day, month, oneOf, searchParams, tableFields, text } from '../routing/search.ts'
 
 export const decisions = ['pending', 'approved', 'declined', 'expired'] as const
 export const authors = ['retailer', 'bank'] as const
@@ -30,9 +30,13 @@ export const reconciliationSearch = searchParams(differenceFields)
 export const salesSearch = searchParams({ from: day, to: day, tariff: text })
 export type SalesSearch = ReturnType<typeof salesSearch>
 
+export const statementsSearch = searchParams({ month })
+export type StatementsSearch = ReturnType<typeof statementsSearch>
+
 export const orderStatuses = ['reserved', 'confirmed', 'cancelled', 'expired'] as const
 export const ordersSearch = searchParams({
   externalId: text,
+  exact: oneOf(['yes']),
   orderId: text,
   status: oneOf(orderStatuses),
   tariff: text,

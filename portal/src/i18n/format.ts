@@ -26,6 +26,7 @@ export function createFormat(language: Language, timeZone: string) {
   const day = dates({ day: 'numeric', month: 'short', year: 'numeric' })
   const dayTime = dates({ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' })
   const dayOfYear = dates({ timeZone: 'UTC', day: 'numeric', month: 'short' })
+  const calendarDay = dates({ timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' })
   const time = dates({ hour: '2-digit', minute: '2-digit' })
   const precise = dates({ dateStyle: 'full', timeStyle: 'long' })
   const relative = whenNeeded(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
@@ -53,6 +54,8 @@ export function createFormat(language: Language, timeZone: string) {
     date: (instant: string | Date): string => day().format(new Date(instant)),
     /** @param day `YYYY-MM-DD`: a day of the calendar, whichever the time zone; for the scale of a chart */
     dayOfYear: (day: string): string => dayOfYear().format(new Date(`${day}T00:00:00Z`)),
+    /** @param day `YYYY-MM-DD`: as `dayOfYear`, with its year */
+    calendarDay: (day: string): string => calendarDay().format(new Date(`${day}T00:00:00Z`)),
     time: (instant: string | Date): string => time().format(new Date(instant)),
     dateTime: (instant: string | Date): string => dayTime().format(new Date(instant)),
     /** With weekday, seconds and zone, for a title. */

@@ -24,6 +24,9 @@ export type Credential = Read<'/admin/credentials'>[number]
 export type StockLine = Read<'/admin/stock-desk'>[number]
 export type Order = Read<'/admin/orders'>['data'][number]
 export type OrderWithTimeline = Read<'/admin/orders/{orderId}'>
+type Statements = Read<'/admin/statements'>
+export type BankStatement = Statements['data'][number]
+export type MissingStatement = Statements['missing'][number]
 export type Campaign = Read<'/admin/campaigns'>['data'][number]
 export type CampaignWithHistory = Read<'/admin/campaigns/{cashbackId}'>
 export type Audits = Read<'/admin/audit/last'>
@@ -84,6 +87,14 @@ export const stockQuery = queryOptions({
   queryKey: ['operator', 'stock'],
   queryFn: ({ signal }) => answer(api.GET('/admin/stock-desk', { signal })),
 })
+
+/** Statements of all banks, and the days that should be closed and are not. */
+export const statementsQuery = (days: { from: string; to: string }) =>
+  queryOptions({
+    queryKey: ['operator', 'statements', days],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => answer(api.GET('/admin/statements', { params: { query: days }, signal })),
+  })
 
 /** Page after page, the newest first. @param timeZone in which the days are meant */
 export const ordersQuery = (search: Omit<OrdersSearch, 'page'>, timeZone: string) =>

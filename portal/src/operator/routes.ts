@@ -3,7 +3,7 @@ import { createRoute } from '@tanstack/react-router'
 import { onlyFor, signedInRoute } from '../routing/base-routes.ts'
 import { lazyPage } from '../routing/lazy-page.ts'
 import { auditsQuery, overviewQuery, stockQuery } from './queries.ts'
-import { accessSearch, campaignsSearch, ordersSearch, partnersSearch, stockSearch } from './search.ts'
+import { accessSearch, campaignsSearch, ordersSearch, partnersSearch, statementsSearch, stockSearch } from './search.ts'
 
 const operatorRoute = createRoute({
   getParentRoute: () => signedInRoute,
@@ -103,6 +103,13 @@ const customers = createRoute({
   component: lazyPage(() => import('./pages/customers.tsx'), 'CustomersPage'),
 })
 
+const statements = createRoute({
+  getParentRoute: () => operatorRoute,
+  path: '/statements',
+  validateSearch: statementsSearch,
+  component: lazyPage(() => import('./pages/statements.tsx'), 'StatementsPage'),
+})
+
 const audit = createRoute({
   getParentRoute: () => operatorRoute,
   path: '/audit',
@@ -122,5 +129,6 @@ export const operatorRoutes = operatorRoute.addChildren([
   campaigns,
   campaign,
   customers,
+  statements,
   audit,
 ])

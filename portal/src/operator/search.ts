@@ -1,7 +1,7 @@
 /** What the operator's pages keep in their addresses. */
 
 import { statusNames } from '../campaigns/list/campaign-groups.ts'
-import { counting, cursor, day, oneOf, searchParams, tableFields, text } from '../routing/search.ts'
+import { counting, cursor, day, month, oneOf, searchParams, tableFields, text } from '../routing/search.ts'
 
 export const partnersSearch = searchParams({ tab: oneOf(['banks', 'merchants']), page: counting, search: text })
 export type PartnersSearch = ReturnType<typeof partnersSearch>
@@ -23,6 +23,9 @@ export const ordersSearch = searchParams({
   page: counting,
 })
 export type OrdersSearch = ReturnType<typeof ordersSearch>
+
+export const statementsSearch = searchParams({ month })
+export type StatementsSearch = ReturnType<typeof statementsSearch>
 
 export const campaignsSearch = searchParams({ page: counting, after: cursor, search: text, status: oneOf(statusNames) })
 export type CampaignsSearch = ReturnType<typeof campaignsSearch>

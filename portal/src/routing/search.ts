@@ -53,6 +53,12 @@ export const day: Field<string> = raw => {
   return !Number.isNaN(found.getTime()) && found.toISOString().startsWith(value) ? value : undefined
 }
 
+/** A month, `YYYY-MM`. */
+export const month: Field<string> = raw => {
+  const value = first(raw)
+  return typeof value === 'string' && /^\d{4}-(0[1-9]|1[0-2])$/.test(value) ? value : undefined
+}
+
 export const oneOf =
   <const Value extends string>(values: readonly Value[]): Field<Value> =>
   raw =>

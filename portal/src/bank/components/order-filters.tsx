@@ -1,4 +1,4 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Button, Checkbox, NativeSelect } from '@mantine/core'
 import classes from '../../campaigns/parts.module.css'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { DaysFilter } from '../../ui/days-filter.tsx'
@@ -16,6 +16,7 @@ type Given = { search: Omit<OrdersSearch, 'page'>; onSearch: (change: Partial<Or
 
 const nothing = {
   externalId: undefined,
+  exact: undefined,
   orderId: undefined,
   status: undefined,
   tariff: undefined,
@@ -27,7 +28,7 @@ const nothing = {
 export function OrderFilters({ search, onSearch }: Given) {
   const { days, clear, orders: texts } = useTexts(esimTexts)
   const statuses = useTexts(statusTexts).order
-  const { externalId, orderId, status, tariff, from, to } = search
+  const { externalId, exact, orderId, status, tariff, from, to } = search
   const isFiltered = Object.values(search).some(value => value !== undefined)
   return (
     <div className={classes.filters} style={{ marginBlockEnd: 'var(--mantine-spacing-md)' }}>
@@ -37,6 +38,13 @@ export function OrderFilters({ search, onSearch }: Given) {
         value={externalId}
         onChange={words => onSearch({ externalId: words })}
       />
+      {externalId && (
+        <Checkbox
+          label={texts.exact}
+          checked={exact === 'yes'}
+          onChange={({ currentTarget }) => onSearch({ exact: currentTarget.checked ? 'yes' : undefined })}
+        />
+      )}
       <SearchInput
         label={texts.orderId}
         value={orderId}

@@ -5,9 +5,9 @@ import { SaveFile } from '../../ui/save-file.tsx'
  *
  * @param props.asked the query of the platform's export
  */
-export const SaveOrders = ({ asked, isDisabled }: { asked: Record<string, string>; isDisabled: boolean }) => (
+export const SaveOrders = ({ asked, isDisabled }: { asked: Record<string, string | boolean>; isDisabled: boolean }) => (
   <SaveFile
-    path={`/portal/esim/orders.csv?${new URLSearchParams(asked)}`}
+    path={`/portal/esim/orders.csv?${new URLSearchParams(Object.entries(asked).map(([name, value]) => [name, String(value)]))}`}
     name="esim-orders.csv"
     isDisabled={isDisabled}
   />

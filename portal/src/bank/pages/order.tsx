@@ -2,11 +2,13 @@ import { Card, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
-import { useTexts } from '../../i18n/preferences.tsx'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { BackLink } from '../../ui/back-link.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
+import { LinkAnchor } from '../../ui/links.tsx'
 import { OrderHistory } from '../../ui/order-history.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { statementTexts } from '../../ui/statements/texts.ts'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime, Money, none } from '../../ui/values.tsx'
 import { useOperatorName } from '../components/tariff-select.tsx'
@@ -35,6 +37,7 @@ export function OrderPage() {
 
 function Whole({ order }: { order: OrderWithTimeline }) {
   const { tariff, orders: texts } = useTexts(esimTexts)
+  const stated = useTexts(statementTexts)
   const operatorName = useOperatorName()
   const { externalId, orderId, status, deliveryMode, emailDelivery, reservedUntil, confirmedAt, cancelledAt } = order
   return (
@@ -59,11 +62,25 @@ function Whole({ order }: { order: OrderWithTimeline }) {
               { label: texts.cancelled, value: <DateTime at={cancelledAt} /> },
               { label: texts.delivery, value: deliveryMode ? texts.deliveryModes[deliveryMode] : none },
               { label: texts.email, value: emailDelivery ? texts.emails[emailDelivery] : none },
+              { label: stated.paymentReference, value: order.paymentReference ?? none },
+              { label: stated.onStatement, value: <OnStatement statement={order.statement} /> },
             ]}
           />
         </Card>
         <OrderHistory timeline={order.timeline} />
       </Stack>
     </>
+  )
+}
+
+function OnStatement({ statement }: Pick<OrderWithTimeline, 'statement'>) {
+  const texts = useTexts(statementTexts)
+  const format = useFormat()
+  if (!statement) return none
+  const { statementId, day, number } = statement
+  return (
+    <LinkAnchor to="/bank/statements/$statementId" params={{ statementId }}>
+      {texts.statementOf(format.calendarDay(day), number)}
+    </LinkAnchor>
   )
 }

@@ -1,8 +1,9 @@
 /** Forms of a bank and a merchant; fields that are not shown stay as they are. */
-import { MultiSelect, NativeSelect, NumberInput, Switch, Textarea, TextInput } from '@mantine/core'
+import { MultiSelect, NativeSelect, NumberInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useNames, useTexts } from '../../i18n/preferences.tsx'
+import { timeZones } from '../../i18n/time-zone.ts'
 import { applyEntry, type Bank, type Merchant, partnersQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { CodeInput, changedOnly, EntryForm } from './entry-form.tsx'
@@ -23,7 +24,15 @@ function saveEntry(list: 'banks' | 'merchants', entry: { code: string } | undefi
     applyEntry({ [list]: [change] }, { mode: entry ? 'apply' : 'create', dryRun })
 }
 
-const bankFields = ['code', 'name', 'logoUrl', 'operators', 'reservationShare'] as const
+const bankFields = [
+  'code',
+  'name',
+  'logoUrl',
+  'operators',
+  'reservationShare',
+  'timeZone',
+  'commissionPercentage',
+] as const
 
 export function BankForm({ entry, onCreated }: FormProps<Bank['entry']>) {
   const { partners: texts } = useTexts(operatorTexts)
@@ -39,6 +48,8 @@ export function BankForm({ entry, onCreated }: FormProps<Bank['entry']>) {
       sellsAll: sold === 'all',
       operators: sold === 'all' ? [] : sold,
       reservationShare: (entry?.esim.reservationShare ?? '') as number | string,
+      timeZone: entry?.esim.statement.timeZone ?? 'UTC',
+      commissionPercentage: (entry?.esim.statement.commissionPercentage ?? 0) as number | string,
       segments: entry?.segments ?? true,
     },
   })
@@ -47,6 +58,10 @@ export function BankForm({ entry, onCreated }: FormProps<Bank['entry']>) {
     deliveryMode,
     operators: sellsAll ? 'all' : operators,
     reservationShare: reservationShare === '' ? null : reservationShare,
+    statement: {
+      timeZone: form.values.timeZone,
+      commissionPercentage: form.values.commissionPercentage === '' ? 0 : form.values.commissionPercentage,
+    },
   }
   const known = data?.mobileOperators.map(operator => ({ value: operator.code, label: names.of(operator) })) ?? []
   return (
@@ -87,6 +102,20 @@ export function BankForm({ entry, onCreated }: FormProps<Bank['entry']>) {
         max={100}
         allowDecimal={false}
         {...form.getInputProps('reservationShare')}
+      />
+      <Select
+        label={texts.fields['esim.statement.timeZone']}
+        data={[...new Set([form.values.timeZone, ...timeZones()])]}
+        searchable
+        allowDeselect={false}
+        {...form.getInputProps('timeZone')}
+      />
+      <NumberInput
+        label={texts.fields['esim.statement.commissionPercentage']}
+        min={0}
+        max={100}
+        decimalScale={4}
+        {...form.getInputProps('commissionPercentage')}
       />
       <Switch label={texts.segments} {...form.getInputProps('segments', { type: 'checkbox' })} />
     </EntryForm>

@@ -54,7 +54,7 @@ function WholeBank({ bank: { entry } }: { bank: Bank }) {
   const names = useNames()
   const format = useFormat()
   const { data } = useQuery(partnersQuery())
-  const { operators, reservationShare, deliveryMode } = entry.esim
+  const { operators, reservationShare, deliveryMode, statement } = entry.esim
   const sold = data?.mobileOperators.filter(each => operators !== 'all' && operators.includes(each.code)) ?? []
   return (
     <Whole
@@ -69,6 +69,11 @@ function WholeBank({ bank: { entry } }: { bank: Bank }) {
           value: operators === 'all' ? texts.allOperators : format.list(sold.map(names.of)) || texts.none,
         },
         { label: texts.fields['esim.reservationShare'], value: reservationShare ?? texts.none },
+        { label: texts.fields['esim.statement.timeZone'], value: statement.timeZone },
+        {
+          label: texts.fields['esim.statement.commissionPercentage'],
+          value: format.percent(statement.commissionPercentage),
+        },
         { label: texts.fields.segments, value: entry.segments ? texts.yes : texts.no },
       ]}
     />

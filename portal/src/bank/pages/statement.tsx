@@ -1,0 +1,188 @@
+import { Button, Card, Stack, Table, Text, Title } from '@mantine/core'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { BackLink } from '../../ui/back-link.tsx'
+import { Chart } from '../../ui/chart.tsx'
+import type { Column } from '../../ui/data-table/columns.ts'
+import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { KeyFacts } from '../../ui/key-facts.tsx'
+import { LinkAnchor } from '../../ui/links.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { SaveFile } from '../../ui/save-file.tsx'
+import { Sums, salesOf } from '../../ui/statements/sums.tsx'
+import { statementTexts } from '../../ui/statements/texts.ts'
+import { Empty } from '../../ui/states.tsx'
+import { Count, DateTime, Money } from '../../ui/values.tsx'
+import { useTariffNames } from '../components/tariff-select.tsx'
+import { statementLinesQuery, statementQuery } from '../queries.ts'
+import type { Statement, StatementLine } from '../types.ts'
+
+const route = getRouteApi('/signed-in/bank/statements/$statementId')
+
+function Back() {
+  const texts = useTexts(statementTexts)
+  return <BackLink to="/bank/statements">{texts.title}</BackLink>
+}
+
+/** A closed statement: its sums, sales by tariff, and every line. */
+export function StatementPage() {
+  const { statementId } = route.useParams()
+  const texts = useTexts(statementTexts)
+  const query = useQuery(statementQuery(statementId))
+  return (
+    <CampaignLoaded query={query} back={<Back />} notShown={texts.notShown} notFound={texts.notShown}>
+      {statement => <Whole statement={statement} statementId={statementId} />}
+    </CampaignLoaded>
+  )
+}
+
+function Whole({ statement, statementId }: { statement: Statement; statementId: string }) {
+  const texts = useTexts(statementTexts)
+  const format = useFormat()
+  const { day, totals, late } = statement
+  return (
+    <>
+      <PageHeader
+        back={<Back />}
+        title={format.calendarDay(day)}
+        lead={texts.statement(statement.number ?? 0)}
+        actions={<SaveFile path={`/partner/v1/statements/${statementId}.csv`} name={`statement-${day}.csv`} />}
+      />
+      <Stack gap="lg">
+        <Card>
+          <KeyFacts
+            facts={[
+              {
+                label: texts.sales,
+                value: <Count value={salesOf(totals)} />,
+                hint: late > 0 ? texts.lateLines(late) : undefined,
+              },
+              { label: texts.gross, value: <Sums totals={totals} of="gross" /> },
+              {
+                label: texts.commission,
+                value: <Sums totals={totals} of="commission" />,
+                hint: format.percent(Number(statement.commissionPercentage)),
+              },
+              { label: texts.net, value: <Sums totals={totals} of="net" /> },
+              { label: texts.from, value: <DateTime at={statement.from} />, hint: statement.timeZone },
+              { label: texts.to, value: <DateTime at={statement.to} /> },
+              { label: texts.closedAt, value: <DateTime at={statement.closedAt} /> },
+            ]}
+          />
+          <Text size="xs" c="dimmed" mt="md" style={{ overflowWrap: 'anywhere' }}>
+            {texts.hash}: {statement.sha256}
+          </Text>
+        </Card>
+        {statement.byTariff.length > 0 && <ByTariff byTariff={statement.byTariff} />}
+        <Lines statementId={statementId} />
+      </Stack>
+    </>
+  )
+}
+
+function ByTariff({ byTariff }: Pick<Statement, 'byTariff'>) {
+  const texts = useTexts(statementTexts)
+  const format = useFormat()
+  const names = useTariffNames()
+  const nameOf = (code: string) => names.get(code) ?? code
+  const points = byTariff.map(({ tariffCode, count }) => ({ label: nameOf(tariffCode), sales: count }))
+  return (
+    <>
+      <Chart
+        kind="rows"
+        title={texts.byTariff}
+        points={points}
+        series={[{ name: 'sales', label: texts.sales }]}
+        value={format.number}
+      />
+      <Card>
+        <Table aria-label={texts.byTariff}>
+          <Table.Tbody>
+            {byTariff.map(({ operatorCode, tariffCode, currency, count, amount }) => (
+              <Table.Tr key={`${operatorCode} ${tariffCode} ${currency}`}>
+                <Table.Td>{nameOf(tariffCode)}</Table.Td>
+                <Table.Td ta="right">
+                  <Count value={count} />
+                </Table.Td>
+                <Table.Td ta="right">
+                  <Money amount={Number(amount)} currency={currency} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Card>
+    </>
+  )
+}
+
+function Lines({ statementId }: { statementId: string }) {
+  const texts = useTexts(statementTexts)
+  const query = useInfiniteQuery(statementLinesQuery(statementId))
+  return (
+    <section aria-label={texts.lines}>
+      <Title order={2} mb="md">
+        {texts.lines}
+      </Title>
+      <DataTable
+        label={texts.lines}
+        columns={useColumns()}
+        query={query}
+        rows={query.data?.pages.flatMap(page => page.data)}
+        rowKey={line => line.orderId}
+        empty={<Empty title={texts.noLines} />}
+      />
+      {query.hasNextPage && (
+        <Button mt="md" variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+          {texts.more}
+        </Button>
+      )}
+    </section>
+  )
+}
+
+function useColumns(): Column<StatementLine>[] {
+  const texts = useTexts(statementTexts)
+  const money = (of: 'amount' | 'commission' | 'net') => (line: StatementLine) => (
+    <Money amount={Number(line[of])} currency={line.currency} />
+  )
+  return [
+    { key: 'line', title: texts.line, cell: ({ line }) => <Count value={line} /> },
+    { key: 'order', title: texts.order, cell: line => <LineOrder line={line} /> },
+    { key: 'tariff', title: texts.tariff, cell: ({ tariffName }) => tariffName },
+    {
+      key: 'confirmed',
+      title: texts.confirmed,
+      cell: ({ confirmedAt, late }) => (
+        <>
+          <DateTime at={confirmedAt} />
+          {late && (
+            <Text size="sm" c="dimmed">
+              {texts.isLate}
+            </Text>
+          )}
+        </>
+      ),
+    },
+    { key: 'amount', title: texts.amount, align: 'right', cell: money('amount') },
+    { key: 'commission', title: texts.commission, align: 'right', isMinor: true, cell: money('commission') },
+    { key: 'net', title: texts.net, align: 'right', cell: money('net') },
+  ]
+}
+
+function LineOrder({ line: { orderId, externalId, paymentReference } }: { line: StatementLine }) {
+  return (
+    <div style={{ overflowWrap: 'anywhere' }}>
+      <LinkAnchor to="/bank/esim/orders/$orderId" params={{ orderId }} fw={600} c="inherit">
+        {externalId}
+      </LinkAnchor>
+      {paymentReference && (
+        <Text size="xs" c="dimmed">
+          {paymentReference}
+        </Text>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,65 @@
+import { Alert, List } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import type { Column } from '../../ui/data-table/columns.ts'
+import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { useStatementColumns } from '../../ui/statements/columns.tsx'
+import { MonthChoice } from '../../ui/statements/month-choice.tsx'
+import { daysOfMonth } from '../../ui/statements/months.ts'
+import { statementTexts } from '../../ui/statements/texts.ts'
+import { Empty } from '../../ui/states.tsx'
+import { type BankStatement, type MissingStatement, statementsQuery } from '../queries.ts'
+import type { StatementsSearch } from '../search.ts'
+
+const route = getRouteApi('/signed-in/operator/statements')
+
+/** Daily statements of all banks, a month at a time; days that should be closed and are not stand above them. */
+export function StatementsPage() {
+  const texts = useTexts(statementTexts)
+  const search = route.useSearch()
+  const setSearch = useSetSearch<StatementsSearch>()
+  const month = search.month ?? new Date().toISOString().slice(0, 7)
+  const query = useQuery(statementsQuery(daysOfMonth(month)))
+  return (
+    <>
+      <PageHeader title={texts.title} />
+      {query.data && query.data.missing.length > 0 && <Missing missing={query.data.missing} />}
+      <MonthChoice month={month} onMonth={next => setSearch({ month: next })} />
+      <DataTable
+        label={texts.title}
+        columns={useColumns()}
+        query={query}
+        rows={query.data?.data}
+        rowKey={statement => String(statement.statementId)}
+        empty={<Empty title={texts.none} />}
+      />
+    </>
+  )
+}
+
+function Missing({ missing }: { missing: readonly MissingStatement[] }) {
+  const texts = useTexts(statementTexts)
+  const format = useFormat()
+  return (
+    <Alert color="red" title={texts.missing} mb="md">
+      <List>
+        {missing.map(({ bank, day }) => (
+          <List.Item key={bank.id}>{texts.missingSince(bank.name, format.calendarDay(day))}</List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}
+
+function useColumns(): Column<BankStatement>[] {
+  const texts = useTexts(statementTexts)
+  const format = useFormat()
+  return [
+    { key: 'day', title: texts.day, cell: ({ day }) => format.calendarDay(day) },
+    { key: 'bank', title: texts.bank, cell: ({ bank }) => bank.name },
+    ...useStatementColumns<BankStatement>(),
+  ]
+}

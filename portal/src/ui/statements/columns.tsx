@@ -1,0 +1,27 @@
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import type { Column } from '../data-table/columns.ts'
+import { Count } from '../values.tsx'
+import { Sums, salesOf, type Total } from './sums.tsx'
+import { statementTexts } from './texts.ts'
+
+type Listed = { day: string; number: number | null; late: number; totals: readonly Total[] }
+
+/** What lists of statements show of each. */
+export function useStatementColumns<Row extends Listed>(): Column<Row>[] {
+  const texts = useTexts(statementTexts)
+  const format = useFormat()
+  return [
+    { key: 'number', title: texts.number, cell: ({ number }) => <Count value={number} /> },
+    { key: 'sales', title: texts.sales, align: 'right', cell: ({ totals }) => format.number(salesOf(totals)) },
+    { key: 'gross', title: texts.gross, align: 'right', cell: ({ totals }) => <Sums totals={totals} of="gross" /> },
+    {
+      key: 'commission',
+      title: texts.commission,
+      align: 'right',
+      isMinor: true,
+      cell: ({ totals }) => <Sums totals={totals} of="commission" />,
+    },
+    { key: 'net', title: texts.net, align: 'right', cell: ({ totals }) => <Sums totals={totals} of="net" /> },
+    { key: 'late', title: texts.late, align: 'right', isMinor: true, cell: ({ late }) => <Count value={late} /> },
+  ]
+}

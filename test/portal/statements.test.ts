@@ -1,0 +1,102 @@
+/** Daily statements in a real browser: the bank's month, one statement, the open day; the operator's list with what is missing. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
+import { advance, type Bank, openBank } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { type Account, addAccount } from '../support/portal.ts'
+
+let platform: TestPlatform
+let bank: Bank
+let viewer: Account
+let admin: Account
+let day: string
+before(async () => {
+  platform = await startPlatform()
+  await platform.addStock('kyivstar', 'eu-10gb', 20)
+  await platform.addStock('roamwide', 'world', 5)
+  bank = await openBank(platform)
+  viewer = await addAccount(platform, { bank: 'alpha' }, 'VIEWER')
+  admin = await addAccount(platform, 'platform', 'admin')
+  for (const externalId of ['payment-1', 'payment-2', 'payment-3']) await sell({ externalId }, 'PR-9')
+  await sell({ externalId: 'payment-4', operatorCode: 'roamwide', tariffCode: 'world' })
+  await advance(platform, 'P1DT5M')
+  const latest = await platform.call('GET', '/partner/v1/statements?limit=1', { token: bank.token })
+  day = latest.body.data[0].day
+  await sell({ externalId: 'payment-5' })
+})
+after(async () => {
+  await closeBrowser()
+  await platform.close()
+})
+
+async function sell(given: object, reference?: string): Promise<void> {
+  const { body } = await bank.reserve({ ...given })
+  const headers = reference === undefined ? {} : { 'perkline-payment-reference': reference }
+  assert.equal((await bank.call('POST', `/orders/${body.orderId}/confirm`, { headers })).status, 200)
+}
+const titled = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
+const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name })
+const month = () => `/bank/statements?month=${day.slice(0, 7)}`
+
+test('a bank reads its month, a statement with its lines, and the open day', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(viewer, month())
+  await titled(page, 'Statements')
+  await page.getByRole('region', { name: 'Open day' }).getByText('₴399.00').first().waitFor()
+  await assertAccessible(visitor)
+  await row(page, '₴1,197.00').getByRole('link').click()
+  await page.getByText('Statement 1').waitFor()
+  await row(page, 'payment-1').getByText('PR-9').waitFor()
+  await page.getByRole('region', { name: 'Sales by tariff' }).waitFor()
+  await assertAccessible(visitor)
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export CSV' }).click()
+  assert.equal((await download).suggestedFilename(), `statement-${day}.csv`)
+  await page.getByRole('link', { name: 'payment-1' }).click()
+  await titled(page, 'payment-1')
+  await page.getByText('On a daily statement').waitFor()
+  await page.getByRole('link', { name: /, no\. 1$/ }).click()
+  await page.getByText('Statement 1').waitFor()
+})
+
+test('an order is found by exactly its id', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(viewer, '/bank/esim/orders?externalId=payment')
+  await row(page, 'payment-4').waitFor()
+  await page.getByRole('checkbox', { name: 'Exactly this ID' }).check()
+  await page
+    .getByText('No order fits the filters')
+    .or(page.getByText(/No orders/))
+    .first()
+    .waitFor()
+})
+
+test('on a phone, in Ukrainian', async t => {
+  const visitor = await visit(t, platform, { viewport: phone, language: 'uk-UA' })
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(viewer, month())
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await assertAccessible(visitor)
+})
+
+test('the operator reads the statements of all banks, with those that are missing', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await platform.platform.database.execute(
+    `insert into statement_lines (order_id, bank_id, external_id, tariff_id, tariff_name, confirmed_at, currency, amount)
+     select gen_random_uuid(), bank_id, 'old', 1, 'Old', now() - interval '10 days', 'UAH', 1 from banks where code = 'beta'`,
+  )
+  await visitor.logIn(admin, `/operator/statements?month=${day.slice(0, 7)}`)
+  await titled(page, 'Statements')
+  await row(page, 'Alpha Bank').getByText('₴1,197.00').first().waitFor()
+  await page.getByText(/^Beta Bank: since/).waitFor()
+  await assertAccessible(visitor)
+})
