@@ -77,7 +77,8 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
     async (request, reply) => {
       const { typeAccount, login } = request.body
       await requestReset(deps.database, { accountType: typeAccount, login })
-      return reply.code(202).send(null)
+      // An answer without a body: `null` would be sent as text.
+      return reply.code(202).send() as never
     },
   )
 }

@@ -1,0 +1,301 @@
+/** Second factors (contract/people.md, "Second factors"), and policies (contract/people.md, "Policy of an account"). */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { callerWith, codeOf, logInAs, openPerson, type Person, setUpTotp } from '../../support/people.ts'
+import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { browserWith, cookieOf } from '../../support/portal.ts'
+
+let platform: TestPlatform
+before(async () => {
+  platform = await startPlatform({ TRUSTED_PROXIES: '127.0.0.1' })
+})
+after(() => platform.close())
+
+const accountOf = ({ typeAccount, login, password }: Person) => ({ typeAccount, login, password })
+let addresses = 0
+const newAddress = () => `198.51.100.${++addresses}`
+const at = (address: string) => ({ 'x-forwarded-for': address })
+const openSession = (person: Person, headers = {}): Promise<Answer> =>
+  platform.call('POST', '/portal/session', { body: accountOf(person), headers })
+const verify = (body: object, headers = {}): Promise<Answer> =>
+  platform.call('POST', '/portal/session/verify', { body, headers })
+const logIn = (person: Person, otp?: string): Promise<Answer> =>
+  platform.call('POST', '/auth/login', { body: { ...accountOf(person), ...(otp && { otp }) } })
+
+suite('an authenticator app', () => {
+  test('set up with a code, asked for by both logins, removed', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'EDITOR')
+    assert.deepEqual((await person.call('GET', '/portal/mfa')).body, { totp: null, recoveryCodes: { left: 0 } })
+    const begun = await person.call('POST', '/portal/mfa/totp')
+    assert.match(begun.body.uri, /^otpauth:\/\/totp\/Perkline:/)
+    assert.match(begun.body.qr, /^data:image\/png;base64,/)
+    assert.equal((await openSession(person)).status, 200, 'not asked for before a code was seen')
+    const { secret } = begun.body
+    const wrong = await person.call('POST', '/portal/mfa/totp/confirm', { code: '000000' })
+    assert.deepEqual([wrong.status, wrong.body.code], [400, 'invalid'])
+    const confirmed = await person.call('POST', '/portal/mfa/totp/confirm', { code: codeOf(secret, -1) })
+    assert.equal(confirmed.status, 200, confirmed.text)
+    assert.equal(new Set(confirmed.body.recoveryCodes).size, 10)
+    const { body } = await person.call('GET', '/portal/mfa')
+    assert.ok(body.totp.confirmedAt)
+    assert.equal(body.recoveryCodes.left, 10)
+    assert.equal((await person.call('POST', '/portal/mfa/totp')).status, 409)
+
+    const challenged = await openSession(person)
+    assert.equal(challenged.status, 202)
+    assert.deepEqual(Object.keys(challenged.body).sort(), ['challenge', 'expiresAt', 'methods'])
+    assert.deepEqual(challenged.body.methods, ['totp', 'recovery-code'])
+    assert.equal(challenged.headers.get('set-cookie'), null)
+    const { challenge } = challenged.body
+    const refused = await verify({ challenge, method: 'totp', code: '000000' })
+    assert.deepEqual([refused.status, refused.body.code], [401, 'unauthenticated'])
+    const code = codeOf(secret)
+    const entered = await verify({ challenge, method: 'totp', code })
+    assert.equal(entered.status, 200, entered.text)
+    const browser = browserWith(platform, cookieOf(entered))
+    assert.equal((await browser.call('GET', '/portal/session')).body.login, person.login)
+    assert.equal((await verify({ challenge, method: 'totp', code: codeOf(secret, 1) })).status, 401, 'one use')
+
+    const needed = await logIn(person)
+    assert.deepEqual([needed.status, needed.headers.get('perkline-error-code')], [401, 'mfa-needed'])
+    assert.deepEqual(Object.keys(needed.body).sort(), ['error', 'message', 'statusCode'])
+    const wrongCode = await logIn(person, code)
+    assert.deepEqual([wrongCode.status, wrongCode.headers.get('perkline-error-code')], [401, 'unauthenticated'])
+    const again = await logInAs(platform, person, codeOf(secret, 1))
+    const sessions = (await again.call('GET', '/portal/sessions')).body.data
+    assert.deepEqual([...new Set(sessions.map((one: { method: string }) => one.method))].sort(), ['password', 'totp'])
+
+    assert.equal((await again.call('DELETE', '/portal/mfa/totp')).status, 204)
+    assert.equal((await openSession(person)).status, 200)
+    assert.deepEqual((await again.call('GET', '/portal/mfa')).body, { totp: null, recoveryCodes: { left: 0 } })
+  })
+
+  test('one code used by 50 callers at once: one success; steps further away are refused', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'EDITOR')
+    const { secret } = await setUpTotp(person)
+    for (const steps of [-2, 2]) assert.equal((await logIn(person, codeOf(secret, steps))).status, 401)
+    const challenges = await Promise.all(Array.from({ length: 50 }, () => openSession(person)))
+    const code = codeOf(secret)
+    const answers = await Promise.all(
+      challenges.map(({ body }) => verify({ challenge: body.challenge, method: 'totp', code }, at(newAddress()))),
+    )
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    assert.ok(answers.every(({ status }) => [200, 401].includes(status)))
+  })
+
+  test('recovery codes: each once, told by mail; new ones end the old', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'EDITOR')
+    const { recoveryCodes } = await setUpTotp(person)
+    const [first = '', second = ''] = recoveryCodes
+    assert.match(first, /^[0-9a-z]{5}-[0-9a-z]{5}$/)
+    assert.equal((await logIn(person, first.toUpperCase().replace('-', ' '))).status, 200)
+    assert.equal((await logIn(person, first)).status, 401)
+    assert.equal((await person.call('GET', '/portal/mfa')).body.recoveryCodes.left, 9)
+    const renewed = await person.call('POST', '/portal/mfa/recovery-codes')
+    assert.deepEqual([renewed.status, renewed.body.recoveryCodes.length], [201, 10])
+    assert.equal((await logIn(person, second)).status, 401)
+    const challenged = await openSession(person)
+    const code = renewed.body.recoveryCodes[0]
+    const entered = await verify({ challenge: challenged.body.challenge, method: 'recovery-code', code })
+    assert.equal(entered.status, 200)
+  })
+
+  test('a challenge takes five tries; ten wrong codes close an address for the person', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'EDITOR')
+    const { secret } = await setUpTotp(person)
+    const home = at(newAddress())
+    const tries = async () => {
+      const { challenge } = (await openSession(person, home)).body
+      for (let index = 0; index < 5; index++)
+        assert.equal((await verify({ challenge, method: 'totp', code: '000000' }, home)).status, 401)
+      return challenge
+    }
+    const challenge = await tries()
+    const late = await verify({ challenge, method: 'totp', code: codeOf(secret) }, home)
+    assert.equal(late.status, 401)
+    await tries()
+    const { body } = await openSession(person, home)
+    const closed = await verify({ challenge: body.challenge, method: 'totp', code: codeOf(secret) }, home)
+    assert.deepEqual([closed.status, closed.body.code], [429, 'too-many'])
+    assert.ok(Number(closed.headers.get('retry-after')) > 800)
+    const elsewhere = at(newAddress())
+    const fresh = await openSession(person, elsewhere)
+    const code = codeOf(secret)
+    assert.equal((await verify({ challenge: fresh.body.challenge, method: 'totp', code }, elsewhere)).status, 200)
+  })
+
+  test('a manager takes a lost one away; the sessions end', async () => {
+    const manager = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+    const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+    await setUpTotp(person)
+    const { data } = (await manager.call('GET', '/portal/users')).body
+    const listed = data.find((one: { userId: string }) => one.userId === person.userId)
+    assert.deepEqual(listed.mfa, ['totp', 'recovery-code'])
+    assert.equal((await manager.call('POST', `/portal/users/${person.userId}/reset-mfa`)).status, 204)
+    assert.equal((await person.call('GET', '/portal/session')).status, 401)
+    assert.equal((await logIn(person)).status, 200)
+  })
+})
+
+suite('a fresh factor', () => {
+  const age = (person: Person) =>
+    platform.platform.database.execute(
+      `update sessions set factor_at = now() - interval '16 minutes' where user_id = $1`,
+      [person.userId],
+    )
+
+  test('the password, where there is no second factor; then the operation works', async () => {
+    const manager = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+    await age(manager)
+    const invitation = { login: 'fresh-1', role: 'VIEWER' }
+    const operations: [string, string, unknown?][] = [
+      ['POST', '/portal/invitations', invitation],
+      ['POST', '/portal/mfa/totp'],
+      ['POST', '/portal/mfa/totp/confirm', { code: '123456' }],
+      ['DELETE', '/portal/mfa/totp'],
+      ['POST', '/portal/mfa/recovery-codes'],
+      [
+        'PUT',
+        '/portal/security-policy',
+        { mfa: 'optional', sessionMinutes: 120, addresses: { people: [], systems: [] } },
+      ],
+      ['POST', '/portal/credentials', { role: 'VIEWER' }],
+      ['POST', '/portal/credentials/pk_x/rotate'],
+    ]
+    for (const [method, path, body] of operations) {
+      const answer = await manager.call(method, path, body)
+      assert.deepEqual([answer.status, answer.body.code], [401, 'mfa-needed'], `${method} ${path}`)
+    }
+    assert.equal((await manager.call('GET', '/portal/users')).status, 200)
+    const wrong = await manager.call('POST', '/portal/session/verify', { method: 'password', code: 'wrong' })
+    assert.equal(wrong.status, 401)
+    const proven = await manager.call('POST', '/portal/session/verify', { method: 'password', code: manager.password })
+    assert.equal(proven.status, 200, proven.text)
+    assert.equal((await manager.call('POST', '/portal/invitations', invitation)).status, 201)
+  })
+
+  test('the second factor, where there is one: the password is not enough', async () => {
+    const manager = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+    const { secret } = await setUpTotp(manager)
+    await age(manager)
+    assert.equal((await manager.call('DELETE', '/portal/mfa/totp')).status, 401)
+    const byPassword = { method: 'password', code: manager.password }
+    assert.equal((await manager.call('POST', '/portal/session/verify', byPassword)).status, 400)
+    const byCode = { method: 'totp', code: codeOf(secret) }
+    assert.equal((await manager.call('POST', '/portal/session/verify', byCode)).status, 200)
+    assert.equal((await manager.call('POST', '/portal/session/verify', byCode)).status, 401)
+    assert.equal((await manager.call('DELETE', '/portal/mfa/totp')).status, 204)
+  })
+})
+
+suite('a policy', () => {
+  const policy = { mfa: 'optional', sessionMinutes: 120, addresses: { people: [], systems: [] } }
+
+  test('the defaults, and what is refused', async () => {
+    const manager = await openPerson(platform, { bank: 'beta' }, 'ADMIN')
+    assert.deepEqual((await manager.call('GET', '/portal/security-policy')).body, policy)
+    const wrong = [
+      { ...policy, mfa: 'never' },
+      { ...policy, sessionMinutes: 14 },
+      { ...policy, sessionMinutes: 121 },
+      { ...policy, addresses: { people: ['10.0.0.0/33'], systems: [] } },
+      { ...policy, addresses: { people: [], systems: ['example.com'] } },
+      { ...policy, addresses: { people: [], systems: Array(101).fill('10.0.0.0/8') } },
+      { ...policy, addresses: { people: ['10.0.0.0/8'], systems: [] } },
+      { mfa: 'optional' },
+    ]
+    for (const body of wrong)
+      assert.equal((await manager.call('PUT', '/portal/security-policy', body)).status, 400, JSON.stringify(body))
+  })
+
+  test('sessionMinutes bounds tokens, and expire tells it', async () => {
+    const manager = await openPerson(platform, { merchant: 'voltshop' }, 'admin_user')
+    const body = { ...policy, sessionMinutes: 15 }
+    assert.deepEqual((await manager.call('PUT', '/portal/security-policy', body)).body, body)
+    const login = await logIn(manager)
+    assert.equal(login.body.expire, '900')
+    const claims = JSON.parse(Buffer.from(login.body.access_token.split('.')[1], 'base64url').toString())
+    assert.equal(claims.exp - claims.iat, 900)
+    assert.match((await openSession(manager)).headers.get('set-cookie') ?? '', /Max-Age=900;/)
+  })
+
+  test('required: without a factor nothing but setting one up', async () => {
+    const manager = await openPerson(platform, { bank: 'gamma' }, 'ADMIN')
+    const person = await openPerson(platform, { bank: 'gamma' }, 'EDITOR')
+    const sibling = await platform.sibling()
+    try {
+      const body = { ...policy, mfa: 'required' }
+      assert.equal((await manager.call('PUT', '/portal/security-policy', body)).status, 200)
+      const needed = await logIn(person)
+      assert.deepEqual([needed.status, needed.headers.get('perkline-error-code')], [401, 'mfa-needed'])
+      const live = await person.call('GET', '/retailers')
+      assert.deepEqual([live.status, live.headers.get('perkline-error-code')], [401, 'mfa-needed'])
+      const entered = await openSession(person)
+      assert.equal(entered.status, 200)
+      const browser = browserWith(platform, cookieOf(entered))
+      assert.equal((await browser.call('GET', '/portal/session')).status, 200)
+      assert.equal((await browser.call('GET', '/portal/sessions')).status, 200)
+      assert.equal((await browser.call('GET', '/portal/home')).body.code, 'mfa-needed')
+      assert.equal((await browserWith(sibling, cookieOf(entered)).call('GET', '/portal/home')).status, 401)
+      const { secret } = (await browser.call('POST', '/portal/mfa/totp')).body
+      const confirmed = await browser.call('POST', '/portal/mfa/totp/confirm', { body: { code: codeOf(secret, -1) } })
+      assert.equal(confirmed.status, 200, confirmed.text)
+      assert.equal((await browser.call('GET', '/portal/home')).status, 200)
+      assert.equal((await logIn(person, codeOf(secret))).status, 200)
+      // Systems and others are not concerned.
+      assert.equal((await platform.call('GET', '/retailers', { token: await platform.bankToken('gamma') })).status, 200)
+    } finally {
+      await sibling.close()
+    }
+  })
+
+  test('address lists: at the issue of tokens and at every request, in every process; the way back', async () => {
+    const manager = await openPerson(platform, { merchant: 'grocer' }, 'admin_user')
+    const system = await platform.merchantToken()
+    const sibling = await platform.sibling()
+    try {
+      const lists = { people: ['203.0.113.0/24', '2001:db8::/32'], systems: ['192.0.2.7'] }
+      const body = { ...policy, addresses: lists }
+      assert.equal((await manager.call('PUT', '/portal/security-policy', body)).status, 400)
+      assert.equal((await manager.call('PUT', '/portal/security-policy', { ...body, force: true })).status, 200)
+      const outside = await manager.call('GET', '/portal/users')
+      assert.deepEqual([outside.status, outside.body.code], [403, 'address-not-allowed'])
+      let there = await sibling.call('GET', '/cashbacks/for-merchant', { token: system })
+      for (const endsAt = Date.now() + 10_000; there.status === 200 && Date.now() < endsAt; )
+        there = await sibling.call('GET', '/cashbacks/for-merchant', { token: system })
+      assert.deepEqual([there.status, there.headers.get('perkline-error-code')], [403, 'address-not-allowed'])
+      for (const address of ['203.0.113.9', '2001:db8::1'])
+        assert.equal((await manager.call('GET', '/portal/users', undefined, at(address))).status, 200)
+      const wrong = await platform.call('POST', '/auth/login', { body: { ...accountOf(manager), password: 'wrong' } })
+      const login = await logIn(manager)
+      assert.deepEqual([login.status, login.body], [401, wrong.body])
+      const inside = at('203.0.113.9')
+      assert.equal(
+        (await platform.call('POST', '/auth/login', { body: accountOf(manager), headers: inside })).status,
+        200,
+      )
+
+      const operator = callerWith(platform, platform.config.operatorKey)
+      const read = await operator('GET', '/admin/security-policy?merchant=grocer')
+      assert.deepEqual(read.body.addresses, lists)
+      const off = await operator('POST', '/admin/security-policy/addresses-off', { merchant: 'grocer' })
+      assert.deepEqual([off.status, off.body.addresses], [200, { people: [], systems: [] }])
+      assert.equal((await manager.call('GET', '/portal/users')).status, 200)
+      assert.equal((await logIn(manager)).status, 200)
+    } finally {
+      await sibling.close()
+    }
+  })
+
+  test('a system outside gets no token, answered as for a wrong secret', async () => {
+    const manager = await openPerson(platform, { bank: 'beta' }, 'ADMIN')
+    const issued = (await manager.call('POST', '/portal/credentials', { role: 'VIEWER' })).body
+    const body = { ...policy, addresses: { people: [], systems: ['192.0.2.0/24'] } }
+    assert.equal((await manager.call('PUT', '/portal/security-policy', body)).status, 200)
+    const outside = await platform.call('POST', '/getToken/auth', { body: issued })
+    const wrong = await platform.call('POST', '/getToken/auth', { body: { ...issued, secret: 'wrong' } })
+    assert.deepEqual([outside.status, outside.body], [400, wrong.body])
+    const inside = await platform.call('POST', '/getToken/auth', { body: issued, headers: at('192.0.2.9') })
+    assert.equal(inside.status, 200)
+  })
+})

@@ -1,0 +1,132 @@
+/** Mails to people, and forgotten passwords (contract/people.md, "Mails", and contract/people.md, "Invitations and links"). */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createLogger } from '../../../src/log.ts'
+import { logInAs, mailTexts, openPerson, type Person, setUpTotp, tokenOfLink } from '../../support/people.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+const password = 'correct horse battery staple'
+let platform: TestPlatform
+let manager: Person
+before(async () => {
+  platform = await startPlatform()
+  manager = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+})
+after(() => platform.close())
+
+type Mail = Awaited<ReturnType<typeof mailTexts>>[number]
+
+/** The mails to an address, once there are so many. */
+async function mailsTo(address: string, count = 1): Promise<Mail[]> {
+  const endsAt = Date.now() + 10_000
+  for (;;) {
+    const mails = (await mailTexts(platform)).filter(({ to }) => to.includes(address))
+    if (mails.length >= count) return mails
+    assert.ok(Date.now() < endsAt, `${mails.length} mails to ${address}`)
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+}
+const linkOf = (mail: Mail | undefined): string => /\S+\/app\/join#\S+/.exec(mail?.text ?? '')?.[0] ?? ''
+const forget = (login: string) =>
+  platform.call('POST', '/portal/password-resets', { body: { typeAccount: 'bank', login } })
+
+test('an invitation with an address is mailed and told to nobody, in the inviter’s language', async () => {
+  for (const [language, word] of [
+    ['en', /You are invited|invited to the portal/],
+    ['uk', /Вас запрошено/],
+  ] as const) {
+    assert.equal((await manager.call('PUT', '/portal/language', { language })).status, 204)
+    const email = `${language}@alpha.example`
+    const invited = await manager.call('POST', '/portal/invitations', {
+      login: `mailed-${language}`,
+      role: 'VIEWER',
+      email,
+    })
+    assert.deepEqual(Object.keys(invited.body).sort(), ['expiresAt', 'invitationId'])
+    const [mail] = await mailsTo(email)
+    assert.match(mail?.text ?? '', word)
+    assert.match(mail?.html ?? '', word)
+    for (const [link] of (mail?.html ?? '').matchAll(/https?:[^"<]+/g))
+      assert.ok(link.startsWith(platform.config.publicUrl), link)
+    const { data } = (await manager.call('GET', '/portal/invitations')).body
+    assert.equal(data.find((one: { email: string }) => one.email === email).mail, 'sent')
+    const token = tokenOfLink(linkOf(mail))
+    const joined = await platform.call('POST', '/portal/invitations/accept', { body: { token, password } })
+    assert.equal(joined.status, 201)
+    await logInAs(platform, { typeAccount: 'bank', login: `mailed-${language}`, password })
+  }
+})
+
+test('a forgotten password: always 202; three mails an hour; the link works once and leaves the second factor', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  const email = 'forgetful@alpha.example'
+  await manager.call('PATCH', `/portal/users/${person.userId}`, { email })
+  await setUpTotp(person)
+  const answers = [await forget('nobody'), await forget(manager.login)]
+  for (let index = 0; index < 5; index++) answers.push(await forget(person.login))
+  for (const { status, text } of answers) assert.deepEqual([status, text], [202, ''])
+  const mails = await mailsTo(email, 3)
+  await new Promise(resolve => setTimeout(resolve, 2_500))
+  assert.equal((await mailsTo(email)).length, 3)
+  const token = tokenOfLink(linkOf(mails[0]))
+  const accept = () => platform.call('POST', '/portal/invitations/accept', { body: { token, password } })
+  assert.equal((await accept()).status, 201)
+  assert.equal((await accept()).status, 400)
+  const other = await platform.call('POST', '/portal/invitations/accept', {
+    body: { token: tokenOfLink(linkOf(mails[1])), password },
+  })
+  assert.equal(other.status, 400, 'the others ended with it')
+  const body = { typeAccount: 'bank', login: person.login, password }
+  assert.equal((await platform.call('POST', '/portal/session', { body })).status, 202)
+})
+
+test('who loses the second factor, and uses a recovery code, is told', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  const email = 'told@alpha.example'
+  await manager.call('PATCH', `/portal/users/${person.userId}`, { email })
+  const { recoveryCodes } = await setUpTotp(person)
+  await logInAs(platform, person, recoveryCodes[0])
+  await mailsTo(email)
+  await manager.call('POST', `/portal/users/${person.userId}/reset-mfa`)
+  const mails = await mailsTo(email, 2)
+  assert.ok(mails.every(({ text }) => !text.includes(recoveryCodes[0] ?? '')))
+})
+
+test('live without a mail server: the link is told, and nothing is queued', async () => {
+  const live = await startPlatform(
+    { PERKLINE_MODE: 'live', PLATFORM_MFA: 'optional' },
+    {
+      directory: null,
+      logger: createLogger('silent'),
+    },
+  )
+  try {
+    const staff = await openPerson(live, 'platform', 'admin')
+    const body = { login: 'new', role: 'viewer', email: 'new@perkline.example' }
+    const invited = await staff.call('POST', '/portal/invitations', body)
+    assert.match(invited.body.link, /#[\w-]{43}$/)
+    const [row] = await live.platform.database.query<{ count: number }>('select count(*)::int from people_mails')
+    assert.equal(row?.count, 0)
+  } finally {
+    await live.close()
+  }
+})
+
+test('tokens of links, secrets and codes are not in the database but hashed or sealed', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  const { secret, recoveryCodes } = await setUpTotp(person)
+  const { body } = await manager.call('POST', `/portal/users/${person.userId}/reset-password`)
+  const secrets = [secret, recoveryCodes[0] ?? '', tokenOfLink(body.link)]
+  const tables = [
+    'totp_factors',
+    'recovery_codes',
+    'password_resets',
+    'invitations',
+    'people_mails',
+    'login_challenges',
+  ]
+  for (const table of [...tables, 'idempotency_answers', 'outbox', 'portal_users', 'sessions']) {
+    const rows = await platform.platform.database.query<{ text: string }>(`select t::text as text from ${table} t`)
+    for (const each of secrets) assert.ok(!rows.some(({ text }) => text.includes(each)), table)
+  }
+})
