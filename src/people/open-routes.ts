@@ -1,5 +1,6 @@
 /** What people do before they can log in, below `/portal`: take a link, and say that they forgot the password. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
 import type { Refusals } from '../access/refusals.ts'
 import { countMalformed } from '../access/request/malformed.ts'
 import type { AddressLimit } from '../access/throttle.ts'
@@ -78,7 +79,7 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
       const { typeAccount, login } = request.body
       await requestReset(deps.database, { accountType: typeAccount, login })
       // An answer without a body: `null` would be sent as text.
-      return reply.code(202).send() as never
+      return (reply as FastifyReply).code(202).send() as never
     },
   )
 }
