@@ -52,6 +52,7 @@ export type Config = {
   /** The size of their terminals and banners. */
   pendingCampaignMib: number
   completeAfterDays: number
+  webhooks: WebhookSettings
   /** Days that events are kept (contract/events.md, "The feed"). */
   eventRetentionDays: number
   /** How long the first answer is kept for an Idempotency-Key, in real time. */
@@ -83,6 +84,17 @@ export type Instance = {
   name: string
   /** By INSTANCE; else the name is that of the machine. */
   isGiven: boolean
+}
+
+/** How endpoints are called (contract/webhooks.md, "Addresses"). */
+export type WebhookSettings = {
+  /** Requests at a time, of a process. */
+  concurrency: number
+  ports: number[]
+  /** Networks that may be called beside the public ones. */
+  allowedAddresses: string[]
+  /** PEM file of further authorities. */
+  caFile: string | null
 }
 
 type Address = { host: string; port: number }
@@ -244,6 +256,12 @@ export function readConfig(env: Environment): Config {
     idempotencyHours: whole('IDEMPOTENCY_HOURS', 24, 1, 168),
     eventRetentionDays: whole('EVENT_RETENTION_DAYS', 30, 7, 400),
     platformMfa: oneOf('PLATFORM_MFA', mode === 'live' ? 'required' : 'optional', mfaRules),
+    webhooks: {
+      concurrency: whole('WEBHOOK_CONCURRENCY', 100, 1, 1_000),
+      ports: readPorts(text('WEBHOOK_PORTS') ?? '443,8443', faults),
+      allowedAddresses: readNetworks('WEBHOOK_ALLOW_ADDRESSES', text('WEBHOOK_ALLOW_ADDRESSES') ?? '', faults),
+      caFile: text('WEBHOOK_CA_FILE'),
+    },
     retention: {
       reportLinesDays: days('KEEP_REPORT_LINES_DAYS'),
       segmentsDays: days('KEEP_SEGMENTS_DAYS'),
@@ -252,7 +270,7 @@ export function readConfig(env: Environment): Config {
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
     metrics,
     admin,
-    trustedProxies: readTrustedProxies(text('TRUSTED_PROXIES') ?? '', faults),
+    trustedProxies: readNetworks('TRUSTED_PROXIES', text('TRUSTED_PROXIES') ?? '', faults),
     shutdown: {
       // In a sandbox no balancer has to be told.
       noticeMs: duration('SHUTDOWN_NOTICE', mode === 'live' ? 'PT3S' : 'PT0S'),
@@ -327,12 +345,19 @@ const withoutPadding = (base64: string): string => base64.replace(/=+$/, '')
 
 const ordinal = (index: number): string => ['first', 'second', 'third'][index] ?? `${index + 1}th`
 
-function readTrustedProxies(value: string, faults: string[]): string[] {
+function readNetworks(name: string, value: string, faults: string[]): string[] {
   const networks = value.split(',').flatMap(part => part.trim() || [])
   const wrong = networks.filter(network => !isNetwork(network))
   if (wrong.length > 0)
-    faults.push(`TRUSTED_PROXIES must be addresses or networks, like 10.0.0.0/8, with commas; not ${wrong.join(', ')}`)
+    faults.push(`${name} must be addresses or networks, like 10.0.0.0/8, with commas; not ${wrong.join(', ')}`)
   return networks
+}
+
+function readPorts(value: string, faults: string[]): number[] {
+  const ports = value.split(',').map(part => Number(part.trim() || Number.NaN))
+  if (!ports.every(port => Number.isInteger(port) && port >= 1 && port <= 65_535))
+    faults.push(`WEBHOOK_PORTS must be ports with commas, like 443,8443; not ${value}`)
+  return ports
 }
 
 function isNetwork(text: string): boolean {

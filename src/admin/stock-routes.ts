@@ -17,6 +17,7 @@ import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { csvType, takeUploads, uploadRoute, withUpload } from '../http/upload/upload-route.ts'
 import { resealAnswers } from '../idempotency/answers.ts'
 import { resealMails } from '../people/mail/mails.ts'
+import { resealSecrets } from '../webhooks/endpoints.ts'
 import { by } from './request/by.ts'
 import { csvBody, lines, NoQuery, operation, operatorErrors } from './request/documents.ts'
 import * as schemas from './stock-schemas.ts'
@@ -106,6 +107,7 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
         await resealAnswers(deps)
         await resealFactors(database, deps.masterKeys)
         await resealMails(database, deps.masterKeys)
+        await resealSecrets(deps)
         const result = await rotateKeys(by(deps, request), { onProgress: progress => tell({ progress }) })
         tell({ result })
       }) as never,

@@ -1,6 +1,6 @@
 /** Reading an account's feed (contract/events.md, "The feed"). */
 import type { Account } from '../access/caller.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { isTypeFilter, typesOf } from './catalogue.ts'
 import { type Feed, findEvent, findEvents, findFeed, type StoredEvent } from './feed-store.ts'
@@ -100,7 +100,7 @@ function withinBytes(events: readonly StoredEvent[]): StoredEvent[] {
 
 /** @throws DomainError 'feed-restarted' for a position of another feed; 'events-removed' for one before the oldest event */
 export async function requireFeed(
-  { database }: Pick<FeedDeps, 'database'>,
+  { database }: { database: Queryable },
   account: Account,
   after: number,
   feedId: string | undefined,

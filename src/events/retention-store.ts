@@ -1,39 +1,53 @@
 /** Days of events that are over their retention go as a whole: their partition is dropped. */
 import type { Database } from '../db/database.ts'
+import { daily } from './sequence-store.ts'
+
+type Daily = (typeof daily)[number]
 
 const detachWait = '5s'
 
-/** Drops the days whose events are all older. What somebody reads at the moment is left to the next run. */
+/** Drops the days whose events, deliveries and attempts are all older. What somebody reads at the moment is left to the next run. */
 export async function dropOldEvents(database: Database, retentionDays: number): Promise<false> {
+  for (const table of daily) await dropOldDays(database, table, retentionDays)
+  await database.execute(`delete from webhook_replays where created_at < now() - $1 * interval '1 day'`, [
+    retentionDays,
+  ])
+  return false
+}
+
+async function dropOldDays(database: Database, parent: Daily, retentionDays: number): Promise<void> {
   const days = await database.query<OldDay>(
     `select to_date(right(c.relname, 8), 'YYYYMMDD')::text as day, c.relname as table,
        case when i.inhrelid is null then 'detached' when i.inhdetachpending then 'pending' else 'attached' end as state
      from pg_class c left join pg_inherits i on i.inhrelid = c.oid
-     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname ~ '^events_[0-9]{8}$'
+     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname ~ ('^' || $2 || '_[0-9]{8}$')
        and to_date(right(c.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC')::date - $1::int order by 1`,
-    [retentionDays],
+    [retentionDays, parent],
   )
-  for (const day of days) await dropDay(database, day)
-  return false
+  for (const day of days) await dropDay(database, parent, day)
 }
 
 /** A process that was killed leaves a partition half or wholly detached. */
 type OldDay = { day: string; table: string; state: 'attached' | 'pending' | 'detached' }
 
 /** Readers are told first that the events are gone: a day that is half gone would be a hole. */
-async function dropDay(database: Database, { day, table, state }: OldDay): Promise<void> {
+async function dropDay(database: Database, parent: Daily, { day, table, state }: OldDay): Promise<void> {
+  if (parent === 'events') await tellRemoved(database, day, table)
+  await database.dedicated(async client => {
+    await client.query(`set lock_timeout = '${detachWait}'`)
+    if (state !== 'detached')
+      await client.query(
+        `alter table ${parent} detach partition ${table} ${state === 'pending' ? 'finalize' : 'concurrently'}`,
+      )
+    await client.query(`drop table ${table}`)
+  })
+}
+
+async function tellRemoved(database: Database, day: string, table: string): Promise<void> {
   await database.execute(
     `update feeds f set removed_through = greatest(f.removed_through, gone.last) from (
        select account_type, account_id, max(sequence) as last from ${table} group by account_type, account_id
      ) as gone where gone.account_type = f.account_type and gone.account_id = f.account_id`,
   )
   await database.execute(`delete from feed_days where day = $1`, [day])
-  await database.dedicated(async client => {
-    await client.query(`set lock_timeout = '${detachWait}'`)
-    if (state !== 'detached')
-      await client.query(
-        `alter table events detach partition ${table} ${state === 'pending' ? 'finalize' : 'concurrently'}`,
-      )
-    await client.query(`drop table ${table}`)
-  })
 }

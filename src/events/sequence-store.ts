@@ -74,7 +74,7 @@ export type Sequenced = { mayBeMore: boolean; counts: Record<string, number> }
  */
 export function sequenceEvents(database: Database, waits: boolean): Promise<Sequenced | null> {
   return tickInOrder(database, 'events', { rows: tickRows, waits }, async (transaction, piece) => {
-    await ensurePartitions(transaction, 'events')
+    for (const table of daily) await ensurePartitions(transaction, table)
     const [row] = await transaction.query<{ seen: number; counts: Record<string, number> }>(
       sequenceText(piece),
       piece.values,
@@ -83,8 +83,11 @@ export function sequenceEvents(database: Database, waits: boolean): Promise<Sequ
   })
 }
 
+/** Tables with a partition for each UTC day. */
+export const daily = ['events', 'webhook_deliveries', 'webhook_attempts'] as const
+
 /** Makes the partitions of today and of the days to come, unless they are there. To be called by one process at a time. */
-export async function ensurePartitions(transaction: Queryable, table: 'events'): Promise<void> {
+export async function ensurePartitions(transaction: Queryable, table: (typeof daily)[number]): Promise<void> {
   const missing = await transaction.query<{ day: string }>(
     `select day::text from (
        select ((now() at time zone 'UTC')::date + n) as day from generate_series(0, ${daysAhead}) as n

@@ -9,17 +9,22 @@ import { type EventRoutesDeps, eventRoutes } from '../events/routes.ts'
 import { PartnerError } from '../http/errors.ts'
 import { document } from '../http/openapi/operations.ts'
 import { type StatementRoutesDeps, statementRoutes } from '../statements/routes.ts'
+import { deliveryRoutes } from '../webhooks/delivery-routes.ts'
+import { endpointRoutes, type WebhookRoutesDeps } from '../webhooks/endpoint-routes.ts'
 import { authorize } from './request/authorize.ts'
 import { tags } from './request/documents.ts'
 
 export type PartnerRoutesDeps = AuthenticateDeps &
   AuditLogRoutesDeps &
   EventRoutesDeps &
+  WebhookRoutesDeps &
   PartnerOrderRoutesDeps &
   StatementRoutesDeps
 
 const groups: readonly FastifyPluginAsyncTypebox<PartnerRoutesDeps>[] = [
   eventRoutes,
+  endpointRoutes,
+  deliveryRoutes,
   partnerOrderRoutes,
   statementRoutes,
   auditLogRoutes,

@@ -22,6 +22,13 @@ export type SandboxDeps = {
   clock: Clock
   /** Runs before the clock moves, for work that must see the time before the move. */
   beforeMove(): Promise<void>
+  /**
+   * Numbers and hands over what was told, and makes one attempt of everything that waits.
+   *
+   * @param endsAtMs no attempt begins later (`performance.now()`)
+   * @returns how many were tried
+   */
+  deliverWebhooks(endsAtMs: number): Promise<number>
   /** Does everything that is due by the clock. */
   runDue(): Promise<void>
 }

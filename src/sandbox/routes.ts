@@ -10,6 +10,7 @@ import { unknownOrigin } from '../audit-log/origin.ts'
 import { mustBe } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { CashbackError } from '../http/errors.ts'
+import { bodyOptional } from '../http/input/optional-body.ts'
 import { errorAnswers, named } from '../http/openapi/operations.ts'
 import { instantPattern, instantRule } from '../text/instant.ts'
 import { moveClock, readClock, resetClock, type SandboxDeps } from './operations.ts'
@@ -57,6 +58,8 @@ const Move = Type.Object(
 
 const NoQuery = Type.Object({}, { additionalProperties: false })
 const tags = ['Sandbox']
+/** An attempt takes up to 15 seconds, and the answer comes within 30. */
+const deliverWithinMs = 14_000
 const unavailable = {
   429: 'Too many requests: try again after `Retry-After` seconds',
   500: 'A fault of ours',
@@ -138,6 +141,31 @@ export const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesDeps> = async
       },
     },
     async request => resetClock(by(request)),
+  )
+  app.post(
+    '/sandbox/webhooks/deliver',
+    {
+      config: bodyOptional,
+      schema: {
+        operationId: 'deliverWebhooks',
+        tags,
+        summary: 'Deliver what waits',
+        description:
+          'Numbers the events of now, and makes one attempt of everything that waits at enabled endpoints, whatever its time; of a serial ' +
+          'or probed endpoint the oldest only. Answers after 30 seconds at most.',
+        security: guarded,
+        querystring: NoQuery,
+        body: Type.Object({}, { additionalProperties: false }),
+        response: {
+          200: Type.Object(
+            { attempted: Type.Integer({ description: 'How many deliveries were tried', examples: [3] }) },
+            { title: 'DeliveredWebhooks', description: 'It was tried' },
+          ),
+          ...errorAnswers(CashbackError, { 400: 'The body is not empty', 401: tokenNeeded, ...unavailable }),
+        },
+      },
+    },
+    async () => ({ attempted: await deps.deliverWebhooks(performance.now() + deliverWithinMs) }),
   )
 }
 

@@ -20,6 +20,9 @@ import type { PeopleDeps } from '../people/managers.ts'
 import { type RetentionDays, removeOld } from '../retention/removal.ts'
 import { type ClosingDeps, closeStatements } from '../statements/closing.ts'
 import { makeLines } from '../statements/lines-store.ts'
+import { handOverAll } from '../webhooks/delivering.ts'
+import { endLostTests } from '../webhooks/delivery-store.ts'
+import { judgeEndpoints } from '../webhooks/health.ts'
 
 export type JobDeps = CampaignDeps &
   ClosingDeps & {
@@ -108,8 +111,18 @@ export const jobs: readonly Job[] = [
   { name: 'send-mails', everyMs: 1_000, run: ({ people }) => sendMails(people) },
   { name: 'forget-people', everyMs: 600_000, run: ({ people }) => forgetPeople(people) },
   { name: 'remove-old-data', everyMs: 600_000, run: removeOld },
+  { name: 'judge-endpoints', everyMs: 5_000, run: judgeEndpoints },
   // The last, as all others tell.
   { name: 'sequence-events', everyMs: 200, run: numberEvents },
+  { name: 'hand-over', everyMs: 250, run: ({ database }) => handOverAll({ database }) },
+  {
+    name: 'end-lost-tests',
+    everyMs: 60_000,
+    run: async ({ database }) => {
+      await endLostTests(database)
+      return false
+    },
+  },
   { name: 'chain-audit-log', everyMs: 250, run: ({ database }, waits) => chainEntries(database, waits) },
 ]
 

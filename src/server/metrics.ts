@@ -43,6 +43,13 @@ export function createMetrics(sources: {
     labelNames: ['type'],
     registers,
   })
+  const attempts = counter('perkline_webhook_attempts_total', 'Requests to endpoints, by outcome')
+  const delays = new Histogram({
+    name: 'perkline_webhook_delay_seconds',
+    help: 'From the recording of an event to the 2xx of an endpoint',
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3600, 86_400],
+    registers,
+  })
   const tokens = counter('perkline_token_requests_total', 'Requests for a token, by outcome')
 
   new Gauge({
@@ -163,6 +170,8 @@ export function createMetrics(sources: {
       requests.observe({ method, route, code: String(code) }, seconds)
       if (code === 429) rateLimited.inc({ api: apiOf(route) })
     },
+    attempt: (outcome: string) => attempts.inc({ outcome }),
+    delivered: (seconds: number) => delays.observe(seconds),
     events(counts: Record<string, number>) {
       for (const [type, count] of Object.entries(counts)) events.inc({ type }, count)
     },

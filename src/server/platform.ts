@@ -2,8 +2,10 @@
  * Puts the platform together from its settings: database, keys, clock, what is kept in memory, jobs, and the HTTP app. Nothing here
  * decides anything; it only says who gets what.
  */
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { rootCertificates } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { loadFactorKeys } from '../access/factors/factors.ts'
@@ -42,12 +44,18 @@ import type { Logger } from '../log.ts'
 import { createPeopleMails, type PeoplePost } from '../people/mail/mails.ts'
 import { createFilePost, createServerPost } from '../people/mail/post.ts'
 import { followSharedClock } from '../sandbox/operations.ts'
+import { createSealer } from '../sealing.ts'
 import { isLoopback } from '../settings/loopback.ts'
 import { lateSeconds } from '../statements/closing.ts'
 import { countCampaigns, countLapsed, findAuditState } from '../upkeep/state-store.ts'
+import { createAddressRules } from '../webhooks/addresses.ts'
+import { deliverWaiting, handOverAll } from '../webhooks/delivering.ts'
+import { webhookPurpose } from '../webhooks/endpoints.ts'
+import { createSender } from '../webhooks/sender.ts'
+import { startDelivering } from '../webhooks/worker.ts'
 import { createLocalCounter } from '../work/local-counter.ts'
 import { type AppDeps, createApp } from './app.ts'
-import { lookAtStock, runDue, startJobs } from './jobs.ts'
+import { lookAtStock, numberEvents, runDue, startJobs } from './jobs.ts'
 import { createMetrics } from './metrics.ts'
 import { createProcessMetrics } from './process-metrics.ts'
 
@@ -267,14 +275,31 @@ export async function createPlatform(
       observeEvents: metrics.events,
       observe: metrics,
     }
+    const addresses = createAddressRules([
+      ...config.webhooks.allowedAddresses,
+      ...(config.mode === 'sandbox' ? ['127.0.0.0/8', '::1'] : []),
+    ])
+    const urls = { addresses, ports: config.webhooks.ports, isSandbox: config.mode === 'sandbox' }
+    const sender = createSender({ rules: addresses, ca: await readAuthorities(config.webhooks.caFile) })
+    closers.unshift(async () => sender.close())
+    const webhooks = {
+      database: others,
+      clock,
+      sealer: createSealer(config.masterKeys, webhookPurpose),
+      sender,
+      isSandbox: config.mode === 'sandbox',
+      observe: { attempt: metrics.attempt, delivered: metrics.delivered },
+    }
+    let delivering: { stop(): Promise<void> } | null = null
     let jobs: { stop(): Promise<void> } | null = null
     const startOwnJobs = () => {
       if (!running.includes('worker')) return
       const onJobFault = (job: string, error: unknown) =>
         logger.warn({ job, err: error }, 'a job failed and is tried again')
+      delivering = startDelivering(webhooks, config.webhooks.concurrency, onFault)
       jobs = startJobs(jobDeps, onJobFault, ofProcess)
     }
-    closers.unshift(async () => jobs?.stop())
+    closers.unshift(async () => void (await Promise.all([jobs?.stop(), delivering?.stop()])))
 
     const activationReads = createActivationReads({ database, onError: onFault })
     closers.unshift(() => activationReads.close())
@@ -344,6 +369,7 @@ export async function createPlatform(
         database: others,
         clock,
         feed: { database: others, waiters },
+        webhooks: { ...webhooks, urls, onFault },
       },
       admin: {
         ...reads,
@@ -373,6 +399,11 @@ export async function createPlatform(
               clock,
               beforeMove: () => lookAtStock(jobDeps),
               runDue: () => runDue(jobDeps),
+              async deliverWebhooks(endsAtMs) {
+                while (await numberEvents(jobDeps, true));
+                while (await handOverAll(jobDeps));
+                return deliverWaiting(webhooks, endsAtMs)
+              },
               guard: isOpenToOthers(config) ? guard : null,
             }
           : null,
@@ -476,6 +507,15 @@ async function createPeoplePost(
     })
   const directory = join(config.dataDir, 'mail')
   return { post: config.mode === 'live' ? null : createFilePost({ directory, from, publicUrl }), async close() {} }
+}
+
+/** The usual authorities, and those of WEBHOOK_CA_FILE; null: only the usual ones. */
+async function readAuthorities(caFile: string | null): Promise<string[] | null> {
+  if (caFile === null) return null
+  const own = await readFile(caFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new ConfigError([`WEBHOOK_CA_FILE can't be read: ${error.code}`])
+  })
+  return [...rootCertificates, own]
 }
 
 async function createMailer(config: Config, database: Database, logger: Logger): Promise<Mailer> {

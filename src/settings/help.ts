@@ -88,6 +88,18 @@ export const settingsHelp: readonly Setting[] = [
     byDefault: '30',
     meaning: 'days that events and deliveries of webhooks are kept (7 to 400)',
   },
+  { name: 'WEBHOOK_CONCURRENCY', byDefault: '100', meaning: 'requests to endpoints at a time, of a process' },
+  { name: 'WEBHOOK_PORTS', byDefault: '443,8443', meaning: 'ports that endpoints may have' },
+  {
+    name: 'WEBHOOK_ALLOW_ADDRESSES',
+    byDefault: 'none',
+    meaning: 'networks that endpoints may be in, beside public ones (10.0.0.0/8)',
+  },
+  {
+    name: 'WEBHOOK_CA_FILE',
+    byDefault: 'none',
+    meaning: 'PEM file of authorities for endpoints, beside the usual ones',
+  },
   {
     name: 'KEEP_REPORT_LINES_DAYS',
     byDefault: 'for ever',

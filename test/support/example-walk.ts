@@ -79,6 +79,7 @@ export async function walkExamples(
     await walkOperator(call)
     await call('listAuditEntries')
     await walkEvents(call)
+    await walkWebhooks(call)
     await call('endSession', { as: 'person', status: 204 })
     await inspect(platform, exchanges)
     return exchanges
@@ -120,6 +121,27 @@ async function walkEvents(call: Call): Promise<void> {
   await call('moveClock', { as: 'nobody', body: { advance: 'PT15M' } })
   const { data } = await call('readEvents', { query: { limit: '2' } })
   await call('readEvent', { path: { eventId: data[0].id } })
+}
+
+async function walkWebhooks(call: Call): Promise<void> {
+  const body = { url: 'https://bank.example/perkline', eventTypes: ['order.*'] }
+  const live = { url: 'http://127.0.0.1:9/perkline' }
+  const { endpointId } = await call('createEndpoint', { body, live, status: 201 })
+  const path = { endpointId }
+  await call('listEndpoints')
+  await call('readEndpoint', { path })
+  await call('changeEndpoint', { path, body: { description: 'Core banking' } })
+  await call('rotateEndpointSecret', { path, body: { overlap: 'PT24H' } })
+  const { deliveryId } = await call('testEndpoint', { path, body: { type: 'order.confirmed' }, status: 202 })
+  await call('readDelivery', { path: { deliveryId } })
+  await call('replayEvents', { path, body: { from: 1, only: 'all' }, status: 202 })
+  await call('deliverWebhooks', { as: 'nobody' })
+  const { data } = await call('listDeliveries', { query: { limit: '2', state: 'pending' } })
+  await call('retryDelivery', { path: { deliveryId: data[0].deliveryId }, status: 202 })
+  await call('skipDelivery', { path: { deliveryId: data[0].deliveryId } })
+  await call('disableEndpoint', { path })
+  await call('enableEndpoint', { path, body: { resume: 'now' } })
+  await call('deleteEndpoint', { path, status: 204 })
 }
 
 async function walkPortal(call: Call): Promise<void> {

@@ -193,7 +193,7 @@ export const setCookieHeader = (description: string, example: string) => ({
   'set-cookie': header(description, example),
 })
 
-const etagHeader = header('The version of this answer', '"7"')
+export const etagHeader = header('The version of this answer', '"7"')
 
 /** The answer to a read whose caller knows the present version already. */
 export const notModified = {

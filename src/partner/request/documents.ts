@@ -20,11 +20,12 @@ const common = {
 export const partnerErrors = (causes: Record<number, string> = {}) =>
   errorAnswers(PartnerError, { 400: 'The request is invalid', ...common, ...causes })
 
-const tagNames = ['Events', 'Orders', 'Statements', 'Audit log'] as const
+const tagNames = ['Events', 'Webhooks', 'Orders', 'Statements', 'Audit log'] as const
 
 /** The groups of operations. */
 export const tags = [
   { name: 'Events', description: 'What happened, as a feed without gaps' },
+  { name: 'Webhooks', description: 'Endpoints to which events are sent, and the log of what was sent' },
   { name: 'Orders', description: 'The bank’s sales for its back office' },
   { name: 'Statements', description: 'What the bank owes, day by day' },
   { name: 'Audit log', description: 'Who did what in the account' },

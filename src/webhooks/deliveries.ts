@@ -1,0 +1,59 @@
+/** What partners do with single deliveries (docs/contract/webhooks.md, "The log"). */
+import type { Account } from '../access/caller.ts'
+import type { Database, Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import * as store from './log-store.ts'
+import { waits } from './schedule.ts'
+
+const notFound = () => new DomainError('not-found', 'There is no such delivery')
+
+/** @throws DomainError 'not-found' */
+export async function readDelivery(database: Queryable, account: Account, deliveryId: string): Promise<store.Delivery> {
+  const delivery = await store.findDelivery(database, account, deliveryId)
+  if (delivery === null) throw notFound()
+  return delivery
+}
+
+async function lock(transaction: Queryable, account: Account, deliveryId: string): Promise<store.LockedDelivery> {
+  const delivery = await store.lockDelivery(transaction, account, deliveryId)
+  if (delivery === null) throw notFound()
+  return delivery
+}
+
+/**
+ * An attempt now, whatever the delivery has come to. One that had ended has no schedule any more: it is tried once.
+ *
+ * @throws DomainError 'not-found'; 'conflict' when its endpoint is disabled or deleted, and of a test
+ */
+export function retryDelivery(
+  { database }: { database: Database },
+  account: Account,
+  deliveryId: string,
+): Promise<store.Delivery> {
+  return database.transaction(async transaction => {
+    const { day, state, isTest, endpointStatus, isDeleted } = await lock(transaction, account, deliveryId)
+    if (isDeleted || endpointStatus === 'disabled')
+      throw new DomainError('conflict', 'The endpoint is disabled or deleted')
+    if (isTest) throw new DomainError('conflict', 'A test is not repeated: send another one')
+    await store.forceDelivery(transaction, { deliveryId, day, failures: state === 'pending' ? null : waits.length })
+    return readDelivery(transaction, account, deliveryId)
+  })
+}
+
+/**
+ * Gives a delivery up, so that those behind it go on. Again it changes nothing.
+ *
+ * @throws DomainError 'not-found'; 'conflict' for one that was delivered or has failed
+ */
+export function skipDelivery(
+  { database }: { database: Database },
+  account: Account,
+  deliveryId: string,
+): Promise<store.Delivery> {
+  return database.transaction(async transaction => {
+    const { day, state } = await lock(transaction, account, deliveryId)
+    if (state === 'delivered' || state === 'failed') throw new DomainError('conflict', `The delivery is ${state}`)
+    await store.skipDelivery(transaction, { deliveryId, day })
+    return readDelivery(transaction, account, deliveryId)
+  })
+}

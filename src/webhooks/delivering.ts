@@ -1,0 +1,176 @@
+/**
+ * Carries out deliveries: claims what is due, sends it, and writes down what became of it. No transaction is open during a request; a
+ * delivery whose process is killed meanwhile goes on when its lease ends.
+ */
+import type { Account } from '../access/caller.ts'
+import type { Clock } from '../clock.ts'
+import { realMs, realNow } from '../clock.ts'
+import type { Database, Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { sampleOf, testTypes } from '../events/catalogue.ts'
+import { findFeed } from '../events/feed-store.ts'
+import type { Sealer } from '../sealing.ts'
+import * as store from './delivery-store.ts'
+import { findEndpoint, findSecrets } from './endpoint-store.ts'
+import { disable, lockEndpoint, placeOf } from './endpoints.ts'
+import { probedFrom, probeWait, retryAfterMs, waitAfter } from './schedule.ts'
+import type { Attempted, Sender } from './sender.ts'
+import { signatures } from './signing.ts'
+
+export type DeliveringDeps = {
+  database: Database
+  clock: Clock
+  sealer: Sealer
+  sender: Sender
+  isSandbox: boolean
+  observe: { attempt(outcome: string): void; delivered(delaySeconds: number): void }
+}
+
+/** Sends one claimed delivery and writes it down. */
+export async function attemptDelivery(deps: DeliveringDeps, claimed: store.Claimed, isTest = false): Promise<void> {
+  const { body, eventId, url, endpointId, attempt } = claimed
+  const { deliveryId, day } = claimed
+  if (body === null) {
+    await store.recordAttempt(deps.database, { deliveryId, day, attempt, ...lost }, ended)
+    return
+  }
+  const secrets = await openSecrets(deps, endpointId)
+  const timestamp = Math.floor(realMs() / 1000)
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Perkline-Webhooks/1',
+    'webhook-id': eventId,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures(secrets, { id: eventId, timestamp, body }),
+    'perkline-endpoint-id': endpointId,
+    'perkline-attempt': String(attempt),
+  }
+  const attempted = await deps.sender.send(url, headers, body)
+  deps.observe.attempt(attempted.outcome)
+  if (attempted.outcome === 'delivered' && claimed.recordedAt)
+    deps.observe.delivered((realMs() - claimed.recordedAt.getTime()) / 1000)
+  await deps.database.transaction(transaction => record(deps, transaction, { claimed, attempted, isTest }))
+}
+
+/** An event that is over its retention cannot be sent any more. */
+const lost = { outcome: 'interrupted', durationMs: 0, statusCode: null, responseExcerpt: null } as const
+const ended = { state: 'failed', waitMs: null, failures: 0 } as const
+
+async function openSecrets({ database, sealer }: DeliveringDeps, endpointId: string): Promise<Buffer[]> {
+  const secrets = await findSecrets(database, endpointId)
+  return secrets.map(({ secretId, sealed }) => sealer.open(sealed, placeOf(endpointId, secretId)))
+}
+
+type Ending = { claimed: store.Claimed; attempted: Attempted; isTest: boolean }
+
+async function record(
+  deps: DeliveringDeps,
+  transaction: Queryable,
+  { claimed, attempted, isTest }: Ending,
+): Promise<void> {
+  const { endpointId } = claimed
+  const health = await store.lockHealth(transaction, endpointId)
+  const isProbe = (health?.failedInRow ?? 0) >= probedFrom
+  await store.recordAttempt(transaction, { ...claimed, ...attempted }, nextOf(claimed, attempted, { isProbe, isTest }))
+  if (isTest || health === null) return
+  if (attempted.outcome === 'delivered') return store.noteSuccess(transaction, endpointId)
+  const willProbe = health.failedInRow + 1 >= probedFrom
+  const probeMs = willProbe ? probeWait(health.probes) : null
+  await store.noteFailure(transaction, { endpointId, now: deps.clock.now(), probeMs })
+  if (attempted.statusCode === 410 && health.status === 'enabled') {
+    const endpoint = await findEndpoint(transaction, null, endpointId)
+    if (endpoint) await disable(transaction, endpoint, 'gone')
+  }
+}
+
+function nextOf(
+  { failures }: store.Claimed,
+  { outcome, statusCode, retryAfter }: Attempted,
+  { isProbe, isTest }: { isProbe: boolean; isTest: boolean },
+): Parameters<typeof store.recordAttempt>[2] {
+  if (outcome === 'delivered') return { state: 'delivered', waitMs: null, failures }
+  if (isTest) return { state: 'failed', waitMs: null, failures }
+  // A receiver that is gone may come back, and a probe is no fault of the event.
+  if (statusCode === 410 || isProbe) return { state: 'pending', waitMs: 0, failures }
+  const waitMs = waitAfter(failures + 1, retryAfterMs(statusCode, retryAfter, realNow()), Math.random())
+  return waitMs === null
+    ? { state: 'failed', waitMs: null, failures: failures + 1 }
+    : { state: 'pending', waitMs, failures: failures + 1 }
+}
+
+/** Makes deliveries of what feeds have behind the endpoints' positions. */
+export async function handOverAll({ database }: Pick<DeliveringDeps, 'database'>): Promise<boolean> {
+  let mayBeMore = false
+  for (const endpointId of await store.findWaitingEndpoints(database))
+    mayBeMore = (await store.handOver(database, endpointId)) || mayBeMore
+  return mayBeMore
+}
+
+/**
+ * One attempt of a test, at once and beside everything that waits.
+ *
+ * @returns the delivery; the attempt goes on
+ * @throws DomainError 'not-found'; 'invalid' for an unknown type; 'too-many'
+ */
+export async function testEndpoint(
+  deps: DeliveringDeps,
+  account: Account,
+  { endpointId, type }: { endpointId: string; type: string },
+): Promise<{ claimed: store.Claimed }> {
+  const known = testTypes.find(one => one.type === type)
+  if (!known) throw new DomainError('invalid', ['type must be a type of event, or test.ping'])
+  const claimed = await deps.database.transaction(async transaction => {
+    await lockEndpoint(transaction, account, endpointId)
+    if ((await store.countTests(transaction, endpointId)) >= testsAMinute)
+      throw new DomainError('too-many', `An endpoint is sent ${testsAMinute} tests a minute at most`, {
+        retryAfterSeconds: 60,
+      })
+    const { feedId } = await findFeed(transaction, account)
+    const eventId = await newEventId(transaction)
+    const event = {
+      id: eventId,
+      type,
+      timestamp: deps.clock.now().toISOString(),
+      sequence: 0,
+      feedId,
+      mode: deps.isSandbox ? 'sandbox' : 'live',
+      test: true,
+      data: sampleOf(known.schema),
+    }
+    return store.insertTest(transaction, { account, endpointId, eventId, type, body: JSON.stringify(event) })
+  })
+  return { claimed }
+}
+
+async function newEventId(database: Queryable): Promise<string> {
+  const [row] = await database.query<{ id: string }>('select uuid_at(now()) as id')
+  if (!row) throw new Error('A select without a table has one row')
+  return row.id
+}
+
+const probesAtOnce = 10
+const testsAMinute = 10
+
+/**
+ * One attempt of everything that waits at enabled endpoints, of a serial or probed one of the oldest only.
+ *
+ * @param endsAtMs no attempt begins later
+ * @returns how many were tried
+ */
+export async function deliverWaiting(deps: DeliveringDeps, endsAtMs: number): Promise<number> {
+  const endpoints = await store.findPendingEndpoints(deps.database)
+  const counts = await Promise.all(endpoints.map(endpointId => deliverOf(deps, endpointId, endsAtMs)))
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+async function deliverOf(deps: DeliveringDeps, endpointId: string, endsAtMs: number): Promise<number> {
+  const tried: string[] = []
+  while (performance.now() < endsAtMs) {
+    const claimed = await store.claim(deps.database, { endpointId, most: probesAtOnce, early: true, but: tried })
+    if (claimed.length === 0) break
+    tried.push(...claimed.map(({ deliveryId }) => deliveryId))
+    await Promise.all(claimed.map(one => attemptDelivery(deps, one)))
+    if (await store.isOneOnly(deps.database, endpointId)) break
+  }
+  return tried.length
+}

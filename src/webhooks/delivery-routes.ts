@@ -1,0 +1,115 @@
+/** `/webhook-deliveries` (contract/webhooks.md, "The log"). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { answerOnce, idempotent } from '../http/idempotency.ts'
+import { bodyOptional } from '../http/input/optional-body.ts'
+import { readCursor, writeCursor } from '../partner/lists.ts'
+import { callerAccount } from '../partner/request/authorize.ts'
+import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
+import { integrationAdmins, integrationReaders } from '../partner/roles.ts'
+import { readFromTo } from '../text/span.ts'
+import { readDelivery, retryDelivery, skipDelivery } from './deliveries.ts'
+import type { WebhookRoutesDeps } from './endpoint-routes.ts'
+import { findDeliveries } from './log-store.ts'
+import * as schemas from './schemas.ts'
+import { deliveryView } from './views.ts'
+
+const notFound = { 404: 'The account has no such delivery' }
+const NoBody = Type.Object({}, { additionalProperties: false })
+
+export const deliveryRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = async (app, { webhooks: deps }) => {
+  app.get(
+    '/webhook-deliveries',
+    {
+      schema: {
+        ...operation('Webhooks', integrationReaders, {
+          operationId: 'listDeliveries',
+          summary: 'What was sent, and what became of it',
+          description:
+            'Newest first. With filters that no index serves, one answer looks at 10,000 deliveries at most: it may be short or empty, ' +
+            'and still have a `nextCursor`.',
+        }),
+        querystring: schemas.DeliveriesQuery,
+        response: { 200: schemas.DeliveriesPage, ...partnerErrors() },
+      },
+    },
+    async request => {
+      const { limit, cursor, ...filters } = request.query
+      const { from, until } = readFromTo(filters)
+      const account = callerAccount(request)
+      const scope = { list: 'webhook-deliveries', account, filters }
+      const [before = null] = readCursor(scope, cursor) ?? []
+      const page = await findDeliveries(
+        deps.database,
+        account,
+        { ...filters, from: from ?? undefined, to: until ?? undefined },
+        { before: before === null ? null : String(before), limit },
+      )
+      return {
+        data: page.deliveries.map(deliveryView),
+        nextCursor: page.next === null ? null : writeCursor(scope, [page.next]),
+      }
+    },
+  )
+  app.get(
+    '/webhook-deliveries/:deliveryId',
+    {
+      schema: {
+        ...operation('Webhooks', integrationReaders, {
+          operationId: 'readDelivery',
+          summary: 'One delivery',
+          description: 'With everything that was tried.',
+        }),
+        params: schemas.DeliveryPath,
+        querystring: NoQuery,
+        response: { 200: schemas.Delivery, ...partnerErrors(notFound) },
+      },
+    },
+    async request => deliveryView(await readDelivery(deps.database, callerAccount(request), request.params.deliveryId)),
+  )
+  app.post(
+    '/webhook-deliveries/:deliveryId/retry',
+    {
+      config: { ...idempotent, ...bodyOptional },
+      schema: {
+        ...operation('Webhooks', integrationAdmins, {
+          operationId: 'retryDelivery',
+          summary: 'Try a delivery now',
+          description: 'Also one that has failed or was delivered. Attempts go on being counted.',
+        }),
+        params: schemas.DeliveryPath,
+        querystring: NoQuery,
+        body: NoBody,
+        response: {
+          202: schemas.Delivery,
+          ...partnerErrors({ ...notFound, 409: 'The endpoint is disabled or deleted' }),
+        },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 202 }, async own =>
+        deliveryView(await retryDelivery(own, callerAccount(request), request.params.deliveryId)),
+      ) as never,
+  )
+  app.post(
+    '/webhook-deliveries/:deliveryId/skip',
+    {
+      config: { ...idempotent, ...bodyOptional },
+      schema: {
+        ...operation('Webhooks', integrationAdmins, {
+          operationId: 'skipDelivery',
+          summary: 'Give a delivery up',
+          description: 'At a serial endpoint the next one follows. Again it changes nothing.',
+        }),
+        params: schemas.DeliveryPath,
+        querystring: NoQuery,
+        body: NoBody,
+        response: { 200: schemas.Delivery, ...partnerErrors({ ...notFound, 409: 'It was delivered or has failed' }) },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 200 }, async own =>
+        deliveryView(await skipDelivery(own, callerAccount(request), request.params.deliveryId)),
+      ) as never,
+  )
+}

@@ -1,0 +1,360 @@
+/** All SQL of deliveries and their attempts: handing over, claiming, recording, and the log. */
+import type { Account } from '../access/caller.ts'
+import { realMs } from '../clock.ts'
+import type { Database, Queryable } from '../db/database.ts'
+import { typesOf } from '../events/catalogue.ts'
+import { mostPending } from './endpoint-store.ts'
+import { probedFrom } from './schedule.ts'
+import type { Outcome } from './sender.ts'
+
+export const deliveryStates = ['pending', 'delivered', 'failed', 'skipped'] as const
+export type DeliveryState = (typeof deliveryStates)[number]
+
+const lookedAt = 10_000
+const replayedAtOnce = 12
+const leaseSeconds = 30
+const minuteMs = 60_000
+const mostAtOnce = 10
+
+/** Endpoints whose feed has grown behind their position, or that have a replay to go on with. */
+export async function findWaitingEndpoints(database: Queryable): Promise<string[]> {
+  const rows = await database.query<{ id: string }>({
+    name: 'webhooks.find-waiting',
+    text: `
+      select e.endpoint_id as id from webhook_endpoints e where e.status = 'enabled' and e.deleted_at is null and (
+        e.position < (
+          select coalesce((
+            select sequence from events v join (
+              select day from feed_days d where d.account_type = e.account_type and d.account_id = e.account_id order by day desc limit 1
+            ) as newest using (day)
+            where v.account_type = e.account_type and v.account_id = e.account_id order by sequence desc limit 1), 0))
+        or exists (select from webhook_replays r where r.endpoint_id = e.endpoint_id and r.finished_at is null))`,
+  })
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Makes the deliveries of an endpoint for which there is room, and moves its position, in one transaction.
+ *
+ * @returns whether there may be more
+ */
+export function handOver(database: Database, endpointId: string): Promise<boolean> {
+  return database.transaction(async transaction => {
+    const [endpoint] = await transaction.query<HandingOver>(
+      `select account_type as "accountType", account_id as "accountId", event_types as "eventTypes", position,
+         (select count(*)::int from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending') as pending
+       from webhook_endpoints e where endpoint_id = $1 and status = 'enabled' and deleted_at is null for update skip locked`,
+      [endpointId],
+    )
+    if (!endpoint) return false
+    const replayed = await handOverReplay(transaction, endpointId, endpoint)
+    const room = mostPending - endpoint.pending - replayed
+    if (room <= 0) return false
+    const [moved] = await transaction.query<{ looked: number; made: number }>(handOverText, [
+      endpointId,
+      endpoint.position,
+      endpoint.eventTypes === null ? null : typesOf(endpoint.eventTypes),
+      room,
+    ])
+    return moved?.looked === lookedAt
+  })
+}
+
+type HandingOver = {
+  accountType: string
+  accountId: string
+  eventTypes: string[] | null
+  position: number
+  pending: number
+}
+
+const deliveryColumns = `delivery_id, day, account_type, account_id, endpoint_id, event_id, sequence, type, replay_id, state, created_at,
+  next_attempt_at`
+const made = (replay: string) => `
+  select uuid_at(now()), (now() at time zone 'UTC')::date, account_type, account_id, $1::uuid, event_id, sequence, type, ${replay},
+         'pending', now(), now()`
+
+const handOverText = `
+  with looked as materialized (
+    select v.account_type, v.account_id, v.event_id, v.sequence, v.type, $3::text[] is null or v.type = any($3) as is_wanted
+    from webhook_endpoints e join events v using (account_type, account_id)
+    where e.endpoint_id = $1 and v.sequence > $2 order by v.sequence limit ${lookedAt}
+  ), wanted as materialized (select * from looked where is_wanted order by sequence limit $4
+  ), reached as materialized (
+    select case when (select count(*) from wanted) = $4 then (select max(sequence) from wanted) else max(sequence) end as reached from looked
+  ), handed as (insert into webhook_deliveries (${deliveryColumns}) ${made('null::uuid')} from wanted
+  ), moved as (
+    update webhook_endpoints set position = (select reached from reached)
+    where endpoint_id = $1 and (select reached from reached) is not null
+  )
+  select (select count(*) from looked)::int as looked, (select count(*) from wanted)::int as made`
+
+/** @returns how many were made */
+async function handOverReplay(transaction: Queryable, endpointId: string, { pending }: HandingOver): Promise<number> {
+  const room = Math.min(replayedAtOnce, mostPending - pending)
+  if (room <= 0) return 0
+  const [replay] = await transaction.query<{ replayId: string }>(
+    `select replay_id as "replayId" from webhook_replays where endpoint_id = $1 and finished_at is null
+     order by created_at limit 1 for update`,
+    [endpointId],
+  )
+  if (!replay) return 0
+  const [handed] = await transaction.query<{ made: number }>(replayText, [endpointId, replay.replayId, room])
+  return handed?.made ?? 0
+}
+
+/** As `countReplayed` counts them. */
+const replayText = `
+  with replay as (select * from webhook_replays where replay_id = $2
+  ), wanted as materialized (
+    select e.account_type, e.account_id, e.event_id, e.sequence, e.type
+    from webhook_endpoints w cross join replay r join events e on e.account_type = w.account_type and e.account_id = w.account_id
+    where w.endpoint_id = $1 and e.sequence > r.position and e.sequence <= r.through
+      and (r.types is null or e.type = any(r.types)) and (not r.only_failed or 'failed' = (
+        select d.state from webhook_deliveries d where d.event_id = e.event_id and d.endpoint_id = $1 order by d.delivery_id desc limit 1))
+    order by e.sequence limit $3
+  ), handed as (insert into webhook_deliveries (${deliveryColumns}) ${made('$2::uuid')} from wanted
+  ), moved as (
+    update webhook_replays set position = coalesce((select max(sequence) from wanted), position),
+      finished_at = case when (select count(*) from wanted) < $3 then now() end
+    where replay_id = $2
+  )
+  select count(*)::int as made from wanted`
+
+/** Endpoints that have something to be tried now. */
+export async function findDueEndpoints(database: Queryable): Promise<string[]> {
+  const rows = await database.query<{ id: string }>({
+    name: 'webhooks.find-due',
+    text: `
+      select e.endpoint_id as id from webhook_endpoints e
+      where e.status = 'enabled' and e.deleted_at is null and exists (
+        select from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending' and d.test_body is null
+          and coalesce(d.leased_until, '-infinity') <= now()
+          and (d.forced or d.next_attempt_at <= now() and coalesce(e.probe_at, '-infinity') <= now()))`,
+  })
+  return rows.map(({ id }) => id)
+}
+
+/** A delivery that this process is to try now. */
+export type Claimed = {
+  deliveryId: string
+  day: string
+  endpointId: string
+  url: string
+  eventId: string
+  attempt: number
+  failures: number
+  body: string | null
+  recordedAt: Date | null
+}
+
+const claimText = `
+  with endpoint as materialized (
+    select * from webhook_endpoints where endpoint_id = $1 and status = 'enabled' and deleted_at is null for update skip locked
+  ), facts as materialized (
+    select e.*, e.delivery_order = 'serial' or e.failed_in_row >= ${probedFrom} as one_only,
+      (select count(*) from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending'
+         and d.leased_until > now()) as under_way
+    from endpoint e
+  ), oldest as materialized (
+    select d.delivery_id from facts e cross join lateral (
+      select * from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending' and d.test_body is null
+      order by d.sequence, d.delivery_id limit 1) as d
+  ), chosen as materialized (
+    select d.delivery_id, d.day from facts e cross join lateral (
+      select d.* from webhook_deliveries d
+      where d.endpoint_id = e.endpoint_id and d.state = 'pending' and d.test_body is null and coalesce(d.leased_until, '-infinity') <= now()
+        and (d.forced or ($3 or d.next_attempt_at <= now() and coalesce(e.probe_at, '-infinity') <= now())
+          and (not e.one_only or e.under_way = 0 and d.delivery_id = (select delivery_id from oldest)))
+        and not d.delivery_id = any($4::uuid[])
+      order by d.sequence, d.delivery_id limit greatest(0, least($2, ${mostAtOnce} - e.under_way))
+    ) as d
+  ), claimed as (
+    update webhook_deliveries d set leased_until = now() + interval '${leaseSeconds} seconds', attempts = d.attempts + 1, forced = false
+    from chosen c where d.delivery_id = c.delivery_id and d.day = c.day returning d.*
+  ), begun as (
+    insert into webhook_attempts (delivery_id, day, attempt, at, outcome)
+    select delivery_id, day, attempts, now(), 'interrupted' from claimed
+  )
+  select c.delivery_id as "deliveryId", c.day::text, c.endpoint_id as "endpointId", e.url, c.event_id as "eventId", c.attempts as attempt,
+    c.failures, v.body, v.recorded_at as "recordedAt"
+  from claimed c cross join endpoint e left join events v on v.event_id = c.event_id
+    and v.day = (to_timestamp(('x' || substr(replace(c.event_id::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0) at time zone 'UTC')::date
+  order by c.sequence`
+
+/**
+ * Takes deliveries of an endpoint for this process, for the time of one attempt.
+ *
+ * @param given.most of them
+ * @param given.early also those that wait for their time
+ * @param given.but these were tried already
+ */
+export function claim(
+  database: Queryable,
+  given: { endpointId: string; most: number; early: boolean; but: readonly string[] },
+): Promise<Claimed[]> {
+  return database.query<Claimed>({ name: 'webhooks.claim', text: claimText }, [
+    given.endpointId,
+    given.most,
+    given.early,
+    given.but,
+  ])
+}
+
+export type Recorded = {
+  deliveryId: string
+  day: string
+  attempt: number
+  outcome: Outcome
+  durationMs: number
+  statusCode: number | null
+  responseExcerpt: string | null
+}
+
+/** Writes down what became of an attempt. @returns false when the delivery was ended meanwhile, or another attempt has begun */
+export async function recordAttempt(
+  transaction: Queryable,
+  recorded: Recorded,
+  next: { state: DeliveryState; waitMs: number | null; failures: number },
+): Promise<boolean> {
+  const { deliveryId, day, attempt, outcome, durationMs, statusCode, responseExcerpt } = recorded
+  await transaction.execute(
+    {
+      name: 'webhooks.record-attempt',
+      text: `
+        update webhook_attempts set outcome = $4, duration_ms = $5, status_code = $6, response_excerpt = $7
+        where delivery_id = $1 and day = $2 and attempt = $3`,
+    },
+    [deliveryId, day, attempt, outcome, durationMs, statusCode, responseExcerpt],
+  )
+  const moved = await transaction.execute(
+    {
+      name: 'webhooks.record-delivery',
+      text: `
+        update webhook_deliveries set state = $4, failures = $5, leased_until = null,
+          next_attempt_at = case when $4 = 'pending' then now() + coalesce($6::float8, 0) * interval '1 millisecond' end
+        where delivery_id = $1 and day = $2 and attempts = $3 and state = 'pending'`,
+    },
+    [deliveryId, day, attempt, next.state, next.failures, next.waitMs],
+  )
+  return moved === 1
+}
+
+export type Health = {
+  status: string
+  failedInRow: number
+  probes: number
+}
+
+export async function lockHealth(transaction: Queryable, endpointId: string): Promise<Health | null> {
+  const [health] = await transaction.query<Health>(
+    {
+      name: 'webhooks.lock-health',
+      text: `select status, failed_in_row as "failedInRow", probes from webhook_endpoints where endpoint_id = $1 for update`,
+    },
+    [endpointId],
+  )
+  return health ?? null
+}
+
+/** A success ends everything that failures have begun. */
+export async function noteSuccess(transaction: Queryable, endpointId: string): Promise<void> {
+  await transaction.execute(
+    {
+      name: 'webhooks.note-success',
+      text: `
+        update webhook_endpoints set last_success_at = now(), failing_since = null, failing_told = false, failed_attempts = 0,
+          failed_in_row = 0, probe_at = null, probes = 0 where endpoint_id = $1`,
+    },
+    [endpointId],
+  )
+}
+
+/** @param probeMs until the next probe; null: it is not probed */
+export async function noteFailure(
+  transaction: Queryable,
+  { endpointId, now, probeMs }: { endpointId: string; now: Date; probeMs: number | null },
+): Promise<void> {
+  await transaction.execute(
+    {
+      name: 'webhooks.note-failure',
+      text: `
+        update webhook_endpoints set last_failure_at = now(), failing_since = coalesce(failing_since, $2),
+          failed_attempts = failed_attempts + 1, failed_in_row = failed_in_row + 1,
+          probe_at = now() + $3::float8 * interval '1 millisecond', probes = case when $3::float8 is null then 0 else probes + 1 end
+        where endpoint_id = $1`,
+    },
+    [endpointId, now, probeMs],
+  )
+}
+
+/** Ids begin with the time of their making: the first one of an instant. */
+export function firstIdAt(at: Date): string {
+  const hex = Math.max(0, at.getTime()).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`
+}
+
+export type TestDelivery = {
+  deliveryId: string
+  account: Account
+  endpointId: string
+  eventId: string
+  type: string
+  body: string
+}
+
+/** A delivery of its own for a test, under way at once. */
+export async function insertTest(transaction: Queryable, given: Omit<TestDelivery, 'deliveryId'>): Promise<Claimed> {
+  const [row] = await transaction.query<Claimed>(
+    `with made as (
+       insert into webhook_deliveries (${deliveryColumns}, leased_until, attempts, test_body)
+       select uuid_at(now()), (now() at time zone 'UTC')::date, $1, $2, $3, $4, 0, $5, null, 'pending', now(), now(),
+              now() + interval '${leaseSeconds} seconds', 1, $6 returning *
+     ), begun as (
+       insert into webhook_attempts (delivery_id, day, attempt, at, outcome)
+       select delivery_id, day, 1, now(), 'interrupted' from made
+     )
+     select m.delivery_id as "deliveryId", m.day::text, m.endpoint_id as "endpointId", e.url, m.event_id as "eventId", 1 as attempt,
+       0 as failures, m.test_body as body, null as "recordedAt"
+     from made m join webhook_endpoints e using (endpoint_id)`,
+    [given.account.type, given.account.id, given.endpointId, given.eventId, given.type, given.body],
+  )
+  if (!row) throw new Error('A test was not written down')
+  return row
+}
+
+/** Tests of the last minute. */
+export async function countTests(transaction: Queryable, endpointId: string): Promise<number> {
+  const [row] = await transaction.query<{ tests: number }>(
+    `select count(*)::int as tests from webhook_deliveries
+     where endpoint_id = $1 and test_body is not null and created_at > now() - interval '1 minute' and delivery_id >= $2`,
+    [endpointId, firstIdAt(new Date(Math.floor(realMs()) - minuteMs))],
+  )
+  return row?.tests ?? 0
+}
+
+/** Tests whose process was killed are not tried again. */
+export async function endLostTests(database: Queryable): Promise<void> {
+  await database.execute(
+    `update webhook_deliveries set state = 'failed', next_attempt_at = null, leased_until = null
+     where state = 'pending' and test_body is not null and leased_until < now()`,
+  )
+}
+
+/** Enabled endpoints that have anything pending. */
+export async function findPendingEndpoints(database: Queryable): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    `select e.endpoint_id as id from webhook_endpoints e where e.status = 'enabled' and e.deleted_at is null and exists (
+       select from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending' and d.test_body is null)`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Whether an endpoint gets one request at a time: it is serial, or probed. */
+export async function isOneOnly(database: Queryable, endpointId: string): Promise<boolean> {
+  const [row] = await database.query<{ oneOnly: boolean }>(
+    `select delivery_order = 'serial' or failed_in_row >= ${probedFrom} as "oneOnly" from webhook_endpoints where endpoint_id = $1`,
+    [endpointId],
+  )
+  return row?.oneOnly ?? true
+}

@@ -1,0 +1,292 @@
+/** `/webhook-endpoints` (contract/webhooks.md, "Endpoints"). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { realNow } from '../clock.ts'
+import { DomainError } from '../errors.ts'
+import { matches } from '../http/answer/etag.ts'
+import { answerOnce, idempotent } from '../http/idempotency.ts'
+import { bodyOptional } from '../http/input/optional-body.ts'
+import { etagHeader } from '../http/openapi/operations.ts'
+import { callerAccount } from '../partner/request/authorize.ts'
+import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
+import { integrationAdmins, integrationReaders } from '../partner/roles.ts'
+import { addDuration } from '../text/duration.ts'
+import { readInstant } from '../text/instant.ts'
+import { attemptDelivery, type DeliveringDeps, testEndpoint } from './delivering.ts'
+import { findEndpoints } from './endpoint-store.ts'
+import * as endpoints from './endpoints.ts'
+import * as schemas from './schemas.ts'
+import { endpointTag, endpointView } from './views.ts'
+
+export type WebhookRoutesDeps = {
+  webhooks: endpoints.EndpointDeps & DeliveringDeps & { onFault(error: unknown): void }
+}
+
+/** With the version for `If-Match`. */
+const Tagged = { ...schemas.Endpoint, headers: { etag: etagHeader } }
+
+const notFound = { 404: 'The account has no such endpoint' }
+const change = 'The endpoint as it is then'
+
+export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = async (app, { webhooks: deps }) => {
+  const reads = (operationId: string, summary: string, description: string) =>
+    operation('Webhooks', integrationReaders, { operationId, summary, description })
+  const changes = (operationId: string, summary: string, description: string) =>
+    operation('Webhooks', integrationAdmins, { operationId, summary, description })
+
+  app.post(
+    '/webhook-endpoints',
+    {
+      config: idempotent,
+      schema: {
+        ...changes(
+          'createEndpoint',
+          'Have events sent to an address',
+          'The secret is told this once. At most 10 for an account.',
+        ),
+        querystring: NoQuery,
+        body: schemas.CreateBody,
+        response: {
+          201: schemas.NewEndpoint,
+          ...partnerErrors({
+            409: 'The account has 10 endpoints',
+            410: 'Events behind `startAfter` are over their retention',
+          }),
+        },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 201 }, async own => {
+        const { startAfter = 'now', ...fields } = request.body
+        const made = await endpoints.createEndpoint(own, callerAccount(request), { ...fields, startAfter })
+        return { ...endpointView(made), secret: made.secret }
+      }) as never,
+  )
+  app.get(
+    '/webhook-endpoints',
+    {
+      schema: {
+        ...reads('listEndpoints', 'All endpoints', 'Without their secrets.'),
+        querystring: NoQuery,
+        response: { 200: schemas.Endpoints, ...partnerErrors() },
+      },
+    },
+    async request => ({ data: (await findEndpoints(deps.database, callerAccount(request))).map(endpointView) }),
+  )
+  app.get(
+    '/webhook-endpoints/:endpointId',
+    {
+      schema: {
+        ...reads('readEndpoint', 'One endpoint', 'Its `ETag` is for `If-Match` of a change.'),
+        params: schemas.EndpointPath,
+        querystring: NoQuery,
+        response: { 200: Tagged, ...partnerErrors(notFound) },
+      },
+    },
+    async (request, reply) => {
+      const endpoint = await endpoints.readEndpoint(deps.database, callerAccount(request), request.params.endpointId)
+      return reply.header('etag', endpointTag(endpoint)).send(endpointView(endpoint))
+    },
+  )
+  app.patch(
+    '/webhook-endpoints/:endpointId',
+    {
+      config: idempotent,
+      schema: {
+        ...changes('changeEndpoint', 'Change an endpoint', 'What the body leaves out stays. Honours `If-Match`.'),
+        params: schemas.EndpointPath,
+        querystring: NoQuery,
+        headers: Type.Object({
+          'if-match': Type.Optional(
+            Type.String({
+              maxLength: 4096,
+              description: 'The `ETag` that the change was made from',
+              examples: ['"3f0c9a52-1"'],
+            }),
+          ),
+        }),
+        body: schemas.ChangeBody,
+        response: { 200: Tagged, ...partnerErrors({ ...notFound, 412: 'The endpoint has changed since' }) },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 200 }, async own => {
+        const changed = await endpoints.changeEndpoint(own, callerAccount(request), {
+          endpointId: request.params.endpointId,
+          change: request.body,
+          isExpected(endpoint) {
+            if (!matches(request.headers['if-match'], endpointTag(endpoint)))
+              throw new DomainError('stale', 'The endpoint has changed since you read it')
+          },
+        })
+        reply.header('etag', endpointTag(changed))
+        return endpointView(changed)
+      }) as never,
+  )
+  app.post(
+    '/webhook-endpoints/:endpointId/enable',
+    {
+      config: { ...idempotent, ...bodyOptional },
+      schema: {
+        ...changes('enableEndpoint', 'Enable an endpoint again', `${change}. Again it changes nothing.`),
+        params: schemas.EndpointPath,
+        querystring: NoQuery,
+        body: schemas.EnableBody,
+        response: {
+          200: schemas.Endpoint,
+          ...partnerErrors({
+            ...notFound,
+            409: 'The operator has disabled it, and only the operator enables it',
+            410: 'Events since it was disabled are over their retention: use `resume` `now`',
+          }),
+        },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 200 }, async own => {
+        const { endpointId } = request.params
+        const { resume = 'position' } = request.body
+        return endpointView(
+          await endpoints.enableEndpoint(own, callerAccount(request), { endpointId, by: 'partner', resume }),
+        )
+      }) as never,
+  )
+  app.post(
+    '/webhook-endpoints/:endpointId/disable',
+    {
+      config: { ...idempotent, ...bodyOptional },
+      schema: {
+        ...changes(
+          'disableEndpoint',
+          'Disable an endpoint',
+          `${change}. It keeps its position. Again it changes nothing.`,
+        ),
+        params: schemas.EndpointPath,
+        querystring: NoQuery,
+        body: Type.Object({}, { additionalProperties: false }),
+        response: { 200: schemas.Endpoint, ...partnerErrors(notFound) },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 200 }, async own => {
+        const { endpointId } = request.params
+        return endpointView(await endpoints.disableEndpoint(own, callerAccount(request), { endpointId, by: 'partner' }))
+      }) as never,
+  )
+  app.post(
+    '/webhook-endpoints/:endpointId/rotate-secret',
+    {
+      config: { ...idempotent, ...bodyOptional },
+      schema: {
+        ...changes(
+          'rotateEndpointSecret',
+          'Give an endpoint a new secret',
+          'Both sign until the overlap ends. At most two are valid.',
+        ),
+        params: schemas.EndpointPath,
+        querystring: NoQuery,
+        body: schemas.RotateBody,
+        response: { 200: schemas.RotatedSecret, ...partnerErrors(notFound) },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 200 }, own =>
+        endpoints.rotateSecret(own, callerAccount(request), {
+          endpointId: request.params.endpointId,
+          overlapMs: readOverlap(request.body.overlap),
+        }),
+      ) as never,
+  )
+  app.post(
+    '/webhook-endpoints/:endpointId/test',
+    {
+      config: bodyOptional,
+      schema: {
+        ...changes('testEndpoint', 'Send a sample', 'One attempt at once, also at a disabled endpoint. 10 a minute.'),
+        params: schemas.EndpointPath,
+        querystring: NoQuery,
+        body: schemas.TestBody,
+        response: { 202: schemas.TestAnswer, ...partnerErrors(notFound) },
+      },
+    },
+    (request, reply) => test(deps, request as never, reply as never) as never,
+  )
+  app.post(
+    '/webhook-endpoints/:endpointId/replay',
+    {
+      config: idempotent,
+      schema: {
+        ...changes(
+          'replayEvents',
+          'Send events again',
+          'Each is a new delivery, handed over as there is room, at most 50 a second.',
+        ),
+        params: schemas.EndpointPath,
+        querystring: NoQuery,
+        body: schemas.ReplayBody,
+        response: { 202: schemas.ReplayAnswer, ...partnerErrors({ ...notFound, 409: 'The endpoint is disabled' }) },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 202 }, own => {
+        const { from, to, types = null, only } = request.body
+        const { endpointId } = request.params
+        const edges = { from: readEdge('from', from), to: to === undefined ? null : readEdge('to', to) }
+        return endpoints.replayEvents(own, callerAccount(request), { endpointId, ...edges, types, only })
+      }) as never,
+  )
+  app.delete(
+    '/webhook-endpoints/:endpointId',
+    {
+      schema: {
+        ...changes(
+          'deleteEndpoint',
+          'Delete an endpoint',
+          'No attempt begins 2 seconds later. The log stays until its retention.',
+        ),
+        params: schemas.EndpointPath,
+        querystring: NoQuery,
+        response: { 204: Type.Null({ description: 'It is deleted' }), ...partnerErrors(notFound) },
+      },
+    },
+    async (request, reply) => {
+      await endpoints.removeEndpoint(deps, callerAccount(request), request.params.endpointId)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+const longestOverlapMs = 7 * 86_400_000
+
+/** @throws DomainError 'invalid' */
+export function readOverlap(text = 'PT24H'): number {
+  const now = realNow()
+  const ms = (addDuration(now, text)?.getTime() ?? Number.NaN) - now.getTime()
+  if (!(ms <= longestOverlapMs))
+    throw new DomainError('invalid', ['overlap must be an ISO 8601 duration of at most P7D'])
+  return ms
+}
+
+/** @throws DomainError 'invalid' */
+export function readEdge(field: string, given: number | string): number | Date {
+  if (typeof given === 'number') return given
+  const at = readInstant(given)
+  if (at === null) throw new DomainError('invalid', [`${field} must be a sequence or an instant`])
+  return at
+}
+
+type TestRequest = FastifyRequest<{ Params: { endpointId: string }; Body: { type?: string } }>
+
+async function test(
+  deps: WebhookRoutesDeps['webhooks'],
+  request: TestRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { type = 'test.ping' } = request.body
+  const { endpointId } = request.params
+  const { claimed } = await testEndpoint(deps, callerAccount(request), { endpointId, type })
+  // The attempt goes on behind the answer; the log tells what became of it.
+  attemptDelivery(deps, claimed, true).catch(deps.onFault)
+  return reply.code(202).send({ deliveryId: claimed.deliveryId })
+}

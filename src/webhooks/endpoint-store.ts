@@ -1,0 +1,313 @@
+/** All SQL of endpoints and their secrets. */
+import type { Account } from '../access/caller.ts'
+import type { Queryable } from '../db/database.ts'
+import { lastSequence } from '../events/sequence-store.ts'
+
+export const endpointOrders = ['concurrent', 'serial'] as const
+export type EndpointOrder = (typeof endpointOrders)[number]
+export const endpointStatuses = ['enabled', 'disabled'] as const
+export type EndpointStatus = (typeof endpointStatuses)[number]
+export const disabledReasons = ['partner', 'operator', 'gone', 'failing'] as const
+export type DisabledReason = (typeof disabledReasons)[number]
+
+export type Endpoint = {
+  endpointId: string
+  accountType: Account['type']
+  accountId: string
+  url: string
+  description: string | null
+  eventTypes: string[] | null
+  order: EndpointOrder
+  status: EndpointStatus
+  disabledReason: DisabledReason | null
+  position: number
+  failingSince: Date | null
+  lastSuccessAt: Date | null
+  lastFailureAt: Date | null
+  version: number
+  createdAt: Date
+  lastSequence: number
+  removedThrough: number
+  pending: number
+  secrets: { createdAt: string; validUntil: string | null }[]
+}
+
+/** Unfinished deliveries of an endpoint are never more. */
+export const mostPending = 1_000
+/** Of an account. */
+export const mostEndpoints = 10
+
+const columns = `
+  e.endpoint_id as "endpointId", e.account_type as "accountType", e.account_id as "accountId", e.url, e.description,
+  e.event_types as "eventTypes", e.delivery_order as "order", e.status, e.disabled_reason as "disabledReason", e.position,
+  e.failing_since as "failingSince", e.last_success_at as "lastSuccessAt", e.last_failure_at as "lastFailureAt", e.version,
+  e.created_at as "createdAt", f.removed_through as "removedThrough", ${lastSequence} as "lastSequence",
+  (select count(*)::int from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending') as pending,
+  (select json_agg(json_build_object('createdAt', instant_text(s.created_at), 'validUntil', instant_text(s.valid_until))
+     order by s.created_at desc)
+   from webhook_secrets s where s.endpoint_id = e.endpoint_id and (s.valid_until is null or s.valid_until > now())) as secrets`
+const ofLive = `from webhook_endpoints e join feeds f using (account_type, account_id) where e.deleted_at is null`
+
+export const accountOfEndpoint = ({
+  accountType,
+  accountId,
+}: Pick<Endpoint, 'accountType' | 'accountId'>): Account => ({
+  type: accountType,
+  id: accountId,
+})
+
+/** The account's endpoints, the oldest first. */
+export function findEndpoints(database: Queryable, { type, id }: Account): Promise<Endpoint[]> {
+  return database.query<Endpoint>(
+    `select ${columns} ${ofLive} and e.account_type = $1 and e.account_id = $2 order by e.created_at, e.endpoint_id`,
+    [type, id],
+  )
+}
+
+/** Of all accounts: disabled ones first. */
+export function findAllEndpoints(database: Queryable, account: Account | null): Promise<Endpoint[]> {
+  return database.query<Endpoint>(
+    `select ${columns} ${ofLive} and ($1::text is null or e.account_type = $1 and e.account_id = $2::uuid)
+     order by e.status, e.created_at, e.endpoint_id limit 10000`,
+    [account?.type ?? null, account?.id ?? null],
+  )
+}
+
+/** @param account whose it must be; null: anybody's. @returns null when there is no such endpoint */
+export async function findEndpoint(
+  database: Queryable,
+  account: Account | null,
+  endpointId: string,
+): Promise<Endpoint | null> {
+  const [endpoint] = await database.query<Endpoint>(
+    `select ${columns} ${ofLive} and e.endpoint_id = $1
+       and ($2::text is null or e.account_type = $2 and e.account_id = $3::uuid)`,
+    [endpointId, account?.type ?? null, account?.id ?? null],
+  )
+  return endpoint ?? null
+}
+
+/** Locks an endpoint until the transaction ends, and gives it as it is then. */
+export async function lockEndpoint(
+  transaction: Queryable,
+  account: Account | null,
+  endpointId: string,
+): Promise<Endpoint | null> {
+  await transaction.query('select from webhook_endpoints where endpoint_id = $1 for update', [endpointId])
+  return findEndpoint(transaction, account, endpointId)
+}
+
+/** Makes creations of one account follow one another, so that they are counted right. */
+export async function lockAccount(transaction: Queryable, { type, id }: Account): Promise<void> {
+  await transaction.query('select from feeds where account_type = $1 and account_id = $2 for no key update', [type, id])
+}
+
+export type NewEndpoint = Pick<Endpoint, 'endpointId' | 'url' | 'description' | 'eventTypes' | 'order' | 'position'> & {
+  account: Account
+}
+
+export async function insertEndpoint(transaction: Queryable, given: NewEndpoint): Promise<void> {
+  const { endpointId, account, url, description, eventTypes, order, position } = given
+  await transaction.execute(
+    `insert into webhook_endpoints
+       (endpoint_id, account_type, account_id, url, description, event_types, delivery_order, status, position, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, 'enabled', $8, now())`,
+    [endpointId, account.type, account.id, url, description, eventTypes, order, position],
+  )
+}
+
+export type EndpointChange = Partial<Pick<Endpoint, 'url' | 'description' | 'eventTypes' | 'order'>>
+
+export async function updateEndpoint(
+  transaction: Queryable,
+  endpointId: string,
+  change: EndpointChange,
+): Promise<void> {
+  const given = (name: keyof EndpointChange) => Object.hasOwn(change, name)
+  await transaction.execute(
+    `update webhook_endpoints set url = case when $2 then $3 else url end, description = case when $4 then $5 else description end,
+       event_types = case when $6 then $7::text[] else event_types end,
+       delivery_order = case when $8 then $9 else delivery_order end, version = version + 1
+     where endpoint_id = $1`,
+    [
+      endpointId,
+      given('url'),
+      change.url ?? null,
+      given('description'),
+      change.description ?? null,
+      given('eventTypes'),
+      change.eventTypes ?? null,
+      given('order'),
+      change.order ?? null,
+    ],
+  )
+}
+
+export async function enableEndpoint(
+  transaction: Queryable,
+  { endpointId, position }: { endpointId: string; position: number },
+): Promise<void> {
+  await transaction.execute(
+    `update webhook_endpoints set status = 'enabled', disabled_reason = null, position = $2, failing_since = null, failing_told = false,
+       failed_attempts = 0, probe_at = null, probes = 0, version = version + 1 where endpoint_id = $1`,
+    [endpointId, position],
+  )
+  await transaction.execute(
+    `update webhook_deliveries set next_attempt_at = now() where endpoint_id = $1 and state = 'pending'`,
+    [endpointId],
+  )
+}
+
+export async function disableEndpoint(
+  transaction: Queryable,
+  { endpointId, reason }: { endpointId: string; reason: DisabledReason },
+): Promise<void> {
+  await transaction.execute(
+    `update webhook_endpoints set status = 'disabled', disabled_reason = $2, version = version + 1 where endpoint_id = $1`,
+    [endpointId, reason],
+  )
+}
+
+/** What is still to be delivered will not be. */
+export async function skipPending(transaction: Queryable, endpointId: string): Promise<void> {
+  await transaction.execute(
+    `update webhook_deliveries set state = 'skipped', next_attempt_at = null where endpoint_id = $1 and state = 'pending'`,
+    [endpointId],
+  )
+  await transaction.execute(
+    `update webhook_replays set finished_at = now() where endpoint_id = $1 and finished_at is null`,
+    [endpointId],
+  )
+}
+
+/** The secrets go; the log stays. */
+export async function deleteEndpoint(transaction: Queryable, endpointId: string): Promise<void> {
+  await skipPending(transaction, endpointId)
+  await transaction.execute('delete from webhook_secrets where endpoint_id = $1', [endpointId])
+  await transaction.execute(
+    `update webhook_endpoints set deleted_at = now(), status = 'disabled' where endpoint_id = $1`,
+    [endpointId],
+  )
+}
+
+export type SealedSecret = { secretId: string; sealed: Buffer }
+
+/** Secrets that are valid now, the newest first. */
+export function findSecrets(database: Queryable, endpointId: string): Promise<SealedSecret[]> {
+  return database.query<SealedSecret>(
+    {
+      name: 'webhooks.find-secrets',
+      text: `
+        select secret_id as "secretId", sealed from webhook_secrets
+        where endpoint_id = $1 and (valid_until is null or valid_until > now()) order by created_at desc, valid_until desc nulls first`,
+    },
+    [endpointId],
+  )
+}
+
+/** All secrets, behind an id. */
+export function listSecrets(
+  database: Queryable,
+  after: string,
+  limit: number,
+): Promise<(SealedSecret & { endpointId: string })[]> {
+  return database.query(
+    `select endpoint_id as "endpointId", secret_id as "secretId", sealed from webhook_secrets
+     where secret_id > $1 order by secret_id limit $2`,
+    [after, limit],
+  )
+}
+
+export async function replaceSecret(
+  database: Queryable,
+  { endpointId, secretId, sealed }: SealedSecret & { endpointId: string },
+  before: Buffer,
+): Promise<void> {
+  await database.execute(
+    'update webhook_secrets set sealed = $3 where endpoint_id = $1 and secret_id = $2 and sealed = $4',
+    [endpointId, secretId, sealed, before],
+  )
+}
+
+export async function insertSecret(
+  transaction: Queryable,
+  { endpointId, secretId, sealed }: SealedSecret & { endpointId: string },
+): Promise<void> {
+  await transaction.execute(
+    'insert into webhook_secrets (endpoint_id, secret_id, sealed, created_at) values ($1, $2, $3, now())',
+    [endpointId, secretId, sealed],
+  )
+}
+
+/** Ends the present secret after an overlap, and one that is in an overlap at once. @returns until when the present one is valid */
+export async function endSecrets(transaction: Queryable, endpointId: string, overlapMs: number): Promise<Date> {
+  await transaction.execute('delete from webhook_secrets where endpoint_id = $1 and valid_until is not null', [
+    endpointId,
+  ])
+  const [row] = await transaction.query<{ validUntil: Date }>(
+    `update webhook_secrets set valid_until = now() + $2 * interval '1 millisecond' where endpoint_id = $1
+     returning valid_until as "validUntil"`,
+    [endpointId, overlapMs],
+  )
+  await transaction.execute('update webhook_endpoints set version = version + 1 where endpoint_id = $1', [endpointId])
+  if (!row) throw new Error('An endpoint has no present secret')
+  return row.validUntil
+}
+
+export type ReplayAsked = {
+  replayId: string
+  endpointId: string
+  from: number
+  through: number
+  types: string[] | null
+  onlyFailed: boolean
+}
+
+/** The condition that an event of the account is to be replayed; `e` is the event. */
+const replayed = (endpoint: string, types: string, onlyFailed: string) => `
+  (${types}::text[] is null or e.type = any(${types}::text[])) and (not ${onlyFailed} or 'failed' = (
+    select d.state from webhook_deliveries d where d.event_id = e.event_id and d.endpoint_id = ${endpoint}
+    order by d.delivery_id desc limit 1))`
+
+/** How many deliveries a replay will make, counted up to `most`. */
+export async function countReplayed(
+  database: Queryable,
+  { type, id }: Account,
+  { endpointId, from, through, types, onlyFailed }: Omit<ReplayAsked, 'replayId'>,
+  most: number,
+): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `select count(*)::int as count from (
+       select from events e where e.account_type = $1 and e.account_id = $2 and e.sequence between $3 and $4
+         and ${replayed('$5', '$6', '$7')} limit $8) as counted`,
+    [type, id, from, through, endpointId, types, onlyFailed, most],
+  )
+  return row?.count ?? 0
+}
+
+export async function insertReplay(
+  transaction: Queryable,
+  { replayId, endpointId, from, through, types, onlyFailed }: ReplayAsked,
+): Promise<void> {
+  await transaction.execute(
+    `insert into webhook_replays (replay_id, endpoint_id, position, through, types, only_failed, created_at)
+     values ($1, $2, $3, $4, $5, $6, now())`,
+    [replayId, endpointId, from - 1, through, types, onlyFailed],
+  )
+}
+
+/** The first sequence at or after an instant of recording, or the last one at or before it. */
+export async function sequenceAt(
+  database: Queryable,
+  { type, id }: Account,
+  at: Date,
+  edge: 'from' | 'to',
+): Promise<number | null> {
+  const [condition, order] = edge === 'from' ? ['>=', 'asc'] : ['<=', 'desc']
+  const [row] = await database.query<{ sequence: number }>(
+    `select sequence from events where account_type = $1 and account_id = $2 and day ${condition} ($3::timestamptz at time zone 'UTC')::date
+       and recorded_at ${condition} $3 order by sequence ${order} limit 1`,
+    [type, id, at],
+  )
+  return row?.sequence ?? null
+}

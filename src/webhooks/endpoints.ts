@@ -1,0 +1,288 @@
+/** What partners do with their endpoints (docs/contract/webhooks.md, "Endpoints"). */
+import { randomUUID } from 'node:crypto'
+import type { Account } from '../access/caller.ts'
+import type { Database, Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { isTypeFilter, typesOf } from '../events/catalogue.ts'
+import { type ToldEvent, tellEvents } from '../events/event-writing.ts'
+import { requireFeed } from '../events/feed.ts'
+import { findFeed } from '../events/feed-store.ts'
+import { createSealer, type Sealer } from '../sealing.ts'
+import * as store from './endpoint-store.ts'
+import { makeSecret, shownSecret } from './signing.ts'
+import { type UrlRules, urlFault } from './urls.ts'
+
+/** For which keys are derived that seal secrets. */
+export const webhookPurpose = 'webhooks'
+
+export type EndpointDeps = { database: Database; sealer: Sealer; urls: UrlRules }
+
+export type Fields = {
+  url: string
+  description?: string | null
+  eventTypes?: string[] | null
+  order?: store.EndpointOrder
+}
+
+const notFound = () => new DomainError('not-found', 'There is no such endpoint')
+
+/** @throws DomainError 'not-found', also of another account's endpoint */
+export async function readEndpoint(
+  database: Queryable,
+  account: Account | null,
+  endpointId: string,
+): Promise<store.Endpoint> {
+  const endpoint = await store.findEndpoint(database, account, endpointId)
+  if (endpoint === null) throw notFound()
+  return endpoint
+}
+
+/** As `readEndpoint`, locked until the transaction ends. */
+export async function lockEndpoint(
+  transaction: Queryable,
+  account: Account | null,
+  endpointId: string,
+): Promise<store.Endpoint> {
+  const endpoint = await store.lockEndpoint(transaction, account, endpointId)
+  if (endpoint === null) throw notFound()
+  return endpoint
+}
+
+function requireFields(urls: UrlRules, { url, eventTypes }: Partial<Fields>): void {
+  const fault = url === undefined ? null : urlFault(urls, url)
+  const unknown = eventTypes?.find(type => !isTypeFilter(type))
+  const faults = [
+    ...(fault === null ? [] : [`url must be ${fault}`]),
+    ...(unknown === undefined ? [] : [`eventTypes must be types of events or groups, not ${unknown}`]),
+  ]
+  if (faults.length > 0) throw new DomainError('invalid', faults)
+}
+
+/**
+ * Makes an endpoint. It gets the events behind `startAfter`.
+ *
+ * @returns also the secret, for this once
+ * @throws DomainError 'invalid', 'events-removed', 'limit-reached'
+ */
+export async function createEndpoint(
+  deps: EndpointDeps,
+  account: Account,
+  { startAfter, ...fields }: Fields & { startAfter: number | 'now' },
+): Promise<store.Endpoint & { secret: string }> {
+  requireFields(deps.urls, fields)
+  return deps.database.transaction(async transaction => {
+    await store.lockAccount(transaction, account)
+    const position = await startOf(transaction, account, startAfter)
+    if ((await store.findEndpoints(transaction, account)).length >= store.mostEndpoints)
+      throw new DomainError('limit-reached', `An account has at most ${store.mostEndpoints} endpoints`)
+    const endpointId = randomUUID()
+    const { url, description = null, eventTypes = null, order = 'concurrent' } = fields
+    await store.insertEndpoint(transaction, { endpointId, account, url, description, eventTypes, order, position })
+    const secret = await addSecret(transaction, deps.sealer, endpointId)
+    return { ...(await readEndpoint(transaction, account, endpointId)), secret }
+  })
+}
+
+async function startOf(transaction: Queryable, account: Account, startAfter: number | 'now'): Promise<number> {
+  const { last } = await findFeed(transaction, account)
+  if (startAfter === 'now') return last
+  if (startAfter > last) throw new DomainError('invalid', [`startAfter must be at most ${last}`])
+  await requireFeed({ database: transaction }, account, startAfter, undefined)
+  return startAfter
+}
+
+async function addSecret(transaction: Queryable, sealer: Sealer, endpointId: string): Promise<string> {
+  const secret = makeSecret()
+  const secretId = randomUUID()
+  const sealed = sealer.seal(secret, placeOf(endpointId, secretId))
+  await store.insertSecret(transaction, { endpointId, secretId, sealed })
+  return shownSecret(secret)
+}
+
+/** What a sealed secret is bound to. */
+export const placeOf = (endpointId: string, secretId: string): Buffer => Buffer.from(`${endpointId} ${secretId}`)
+
+/** @param isExpected throws when the endpoint is not the one that the caller has seen */
+export function changeEndpoint(
+  { database, urls }: EndpointDeps,
+  account: Account,
+  {
+    endpointId,
+    change,
+    isExpected,
+  }: { endpointId: string; change: Partial<Fields>; isExpected(endpoint: store.Endpoint): void },
+): Promise<store.Endpoint> {
+  requireFields(urls, change)
+  return database.transaction(async transaction => {
+    isExpected(await lockEndpoint(transaction, account, endpointId))
+    if (Object.keys(change).length > 0) await store.updateEndpoint(transaction, endpointId, change)
+    return readEndpoint(transaction, account, endpointId)
+  })
+}
+
+export type Switching = { endpointId: string; by: 'partner' | 'operator' }
+
+/**
+ * Enables an endpoint: it goes on where it was, or with what comes from now on.
+ *
+ * @param account null: the operator's word, whosever it is
+ * @throws DomainError 'not-found'; 'conflict' for a partner whose endpoint the operator has disabled; 'events-removed'
+ */
+export function enableEndpoint(
+  { database }: Pick<EndpointDeps, 'database'>,
+  account: Account | null,
+  { endpointId, by, resume }: Switching & { resume: 'position' | 'now' },
+): Promise<store.Endpoint> {
+  return database.transaction(async transaction => {
+    const endpoint = await lockEndpoint(transaction, account, endpointId)
+    if (endpoint.disabledReason === 'operator' && by === 'partner')
+      throw new DomainError('conflict', 'The operator has disabled this endpoint, and only the operator enables it')
+    if (endpoint.status === 'enabled') return endpoint
+    if (resume === 'position' && endpoint.position < endpoint.removedThrough)
+      throw new DomainError(
+        'events-removed',
+        'Events since it was disabled are over their retention: resume with now',
+        {
+          facts: { oldestSequence: endpoint.removedThrough + 1 },
+        },
+      )
+    if (resume === 'now') await store.skipPending(transaction, endpointId)
+    const position = resume === 'now' ? endpoint.lastSequence : endpoint.position
+    await store.enableEndpoint(transaction, { endpointId, position })
+    await tellEvents(transaction, [endpointEvent('endpoint.enabled', endpoint, { reason: null, failingSince: null })])
+    return readEndpoint(transaction, account, endpointId)
+  })
+}
+
+/** Disables an endpoint; disabled by the operator it stays so until the operator enables it. */
+export function disableEndpoint(
+  { database }: Pick<EndpointDeps, 'database'>,
+  account: Account | null,
+  { endpointId, by }: Switching,
+): Promise<store.Endpoint> {
+  return database.transaction(async transaction => {
+    const endpoint = await lockEndpoint(transaction, account, endpointId)
+    if (endpoint.status === 'disabled' && (by === 'partner' || endpoint.disabledReason === 'operator')) return endpoint
+    await disable(transaction, endpoint, by)
+    return readEndpoint(transaction, account, endpointId)
+  })
+}
+
+/** Writes it down and tells of it, in a transaction that holds the endpoint. */
+export async function disable(
+  transaction: Queryable,
+  endpoint: Pick<store.Endpoint, 'endpointId' | 'accountType' | 'accountId' | 'failingSince'>,
+  reason: store.DisabledReason,
+): Promise<void> {
+  await store.disableEndpoint(transaction, { endpointId: endpoint.endpointId, reason })
+  const { failingSince } = endpoint
+  await tellEvents(transaction, [endpointEvent('endpoint.disabled', endpoint, { reason, failingSince })])
+}
+
+export function endpointEvent(
+  type: 'endpoint.failing' | 'endpoint.disabled' | 'endpoint.enabled',
+  { endpointId, accountType, accountId }: Pick<store.Endpoint, 'endpointId' | 'accountType' | 'accountId'>,
+  { reason, failingSince }: { reason: store.DisabledReason | null; failingSince: Date | null },
+): ToldEvent {
+  const owner = { bank: { banks: [accountId] }, retailer: { merchants: [accountId] }, platform: {} }[accountType]
+  const data = { endpointId, reason, failingSince: failingSince?.toISOString() ?? null }
+  return { type, at: null, ...owner, platform: true, data }
+}
+
+/** Gives an endpoint a new secret; the one before signs, too, until the overlap ends. */
+export function rotateSecret(
+  { database, sealer }: Pick<EndpointDeps, 'database' | 'sealer'>,
+  account: Account | null,
+  { endpointId, overlapMs }: { endpointId: string; overlapMs: number },
+): Promise<{ secret: string; previousValidUntil: string }> {
+  return database.transaction(async transaction => {
+    await lockEndpoint(transaction, account, endpointId)
+    const validUntil = await store.endSecrets(transaction, endpointId, overlapMs)
+    const secret = await addSecret(transaction, sealer, endpointId)
+    return { secret, previousValidUntil: validUntil.toISOString() }
+  })
+}
+
+const resealedAtOnce = 500
+
+/** Seals all secrets under the first master key, so that the others can be taken away. */
+export async function resealSecrets({
+  database,
+  masterKeys,
+}: {
+  database: Database
+  masterKeys: readonly Buffer[]
+}): Promise<void> {
+  const sealer = createSealer(masterKeys, webhookPurpose)
+  for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
+    const secrets = await store.listSecrets(database, after, resealedAtOnce)
+    for (const secret of secrets.filter(({ sealed }) => !sealer.isCurrent(sealed))) {
+      const place = placeOf(secret.endpointId, secret.secretId)
+      const sealed = sealer.seal(sealer.open(secret.sealed, place), place)
+      await store.replaceSecret(database, { ...secret, sealed }, secret.sealed)
+    }
+    after = secrets.at(-1)?.secretId ?? after
+    if (secrets.length < resealedAtOnce) return
+  }
+}
+
+/** Deletes an endpoint; its log stays. */
+export function removeEndpoint(
+  { database }: Pick<EndpointDeps, 'database'>,
+  account: Account,
+  endpointId: string,
+): Promise<void> {
+  return database.transaction(async transaction => {
+    await lockEndpoint(transaction, account, endpointId)
+    await store.deleteEndpoint(transaction, endpointId)
+  })
+}
+
+export type Replay = {
+  endpointId: string
+  /** Sequences, or instants of recording; both inclusive. */
+  from: number | Date
+  to: number | Date | null
+  types: string[] | null
+  only: 'failed' | 'all'
+}
+
+const mostReplayed = 100_000
+
+/**
+ * Sends events again, each as a new delivery, as there is room.
+ *
+ * @throws DomainError 'not-found'; 'conflict' for a disabled endpoint; 'invalid' for more than 100,000
+ */
+export function replayEvents(
+  { database }: Pick<EndpointDeps, 'database'>,
+  account: Account | null,
+  { endpointId, from, to, types, only }: Replay,
+): Promise<{ replayId: string; deliveries: number }> {
+  const unknown = types?.find(type => !isTypeFilter(type))
+  if (unknown !== undefined)
+    throw new DomainError('invalid', [`types must be types of events or groups, not ${unknown}`])
+  return database.transaction(async transaction => {
+    const endpoint = await lockEndpoint(transaction, account, endpointId)
+    if (endpoint.status === 'disabled') throw new DomainError('conflict', 'The endpoint is disabled: enable it first')
+    const owner = store.accountOfEndpoint(endpoint)
+    const first = await edgeOf(transaction, owner, from, 'from')
+    const last = to === null ? endpoint.lastSequence : await edgeOf(transaction, owner, to, 'to')
+    const asked = {
+      replayId: randomUUID(),
+      endpointId,
+      from: first ?? endpoint.lastSequence + 1,
+      through: Math.min(last ?? 0, endpoint.lastSequence),
+      types: types === null ? null : typesOf(types),
+      onlyFailed: only === 'failed',
+    }
+    const deliveries = await store.countReplayed(transaction, owner, asked, mostReplayed + 1)
+    if (deliveries > mostReplayed)
+      throw new DomainError('invalid', [`from must be such that at most ${mostReplayed} events are replayed`])
+    await store.insertReplay(transaction, asked)
+    return { replayId: asked.replayId, deliveries }
+  })
+}
+
+const edgeOf = (transaction: Queryable, account: Account, edge: number | Date, which: 'from' | 'to') =>
+  typeof edge === 'number' ? edge : store.sequenceAt(transaction, account, edge, which)

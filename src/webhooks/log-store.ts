@@ -1,0 +1,162 @@
+/** All SQL of the log of deliveries: what was tried when, and what became of it. */
+import type { Account } from '../access/caller.ts'
+import type { Queryable } from '../db/database.ts'
+import { type DeliveryState, firstIdAt } from './delivery-store.ts'
+import type { Outcome } from './sender.ts'
+
+export type AttemptRow = {
+  attempt: number
+  at: string
+  durationMs: number | null
+  outcome: Outcome
+  statusCode: number | null
+  responseExcerpt: string | null
+}
+export type Delivery = {
+  deliveryId: string
+  day: string
+  endpointId: string
+  eventId: string
+  sequence: number
+  type: string
+  replayId: string | null
+  state: DeliveryState
+  createdAt: Date
+  nextAttemptAt: Date | null
+  attempts: AttemptRow[]
+}
+
+export type DeliverySearch = {
+  endpointId?: string | undefined
+  state?: DeliveryState | undefined
+  type?: string | undefined
+  eventId?: string | undefined
+  replayId?: string | undefined
+  from?: Date | undefined
+  to?: Date | undefined
+}
+
+/** What one request looks at when no index knows its filters. */
+const mostLookedAt = 10_000
+
+/** An attempt that is under way is not shown: what became of it is not known. */
+const columns = `
+  d.delivery_id as "deliveryId", d.day::text, d.endpoint_id as "endpointId", d.event_id as "eventId", d.sequence, d.type,
+  d.replay_id as "replayId", d.state, d.created_at as "createdAt", d.next_attempt_at as "nextAttemptAt", coalesce((
+    select json_agg(json_build_object('attempt', attempt, 'at', instant_text(at), 'durationMs', duration_ms, 'outcome', outcome,
+      'statusCode', status_code, 'responseExcerpt', response_excerpt) order by attempt)
+    from webhook_attempts a where a.delivery_id = d.delivery_id and a.day = d.day
+      and not (a.attempt = d.attempts and a.outcome = 'interrupted' and coalesce(d.leased_until, '-infinity') > now())
+  ), '[]') as attempts`
+
+export type DeliveryPage = {
+  deliveries: Delivery[]
+  /** Behind which to go on; null: there is nothing more. */
+  next: string | null
+}
+
+/** A page of the account's deliveries, the newest first. @param page.before the id behind which it begins */
+export async function findDeliveries(
+  database: Queryable,
+  account: Account,
+  search: DeliverySearch,
+  page: { before: string | null; limit: number },
+): Promise<DeliveryPage> {
+  const { endpointId, state, type, eventId, replayId, from, to } = search
+  const isIndexed = type === undefined && replayId === undefined && (state === undefined || endpointId !== undefined)
+  const rows = await database.query<Delivery & { lookedAt: number; lookedTo: string | null }>(
+    `with looked as materialized (
+       select * from webhook_deliveries
+       where account_type = $1 and account_id = $2
+         and ($3::uuid is null or delivery_id < $3) and ($4::uuid is null or endpoint_id = $4) and ($5::uuid is null or event_id = $5)
+         and ($6::uuid is null or delivery_id >= $6) and ($7::uuid is null or delivery_id < $7)
+         and ($8::text is null or not $11 or state = $8)
+       order by delivery_id desc limit $12
+     ), found as (
+       select * from looked where ($8::text is null or state = $8) and ($9::text is null or type = $9)
+         and ($10::uuid is null or replay_id = $10)
+       order by delivery_id desc limit $13
+     ), ends as (
+       select (select count(*)::int from looked) as "lookedAt", (select delivery_id from looked order by delivery_id limit 1) as "lookedTo"
+     )
+     select ${columns}, ends.* from ends left join found d on true order by d.delivery_id desc`,
+    [
+      account.type,
+      account.id,
+      page.before,
+      endpointId ?? null,
+      eventId ?? null,
+      from ? firstIdAt(from) : null,
+      to ? firstIdAt(to) : null,
+      state ?? null,
+      type ?? null,
+      replayId ?? null,
+      isIndexed,
+      isIndexed ? page.limit + 1 : mostLookedAt,
+      page.limit + 1,
+    ],
+  )
+  const found = rows.filter(({ deliveryId }) => deliveryId !== null)
+  const shown = found.slice(0, page.limit)
+  const [first] = rows
+  const isCut = !isIndexed && first?.lookedAt === mostLookedAt
+  const next = found.length > page.limit ? shown.at(-1)?.deliveryId : isCut ? first?.lookedTo : null
+  return { deliveries: shown, next: next ?? null }
+}
+
+/** @returns null when the account has no such delivery */
+export async function findDelivery(
+  database: Queryable,
+  account: Account,
+  deliveryId: string,
+): Promise<Delivery | null> {
+  const [delivery] = await database.query<Delivery>(
+    `select ${columns} from webhook_deliveries d where account_type = $1 and account_id = $2 and delivery_id = $3`,
+    [account.type, account.id, deliveryId],
+  )
+  return delivery ?? null
+}
+
+export type LockedDelivery = {
+  day: string
+  state: DeliveryState
+  isTest: boolean
+  endpointStatus: string
+  isDeleted: boolean
+}
+
+export async function lockDelivery(
+  transaction: Queryable,
+  account: Account,
+  deliveryId: string,
+): Promise<LockedDelivery | null> {
+  const [row] = await transaction.query<LockedDelivery>(
+    `select d.day::text, d.state, d.test_body is not null as "isTest", e.status as "endpointStatus", e.deleted_at is not null as "isDeleted"
+     from webhook_deliveries d join webhook_endpoints e using (endpoint_id)
+     where d.account_type = $1 and d.account_id = $2 and d.delivery_id = $3 for update of d`,
+    [account.type, account.id, deliveryId],
+  )
+  return row ?? null
+}
+
+/** To be tried at once. @param failures of the schedule that it then has behind it; null: as before */
+export async function forceDelivery(
+  transaction: Queryable,
+  { deliveryId, day, failures }: { deliveryId: string; day: string; failures: number | null },
+): Promise<void> {
+  await transaction.execute(
+    `update webhook_deliveries set state = 'pending', forced = true, next_attempt_at = now(), failures = coalesce($3, failures)
+     where delivery_id = $1 and day = $2`,
+    [deliveryId, day, failures],
+  )
+}
+
+export async function skipDelivery(
+  transaction: Queryable,
+  { deliveryId, day }: { deliveryId: string; day: string },
+): Promise<void> {
+  await transaction.execute(
+    `update webhook_deliveries set state = 'skipped', next_attempt_at = null where delivery_id = $1 and day = $2 and state = 'pending'`,
+    [deliveryId, day],
+  )
+}

@@ -1,0 +1,52 @@
+/** When a delivery is tried, and when it is given up (docs/contract/webhooks.md, "When"). Pure. */
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+
+/** What is waited after each failed attempt. */
+export const waits = [
+  5 * second,
+  5 * minute,
+  30 * minute,
+  2 * hour,
+  5 * hour,
+  10 * hour,
+  14 * hour,
+  20 * hour,
+  24 * hour,
+] as const
+const spread = 0.1
+const mostRetryAfterMs = 24 * hour
+
+/** Failed attempts in a row from which on an endpoint is only probed. */
+export const probedFrom = 20
+const firstProbeMs = 30 * second
+const lastProbeMs = 5 * minute
+
+/**
+ * How long a delivery waits after a failed attempt.
+ *
+ * @param failures so far, this one included
+ * @param retryAfterMs what the receiver asked for; it only makes the wait longer
+ * @param random 0 to 1
+ * @returns null: that was the last attempt
+ */
+export function waitAfter(failures: number, retryAfterMs: number | null, random: number): number | null {
+  const wait = waits[failures - 1]
+  if (wait === undefined) return null
+  const spreadMs = wait * (1 + spread * (2 * random - 1))
+  return Math.max(spreadMs, Math.min(retryAfterMs ?? 0, mostRetryAfterMs))
+}
+
+/** How long an endpoint waits between probes. @param probes so far */
+export const probeWait = (probes: number): number => Math.min(firstProbeMs * 2 ** Math.min(probes, 10), lastProbeMs)
+
+const asking = new Set([429, 502, 503, 504])
+
+/** @param header `Retry-After`: seconds, or a date. @returns milliseconds; null: nothing that can be read */
+export function retryAfterMs(status: number | null, header: string | undefined, now: Date): number | null {
+  if (status === null || !asking.has(status) || header === undefined) return null
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * second
+  const at = Date.parse(header)
+  return Number.isNaN(at) ? null : Math.max(0, at - now.getTime())
+}

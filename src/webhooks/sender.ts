@@ -1,0 +1,164 @@
+/** One HTTP request of a delivery (docs/contract/webhooks.md, "The request"). */
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest, Agent as SecureAgent } from 'node:https'
+import type { LookupFunction, Socket } from 'node:net'
+import { AddressRefusedError, type AddressRules, literalOf, NameError, resolveAllowed } from './addresses.ts'
+
+export const outcomes = [
+  'delivered',
+  'http-error',
+  'redirect',
+  'timeout',
+  'dns',
+  'connection',
+  'tls',
+  'address-refused',
+  'interrupted',
+] as const
+export type Outcome = (typeof outcomes)[number]
+
+export type Attempted = {
+  outcome: Outcome
+  durationMs: number
+  statusCode: number | null
+  responseExcerpt: string | null
+  /** The header `Retry-After`. */
+  retryAfter: string | undefined
+}
+
+export type Sender = {
+  send(url: string, headers: Record<string, string>, body: string): Promise<Attempted>
+  close(): void
+}
+
+const connectMs = 5_000
+const wholeMs = 15_000
+const keptMs = 60_000
+const mostRead = 64 * 1024
+const mostKept = 1024
+
+/** @param options.ca authorities beside the usual ones, PEM */
+export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] | null }): Sender {
+  const agents = { 'http:': new Agent(agentOptions), 'https:': new SecureAgent({ ...agentOptions, ...(ca && { ca }) }) }
+  for (const agent of Object.values(agents)) limitAge(agent)
+  const lookup: LookupFunction = (hostname, options, callback) => {
+    resolveAllowed(rules, hostname).then(
+      addresses => {
+        const found = addresses.map(address => ({ address, family: address.includes(':') ? 6 : 4 }))
+        if (options.all) callback(null, found)
+        else callback(null, found[0]?.address ?? '', found[0]?.family ?? 4)
+      },
+      (error: Error) => callback(error, '', 4),
+    )
+  }
+  return {
+    async send(url, headers, body) {
+      const beganMs = performance.now()
+      const target = new URL(url)
+      const answer = await attempt(target, headers, body).catch((error: Error) => failure(error))
+      return { ...answer, durationMs: Math.round(performance.now() - beganMs) }
+    },
+    close() {
+      for (const agent of Object.values(agents)) agent.destroy()
+    },
+  }
+
+  async function attempt(target: URL, headers: Record<string, string>, body: string): Promise<Answer> {
+    // Node.js resolves nothing for a literal.
+    const literal = literalOf(target.hostname)
+    if (literal !== null && !rules.isAllowed(literal)) throw new AddressRefusedError('The address may not be called')
+    const isSecure = target.protocol === 'https:'
+    return new Promise<Answer>((resolve, reject) => {
+      const request = (isSecure ? httpsRequest : httpRequest)(target, {
+        method: 'POST',
+        headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+        agent: isSecure ? agents['https:'] : agents['http:'],
+        lookup,
+        minVersion: 'TLSv1.2',
+      })
+      const end = (error: Error) => request.destroy(error)
+      const whole = setTimeout(() => end(new LateError()), wholeMs)
+      const connecting = setTimeout(() => end(new LateError()), connectMs)
+      request.once('close', () => {
+        clearTimeout(whole)
+        clearTimeout(connecting)
+      })
+      request.once('socket', socket => {
+        const connected = () => clearTimeout(connecting)
+        if (request.reusedSocket) connected()
+        else socket.once(isSecure ? 'secureConnect' : 'connect', connected)
+      })
+      request.once('error', reject)
+      request.once('response', response => readAnswer(response).then(resolve, reject))
+      request.end(body)
+    })
+  }
+}
+
+const agentOptions = { keepAlive: true, maxFreeSockets: 64, timeout: keptMs }
+
+type Answer = Omit<Attempted, 'durationMs'>
+
+class LateError extends Error {
+  override name = 'LateError'
+}
+
+const bornAt = new WeakMap<object, number>()
+
+/** A connection is used for a minute at most: its address was checked when it was made. */
+function limitAge(agent: Agent): void {
+  const keep = agent.keepSocketAlive.bind(agent)
+  agent.keepSocketAlive = stream => {
+    const socket = stream as Socket
+    const born = bornAt.get(socket) ?? performance.now()
+    bornAt.set(socket, born)
+    const leftMs = keptMs - (performance.now() - born)
+    if (leftMs <= 0 || keep(stream) === (false as unknown)) return false as never
+    socket.setTimeout(leftMs)
+    return true as never
+  }
+}
+
+/** A receiver may answer without end: what is read and kept is bounded. */
+async function readAnswer(response: IncomingMessage): Promise<Answer> {
+  const statusCode = response.statusCode ?? 0
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      if (bytes < mostKept) chunks.push(chunk.subarray(0, mostKept - bytes))
+      bytes += chunk.length
+      if (bytes > mostRead) break
+    }
+  } catch (error) {
+    // What came before it broke off says whether it was taken.
+    if (error instanceof LateError) throw error
+  }
+  return {
+    outcome: outcomeOf(statusCode),
+    statusCode,
+    responseExcerpt: excerpt(Buffer.concat(chunks)),
+    retryAfter: response.headers['retry-after'],
+  }
+}
+
+function outcomeOf(status: number): Outcome {
+  if (status >= 200 && status < 300) return 'delivered'
+  return status >= 300 && status < 400 ? 'redirect' : 'http-error'
+}
+
+/** Without control characters, and what the database can keep. */
+const excerpt = (bytes: Buffer): string => bytes.toString('utf8').replace(/[\p{Cc}\p{Cs}]/gu, '\ufffd')
+
+const tlsCodes = /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/
+
+function failure(error: Error & { code?: string }): Answer {
+  return { outcome: faultOf(error), statusCode: null, responseExcerpt: null, retryAfter: undefined }
+}
+
+function faultOf(error: Error & { code?: string }): Outcome {
+  if (error instanceof AddressRefusedError) return 'address-refused'
+  if (error instanceof NameError) return 'dns'
+  if (error instanceof LateError || error.code === 'ETIMEDOUT') return 'timeout'
+  return tlsCodes.test(error.code ?? '') ? 'tls' : 'connection'
+}

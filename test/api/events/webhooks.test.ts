@@ -1,0 +1,257 @@
+/** Endpoints get what happened: signed, again until they take it, and never more than they can bear. */
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Bank, openBank } from '../../support/esim.ts'
+import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+type Received = { headers: IncomingHttpHeaders; body: string }
+let platform: TestPlatform
+let bank: Bank
+let receiver: Server
+let url: string
+let received: Received[] = []
+let answer: { status: number; headers?: Record<string, string>; body?: string } = { status: 204 }
+
+before(async () => {
+  receiver = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() })
+    response.writeHead(answer.status, answer.headers).end(answer.body)
+  })
+  await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  platform = await startPlatform()
+  await platform.addStock('kyivstar', 'eu-10gb', 100)
+  bank = await openBank(platform)
+})
+after(async () => {
+  await platform?.close()
+  receiver.closeAllConnections()
+  receiver.close()
+})
+
+const call = (method: string, path: string, body?: unknown, token = bank.token): Promise<Answer> =>
+  platform.call(method, `/partner/v1${path}`, { token, ...(body !== undefined && { body }) })
+const deliver = async () => (await platform.call('POST', '/sandbox/webhooks/deliver')).body.attempted as number
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tried = 0; tried < 200; tried++) {
+    if (await holds()) return
+    await sleep(50)
+  }
+  assert.fail('it did not come true in time')
+}
+async function cancelled(externalId: string): Promise<string> {
+  const { orderId } = (await bank.reserve(externalId)).body
+  await bank.cancel(orderId)
+  return orderId
+}
+async function makeEndpoint(fields: object = {}) {
+  const made = await call('POST', '/webhook-endpoints', { url, eventTypes: ['order.*'], ...fields })
+  assert.equal(made.status, 201, made.text)
+  return made.body
+}
+const remove = (endpointId: string) => call('DELETE', `/webhook-endpoints/${endpointId}`)
+function reset(status = 204): void {
+  received = []
+  answer = { status }
+}
+
+describe('endpoints', () => {
+  test('an event is sent as it stands in the feed, with a signature that its secret proves', async () => {
+    reset()
+    const { endpointId, secret, ...endpoint } = await makeEndpoint()
+    assert.equal(endpoint.status, 'enabled')
+    const orderId = await cancelled('signed')
+    await until(() => received.length === 1)
+    const [{ headers, body }] = received as [Received]
+    const event = JSON.parse(body)
+    assert.equal(event.data.orderId, orderId)
+    assert.equal(headers['webhook-id'], event.id)
+    assert.equal(headers['perkline-endpoint-id'], endpointId)
+    assert.equal(headers['perkline-attempt'], '1')
+    assert.equal(headers['user-agent'], 'Perkline-Webhooks/1')
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+    const mac = createHmac('sha256', key).update(`${event.id}.${headers['webhook-timestamp']}.${body}`).digest('base64')
+    assert.equal(headers['webhook-signature'], `v1,${mac}`)
+    assert.equal((await call('GET', `/events/${event.id}`)).text, body)
+    await until(
+      async () =>
+        (await call('GET', `/webhook-deliveries?endpointId=${endpointId}`)).body.data[0]?.state === 'delivered',
+    )
+    const [delivery] = (await call('GET', `/webhook-deliveries?endpointId=${endpointId}&state=delivered`)).body.data
+    assert.equal(delivery.eventId, event.id)
+    assert.deepEqual(
+      delivery.attempts.map((one: { outcome: string }) => one.outcome),
+      ['delivered'],
+    )
+    assert.equal((await call('GET', `/webhook-deliveries/${delivery.deliveryId}`)).body.deliveryId, delivery.deliveryId)
+    await until(async () => (await call('GET', `/webhook-endpoints/${endpointId}`)).body.lag === 0)
+    await remove(endpointId)
+  })
+
+  test('it is tried again after a failure, and given up after ten', async () => {
+    reset(500)
+    const { endpointId } = await makeEndpoint()
+    await cancelled('failing')
+    await until(() => received.length === 1)
+    const list = async () => (await call('GET', `/webhook-deliveries?endpointId=${endpointId}`)).body.data[0]
+    await until(async () => (await list()).attempts.length === 1)
+    const first = await list()
+    const wait = Date.parse(first.nextAttemptAt) - Date.parse(first.attempts[0].at)
+    assert.ok(wait >= 4_500 && wait <= 6_500, String(wait))
+    for (let n = 2; n <= 10; n++) assert.equal(await deliver(), 1, String(n))
+    const last = await list()
+    assert.deepEqual([last.state, last.attempts.length, last.nextAttemptAt], ['failed', 10, null])
+    assert.ok(new Set(received.map(({ body }) => body)).size === 1)
+    assert.deepEqual(
+      received.map(({ headers }) => headers['perkline-attempt']),
+      Array.from({ length: 10 }, (_, n) => String(n + 1)),
+    )
+    answer = { status: 200 }
+    assert.equal((await call('POST', `/webhook-deliveries/${last.deliveryId}/retry`)).status, 202)
+    await until(async () => (await list()).state === 'delivered')
+    const replay = await call('POST', `/webhook-endpoints/${endpointId}/replay`, {
+      from: 1,
+      only: 'all',
+      types: ['order.*'],
+    })
+    assert.equal(replay.status, 202, replay.text)
+    await until(
+      async () =>
+        (await call('GET', `/webhook-deliveries?replayId=${replay.body.replayId}&state=delivered`)).body.data.length ===
+        replay.body.deliveries,
+    )
+    await remove(endpointId)
+    assert.equal((await call('GET', `/webhook-endpoints/${endpointId}`)).status, 404)
+  })
+
+  test('a serial endpoint waits for its oldest delivery, until that is skipped', async () => {
+    reset(503)
+    const { endpointId } = await makeEndpoint({ order: 'serial' })
+    await cancelled('serial-1')
+    await cancelled('serial-2')
+    const list = async () => (await call('GET', `/webhook-deliveries?endpointId=${endpointId}`)).body.data
+    await until(async () => (await list()).length === 2 && received.length >= 1)
+    await deliver()
+    const [second, first] = (await list()).sort((one: any, other: any) => other.sequence - one.sequence)
+    assert.equal(second.attempts.length, 0)
+    reset(200)
+    const skipped = await call('POST', `/webhook-deliveries/${first.deliveryId}/skip`)
+    assert.deepEqual([skipped.status, skipped.body.state], [200, 'skipped'])
+    assert.equal((await call('POST', `/webhook-deliveries/${first.deliveryId}/skip`)).status, 200)
+    await until(async () => (await list()).some((one: any) => one.state === 'delivered'))
+    assert.equal(received.length, 1)
+    await remove(endpointId)
+  })
+
+  test('redirects are not followed, and 410 disables', async () => {
+    reset()
+    answer = { status: 302, headers: { location: url } }
+    const { endpointId } = await makeEndpoint()
+    await cancelled('moved')
+    const list = async () => (await call('GET', `/webhook-deliveries?endpointId=${endpointId}`)).body.data[0]
+    await until(async () => (await list())?.attempts.length === 1)
+    assert.equal((await list()).attempts[0].outcome, 'redirect')
+    assert.equal(received.length, 1)
+    answer = { status: 410 }
+    await deliver()
+    const gone = (await call('GET', `/webhook-endpoints/${endpointId}`)).body
+    assert.deepEqual([gone.status, gone.disabledReason, gone.pending], ['disabled', 'gone', 1])
+    const { deliveryId } = await list()
+    assert.equal((await call('POST', `/webhook-deliveries/${deliveryId}/retry`)).status, 409)
+    assert.equal((await call('POST', `/webhook-endpoints/${endpointId}/replay`, { from: 1, only: 'all' })).status, 409)
+    reset()
+    assert.equal((await call('POST', `/webhook-endpoints/${endpointId}/enable`)).body.status, 'enabled')
+    await until(() => received.length === 1)
+    await platform.call('POST', '/sandbox/clock', { body: { advance: 'PT1S' } })
+    const told = (await call('GET', '/events?type=endpoint.*')).body.data.map(({ type, data }: any) => [
+      type,
+      data.reason,
+    ])
+    assert.deepEqual(told, [
+      ['endpoint.disabled', 'gone'],
+      ['endpoint.enabled', null],
+    ])
+    await remove(endpointId)
+  })
+
+  test('what fails for days is told after an hour and disabled after five days, and goes on once it is enabled', async () => {
+    reset(500)
+    const { endpointId } = await makeEndpoint()
+    for (let n = 0; n < 4; n++) await cancelled(`down-${n}`)
+    await until(async () => (await call('GET', `/webhook-endpoints/${endpointId}`)).body.pending === 4)
+    for (let n = 0; n < 6; n++) await deliver()
+    const failing = (await call('GET', `/webhook-endpoints/${endpointId}`)).body
+    assert.ok(failing.failingSince)
+    await platform.call('POST', '/sandbox/clock', { body: { advance: 'PT1H' } })
+    await platform.call('POST', '/sandbox/clock', { body: { advance: 'P5D' } })
+    const after = (await call('GET', `/webhook-endpoints/${endpointId}`)).body
+    assert.deepEqual([after.status, after.disabledReason], ['disabled', 'failing'])
+    reset()
+    await call('POST', `/webhook-endpoints/${endpointId}/enable`, {})
+    await until(async () => (await call('GET', `/webhook-endpoints/${endpointId}`)).body.pending === 0)
+    assert.ok(new Set(received.map(({ headers }) => headers['webhook-id'])).size >= 4)
+    await remove(endpointId)
+  })
+
+  test('secrets overlap, changes need the version that was seen, tests are no events', async () => {
+    reset()
+    const { endpointId, secret } = await makeEndpoint()
+    const path = `/webhook-endpoints/${endpointId}`
+    const etag = (await call('GET', path)).headers.get('etag') as string
+    const rotated = await call('POST', `${path}/rotate-secret`, { overlap: 'PT1H' })
+    assert.equal(rotated.status, 200, rotated.text)
+    assert.notEqual(rotated.body.secret, secret)
+    const tested = await call('POST', `${path}/test`, { type: 'order.confirmed' })
+    assert.equal(tested.status, 202, tested.text)
+    await until(() => received.length === 1)
+    const [{ headers, body }] = received as [Received]
+    assert.equal(String(headers['webhook-signature']).split(' ').length, 2)
+    const event = JSON.parse(body)
+    assert.deepEqual([event.test, event.sequence, event.type], [true, 0, 'order.confirmed'])
+    assert.equal((await call('GET', `/events/${event.id}`)).status, 404)
+    const change = (ifMatch: string) =>
+      platform.call('PATCH', `/partner/v1${path}`, {
+        token: bank.token,
+        body: { description: 'x' },
+        headers: { 'if-match': ifMatch },
+      })
+    assert.equal((await change(etag)).status, 412)
+    const changed = await change((await call('GET', path)).headers.get('etag') as string)
+    assert.deepEqual([changed.status, changed.body.description], [200, 'x'])
+    assert.equal((await call('POST', `${path}/rotate-secret`, { overlap: 'P8D' })).status, 400)
+    await remove(endpointId)
+  })
+
+  test('what an endpoint may be, whose it is, and how many there are', async () => {
+    for (const wrong of [
+      'ftp://x.example/',
+      'https://user@x.example/',
+      'https://x.example/#a',
+      'no url',
+      'http://10.0.0.1/',
+      'http://0x7f.1.2.3.4/',
+      'http://[fe80::1]/',
+    ])
+      assert.equal((await call('POST', '/webhook-endpoints', { url: wrong })).status, 400, wrong)
+    assert.equal((await call('POST', '/webhook-endpoints', { url, eventTypes: ['x.y'] })).status, 400)
+    assert.equal((await call('POST', '/webhook-endpoints', { url, startAfter: 1_000_000 })).status, 400)
+    const { endpointId } = await makeEndpoint({ startAfter: 0 })
+    const merchant = await platform.merchantToken('grocer')
+    assert.equal((await call('GET', `/webhook-endpoints/${endpointId}`, undefined, merchant)).status, 404)
+    assert.equal(
+      (await call('POST', '/webhook-endpoints', { url }, await platform.bankToken('alpha', 'EDITOR'))).status,
+      403,
+    )
+    const made = [endpointId]
+    for (let n = 0; n < 9; n++) made.push((await makeEndpoint()).endpointId)
+    const eleventh = await call('POST', '/webhook-endpoints', { url })
+    assert.deepEqual([eleventh.status, eleventh.body.code], [409, 'limit-reached'])
+    for (const id of made) assert.equal((await remove(id)).status, 204)
+  })
+})
