@@ -33,11 +33,11 @@ export type Result = {
 /** The first answers are not counted: the client itself is still warming up. */
 export const warmUpMs = 300
 const stepsPerMs = 100
-const longestMs = 10_000
+const slowestMs = 10_000
 
 /** Counts of latencies in steps of 10 µs. */
 function createHistogram() {
-  const counts = new Uint32Array(longestMs * stepsPerMs)
+  const counts = new Uint32Array(slowestMs * stepsPerMs)
   let count = 0
   let maxMs = 0
   return {

@@ -12,8 +12,8 @@ export async function runLoad(job: Job): Promise<Result> {
 
 /** @throws Error naming every answer that was not as expected */
 export function requireExpected({ unexpected }: Result): void {
-  const faults = Object.entries(unexpected).map(([what, count]) => `${count} x ${what}`)
-  if (faults.length > 0) throw new Error(`unexpected answers: ${faults.join(', ')}`)
+  const errors = Object.entries(unexpected).map(([what, count]) => `${count} x ${what}`)
+  if (errors.length > 0) throw new Error(`unexpected answers: ${errors.join(', ')}`)
 }
 
 /** Runs a load and gives the answers a second of one kind. @throws Error when anything unexpected was answered */

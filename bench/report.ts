@@ -20,7 +20,7 @@ export type Outcome = {
   name: string
   figures: Figure[]
   seconds: number
-  fault: string | null
+  error: string | null
   /** How busy others kept the machine before it began. */
   busyPercent: number
 }
@@ -44,10 +44,10 @@ export function textTable(outcomes: Outcome[]): string {
   const rows = [columns, ...outcomes.flatMap(({ figures }) => figures.map(cells))]
   const widths = columns.map((_, index) => Math.max(...rows.map(row => row[index]?.length ?? 0)))
   const lines = rows.map(row => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  '))
-  const faults = outcomes
-    .filter(({ fault }) => fault !== null)
-    .map(({ name, fault }) => `${name}: NOT MEASURED, ${fault}`)
-  return [...lines.map(line => line.trimEnd()), ...faults, ...doubts(outcomes)].join('\n')
+  const errors = outcomes
+    .filter(({ error }) => error !== null)
+    .map(({ name, error }) => `${name}: NOT MEASURED, ${error}`)
+  return [...lines.map(line => line.trimEnd()), ...errors, ...doubts(outcomes)].join('\n')
 }
 
 const doubts = (outcomes: Outcome[]): string[] =>
@@ -70,7 +70,7 @@ export function writeReport(folder: string, report: { machine: Machine; quick: b
     row(columns.map(() => '---')),
     ...outcomes.flatMap(({ figures }) => figures.map(figure => row(cells(figure)))),
     ...doubts(outcomes).flatMap(doubt => ['', doubt]),
-    ...outcomes.flatMap(({ name, fault }) => (fault === null ? [] : ['', `Not measured: ${name} (${fault})`])),
+    ...outcomes.flatMap(({ name, error }) => (error === null ? [] : ['', `Not measured: ${name} (${error})`])),
     '',
   ]
   mkdirSync(folder, { recursive: true })

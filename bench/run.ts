@@ -62,8 +62,8 @@ async function runCase({ name, run }: Case, bench: Bench): Promise<Outcome> {
   const start = performance.now()
   say(`${name} ...`)
   const finished = await run(bench).then(
-    figures => ({ figures, fault: null }),
-    (error: Error) => ({ figures: [], fault: error.message }),
+    figures => ({ figures, error: null }),
+    (error: Error) => ({ figures: [], error: error.message }),
   )
   const seconds = Math.round((performance.now() - start) / 1000)
   const outcome = { name, ...finished, seconds, busyPercent: busy }
@@ -118,5 +118,5 @@ try {
   await server.stop()
   if (values.keep === undefined) await rm(folder, { recursive: true, force: true })
 }
-const missed = outcomes.some(({ figures, fault }) => fault !== null || figures.some(({ pass }) => pass === false))
+const missed = outcomes.some(({ figures, error }) => error !== null || figures.some(({ pass }) => pass === false))
 process.exitCode = missed ? 1 : 0

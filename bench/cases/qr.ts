@@ -54,7 +54,7 @@ async function measure(bench: Bench, { port, token }: Served, paths: string[]) {
     stalls.push(busy.p99Ms - idle.p99Ms)
     longest.push(busy.maxMs - idle.maxMs)
   }
-  const [rate, pacedRate, stallMs, longestMs] = [rates, pacedRates, stalls, longest].map(median) as [
+  const [rate, pacedRate, stallMs, extraMaxMs] = [rates, pacedRates, stalls, longest].map(median) as [
     number,
     number,
     number,
@@ -79,7 +79,7 @@ async function measure(bench: Bench, { port, token }: Served, paths: string[]) {
     },
     {
       name: `${during}: longest`,
-      ours: `${longestMs >= 0 ? '+' : ''}${longestMs.toFixed(1)} ms`,
+      ours: `${extraMaxMs >= 0 ? '+' : ''}${extraMaxMs.toFixed(1)} ms`,
       ...plain,
       target: '',
       pass: null,

@@ -109,8 +109,8 @@ async function watchOthers(platform: CampaignPlatform, uploads: { running: boole
   return noticed
 }
 
-function figures(given: { count: number; seconds: number[]; beforeMb: number; peakMb: number; noticed: Latency[] }) {
-  const { count, seconds, peakMb, noticed } = given
+function figures(params: { count: number; seconds: number[]; beforeMb: number; peakMb: number; noticed: Latency[] }) {
+  const { count, seconds, peakMb, noticed } = params
   const [bank = 0, merchant = 0, updated = 0] = seconds
   const worst = (of: (latency: Latency) => number) => Math.max(...noticed.map(of))
   const name = `reports of ${count.toLocaleString('en')} lines`
@@ -132,7 +132,7 @@ function figures(given: { count: number; seconds: number[]; beforeMb: number; pe
     ),
     figure('the bank’s updated one', `${updated.toFixed(1)} s`, '', null),
     figure(
-      `peak memory of the process (${Math.round(given.beforeMb)} MB before)`,
+      `peak memory of the process (${Math.round(params.beforeMb)} MB before)`,
       `${Math.round(peakMb)} MB`,
       `<= ${memoryTargetMb} MB`,
       peakMb <= memoryTargetMb,

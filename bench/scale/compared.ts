@@ -9,7 +9,7 @@ import type { Side, Sides } from './sides.ts'
 const quickMs = 10
 /** About so long is a read repeated. */
 const budgetMs = 6_000
-const mostRounds = 31
+const maxRounds = 31
 
 export type Goal = {
   /** How many times as long as in the small world. */
@@ -51,7 +51,7 @@ export async function compareSides(sides: Sides, measure: (side: Side) => Promis
   await measure(sides.large)
   const rounds = Math.floor(budgetMs / (performance.now() - start))
   return compare(
-    Math.max(1, Math.min(mostRounds, rounds)),
+    Math.max(1, Math.min(maxRounds, rounds)),
     () => measure(sides.large),
     () => measure(sides.small),
   )

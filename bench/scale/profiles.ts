@@ -30,9 +30,9 @@ export async function makeProfiles(client: pg.Client, sealing: Sealing, sizes: S
   await client.query(followOn('profiles', 'profile_id'))
 }
 
-type Given = { sealing: Sealing; tariff: number; first: number; count: number }
+type Params = { sealing: Sealing; tariff: number; first: number; count: number }
 
-function* pieces(lines: Generator<string>, { sealing, tariff, first, count }: Given): Generator<Buffer> {
+function* pieces(lines: Generator<string>, { sealing, tariff, first, count }: Params): Generator<Buffer> {
   yield copyHeader
   for (let at = 0; at < count; at += rowsAtOnce) {
     const length = Math.min(rowsAtOnce, count - at)

@@ -78,8 +78,8 @@ async function makeWorlds(bench: Bench, sizes: Worlds<Sizes>): Promise<Worlds<Ke
   return keys as Worlds<Keys>
 }
 
-async function startSide(bench: Bench, given: Pick<Side, 'name' | 'sizes'> & { keys: Keys }): Promise<Side> {
-  const { name, sizes, keys } = given
+async function startSide(bench: Bench, params: Pick<Side, 'name' | 'sizes'> & { keys: Keys }): Promise<Side> {
+  const { name, sizes, keys } = params
   const database = databaseOf(name)
   const url = bench.server.url(database)
   const settings = {

@@ -127,7 +127,7 @@ export async function rowByRowOnError<Item, Result>(
     if (items.length === 1 || error instanceof DomainError) throw error
     const results: (Result | Error)[] = []
     for (const item of items) {
-      const alone = await run([item]).catch((fault: Error) => [fault])
+      const alone = await run([item]).catch((itemError: Error) => [itemError])
       results.push(...alone)
     }
     return results

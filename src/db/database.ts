@@ -61,7 +61,7 @@ export type Database = Queryable & {
   /** How many connections all pools have at this moment. */
   pool(): { total: number; idle: number; waiting: number }
   /** How many connections the pools can open, without those of `dedicated` and `connect`. */
-  mostConnections(): number
+  maxConnections(): number
   /** Whether a statement has succeeded within the last second and no connection was lost since. */
   isHeard(): boolean
   close(): Promise<void>
@@ -94,7 +94,7 @@ const asideLimits = {
   long: { connections: 3, statementMs: 30_000, lockMs: lockTimeoutMs, waitMs: 10_000 },
 } as const
 /** More than any concurrency limit of long reads allows. */
-const mostLongReads = 8
+const maxLongReads = 8
 /** The server ends a statement in time by itself. If not even that arrives, the connection is silent. */
 const silenceMs = statementTimeoutMs + 500
 
@@ -102,7 +102,7 @@ const silenceMs = statementTimeoutMs + 500
  * The settings of each session. They are set after the connection is made, because poolers drop startup options, and so that ours
  * win over options in the address.
  */
-const usualSession = {
+const sessionSettings = {
   timezone: 'UTC',
   jit: 'off',
   idle_in_transaction_session_timeout: '60000',
@@ -126,7 +126,7 @@ const limitedTo = (statementMs: number, lockMs: number) => ({
 })
 
 async function beginSession(client: pg.ClientBase, settings: Record<string, string>): Promise<void> {
-  const text = Object.entries({ ...usualSession, ...settings }).map(([name, value]) => `set ${name} = '${value}'`)
+  const text = Object.entries({ ...sessionSettings, ...settings }).map(([name, value]) => `set ${name} = '${value}'`)
   await client.query({ text: text.join('; '), query_timeout: connectTimeoutMs } as pg.QueryConfig)
 }
 
@@ -194,7 +194,7 @@ export function openDatabase(options: {
   const usual = makeUsual(Math.ceil(options.poolSize / 2))
   const asides = { short: makeAside(asideLimits.short), long: makeAside(asideLimits.long) }
   const longReads = makePool({
-    max: mostLongReads,
+    max: maxLongReads,
     idleTimeoutMillis: 10_000,
     stream: lendingSocket,
     session: { lock_timeout: String(lockTimeoutMs) },
@@ -298,7 +298,7 @@ export function openDatabase(options: {
       idle: sum(pools.map(({ idleCount }) => idleCount)),
       waiting: sum(pools.map(({ waitingCount }) => waitingCount)),
     }),
-    mostConnections: () => sum(pools.map(pool => pool.options.max)),
+    maxConnections: () => sum(pools.map(pool => pool.options.max)),
     isHeard: () => heardWithin(heardLatelyMs),
     async close() {
       closing = true
@@ -392,7 +392,7 @@ function takeRows<Row>(result: { rows: Row[] }): Row[] {
   return rows
 }
 
-const mostTries = 3
+const maxTries = 3
 
 async function tryAgain<T>(work: () => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried++) {
@@ -400,7 +400,7 @@ async function tryAgain<T>(work: () => Promise<T>): Promise<T> {
       return await work()
     } catch (error) {
       const lost = error instanceof DomainError && hasLostAgainstOthers(error.cause)
-      if (!lost || tried === mostTries) throw error
+      if (!lost || tried === maxTries) throw error
     }
   }
 }

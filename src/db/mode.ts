@@ -18,16 +18,16 @@ const isSandbox = `(
  *
  * @throws SchemaError when it is bound to the other mode
  */
-export async function bindMode(database: Queryable, given: Mode): Promise<void> {
+export async function bindMode(database: Queryable, params: Mode): Promise<void> {
   await database.execute(
     `insert into database_mode (mode) select case when ${isSandbox} then 'sandbox' else $1 end on conflict do nothing`,
-    [given],
+    [params],
   )
   const mode = await boundMode(database)
-  if (mode !== given)
+  if (mode !== params)
     throw new SchemaError(
-      `This database belongs to ${mode} mode, and the platform was started in ${given} mode: set PERKLINE_MODE=${mode}, or ` +
-        `give ${given} mode a database of its own`,
+      `This database belongs to ${mode} mode, and the platform was started in ${params} mode: set PERKLINE_MODE=${mode}, or ` +
+        `give ${params} mode a database of its own`,
     )
 }
 

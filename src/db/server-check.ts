@@ -10,27 +10,27 @@ const tries = 3
  * pooler in transaction mode gives each transaction any free session, so they would not hold.
  */
 export async function hasOwnSessions(database: Database): Promise<boolean> {
-  const asked = await database.connect()
+  const checked = await database.connect()
   try {
     const other = await database.connect()
     try {
-      for (let tried = 0; tried < tries; tried++) if (!(await keepsItsSession(asked, other))) return false
+      for (let tried = 0; tried < tries; tried++) if (!(await keepsItsSession(checked, other))) return false
       return true
     } finally {
       await other.end().catch(() => {})
     }
   } finally {
-    await asked.end().catch(() => {})
+    await checked.end().catch(() => {})
   }
 }
 
 const setting = `select coalesce(current_setting('perkline.probe', true), '') as probe, current_setting('plan_cache_mode') as plans`
 
 /** While the other connection is inside a transaction, such a pooler gives this one the session that is free. */
-async function keepsItsSession(asked: pg.Client, other: pg.Client): Promise<boolean> {
-  await asked.query(`set perkline.probe = 'asked'`).catch(mapError)
+async function keepsItsSession(checked: pg.Client, other: pg.Client): Promise<boolean> {
+  await checked.query(`set perkline.probe = 'asked'`).catch(mapError)
   await other.query(`begin; set local perkline.probe = 'other'`).catch(mapError)
-  const rows = await asked.query({ text: setting, query_timeout: 3_000 } as pg.QueryConfig).then(
+  const rows = await checked.query({ text: setting, query_timeout: 3_000 } as pg.QueryConfig).then(
     result => result.rows,
     // With a single session this statement would wait for the end of that transaction.
     () => [],
@@ -52,7 +52,7 @@ export async function findTooFewConnections(database: Database): Promise<{ neede
     `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
        - coalesce(current_setting('reserved_connections', true)::int, 0) as allowed`,
   )
-  const needed = database.mostConnections() + besidePools
+  const needed = database.maxConnections() + besidePools
   const allowed = row?.allowed ?? needed
   return needed > allowed ? { needed, allowed } : null
 }

@@ -41,7 +41,7 @@ export function createHearing() {
 
 const lookEveryMs = 2_000
 /** One failed connection may only mean a busy machine, and ending this one may waste an upload of many minutes. */
-const mostFailures = 2
+const maxFailures = 2
 
 /**
  * Ends a connection without time limits when it receives nothing while no other connection can be made. Its statement then fails
@@ -72,7 +72,7 @@ export function endWhenSilent(client: pg.ClientBase, reach: () => Promise<void>)
       reaching = false
     }
     received = stream.bytesRead
-    if (failures >= mostFailures) stream.destroy(new Error('Connection silent'))
+    if (failures >= maxFailures) stream.destroy(new Error('Connection silent'))
   }
   const timer = setInterval(() => void look(), lookEveryMs)
   return () => clearInterval(timer)

@@ -67,7 +67,7 @@ export const errorCodeHeader = 'perkline-error-code'
 /** Carries the broken rules for the portal's forms, where the contract fixes the body: a JSON list in ASCII. */
 export const errorRulesHeader = 'perkline-error-rules'
 /** Browsers and proxies accept 16 KiB of headers; this is our part. */
-const mostRulesBytes = 4094
+const maxRulesBytes = 4094
 
 const message = Type.Union([Type.String(), Type.Array(Type.String())], {
   description:
@@ -286,7 +286,7 @@ export class EncodedBodyError extends Error {
 /** The first rules, as JSON that fits in a header. */
 function rulesHeader(rules: readonly BrokenRule[]): string {
   const told = rules.map(rule => JSON.stringify(rule).replace(/[^\x20-\x7e]/g, escaped))
-  while (told.join().length > mostRulesBytes) told.pop()
+  while (told.join().length > maxRulesBytes) told.pop()
   return `[${told.join()}]`
 }
 

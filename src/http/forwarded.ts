@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from '../log.ts'
 
 /** Any client can send the header, so what we log and remember is bounded. */
-const mostSenders = 20
+const maxSenders = 20
 
 /** Logs each untrusted sender of `X-Forwarded-For` once per address and process. */
 export function warnOfUntrustedProxies(app: FastifyInstance, logger: Logger): void {
@@ -12,7 +12,7 @@ export function warnOfUntrustedProxies(app: FastifyInstance, logger: Logger): vo
     const sender = request.raw.socket.remoteAddress
     // For a trusted sender, Fastify lists the forwarded addresses after the sender's own.
     const isUntrusted = (request.ips?.length ?? 1) === 1
-    if (request.headers['x-forwarded-for'] && isUntrusted && sender && !told.has(sender) && told.size < mostSenders) {
+    if (request.headers['x-forwarded-for'] && isUntrusted && sender && !told.has(sender) && told.size < maxSenders) {
       told.add(sender)
       logger.warn(
         { sender },

@@ -4,7 +4,7 @@ import Type, { type TSchema } from 'typebox'
 import { mustBe } from '../error-rules.ts'
 import { count, flag } from './schemas.ts'
 
-const mostOnAPage = 100
+const maxPageSize = 100
 
 export const pagingParameters = {
   page: Type.Integer({
@@ -13,7 +13,7 @@ export const pagingParameters = {
     default: 1,
     description: 'From 1; a page past the end is empty',
   }),
-  pageSize: Type.Integer({ minimum: 1, maximum: mostOnAPage, default: 20, description: 'Items on a page' }),
+  pageSize: Type.Integer({ minimum: 1, maximum: maxPageSize, default: 20, description: 'Items on a page' }),
 }
 
 /** With `after`, a client can read a list of any length completely, even while it grows. */

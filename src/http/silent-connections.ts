@@ -14,7 +14,7 @@ const lookEveryMs = 5_000
 
 /** @returns a function that ends silent connections when the server stops: they have no request */
 export function endSilentConnections(server: Server): () => void {
-  const most = Math.min(4_096, Math.floor(descriptorLimit() / 4))
+  const max = Math.min(4_096, Math.floor(descriptorLimit() / 4))
   /** When each became silent; the oldest first. */
   const silent = new Map<Socket, number>()
   const hasSpoken = (socket: Socket): boolean => socket.bytesRead > 0
@@ -22,11 +22,11 @@ export function endSilentConnections(server: Server): () => void {
   server.on('connection', socket => {
     silent.set(socket, performance.now())
     socket.once('close', () => silent.delete(socket))
-    if (silent.size > most) makeRoom()
+    if (silent.size > max) makeRoom()
   })
   const makeRoom = () => {
     for (const socket of silent.keys()) {
-      if (silent.size <= most) return
+      if (silent.size <= max) return
       silent.delete(socket)
       if (!hasSpoken(socket)) socket.destroy()
     }

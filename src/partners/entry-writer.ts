@@ -7,7 +7,7 @@ import { type Changes, changedFields } from './changes.ts'
 import type { EntryTable, FieldValues, LinkTable } from './tables.ts'
 
 /** An entry as the file states it. */
-export type GivenEntry = {
+export type InputEntry = {
   /** Values of the key's columns. */
   key: { code: string } & Record<string, unknown>
   /** Its name in changes. */
@@ -15,10 +15,10 @@ export type GivenEntry = {
   /** Used if the entry is new. */
   id: string
   /** Absent fields are undefined. */
-  given: FieldValues
+  input: FieldValues
 }
 
-type Whole = GivenEntry & { before: FieldValues | null; after: FieldValues }
+type Whole = InputEntry & { before: FieldValues | null; after: FieldValues }
 
 /** Bounds the memory of one statement, even if each entry has a picture. */
 const entriesAtOnce = 500
@@ -31,7 +31,7 @@ const entriesAtOnce = 500
 export async function writeEntries(
   transaction: Queryable,
   table: EntryTable,
-  entries: readonly GivenEntry[],
+  entries: readonly InputEntry[],
   { changes, now }: { changes: Changes; now: Date },
 ): Promise<void> {
   for (let from = 0; from < entries.length; from += entriesAtOnce) {
@@ -51,9 +51,9 @@ export async function writeEntries(
 }
 
 /** The values of an entry after the apply. */
-function mergedValues(table: EntryTable, { key, given }: GivenEntry, before: FieldValues | null): FieldValues {
+function mergedValues(table: EntryTable, { key, input }: InputEntry, before: FieldValues | null): FieldValues {
   const mergedValue = (name: string, initial: unknown) => {
-    if (given[name] !== undefined) return given[name]
+    if (input[name] !== undefined) return input[name]
     return before ? before[name] : initial
   }
   const fields = Object.entries(table.fields)
@@ -65,7 +65,7 @@ function mergedValues(table: EntryTable, { key, given }: GivenEntry, before: Fie
 async function readPresent(
   transaction: Queryable,
   { name, key, fields }: EntryTable,
-  entries: readonly GivenEntry[],
+  entries: readonly InputEntry[],
 ): Promise<(FieldValues | undefined)[]> {
   const values = Object.entries(fields).map(([field, { column, read }]) => `'${field}', ${read ?? `t.${column?.name}`}`)
   const rows = await transaction.query<{ place: number; values: FieldValues }>(

@@ -36,29 +36,29 @@ export const applyModes = ['apply', 'create'] as const
 export type ApplyMode = (typeof applyModes)[number]
 
 /** Further errors are counted but not listed. */
-const mostFaults = 10_000
-const mostProblems = 20
+const maxErrors = 10_000
+const maxProblems = 20
 
 /**
  * Makes the directory match the file, all or nothing. What the file leaves out stays as it is. Simultaneous calls run one after
  * the other.
  *
- * @param given.files the texts of the `terminalsFile` entries by their path as the YAML writes it
- * @param given.dryRun true: everything is checked and counted, and nothing is kept
+ * @param params.files the texts of the `terminalsFile` entries by their path as the YAML writes it
+ * @param params.dryRun true: everything is checked and counted, and nothing is kept
  * @throws DomainError 'invalid' with every error, by path and line; 'conflict' in the mode `create` with every code that exists
  */
 export async function applyDirectory(
   deps: ApplyDeps,
-  given: { directory: string; files: ReadonlyMap<string, string>; dryRun: boolean; mode?: ApplyMode },
+  params: { directory: string; files: ReadonlyMap<string, string>; dryRun: boolean; mode?: ApplyMode },
 ): Promise<Applied> {
-  const read = await readDirectoryAside(given.directory, given.files)
+  const read = await readDirectoryAside(params.directory, params.files)
   const apply = async (transaction: Queryable): Promise<Applied> => {
     await store.lockDirectory(transaction)
     const claims = await checkClaims(transaction, read)
-    const faults = [...('faults' in read ? read.faults : []), ...claims.faults]
-    if (faults.length > 0 || 'faults' in read)
-      throw new DomainError('invalid', bounded(faults), problemsOf(read, faults))
-    if (given.mode === 'create' && claims.existing.length > 0)
+    const errors = [...('errors' in read ? read.errors : []), ...claims.errors]
+    if (errors.length > 0 || 'errors' in read)
+      throw new DomainError('invalid', bounded(errors), problemsOf(read, errors))
+    if (params.mode === 'create' && claims.existing.length > 0)
       throw new DomainError('conflict', bounded(claims.existing))
     const changes = createChanges()
     await write(transaction, read.directory, { changes, now: deps.clock.now() })
@@ -73,7 +73,7 @@ export async function applyDirectory(
     if (isShownInLists(changes)) await renewBankLists(transaction)
     return { created, updated, unchanged: read.entries.length - created - updated, ...changes.shown() }
   }
-  return longTransaction(deps.database, client => apply(queryable(client)), { keep: !given.dryRun })
+  return longTransaction(deps.database, client => apply(queryable(client)), { keep: !params.dryRun })
 }
 
 async function write(transaction: Queryable, directory: Directory, writing: store.Writing): Promise<void> {
@@ -100,9 +100,9 @@ async function writeTerminals(
   merchants: Directory['merchants'],
   { changes, now }: store.Writing,
 ): Promise<void> {
-  const given = merchants.flatMap(({ code, terminals }) => (terminals ? [{ code, terminals }] : []))
-  const idOf = await store.idsByCode(transaction, 'merchants', 'merchant_id', given)
-  const withIds = given.map(({ code, terminals }) => ({ code, terminals, merchantId: String(idOf(code)) }))
+  const params = merchants.flatMap(({ code, terminals }) => (terminals ? [{ code, terminals }] : []))
+  const idOf = await store.idsByCode(transaction, 'merchants', 'merchant_id', params)
+  const withIds = params.map(({ code, terminals }) => ({ code, terminals, merchantId: String(idOf(code)) }))
   const changed = await replaceTerminals(transaction, withIds, now)
   await writeTerminalLists(transaction, [...changed.keys()])
   const codes = withIds.flatMap(({ merchantId, code }) => {
@@ -116,12 +116,12 @@ async function writeTerminals(
 }
 
 /** Problems have no path, so they are returned only when there are no other errors. */
-function problemsOf(read: Awaited<ReturnType<typeof readDirectoryAside>>, faults: unknown[]): { problems?: Problem[] } {
+function problemsOf(read: Awaited<ReturnType<typeof readDirectoryAside>>, errors: unknown[]): { problems?: Problem[] } {
   const problems = 'problems' in read ? read.problems : []
-  return problems.length > 0 && problems.length === faults.length ? { problems: problems.slice(0, mostProblems) } : {}
+  return problems.length > 0 && problems.length === errors.length ? { problems: problems.slice(0, maxProblems) } : {}
 }
 
-function bounded(faults: (string | BrokenRule)[]): (string | BrokenRule)[] {
-  if (faults.length <= mostFaults) return faults
-  return [...faults.slice(0, mostFaults), `... and ${faults.length - mostFaults} more faults`]
+function bounded(errors: (string | BrokenRule)[]): (string | BrokenRule)[] {
+  if (errors.length <= maxErrors) return errors
+  return [...errors.slice(0, maxErrors), `... and ${errors.length - maxErrors} more faults`]
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Queryable } from '../db/database.ts'
 import type { Changes } from './changes.ts'
-import { type GivenEntry, writeEntries } from './entry-writer.ts'
+import { type InputEntry, writeEntries } from './entry-writer.ts'
 import type { Directory } from './file/directory-file.ts'
 import { tariffKey } from './file/directory-schema.ts'
 import { type EntryTable, type FieldValues, mobileOperators, tariffs } from './tables.ts'
@@ -18,8 +18,8 @@ export function writeByCode(
   entries: readonly Entry[],
   writing: Writing,
 ): Promise<void> {
-  const given = entries.map(entry => givenEntry(entry, { code: entry.code }, entry.code))
-  return writeEntries(transaction, table, given, writing)
+  const params = entries.map(entry => inputEntry(entry, { code: entry.code }, entry.code))
+  return writeEntries(transaction, table, params, writing)
 }
 
 /** Writes the tariffs of these mobile operators, which must exist already. */
@@ -34,19 +34,19 @@ export async function writeTariffs(
     [operators.map(({ code }) => idOf(code))],
   )
   const presentOf = Map.groupBy(present, ({ operatorId }) => operatorId)
-  const given = operators.flatMap(operator => {
+  const params = operators.flatMap(operator => {
     const operatorId = idOf(operator.code)
     const codes = operator.tariffs.map(({ code }) => code)
     const positions = tariffPositions(codes, presentOf.get(operatorId) ?? [])
     return operator.tariffs.map((tariff, index) =>
-      givenEntry(
+      inputEntry(
         { ...tariff, position: positions[index] },
         { mobile_operator_id: operatorId, code: tariff.code },
         tariffKey(operator.code, tariff.code),
       ),
     )
   })
-  await writeEntries(transaction, tariffs, given, writing)
+  await writeEntries(transaction, tariffs, params, writing)
 }
 
 /** Follows the file's order if it names all existing tariffs. Otherwise existing ones keep their order and new ones follow. */
@@ -58,12 +58,12 @@ function tariffPositions(codes: readonly string[], present: readonly { code: str
   return codes.map(code => known.get(code) ?? ++last)
 }
 
-function givenEntry(
+function inputEntry(
   { code, id, ...fields }: Entry & Record<string, unknown>,
-  key: GivenEntry['key'],
+  key: InputEntry['key'],
   shownCode: string,
-): GivenEntry {
-  return { key, shownCode, id: id ?? randomUUID(), given: flattened(fields) }
+): InputEntry {
+  return { key, shownCode, id: id ?? randomUUID(), input: flattened(fields) }
 }
 
 /** `{ currency: { code } }` as `{ 'currency.code': code }`. */

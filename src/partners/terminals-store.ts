@@ -17,17 +17,17 @@ const valuesOf = (alias: string) => values.replaceAll(/\w+/g, column => `${alias
  */
 export async function replaceTerminals(
   transaction: Queryable,
-  given: MerchantTerminals[],
+  params: MerchantTerminals[],
   now: Date,
 ): Promise<Map<string, TerminalsChange>> {
   const changed = new Map<string, TerminalsChange>()
-  if (given.length === 0) return changed
-  await stage(transaction, given, now)
+  if (params.length === 0) return changed
+  await stage(transaction, params, now)
   for (const [name, statement] of steps) {
     const rows = await transaction.query<{ merchantId: string; count: number }>(
       `with changed as (${statement} returning t.merchant_id)
        select merchant_id as "merchantId", count(*)::int as count from changed group by merchant_id`,
-      [given.map(({ merchantId }) => merchantId)],
+      [params.map(({ merchantId }) => merchantId)],
     )
     for (const { merchantId, count } of rows) {
       const change = changed.get(merchantId) ?? { added: 0, removed: 0, changed: 0 }
@@ -59,14 +59,14 @@ const steps: [keyof TerminalsChange, string][] = [
 ]
 
 /** In pieces, so that the process can serve other requests in between. */
-async function stage(transaction: Queryable, given: MerchantTerminals[], now: Date): Promise<void> {
+async function stage(transaction: Queryable, params: MerchantTerminals[], now: Date): Promise<void> {
   await transaction.execute(
     `create temporary table applied_terminals (
        merchant_id uuid, terminal_id text, name text, location text, payment_system_merchant_id text, payment_system_merchant_name text,
        added_at timestamptz
      ) on commit drop`,
   )
-  for (const { merchantId, terminals } of given) {
+  for (const { merchantId, terminals } of params) {
     for (let from = 0; from < terminals.length; from += terminalsAtOnce) {
       const some = terminals.slice(from, from + terminalsAtOnce)
       await transaction.execute(

@@ -3,9 +3,9 @@ import type { Queryable } from '../db/database.ts'
 import { type ToldEvent, tellEvents } from '../events/event-writing.ts'
 import type { Changes, TerminalsChange } from './changes.ts'
 
-const mostListed = 100
+const maxListed = 100
 /** Maximum length of the text of an event's data, leaving room for the rest. */
-const mostBytes = 3_900
+const maxBytes = 3_900
 
 /** Sends each bank one event with the changed mobile operators and tariffs that it may see. */
 export async function tellCatalogueChanged(transaction: Queryable, changes: Changes): Promise<void> {
@@ -41,11 +41,11 @@ type TariffCode = { operatorCode: string; tariffCode: string }
 
 function bounded(operators: readonly string[], tariffs: readonly TariffCode[]) {
   const data = {
-    operatorCodes: operators.slice(0, mostListed),
-    tariffs: tariffs.slice(0, mostListed),
+    operatorCodes: operators.slice(0, maxListed),
+    tariffs: tariffs.slice(0, maxListed),
     truncated: false,
   }
-  while (Buffer.byteLength(JSON.stringify(data)) > mostBytes)
+  while (Buffer.byteLength(JSON.stringify(data)) > maxBytes)
     (data.tariffs.length > 0 ? data.tariffs : data.operatorCodes).pop()
   data.truncated = data.operatorCodes.length < operators.length || data.tariffs.length < tariffs.length
   return data

@@ -21,12 +21,12 @@ export type Compared = Record<Side, string | null>
 
 export async function findCompared(
   transaction: Queryable,
-  given: { cashbackId: string; bankId: string },
+  params: { cashbackId: string; bankId: string },
 ): Promise<Compared> {
   const [row] = await transaction.query<Compared>(
     `select bank_report_id as bank, merchant_report_id as merchant
      from reconciliations where cashback_id = $1 and bank_id = $2`,
-    [given.cashbackId, given.bankId],
+    [params.cashbackId, params.bankId],
   )
   return row ?? { bank: null, merchant: null }
 }
@@ -48,13 +48,13 @@ export type Comparison = {
 /**
  * Finds the differences of a report whose lines are in the database already.
  *
- * @param given.before the latest reports before this one
+ * @param params.before the latest reports before this one
  */
 export async function compareReport(
   transaction: Queryable,
-  given: { cashbackId: string; reportId: string; side: Side; before: Compared },
+  params: { cashbackId: string; reportId: string; side: Side; before: Compared },
 ): Promise<Comparison> {
-  const { cashbackId, reportId, side, before } = given
+  const { cashbackId, reportId, side, before } = params
   const otherReportId = before[otherSide(side)]
   await transaction.execute(sql.createTerminals)
   await transaction.execute(sql.listTerminals, [cashbackId])

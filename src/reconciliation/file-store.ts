@@ -68,10 +68,10 @@ const pageSize = 2_000
  */
 export async function* readDifferences(
   database: Queryable,
-  given: { cashbackId: string; bankId: string },
+  params: { cashbackId: string; bankId: string },
 ): AsyncGenerator<Difference[]> {
   type Current = { bank: string; merchant: string | null; counts: (Partial<CountsByKind> | null)[] }
-  const [current] = await database.query<Current>(currentStatement, [given.cashbackId, given.bankId])
+  const [current] = await database.query<Current>(currentStatement, [params.cashbackId, params.bankId])
   if (!current) return
   let left = totalOf(countEveryKind(...current.counts))
   for (let place = -1; left > 0; ) {

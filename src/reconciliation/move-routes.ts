@@ -46,8 +46,8 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
       },
     },
     async (request, reply) => {
-      const asked = { caller: merchantOf(request), ...partOf(request) }
-      return answerMove(request, reply, deps, async lent => operations.acceptReport(lent, asked))
+      const input = { caller: merchantOf(request), ...partOf(request) }
+      return answerMove(request, reply, deps, async lent => operations.acceptReport(lent, input))
     },
   )
 
@@ -77,8 +77,8 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
       },
     },
     async (request, reply) => {
-      const asked = { caller: merchantOf(request), ...partOf(request) }
-      return answerMove(request, reply, deps, async lent => operations.settle(lent, asked))
+      const input = { caller: merchantOf(request), ...partOf(request) }
+      return answerMove(request, reply, deps, async lent => operations.settle(lent, input))
     },
   )
 
@@ -102,8 +102,8 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
       },
     },
     async (request, reply) => {
-      const asked = { caller: merchantOf(request), ...request.params, ...guardOf(request) }
-      return answerMove(request, reply, deps, async lent => operations.pay(lent, asked))
+      const input = { caller: merchantOf(request), ...request.params, ...guardOf(request) }
+      return answerMove(request, reply, deps, async lent => operations.pay(lent, input))
     },
   )
 }
@@ -137,8 +137,8 @@ export const bankMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
       },
     },
     async (request, reply) => {
-      const asked = { caller: bankOf(request), ...request.params, ...guardOf(request) }
-      return answerMove(request, reply, deps, async lent => operations.acknowledge(lent, asked))
+      const input = { caller: bankOf(request), ...request.params, ...guardOf(request) }
+      return answerMove(request, reply, deps, async lent => operations.acknowledge(lent, input))
     },
   )
 }

@@ -11,7 +11,7 @@ import type { Queryable } from '../db/database.ts'
 
 export type Partner = BankCaller | MerchantCaller
 /** A bank's part in a campaign, and the caller. */
-export type AskedPart = { caller: Partner; cashbackId: string; bankId: string }
+export type PartParams = { caller: Partner; cashbackId: string; bankId: string }
 type AsMerchant = { caller: MerchantCaller; cashbackId: string; bankId: string } & Guard
 /** The campaign after the call, and a message that says what was done. */
 export type Done = { campaign: LockedCampaign; message: string }
@@ -20,10 +20,10 @@ export type Done = { campaign: LockedCampaign; message: string }
  * The merchant accepts the bank's report. A repeated call changes nothing. @throws DomainError 'not-found', 'forbidden',
  * 'invalid', 'stale'
  */
-export function acceptReport(deps: CampaignDeps, asked: AsMerchant): Promise<Done> {
+export function acceptReport(deps: CampaignDeps, params: AsMerchant): Promise<Done> {
   return movePart(
     deps,
-    asked,
+    params,
     (_, bank) => lifecycle.acceptReport(bank),
     'The report is accepted: reconciliation is complete',
   )
@@ -33,8 +33,8 @@ export function acceptReport(deps: CampaignDeps, asked: AsMerchant): Promise<Don
  * The merchant confirms settlement with the bank. A repeated call changes nothing. @throws DomainError 'not-found', 'forbidden',
  * 'invalid', 'stale'
  */
-export function settle(deps: CampaignDeps, asked: AsMerchant): Promise<Done> {
-  return movePart(deps, asked, lifecycle.settle, 'Settlement with the bank is confirmed')
+export function settle(deps: CampaignDeps, params: AsMerchant): Promise<Done> {
+  return movePart(deps, params, lifecycle.settle, 'Settlement with the bank is confirmed')
 }
 
 /**
@@ -43,9 +43,9 @@ export function settle(deps: CampaignDeps, asked: AsMerchant): Promise<Done> {
  */
 export function acknowledge(
   deps: CampaignDeps,
-  asked: { caller: BankCaller; cashbackId: string } & Guard,
+  params: { caller: BankCaller; cashbackId: string } & Guard,
 ): Promise<Done> {
-  const part = { ...asked, bankId: asked.caller.bankId }
+  const part = { ...params, bankId: params.caller.bankId }
   return movePart(deps, part, lifecycle.acknowledge, 'The bank has received the compensation')
 }
 
@@ -53,22 +53,22 @@ export function acknowledge(
  * The merchant has paid its share to every bank. A repeated call changes nothing. @throws DomainError 'not-found', 'forbidden',
  * 'invalid', 'stale'
  */
-export function pay(deps: CampaignDeps, asked: { caller: MerchantCaller; cashbackId: string } & Guard): Promise<Done> {
+export function pay(deps: CampaignDeps, params: { caller: MerchantCaller; cashbackId: string } & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {
-    const campaign = await lockExisting(transaction, deps, asked)
-    return write(deps, transaction, campaign, asked, lifecycle.pay(campaign), 'The compensation is marked as paid')
+    const campaign = await lockExisting(transaction, deps, params)
+    return write(deps, transaction, campaign, params, lifecycle.pay(campaign), 'The compensation is marked as paid')
   })
 }
 
 function movePart(
   deps: CampaignDeps,
-  asked: AskedPart & Guard,
+  params: PartParams & Guard,
   decide: (campaign: LockedCampaign, bank: lifecycle.BankState) => lifecycle.Decision,
   message: string,
 ): Promise<Done> {
   return deps.database.transaction(async transaction => {
-    const { campaign, bank } = await lockPart(transaction, deps, asked)
-    return write(deps, transaction, campaign, asked, decide(campaign, bank), message)
+    const { campaign, bank } = await lockPart(transaction, deps, params)
+    return write(deps, transaction, campaign, params, decide(campaign, bank), message)
   })
 }
 
@@ -83,8 +83,8 @@ async function write(
   if (decision.changes.length === 0) return { campaign, message }
   if (caller.type === 'bank') await requireSeen(transaction, campaign, caller.bankId, guard)
   else requireExpected(campaign, guard)
-  const given = { actor: actorOf(caller), now: clock.now() }
-  const [after] = await writeDecisions(transaction, [{ campaign, decision }], given)
+  const params = { actor: actorOf(caller), now: clock.now() }
+  const [after] = await writeDecisions(transaction, [{ campaign, decision }], params)
   return { campaign: after ?? campaign, message }
 }
 
@@ -95,12 +95,12 @@ async function write(
 export async function lockPart(
   transaction: Queryable,
   deps: CampaignDeps,
-  asked: AskedPart,
+  params: PartParams,
 ): Promise<{ campaign: LockedCampaign; bank: lifecycle.BankState }> {
-  const campaign = await lockExisting(transaction, deps, asked)
-  const bank = campaign.banks.find(({ bankId }) => bankId === asked.bankId)
+  const campaign = await lockExisting(transaction, deps, params)
+  const bank = campaign.banks.find(({ bankId }) => bankId === params.bankId)
   if (bank) return { campaign, bank }
-  if (asked.caller.type === 'bank') throw campaignNotFound('not-found')
+  if (params.caller.type === 'bank') throw campaignNotFound('not-found')
   throw bankNotInvited()
 }
 

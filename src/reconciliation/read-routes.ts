@@ -77,8 +77,8 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
     async (request, reply) => {
       const { cashbackId } = request.params
       const bankId = request.params.bankId.toLowerCase()
-      const asked = { caller: partnerOf(request), cashbackId, bankId }
-      const pages = await openDifferences(deps, asked, () => deps.costlyReads.begin(request, reply))
+      const input = { caller: partnerOf(request), cashbackId, bankId }
+      const pages = await openDifferences(deps, input, () => deps.costlyReads.begin(request, reply))
       reply.headers(downloadHeaders(`differences-${cashbackId}-${bankId}.csv`))
       return reply.send(Readable.from(csvOf(pages)))
     },
@@ -109,8 +109,8 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
     async (request, reply) => {
       const { cashbackId } = request.params
       const { kind, search, ...page } = request.query
-      const asked = { caller: partnerOf(request), cashbackId, bankId: request.params.bankId.toLowerCase() }
-      const { items, totalItems } = await searchDifferences(deps, asked, { kind, search }, page, () =>
+      const input = { caller: partnerOf(request), cashbackId, bankId: request.params.bankId.toLowerCase() }
+      const { items, totalItems } = await searchDifferences(deps, input, { kind, search }, page, () =>
         deps.costlyReads.begin(request, reply),
       )
       return pageView(items, page, totalItems)
@@ -135,8 +135,8 @@ export const readRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
       },
     },
     async (request, reply) => {
-      const asked = { caller: partnerOf(request), ...request.params }
-      const file = await openFile(deps, asked, () => deps.costlyReads.begin(request, reply))
+      const input = { caller: partnerOf(request), ...request.params }
+      const file = await openFile(deps, input, () => deps.costlyReads.begin(request, reply))
       reply.headers(downloadHeaders(file.fileName)).header('content-length', file.sizeBytes)
       return reply.send(Readable.from(file.bytes, { objectMode: false }))
     },

@@ -11,22 +11,22 @@ import { DomainError } from '../errors.ts'
 import type { Page } from '../http/paging.ts'
 import { type DifferenceSearch, type FoundDifferences, findDifferences } from './difference-search.ts'
 import { findFile, readDifferences, readFile, type StoredFile } from './file-store.ts'
-import type { AskedPart, Partner } from './operations.ts'
+import type { Partner, PartParams } from './operations.ts'
 import { listReconciliations, type Reconciliations } from './store.ts'
 
 type Deps = Pick<CampaignDeps, 'database'>
 
-const mostItems = 1_000
+const maxItems = 1_000
 
 /** The state of the reconciliation. @throws DomainError 'not-found', also to a bank that is not invited; 'forbidden' */
 export async function readReconciliation(
   { database }: { database: Queryable },
-  asked: { caller: Partner; cashbackId: string },
+  params: { caller: Partner; cashbackId: string },
 ): Promise<Reconciliations> {
-  const { caller, cashbackId } = asked
+  const { caller, cashbackId } = params
   const bankId = caller.type === 'bank' ? caller.bankId : null
-  await requireParty(database, asked)
-  const read = await listReconciliations(database, { cashbackId, bankId, mostItems })
+  await requireParty(database, params)
+  const read = await listReconciliations(database, { cashbackId, bankId, maxItems })
   if (!read) throw campaignNotFound('not-found')
   return read
 }
@@ -39,30 +39,30 @@ export async function readReconciliation(
  */
 export async function openDifferences(
   { database }: Deps,
-  asked: AskedPart,
+  params: PartParams,
   begin: () => Promise<Queryable>,
 ): Promise<ReturnType<typeof readDifferences>> {
-  await requirePart(database, asked)
-  const { cashbackId, bankId } = asked
+  await requirePart(database, params)
+  const { cashbackId, bankId } = params
   return readDifferences(await begin(), { cashbackId, bankId })
 }
 
 /** One page of the matching differences. @throws DomainError 'not-found', 'forbidden' */
 export async function searchDifferences(
   { database }: Deps,
-  asked: AskedPart,
+  params: PartParams,
   search: DifferenceSearch,
   page: Page,
   begin: () => Promise<Queryable>,
 ): Promise<FoundDifferences> {
-  await requirePart(database, asked)
-  return findDifferences(await begin(), asked, search, page)
+  await requirePart(database, params)
+  return findDifferences(await begin(), params, search, page)
 }
 
-async function requirePart(database: Queryable, asked: AskedPart): Promise<void> {
-  const { caller, bankId } = asked
+async function requirePart(database: Queryable, params: PartParams): Promise<void> {
+  const { caller, bankId } = params
   if (caller.type === 'bank' && caller.bankId !== bankId) throw bankNotInvited()
-  await requireParty(database, asked)
+  await requireParty(database, params)
 }
 
 /**

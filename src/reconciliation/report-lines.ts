@@ -18,7 +18,7 @@ import {
   reportColumns,
 } from './report-rules.ts'
 
-export const mostReportLines = 1_000_000
+export const maxReportLines = 1_000_000
 
 /** Amounts are decimal texts, exact. */
 export type ReportLine = {
@@ -33,7 +33,7 @@ export type ReportLine = {
 }
 
 /** Some valid lines in the order of the file, the errors of others, and the number of both. */
-export type ReadReportLines = { lines: ReportLine[]; faults: ReportProblem[]; count: number }
+export type ReadReportLines = { lines: ReportLine[]; errors: ReportProblem[]; count: number }
 
 type Places = { columns: number; of: Record<ReportColumn, number> }
 
@@ -50,14 +50,14 @@ export async function* readReportLines(
   let places: Places | undefined
   let count = 0
   for await (const fileLines of readLines(source)) {
-    const read: ReadReportLines = { lines: [], faults: [], count: 0 }
+    const read: ReadReportLines = { lines: [], errors: [], count: 0 }
     for (const { lineNumber, text } of fileLines) {
       if (places === undefined) places = readHeader(text, side)
       else if (text !== '') {
-        if (++count > mostReportLines) throw noReport(problem({ rule: 'max-lines', params: { max: mostReportLines } }))
+        if (++count > maxReportLines) throw noReport(problem({ rule: 'max-lines', params: { max: maxReportLines } }))
         read.count++
         const line = readLine(lineNumber, text, places, side)
-        if (Array.isArray(line)) read.faults.push(...line)
+        if (Array.isArray(line)) read.errors.push(...line)
         else read.lines.push(line)
       }
     }
@@ -103,11 +103,11 @@ function readLine(
   const withoutCashback = side === 'merchant' && cashback === ''
   // In the order of the columns.
   const broken = [
-    idFault(value('transactionId')),
-    idFault(value('terminalId')),
-    transactionAt ? undefined : instantFault,
-    moneyFault(value('amount')),
-    withoutCashback ? undefined : moneyFault(cashback),
+    idError(value('transactionId')),
+    idError(value('terminalId')),
+    transactionAt ? undefined : instantError,
+    moneyError(value('amount')),
+    withoutCashback ? undefined : moneyError(cashback),
   ]
   if (transactionAt === null || broken.some(rule => rule !== undefined))
     return reportColumns.flatMap((column, place) => {
@@ -135,30 +135,30 @@ function splitLine(text: string | undefined, columns: number): string[] | Broken
   return { rule: 'value-count', params: { expected: columns, found: values.length } }
 }
 
-const instantFault: Broken = { rule: 'instant', params: { from: 1970, to: 9999 } }
+const instantError: Broken = { rule: 'instant', params: { from: 1970, to: 9999 } }
 
-const longestId = 128
-const id = oneLine(longestId)
+const maxIdLength = 128
+const id = oneLine(maxIdLength)
 const anyText: TextRule = { rule: 'unicode', params: {}, holds: () => true }
 
-function idFault(text: string): Broken | undefined {
+function idError(text: string): Broken | undefined {
   if (brokenRule(text, id) === undefined) return undefined
-  return brokenRule(text, anyText) ? { rule: 'unicode' } : { rule: 'one-line', params: { max: longestId } }
+  return brokenRule(text, anyText) ? { rule: 'unicode' } : { rule: 'one-line', params: { max: maxIdLength } }
 }
 
 /** A transaction needs a time; a day alone says too little. */
 const instantOf = (text: string): Date | null => (isDateAlone(text) ? null : readInstant(text))
 
-const most = '9999999999.99'
+const maxAmount = '9999999999.99'
 
-function moneyFault(text: string): Broken | undefined {
+function moneyError(text: string): Broken | undefined {
   if (/^0*\d{1,10}(?:\.\d{1,2})?$/.test(text)) return undefined
   if (!/^-?\d+(?:\.\d{1,2})?$/.test(text)) return { rule: 'decimal', params: { decimals: 2 } }
-  return text.startsWith('-') ? { rule: 'min', params: { min: 0 } } : { rule: 'max', params: { max: most } }
+  return text.startsWith('-') ? { rule: 'min', params: { min: 0 } } : { rule: 'max', params: { max: maxAmount } }
 }
 
 /** Long enough to find the value; the caller's text may have any length. */
-const longestShown = 100
+const maxShownLength = 100
 
 const shown = (value: string): string =>
-  shownText(value.length > longestShown ? `${value.slice(0, longestShown)}…` : value)
+  shownText(value.length > maxShownLength ? `${value.slice(0, maxShownLength)}…` : value)

@@ -3,14 +3,14 @@ import { createHash, type Hash } from 'node:crypto'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type pg from 'pg'
 import { DomainError } from '../errors.ts'
-import { describeFaults } from '../text/csv-lines.ts'
+import { describeErrors } from '../text/csv-lines.ts'
 import { isCardNumber, isFileOfCards } from './card-numbers.ts'
 import type { Side } from './differences.ts'
 import { noReport, readReportLines } from './report-lines.ts'
 import { problem, problemText, type ReportProblem } from './report-rules.ts'
 import { createReportWriter, type ReportWriter } from './report-writing.ts'
 
-const namedFaults = 20
+const shownErrors = 20
 
 /**
  * Reads a report to its end.
@@ -26,25 +26,25 @@ export async function loadReport(
 ): Promise<{ sizeBytes: number; sha256: Buffer }> {
   const hash = createHash('sha256')
   const writer = createReportWriter(client, report.reportId)
-  const faults: ReportProblem[] = []
-  let faultsCount = 0
+  const errors: ReportProblem[] = []
+  let errorsCount = 0
   let lines = 0
   let cards = 0
   // After the first error nothing will be kept, and the rest is read only to count errors.
-  const kept = keeping(hashed(report.bytes, hash), writer, () => faultsCount === 0 && !report.isTrial)
+  const kept = keeping(hashed(report.bytes, hash), writer, () => errorsCount === 0 && !report.isTrial)
   for await (const read of readReportLines(kept, report.side)) {
-    faults.push(...read.faults.slice(0, namedFaults - faults.length))
-    faultsCount += read.faults.length
+    errors.push(...read.errors.slice(0, shownErrors - errors.length))
+    errorsCount += read.errors.length
     lines += read.count
     cards += read.lines.filter(({ transactionId }) => isCardNumber(transactionId)).length
-    if (faultsCount === 0) await writer.add(read.lines)
+    if (errorsCount === 0) await writer.add(read.lines)
     // Let the process serve other requests after some lines.
     await othersTurn()
   }
   // This message shows no values, so it comes before errors that do.
   if (isFileOfCards(cards, lines)) throw noReport(problem({ rule: 'no-card-numbers' }))
-  if (faultsCount > 0)
-    throw new DomainError('invalid', describeFaults(faults.map(problemText), faultsCount), { problems: faults })
+  if (errorsCount > 0)
+    throw new DomainError('invalid', describeErrors(errors.map(problemText), errorsCount), { problems: errors })
   return { sizeBytes: await writer.finish(), sha256: hash.digest() }
 }
 

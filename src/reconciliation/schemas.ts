@@ -7,7 +7,7 @@ import { pageOf, pagingParameters } from '../http/paging.ts'
 import { closed, count, instant, money, text, uuid } from '../http/schemas.ts'
 import { type DifferenceKind, differenceKinds, sides } from './differences.ts'
 
-export const mostCommentCharacters = 1_000
+export const maxCommentCharacters = 1_000
 
 const reportExample = 'c0ffee00-3f2b-4c55-9a70-2f4d6f0b1a01'
 export const PartPath = Type.Object({
@@ -34,7 +34,7 @@ export const MerchantReportForm = Type.Object(
     file,
     comment: Type.Optional(
       Type.String({
-        maxLength: mostCommentCharacters,
+        maxLength: maxCommentCharacters,
         description: 'A comment for the bank',
         examples: ['Two receipts of 3 December are not ours'],
       }),

@@ -73,9 +73,9 @@ export async function insertReport(transaction: Queryable, report: NewReport, co
 /** Records the latest reports and how they match. */
 export async function replaceComparison(
   transaction: Queryable,
-  given: { cashbackId: string; bankId: string; reports: Record<Side, string | null>; comparison: Comparison },
+  params: { cashbackId: string; bankId: string; reports: Record<Side, string | null>; comparison: Comparison },
 ): Promise<void> {
-  const { cashbackId, bankId, reports, comparison } = given
+  const { cashbackId, bankId, reports, comparison } = params
   await transaction.execute(
     `insert into reconciliations (cashback_id, bank_id, bank_report_id, merchant_report_id, matched, unmatched)
      values ($1, $2, $3, $4, $5, $6)
@@ -174,17 +174,17 @@ const banksStatement: Statement = {
 /**
  * The state of the reconciliation with the banks of a campaign.
  *
- * @param given.bankId only this bank; null: all
- * @param given.mostItems maximum number of differences for each bank
+ * @param params.bankId only this bank; null: all
+ * @param params.maxItems maximum number of differences for each bank
  * @returns null when the campaign is unknown or the bank has no part in it
  */
 export async function listReconciliations(
   database: Queryable,
-  given: { cashbackId: string; bankId: string | null; mostItems: number },
+  params: { cashbackId: string; bankId: string | null; maxItems: number },
 ): Promise<Reconciliations | null> {
-  const { cashbackId, bankId, mostItems } = given
+  const { cashbackId, bankId, maxItems } = params
   type Row = BankReconciliation & Pick<Reconciliations, 'status' | 'version'>
-  const rows = await database.query<Row>(banksStatement, [cashbackId, bankId, mostItems])
+  const rows = await database.query<Row>(banksStatement, [cashbackId, bankId, maxItems])
   const [first] = rows
   if (!first) return null
   const { status, version } = first

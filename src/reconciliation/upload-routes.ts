@@ -12,7 +12,7 @@ import { withFileForm } from '../http/upload/file-upload.ts'
 import { takeUploads, uploadRoute } from '../http/upload/upload-route.ts'
 import type { Turns } from '../work/turns.ts'
 import type { Side } from './differences.ts'
-import type { AskedPart } from './operations.ts'
+import type { PartParams } from './operations.ts'
 import * as schemas from './schemas.ts'
 import { tryReport, uploadReport } from './uploads.ts'
 import { triedView, uploadedView } from './views.ts'
@@ -20,7 +20,7 @@ import { triedView, uploadedView } from './views.ts'
 export type UploadRoutesDeps = CampaignRoutesDeps & { turns: Turns }
 
 const mebibyte = 1024 * 1024
-const limits = { mostBytes: 256 * mebibyte, longestMs: 30 * 60_000 }
+const limits = { maxBytes: 256 * mebibyte, maxMs: 30 * 60_000 }
 
 const common = { tags: ['Reconciliation'], security: secured, consumes: ['multipart/form-data'] }
 const rules =
@@ -60,9 +60,9 @@ export const bankUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = asy
     },
     async (request, reply) => {
       const caller = bankOf(request)
-      const asked = { caller, cashbackId: request.params.cashbackId, bankId: caller.bankId }
+      const input = { caller, cashbackId: request.params.cashbackId, bankId: caller.bankId }
       return upload(deps, request as FastifyRequest, reply as FastifyReply, {
-        ...asked,
+        ...input,
         ...request.query,
         side: 'bank',
       })
@@ -97,9 +97,9 @@ export const merchantUploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> =
     },
     async (request, reply) => {
       const { cashbackId, bankId } = request.params
-      const asked = { caller: merchantOf(request), cashbackId, bankId: bankId.toLowerCase() }
+      const input = { caller: merchantOf(request), cashbackId, bankId: bankId.toLowerCase() }
       return upload(deps, request as FastifyRequest, reply as FastifyReply, {
-        ...asked,
+        ...input,
         ...request.query,
         side: 'merchant',
       })
@@ -111,10 +111,10 @@ async function upload(
   deps: UploadRoutesDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  { dryRun = false, ...asked }: AskedPart & { side: Side; dryRun?: boolean },
+  { dryRun = false, ...asked }: PartParams & { side: Side; dryRun?: boolean },
 ): Promise<FastifyReply> {
   const { caller, side } = asked
-  const texts: Record<string, number> = side === 'merchant' ? { comment: schemas.mostCommentCharacters } : {}
+  const texts: Record<string, number> = side === 'merchant' ? { comment: schemas.maxCommentCharacters } : {}
   const partnerId = caller.type === 'bank' ? caller.bankId : caller.merchantId
   const rules = { ...limits, texts, turns: deps.turns, partnerId }
   return withFileForm(request, reply, rules, async (openForm, left) => {
@@ -124,8 +124,8 @@ async function upload(
     }
     if (dryRun)
       return reply.code(200).send(triedView(await tryReport(deps, { ...asked, open: opening(openForm), left })))
-    const given = { deps, status: 201, openForm, left }
-    return answerUploadOnce(request, reply, given, async (lent, open) =>
+    const params = { deps, status: 201, openForm, left }
+    return answerUploadOnce(request, reply, params, async (lent, open) =>
       uploadedView(await uploadReport(lent, { ...asked, open: opening(open), left })),
     )
   })

@@ -18,7 +18,7 @@ import {
   prepareComparison,
 } from './comparison-store.ts'
 import { type CountsByKind, countEveryKind, otherSide, type Side, totalOf } from './differences.ts'
-import { type AskedPart, lockPart } from './operations.ts'
+import { lockPart, type PartParams } from './operations.ts'
 import { loadReport } from './report-loading.ts'
 import { findBrokenTerms, insertReport, replaceComparison } from './store.ts'
 
@@ -28,7 +28,7 @@ export type ReportFile = { fileName: string; bytes: AsyncIterable<Buffer>; comme
 export type Tried = { comparison: Comparison; counts: CountsByKind }
 export type Uploaded = Tried & { reportId: string; stage: lifecycle.ReportingStage | null }
 /** `left` aborts when the client closes the connection: then nothing is kept. */
-type Given = AskedPart & { side: Side; open: () => Promise<ReportFile>; left?: AbortSignal }
+type Params = PartParams & { side: Side; open: () => Promise<ReportFile>; left?: AbortSignal }
 
 const decisions = {
   bank: lifecycle.uploadBankReport,
@@ -39,31 +39,31 @@ const decisions = {
  * Uploads a report. The campaign is locked briefly before the file is read, to refuse early, and again at the end, so that other
  * transitions of the campaign never wait for an upload.
  *
- * @param given.open opens the form: its errors come before all others
+ * @param params.open opens the form: its errors come before all others
  * @throws DomainError 'not-found', 'forbidden', 'invalid' when no report of this side is expected or the file is invalid;
  *   'unavailable' when the client has left
  */
-export async function uploadReport(deps: CampaignDeps, given: Given): Promise<Uploaded> {
-  const { side, cashbackId, bankId } = given
-  const file = await openAwaited(deps, given)
+export async function uploadReport(deps: CampaignDeps, params: Params): Promise<Uploaded> {
+  const { side, cashbackId, bankId } = params
+  const file = await openAwaited(deps, params)
   const reportId = randomUUID()
   return longTransaction(
     deps.database,
     async (client, transaction) => {
       await prepareComparison(transaction)
       const { sizeBytes, sha256 } = await loadReport(client, { reportId, side, bytes: file.bytes })
-      const before = await findCompared(transaction, given)
+      const before = await findCompared(transaction, params)
       await forgetReport(transaction, side, before)
-      const tried = await compare(transaction, { ...given, reportId, before })
+      const tried = await compare(transaction, { ...params, reportId, before })
 
-      const { campaign, bank } = await lockPart(transaction, deps, given)
+      const { campaign, bank } = await lockPart(transaction, deps, params)
       const decision = decisions[side](bank)
-      const since = await findCompared(transaction, given)
+      const since = await findCompared(transaction, params)
       if (since.bank !== before.bank || since.merchant !== before.merchant)
         throw new DomainError('invalid', 'Another report came in meanwhile: upload yours again')
       const { comparison } = tried
       const now = deps.clock.now()
-      const actor = actorOf(given.caller)
+      const actor = actorOf(params.caller)
       const { fileName } = file
       const comment = file.comment()
       const report = {
@@ -80,12 +80,12 @@ export async function uploadReport(deps: CampaignDeps, given: Given): Promise<Up
       }
       await insertReport(transaction, report, comparison)
       const facts = { reportId, sha256: sha256.toString('hex'), differences: totalOf(tried.counts) }
-      await replaceComparison(transaction, { ...given, reports: { ...before, [side]: reportId }, comparison })
+      await replaceComparison(transaction, { ...params, reports: { ...before, [side]: reportId }, comparison })
       const [after] = await writeDecisions(transaction, [{ campaign, decision, facts }], { actor, now, comment })
       const stage = after?.banks.find(other => other.bankId === bankId)?.stage ?? null
       return { ...tried, reportId, stage }
     },
-    { left: given.left },
+    { left: params.left },
   )
 }
 
@@ -94,36 +94,36 @@ export async function uploadReport(deps: CampaignDeps, given: Given): Promise<Up
  *
  * @throws DomainError as `uploadReport`
  */
-export async function tryReport(deps: CampaignDeps, given: Given): Promise<Tried> {
-  const { side } = given
-  const file = await openAwaited(deps, given)
+export async function tryReport(deps: CampaignDeps, params: Params): Promise<Tried> {
+  const { side } = params
+  const file = await openAwaited(deps, params)
   const reportId = randomUUID()
   return longTransaction(
     deps.database,
     async (client, transaction) => {
       await prepareComparison(transaction)
       await loadReport(client, { reportId, side, bytes: file.bytes, isTrial: true })
-      return compare(transaction, { ...given, reportId, before: await findCompared(transaction, given) })
+      return compare(transaction, { ...params, reportId, before: await findCompared(transaction, params) })
     },
     // A snapshot, so that a report that is uploaded meanwhile does not mix with the compared ones.
-    { left: given.left, keep: false, begin: 'begin isolation level repeatable read' },
+    { left: params.left, keep: false, begin: 'begin isolation level repeatable read' },
   )
 }
 
 /** Opens the form, and checks before the file is read that a report of this side is expected. */
-async function openAwaited(deps: CampaignDeps, given: Given): Promise<ReportFile> {
-  const file = await given.open()
+async function openAwaited(deps: CampaignDeps, params: Params): Promise<ReportFile> {
+  const file = await params.open()
   await deps.database.transaction(async transaction =>
-    decisions[given.side]((await lockPart(transaction, deps, given)).bank),
+    decisions[params.side]((await lockPart(transaction, deps, params)).bank),
   )
   return file
 }
 
 async function compare(
   transaction: Queryable,
-  given: { cashbackId: string; side: Side; reportId: string; before: Compared },
+  params: { cashbackId: string; side: Side; reportId: string; before: Compared },
 ): Promise<Tried> {
-  const comparison = await compareReport(transaction, given)
-  const ofOther = await findBrokenTerms(transaction, given.before[otherSide(given.side)])
+  const comparison = await compareReport(transaction, params)
+  const ofOther = await findBrokenTerms(transaction, params.before[otherSide(params.side)])
   return { comparison, counts: countEveryKind(comparison.brokenTerms, comparison.unmatched, ofOther) }
 }

@@ -8,29 +8,29 @@ const ended = `c.status in ('completed', 'declined', 'expired', 'deleted')`
 /** Removes the lines that reports hold. @returns how many reports were looked at */
 export async function removeReportLines(
   transaction: Queryable,
-  given: { endedBefore: Date; now: Date; limit: number },
+  params: { endedBefore: Date; now: Date; limit: number },
 ): Promise<number> {
   const reports = await transaction.query<{ reportId: string }>(
     `select r.report_id as "reportId" from reports r join campaigns c using (cashback_id)
      where r.lines_removed_at is null and ${ended} and c.updated_at < $1
      order by r.cashback_id, r.report_id limit $2 for update of r skip locked`,
-    [given.endedBefore, given.limit],
+    [params.endedBefore, params.limit],
   )
   const ids = [reports.map(({ reportId }) => reportId)]
   for (const table of ['report_lines', 'report_differences', 'report_chunks'])
     await transaction.execute(`delete from ${table} where report_id = any($1)`, ids)
-  await transaction.execute('update reports set lines_removed_at = $2 where report_id = any($1)', [...ids, given.now])
+  await transaction.execute('update reports set lines_removed_at = $2 where report_id = any($1)', [...ids, params.now])
   return reports.length
 }
 
 export function findOldSegments(
   database: Queryable,
-  given: { endedBefore: Date; limit: number },
+  params: { endedBefore: Date; limit: number },
 ): Promise<{ cashbackId: string; bankId: string }[]> {
   return database.query(
     `select s.cashback_id as "cashbackId", s.bank_id as "bankId" from campaign_segments s join campaigns c using (cashback_id)
      where ${ended} and c.updated_at < $1 order by s.cashback_id, s.bank_id limit $2`,
-    [given.endedBefore, given.limit],
+    [params.endedBefore, params.limit],
   )
 }
 
@@ -50,14 +50,17 @@ export async function removeSegment(
  *
  * @returns how many orders were looked at
  */
-export async function removeMsisdns(transaction: Queryable, given: { before: string; limit: number }): Promise<number> {
+export async function removeMsisdns(
+  transaction: Queryable,
+  params: { before: string; limit: number },
+): Promise<number> {
   const [position] = await transaction.query<{ upTo: string }>(
     'select up_to_order_id as "upTo" from msisdn_removal for update',
   )
   const orders = await transaction.query<{ orderId: string; profileId: number; status: string }>(
     `select order_id as "orderId", profile_id as "profileId", status from orders
      where order_id > $1 and order_id < $2 order by order_id limit $3`,
-    [position?.upTo, given.before, given.limit],
+    [position?.upTo, params.before, params.limit],
   )
   const last = orders.at(-1)
   if (!last) return 0

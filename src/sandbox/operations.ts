@@ -54,17 +54,17 @@ const endOfTime = Date.UTC(9900, 0, 1)
  *
  * @throws DomainError 'invalid' when it would not move forwards
  */
-export function moveClock(deps: SandboxDeps, given: { advance: string } | { now: string }): Promise<ClockReading> {
+export function moveClock(deps: SandboxDeps, input: { advance: string } | { now: string }): Promise<ClockReading> {
   return changeOffset(deps, currentMs => {
     // The shared offset is in whole milliseconds.
     const nowMs = Math.round(realMs())
-    const target = 'advance' in given ? addDuration(new Date(nowMs + currentMs), given.advance) : readInstant(given.now)
+    const target = 'advance' in input ? addDuration(new Date(nowMs + currentMs), input.advance) : readInstant(input.now)
     if (target === null) {
-      const rule = 'advance' in given ? broken('advance', 'duration') : { field: 'now', ...instantRule }
+      const rule = 'advance' in input ? broken('advance', 'duration') : { field: 'now', ...instantRule }
       throw new DomainError('invalid', [rule])
     }
     if (!(target.getTime() < endOfTime)) {
-      const field = 'advance' in given ? 'advance' : 'now'
+      const field = 'advance' in input ? 'advance' : 'now'
       throw new DomainError('invalid', [broken(field, 'before-end-of-time')])
     }
     const offsetMs = target.getTime() - nowMs

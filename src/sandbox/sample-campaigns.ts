@@ -66,20 +66,20 @@ type Stage = {
 /**
  * Deletes sample campaigns that a broken-off first start has left, and makes all of them. Nobody has had access to the old ones.
  *
- * @param given.now the instant from which the days of the campaigns count
+ * @param options.now the instant from which the days of the campaigns count
  */
 export async function makeSampleCampaigns(
   database: Database,
-  given: { now: Date; completeAfterMs: number },
+  options: { now: Date; completeAfterMs: number },
 ): Promise<void> {
   if ((await database.query('select from campaigns limit 1')).length > 0)
     await database.execute('truncate campaigns, report_lines, report_differences cascade')
-  const instant = (day: number) => new Date(given.now.getTime() + day * dayMs)
+  const instant = (day: number) => new Date(options.now.getTime() + day * dayMs)
   const stage: Stage = {
     cast: await castOf(database),
     on: day => ({
       database,
-      completeAfterMs: given.completeAfterMs,
+      completeAfterMs: options.completeAfterMs,
       clock: { now: () => instant(day), offsetMs: () => 0, setOffsetMs() {} },
     }),
     date: day => midnightInKyiv(instant(day)),
@@ -101,15 +101,15 @@ type Offer = { name: string; description: string; percentage: number; from: numb
 const terminalsOf = (merchant: MerchantCaller, { cast }: Stage): string[] =>
   merchant === cast.voltshop ? ['V-1001', 'V-1002', 'V-2001'] : ['T-0001', 'T-0002', 'T-0003']
 
-const offer = ({ cast, date }: Stage, given: Offer) => ({
-  name: given.name,
-  description: given.description,
-  dateFrom: date(given.from),
-  dateTo: date(given.to),
+const offer = ({ cast, date }: Stage, terms: Offer) => ({
+  name: terms.name,
+  description: terms.description,
+  dateFrom: date(terms.from),
+  dateTo: date(terms.to),
   minAmount: 100,
   maxAmount: 20_000,
   maxBudget: 250_000,
-  percentage: given.percentage,
+  percentage: terms.percentage,
   countryCode: 'UA',
   terminalsPlatform: true,
   paymentSystemsId: cast.paymentSystemsId,
@@ -117,19 +117,19 @@ const offer = ({ cast, date }: Stage, given: Offer) => ({
 })
 
 /** The merchant creates a campaign two weeks before its start. @returns the campaign's id */
-async function plan(stage: Stage, merchant: MerchantCaller, banks: BankCaller[], given: Offer): Promise<string> {
-  const body = { ...offer(stage, given), participantsIds: banks.map(({ bankId }) => bankId) }
-  const created = await createAsMerchant(stage.on(Math.min(given.from - 14, -1)), merchant, { body, schemaFaults: [] })
+async function plan(stage: Stage, merchant: MerchantCaller, banks: BankCaller[], terms: Offer): Promise<string> {
+  const body = { ...offer(stage, terms), participantsIds: banks.map(({ bankId }) => bankId) }
+  const created = await createAsMerchant(stage.on(Math.min(terms.from - 14, -1)), merchant, { body, schemaErrors: [] })
   return created.cashbackId
 }
 
 /** Creates a campaign, lets every bank confirm it, launches it, and starts it if its day has come. */
-async function run(stage: Stage, merchant: MerchantCaller, banks: BankCaller[], given: Offer): Promise<string> {
-  const cashbackId = await plan(stage, merchant, banks, given)
-  const agreed = stage.on(Math.min(given.from - 10, -0.8))
+async function run(stage: Stage, merchant: MerchantCaller, banks: BankCaller[], terms: Offer): Promise<string> {
+  const cashbackId = await plan(stage, merchant, banks, terms)
+  const agreed = stage.on(Math.min(terms.from - 10, -0.8))
   for (const bank of banks) await confirm(agreed, { bank, cashbackId })
-  await launch(stage.on(Math.min(given.from - 9, -0.7)), { merchant, cashbackId })
-  for (const day of [given.from, given.to]) if (day <= 0) await passDay(stage, day)
+  await launch(stage.on(Math.min(terms.from - 9, -0.7)), { merchant, cashbackId })
+  for (const day of [terms.from, terms.to]) if (day <= 0) await passDay(stage, day)
   return cashbackId
 }
 
@@ -139,13 +139,13 @@ async function passDay(stage: Stage, day: number): Promise<void> {
 
 const reportHeader = 'transactionId,terminalId,transactionAt,amount,cashbackAmount\n'
 
-/** A bank's report of purchases on the days of the campaign. @param given.wrong how many lines show a cashback that is too high */
+/** A bank's report of purchases on the days of the campaign. @param options.wrong how many lines show a cashback that is too high */
 function reportText(
   stage: Stage,
   offered: Offer,
-  given: { merchant: MerchantCaller; lines: number; wrong: number },
+  options: { merchant: MerchantCaller; lines: number; wrong: number },
 ): string {
-  const { lines, wrong, merchant } = given
+  const { lines, wrong, merchant } = options
   const terminals = terminalsOf(merchant, stage)
   const [startMs, endMs] = [Date.parse(stage.date(offered.from)), Date.parse(stage.date(offered.to))]
   const rows = Array.from({ length: lines }, (_, index) => {
@@ -176,14 +176,14 @@ async function settleAll(
   stage: Stage,
   merchant: MerchantCaller,
   banks: BankCaller[],
-  given: Offer,
+  terms: Offer,
   cashbackId: string,
 ): Promise<void> {
   for (const bank of banks) {
-    await report(stage, given.to + 1, bank, cashbackId, reportText(stage, given, { merchant, lines: 40, wrong: 0 }))
-    const asked = { caller: merchant, cashbackId, bankId: bank.bankId }
-    await acceptReport(stage.on(given.to + 2), asked)
-    await settle(stage.on(given.to + 3), asked)
+    await report(stage, terms.to + 1, bank, cashbackId, reportText(stage, terms, { merchant, lines: 40, wrong: 0 }))
+    const params = { caller: merchant, cashbackId, bankId: bank.bankId }
+    await acceptReport(stage.on(terms.to + 2), params)
+    await settle(stage.on(terms.to + 3), params)
   }
 }
 
@@ -193,56 +193,56 @@ type Story = (stage: Stage) => Promise<void>
 const stories: Story[] = [
   async function completed(stage) {
     const { grocer, alpha, beta } = stage.cast
-    const given = { name: 'Весняні знижки', description: 'Кешбек на все', percentage: 5, from: -120, to: -90 }
-    const cashbackId = await run(stage, grocer, [alpha, beta], given)
-    await settleAll(stage, grocer, [alpha, beta], given, cashbackId)
+    const terms = { name: 'Весняні знижки', description: 'Кешбек на все', percentage: 5, from: -120, to: -90 }
+    const cashbackId = await run(stage, grocer, [alpha, beta], terms)
+    await settleAll(stage, grocer, [alpha, beta], terms, cashbackId)
     await pay(stage.on(-80), { caller: grocer, cashbackId })
     for (const bank of [alpha, beta]) await acknowledge(stage.on(-78), { caller: bank, cashbackId })
     await passDay(stage, -48)
   },
   async function compensationReceived(stage) {
     const { voltshop, alpha } = stage.cast
-    const given = {
+    const terms = {
       name: 'Техніка: подвійний кешбек',
       description: '6 % на техніку',
       percentage: 6,
       from: -60,
       to: -30,
     }
-    const cashbackId = await run(stage, voltshop, [alpha], given)
-    await settleAll(stage, voltshop, [alpha], given, cashbackId)
+    const cashbackId = await run(stage, voltshop, [alpha], terms)
+    await settleAll(stage, voltshop, [alpha], terms, cashbackId)
     await pay(stage.on(-20), { caller: voltshop, cashbackId })
     await acknowledge(stage.on(-15), { caller: alpha, cashbackId })
   },
   async function paymentConfirmed(stage) {
     const { grocer, alpha } = stage.cast
-    const given = { name: 'Літній кошик', description: '4 % на овочі', percentage: 4, from: -55, to: -25 }
-    const cashbackId = await run(stage, grocer, [alpha], given)
-    await settleAll(stage, grocer, [alpha], given, cashbackId)
+    const terms = { name: 'Літній кошик', description: '4 % на овочі', percentage: 4, from: -55, to: -25 }
+    const cashbackId = await run(stage, grocer, [alpha], terms)
+    await settleAll(stage, grocer, [alpha], terms, cashbackId)
     await pay(stage.on(-18), { caller: grocer, cashbackId })
   },
   async function awaitingCompensationPayment(stage) {
     const { grocer, beta } = stage.cast
-    const given = { name: 'До школи', description: '3 % на все', percentage: 3, from: -50, to: -20 }
-    const cashbackId = await run(stage, grocer, [beta], given)
-    await settleAll(stage, grocer, [beta], given, cashbackId)
+    const terms = { name: 'До школи', description: '3 % на все', percentage: 3, from: -50, to: -20 }
+    const cashbackId = await run(stage, grocer, [beta], terms)
+    await settleAll(stage, grocer, [beta], terms, cashbackId)
   },
   async function awaitingCompensationConfirmation(stage) {
     const { grocer, alpha, beta } = stage.cast
-    const given = { name: 'Оксамитовий сезон', description: '5 % на все', percentage: 5, from: -40, to: -10 }
-    const cashbackId = await run(stage, grocer, [alpha, beta], given)
-    await report(stage, -8, beta, cashbackId, reportText(stage, given, { merchant: grocer, lines: 120, wrong: 4 }))
+    const terms = { name: 'Оксамитовий сезон', description: '5 % на все', percentage: 5, from: -40, to: -10 }
+    const cashbackId = await run(stage, grocer, [alpha, beta], terms)
+    await report(stage, -8, beta, cashbackId, reportText(stage, terms, { merchant: grocer, lines: 120, wrong: 4 }))
   },
   async function expired(stage) {
     const { grocer, alpha } = stage.cast
-    const given = { name: 'Не встигли', description: 'Ніхто не вирішив вчасно', percentage: 2, from: -35, to: -28 }
-    await plan(stage, grocer, [alpha], given)
-    await passDay(stage, given.to)
+    const terms = { name: 'Не встигли', description: 'Ніхто не вирішив вчасно', percentage: 2, from: -35, to: -28 }
+    await plan(stage, grocer, [alpha], terms)
+    await passDay(stage, terms.to)
   },
   async function active(stage) {
     const { grocer, alpha, beta } = stage.cast
-    const given = { name: 'Осінь: 5 % на все', description: '5 % з кожної покупки', percentage: 5, from: -6, to: 24 }
-    const cashbackId = await run(stage, grocer, [alpha, beta], given)
+    const terms = { name: 'Осінь: 5 % на все', description: '5 % з кожної покупки', percentage: 5, from: -6, to: 24 }
+    const cashbackId = await run(stage, grocer, [alpha, beta], terms)
     // Every third customer of the sample directory.
     const ids = ['C', 'B'].flatMap(bank =>
       Array.from({ length: 60 }, (_, n) => `${bank}-${String(3 * n + 1).padStart(6, '0')}`),
@@ -255,40 +255,40 @@ const stories: Story[] = [
   },
   async function activeOfABank(stage) {
     const { cast } = stage
-    const given = { name: 'Тиждень Beta', description: '7 % для клієнтів Beta', percentage: 7, from: -2, to: 12 }
-    const body = { ...offer(stage, given), retailerId: cast.grocer.merchantId }
-    const { cashbackId } = await createAsBank(stage.on(-12), cast.beta, { body, schemaFaults: [] })
+    const terms = { name: 'Тиждень Beta', description: '7 % для клієнтів Beta', percentage: 7, from: -2, to: 12 }
+    const body = { ...offer(stage, terms), retailerId: cast.grocer.merchantId }
+    const { cashbackId } = await createAsBank(stage.on(-12), cast.beta, { body, schemaErrors: [] })
     await confirm(stage.on(-11), { bank: cast.beta, cashbackId })
-    await passDay(stage, given.from)
+    await passDay(stage, terms.from)
   },
   async function declined(stage) {
     const { cast } = stage
-    const given = { name: 'Alpha й техніка', description: '2 % на техніку', percentage: 2, from: 5, to: 35 }
-    const body = { ...offer(stage, given), retailerId: cast.voltshop.merchantId }
-    const { cashbackId } = await createAsBank(stage.on(-9), cast.alpha, { body, schemaFaults: [] })
+    const terms = { name: 'Alpha й техніка', description: '2 % на техніку', percentage: 2, from: 5, to: 35 }
+    const body = { ...offer(stage, terms), retailerId: cast.voltshop.merchantId }
+    const { cashbackId } = await createAsBank(stage.on(-9), cast.alpha, { body, schemaErrors: [] })
     await reject(stage.on(-8), { bank: cast.alpha, cashbackId, comment: 'Умови ще узгоджуються' })
   },
   async function deleted(stage) {
     const { voltshop, alpha } = stage.cast
-    const given = { name: 'Помилкова', description: 'Створено двічі', percentage: 5, from: 3, to: 13 }
-    const cashbackId = await plan(stage, voltshop, [alpha], given)
+    const terms = { name: 'Помилкова', description: 'Створено двічі', percentage: 5, from: 3, to: 13 }
+    const cashbackId = await plan(stage, voltshop, [alpha], terms)
     await remove(stage.on(-0.9), { merchant: voltshop, cashbackId })
   },
   async function approved(stage) {
     const { voltshop, alpha } = stage.cast
-    const given = { name: 'Кіберпонеділок', description: '8 % на все', percentage: 8, from: 9, to: 16 }
-    await run(stage, voltshop, [alpha], given)
+    const terms = { name: 'Кіберпонеділок', description: '8 % на все', percentage: 8, from: 9, to: 16 }
+    await run(stage, voltshop, [alpha], terms)
   },
   async function awaitingMerchantApproval(stage) {
     const { grocer, alpha, beta } = stage.cast
-    const given = { name: 'Новорічний стіл', description: '4 % на все', percentage: 4, from: 20, to: 45 }
-    const cashbackId = await plan(stage, grocer, [alpha, beta], given)
+    const terms = { name: 'Новорічний стіл', description: '4 % на все', percentage: 4, from: 20, to: 45 }
+    const cashbackId = await plan(stage, grocer, [alpha, beta], terms)
     await confirm(stage.on(-0.6), { bank: alpha, cashbackId })
     await reject(stage.on(-0.5), { bank: beta, cashbackId, comment: 'Not this season' })
   },
   async function awaitingBankApproval(stage) {
     const { grocer, alpha, beta } = stage.cast
-    const given = { name: 'Чорна п’ятниця', description: '10 % один тиждень', percentage: 10, from: 6, to: 13 }
-    await plan(stage, grocer, [alpha, beta], given)
+    const terms = { name: 'Чорна п’ятниця', description: '10 % один тиждень', percentage: 10, from: 6, to: 13 }
+    await plan(stage, grocer, [alpha, beta], terms)
   },
 ]

@@ -7,49 +7,49 @@ import {
   customerColumn,
   type LineProblem,
   lineProblem,
-  mostIdCharacters,
+  maxIdCharacters,
   noCustomers,
 } from './customer-rules.ts'
 
 /** `lineNumber` counts the lines of the file; the header is 1. */
 export type CustomerLine = { lineNumber: number; customerId: string }
 /** Some valid lines in the order of the file, and the errors of others. */
-export type ReadCustomerLines = { lines: CustomerLine[]; faults: LineProblem[] }
+export type ReadCustomerLines = { lines: CustomerLine[]; errors: LineProblem[] }
 
 /** Refuses invisible characters, because two ids that look equal must be equal. */
 const isId = (text: string): boolean =>
   text !== '' &&
   text.trim() === text &&
   !/\p{Cc}/u.test(text) &&
-  (text.length <= mostIdCharacters || [...text].length <= mostIdCharacters)
+  (text.length <= maxIdCharacters || [...text].length <= maxIdCharacters)
 
-export type CustomerFileRules = { mostLines: number; blankLines: 'left-out' | 'faults' }
+export type CustomerFileRules = { maxLines: number; blankLines: 'left-out' | 'errors' }
 
 /**
  * Reads a file of customers as a stream, at most 200 lines at a time. Each line is a record: no value may contain a line break,
  * so a stray quote affects only its own line.
  *
- * @param options.mostLines maximum number of lines below the header
+ * @param options.maxLines maximum number of lines below the header
  * @param options.blankLines whether they are skipped, or are errors
  * @throws DomainError 'invalid' when line 1 is not the header, or when there are too many lines
  */
 export async function* readCustomerLines(
   source: AsyncIterable<unknown>,
-  { mostLines, blankLines }: CustomerFileRules,
+  { maxLines, blankLines }: CustomerFileRules,
 ): AsyncGenerator<ReadCustomerLines, void, undefined> {
   let count = 0
   let isBelowHeader = false
   for await (const fileLines of readLines(source)) {
-    const read: ReadCustomerLines = { lines: [], faults: [] }
+    const read: ReadCustomerLines = { lines: [], errors: [] }
     for (const { lineNumber, text } of fileLines) {
       if (!isBelowHeader) {
         if (splitRecord(text ?? '')?.join() !== customerColumn) throw noCustomers('header', { columns: customerColumn })
         isBelowHeader = true
-      } else if (text !== '' || blankLines === 'faults') {
-        if (text !== '' && ++count > mostLines) throw noCustomers('max-lines', { max: mostLines })
+      } else if (text !== '' || blankLines === 'errors') {
+        if (text !== '' && ++count > maxLines) throw noCustomers('max-lines', { max: maxLines })
         const id = readId(text)
         if (typeof id === 'string') read.lines.push({ lineNumber, customerId: id })
-        else read.faults.push(lineProblem(lineNumber, id))
+        else read.errors.push(lineProblem(lineNumber, id))
       }
     }
     yield read
@@ -67,7 +67,7 @@ function readId(line: string | undefined): string | BrokenLine {
   const [customerId = ''] = values
   if (values.length !== 1) return { rule: 'value-count', params: { expected: 1, found: values.length } }
   if (brokenRule(customerId, anyText)) return { rule: 'unicode' }
-  return isId(customerId) ? customerId : { rule: 'customer-id', params: { max: mostIdCharacters } }
+  return isId(customerId) ? customerId : { rule: 'customer-id', params: { max: maxIdCharacters } }
 }
 
 const anyText: TextRule = { rule: 'unicode', params: {}, holds: () => true }

@@ -5,7 +5,7 @@
 import { DomainError, type Problem } from '../errors.ts'
 
 export const customerColumn = 'customerId'
-export const mostIdCharacters = 128
+export const maxIdCharacters = 128
 
 type Params = Problem['params']
 

@@ -12,22 +12,22 @@ import { lineProblem } from './customer-rules.ts'
 import { analyzeCustomers, findOthersCustomers, lockCustomers, takeCustomers } from './customers-store.ts'
 import { stageCustomers, wrongLines } from './staging.ts'
 
-const namedFaults = 20
+const shownErrors = 20
 const analyzeFrom = 1_000
 
 /**
  * Imports a file of customers of one bank as a stream, all or nothing. Existing segments stay as they are.
  *
- * @param given.bank its code
+ * @param params.bank its code
  * @returns `duplicates`: lines whose customer the bank had already, or that repeat an earlier line
  * @throws DomainError 'not-found' for an unknown bank; 'invalid' for an invalid or incomplete file, and when a customer belongs
  *   to another bank: customers are never moved silently
  */
 export async function importCustomers(
   { database, origin = operatorOrigin() }: { database: Database; origin?: Origin },
-  given: { bank: string; source: AsyncIterable<unknown> },
+  input: { bank: string; source: AsyncIterable<unknown> },
 ): Promise<{ imported: number; duplicates: number }> {
-  const { bank, source } = given
+  const { bank, source } = input
   const owner = await findOwner(database, { bank })
   if (!owner || !('bankId' in owner)) throw new DomainError('not-found', `There is no bank ${bank}`)
   const { bankId } = owner
@@ -35,7 +35,7 @@ export async function importCustomers(
     const transaction = queryable(client)
     const staged = await stageCustomers(client, source)
     await lockCustomers(transaction)
-    const others = await findOthersCustomers(transaction, bankId, namedFaults)
+    const others = await findOthersCustomers(transaction, bankId, shownErrors)
     if (others.count > 0)
       throw wrongLines(
         others.lines.map(line => lineProblem(line, { rule: 'other-bank', params: { bank } })),

@@ -16,15 +16,15 @@ import { stageCustomers } from './staging.ts'
  * Forgets the customers of a file: first in the directory, so that no new segment contains them, then in one segment after the
  * other. If it breaks off, run it again with the same file.
  *
- * @param given.bank its code
+ * @param params.bank its code
  * @returns `unknown`: ids of the file that were no customers of this bank
  * @throws DomainError 'not-found' for an unknown bank; 'invalid' for an invalid file
  */
 export async function forgetCustomers(
   deps: Pick<CampaignDeps, 'database'> & { origin?: Origin },
-  given: { bank: string; source: AsyncIterable<unknown> },
+  params: { bank: string; source: AsyncIterable<unknown> },
 ): Promise<{ forgotten: number; unknown: number }> {
-  const { id: bankId } = await requireBank(deps.database, given.bank)
+  const { id: bankId } = await requireBank(deps.database, params.bank)
   return deps.database.dedicated(async client => {
     const connection = queryable(client)
     const inTransaction = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -35,7 +35,7 @@ export async function forgetCustomers(
       return result
     }
     const counts = await inTransaction(async () => {
-      await stageCustomers(client, given.source)
+      await stageCustomers(client, params.source)
       await store.keepStaged(connection)
       // Segments that are being formed share this lock. They end first, so the search below finds them.
       await lockCustomers(connection)
@@ -76,9 +76,9 @@ export type KeptOfCustomer = {
  */
 export async function exportCustomer(
   { database }: { database: Queryable },
-  given: { bank: string; customerId: string },
+  params: { bank: string; customerId: string },
 ): Promise<KeptOfCustomer> {
-  const { bank, customerId } = given
+  const { bank, customerId } = params
   const owner = await requireBank(database, bank)
   const known = await findCustomerBank(database, customerId)
   const segments = await store.findSegmentsOf(database, owner.id, customerId)

@@ -19,9 +19,9 @@ import { findSegmentBanks, insertSegment, removeSegment, type SegmentPart, split
 import { type Malformed, stageWellFormed } from './staging.ts'
 import { countUpload, requireUploadLeft } from './upload-limits-store.ts'
 
-export const mostSegmentLines = 1_000_000
+export const maxSegmentLines = 1_000_000
 
-type Asked = { merchant: MerchantCaller; cashbackId: string } & Guard
+type Params = { merchant: MerchantCaller; cashbackId: string } & Guard
 /** The uploaded file; `bytes` ends once the whole request was read and is valid. */
 type SegmentFile = { fileName: string; bytes: AsyncIterable<Buffer> }
 /** `parts`: one for each bank that takes part. Well-formed ids that belong to none of them are not reported. */
@@ -31,42 +31,42 @@ export type FormedSegment = { parts: SegmentPart[]; malformed: Malformed }
  * Replaces the whole segment, or leaves it as it was. The campaign is locked briefly before the file is read, to refuse early,
  * and again after the file was split, so that other transitions of the campaign never wait for an upload.
  *
- * @param given.open opens the form: its errors come before all others
- * @param given.left aborts when the client closes the connection: the segment then stays as it was
+ * @param params.open opens the form: its errors come before all others
+ * @param params.left aborts when the client closes the connection: the segment then stays as it was
  * @throws DomainError 'not-found'; 'forbidden' for another merchant's campaign; 'invalid' when its period has ended, it is
  *   closed, or the file is invalid; 'stale'; 'too-many' when the merchant has formed its maximum of segments today
  */
 export async function formSegment(
   deps: CampaignDeps,
-  given: Asked & { open: () => Promise<SegmentFile>; left?: AbortSignal | undefined },
+  params: Params & { open: () => Promise<SegmentFile>; left?: AbortSignal | undefined },
 ): Promise<FormedSegment> {
   const { database, clock } = deps
-  const file = await given.open()
-  const upload = { merchantId: given.merchant.merchantId, cashbackId: given.cashbackId }
+  const file = await params.open()
+  const upload = { merchantId: params.merchant.merchantId, cashbackId: params.cashbackId }
   await database.transaction(async transaction => {
-    await requireOpen(transaction, await lockOwn(transaction, deps, given), clock.now(), given)
+    await requireOpen(transaction, await lockOwn(transaction, deps, params), clock.now(), params)
     await requireUploadLeft(transaction, upload)
   })
   return longTransaction(
     database,
     async (client, transaction) => {
-      const malformed = await stageWellFormed(client, file.bytes, mostSegmentLines)
+      const malformed = await stageWellFormed(client, file.bytes, maxSegmentLines)
       await shareCustomers(transaction)
       await splitByBank(transaction)
 
-      const campaign = await lockOwn(transaction, deps, given)
+      const campaign = await lockOwn(transaction, deps, params)
       const now = clock.now()
-      const bankIds = await requireOpen(transaction, campaign, now, given)
+      const bankIds = await requireOpen(transaction, campaign, now, params)
       await countUpload(transaction, upload)
       const segment = { cashbackId: campaign.cashbackId, bankIds, formedAt: now, sourceFileName: file.fileName }
       const before = await removeSegment(transaction, campaign.cashbackId)
       const parts = await insertSegment(transaction, segment)
       const notes = parts.map(part => noteOf(part, before))
       const unmoved = { campaign, decision: { changes: [] }, notes }
-      await writeDecisions(transaction, [unmoved], { actor: actorOf(given.merchant), now })
+      await writeDecisions(transaction, [unmoved], { actor: actorOf(params.merchant), now })
       return { parts, malformed }
     },
-    { left: given.left },
+    { left: params.left },
   )
 }
 
@@ -91,7 +91,7 @@ function noteOf({ bankId, customersCount }: SegmentPart, before: readonly Segmen
 async function lockOwn(
   transaction: Queryable,
   deps: CampaignDeps,
-  { cashbackId, merchant }: Asked,
+  { cashbackId, merchant }: Params,
 ): Promise<LockedCampaign> {
   const campaign = await lockCampaignByClock(transaction, deps, cashbackId)
   if (!campaign) throw campaignNotFound('not-found')

@@ -12,15 +12,15 @@ import { cashbackErrors, closed, NoQuery, secured, uuid } from '../http/schemas.
 import { formType } from '../http/upload/file-form.ts'
 import { createUploadTurns, withFileForm } from '../http/upload/file-upload.ts'
 import { takeUploads, uploadRoute } from '../http/upload/upload-route.ts'
-import { mostIdCharacters } from './customer-rules.ts'
-import { formSegment, mostSegmentLines } from './operations.ts'
+import { maxIdCharacters } from './customer-rules.ts'
+import { formSegment, maxSegmentLines } from './operations.ts'
 import { segmentView } from './views.ts'
 
 const uploadsAtOnce = 4
 const mebibyte = 1024 * 1024
-const limits = { mostBytes: 256 * mebibyte, longestMs: 30 * 60_000, texts: {} }
+const limits = { maxBytes: 256 * mebibyte, maxMs: 30 * 60_000, texts: {} }
 
-const lines = mostSegmentLines.toLocaleString('en')
+const lines = maxSegmentLines.toLocaleString('en')
 const SegmentForm = Type.Object(
   {
     file: Type.Unsafe<string>({
@@ -29,7 +29,7 @@ const SegmentForm = Type.Object(
       contentMediaType: 'text/csv',
       description:
         `The customers: CSV with the header \`customerId\`, at most ${lines} lines and 256 MiB, UTF-8 with or without a byte-order ` +
-        `mark. An id has 1 to ${mostIdCharacters} characters.`,
+        `mark. An id has 1 to ${maxIdCharacters} characters.`,
     }),
   },
   closed,
@@ -114,11 +114,11 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
     async (request, reply) => {
       const merchant = merchantOf(request)
       const rules = { ...limits, turns, partnerId: merchant.merchantId }
-      const asked = { merchant, ...request.params, ...guardOf(request) }
+      const input = { merchant, ...request.params, ...guardOf(request) }
       return withFileForm(request as FastifyRequest, reply as FastifyReply, rules, (openForm, left) => {
-        const given = { deps, status: 200, openForm, left }
-        return answerUploadOnce(request as FastifyRequest, reply as FastifyReply, given, async (lent, open) =>
-          segmentView(await formSegment(lent, { ...asked, open, left })),
+        const options = { deps, status: 200, openForm, left }
+        return answerUploadOnce(request as FastifyRequest, reply as FastifyReply, options, async (lent, open) =>
+          segmentView(await formSegment(lent, { ...input, open, left })),
         )
       })
     },

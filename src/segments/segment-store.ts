@@ -36,9 +36,9 @@ export function removeSegment(transaction: Queryable, cashbackId: string): Promi
 /** Stores the split file as the campaign's segment, with a part for each of these banks, even an empty one. */
 export async function insertSegment(
   transaction: Queryable,
-  given: { cashbackId: string; bankIds: readonly string[]; formedAt: Date; sourceFileName: string },
+  params: { cashbackId: string; bankIds: readonly string[]; formedAt: Date; sourceFileName: string },
 ): Promise<SegmentPart[]> {
-  const { cashbackId, bankIds, formedAt, sourceFileName } = given
+  const { cashbackId, bankIds, formedAt, sourceFileName } = params
   return transaction.query(
     `insert into campaign_segments
        (cashback_id, bank_id, segment_id, customers_count, customer_ids, formed_at, source_file_name)

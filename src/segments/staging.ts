@@ -5,11 +5,11 @@ import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
-import { describeFaults } from '../text/csv-lines.ts'
+import { describeErrors } from '../text/csv-lines.ts'
 import { type CustomerFileRules, type CustomerLine, readCustomerLines } from './customer-lines.ts'
 import { type LineProblem, lineText } from './customer-rules.ts'
 
-const namedFaults = 20
+const shownErrors = 20
 const listedLines = 100
 
 /** Lines without a valid id: how many, and the numbers of the first ones. */
@@ -23,7 +23,7 @@ export type Malformed = { count: number; lines: number[] }
  * @throws DomainError 'invalid' for an invalid file: the first 20 errors by line, then the count of all
  */
 export async function stageCustomers(client: pg.Client, source: AsyncIterable<unknown>): Promise<number> {
-  const rules: CustomerFileRules = { mostLines: Number.POSITIVE_INFINITY, blankLines: 'left-out' }
+  const rules: CustomerFileRules = { maxLines: Number.POSITIVE_INFINITY, blankLines: 'left-out' }
   const { staged, named, malformed } = await stage(client, source, { rules, keepsRest: false })
   if (malformed.count > 0) throw wrongLines(named, malformed.count)
   return staged
@@ -31,20 +31,20 @@ export async function stageCustomers(client: pg.Client, source: AsyncIterable<un
 
 /** The error for invalid lines: the first of them, and their number. */
 export const wrongLines = (named: readonly LineProblem[], count: number): DomainError =>
-  new DomainError('invalid', describeFaults(named.map(lineText), count), { problems: named })
+  new DomainError('invalid', describeErrors(named.map(lineText), count), { problems: named })
 
 /**
  * Like `stageCustomers`, but invalid lines are left out.
  *
  * @returns the invalid lines
- * @throws DomainError 'invalid' for a file that cannot be read or has more than `mostLines`
+ * @throws DomainError 'invalid' for a file that cannot be read or has more than `maxLines`
  */
 export async function stageWellFormed(
   client: pg.Client,
   source: AsyncIterable<unknown>,
-  mostLines: number,
+  maxLines: number,
 ): Promise<Malformed> {
-  const rules: CustomerFileRules = { mostLines, blankLines: 'faults' }
+  const rules: CustomerFileRules = { maxLines, blankLines: 'errors' }
   return (await stage(client, source, { rules, keepsRest: true })).malformed
 }
 
@@ -72,10 +72,10 @@ async function* rowsOf(
   result: Staged,
 ): AsyncGenerator<Buffer> {
   const { named, malformed } = result
-  for await (const { lines, faults } of linesOf(source, rules)) {
-    malformed.count += faults.length
-    malformed.lines.push(...faults.slice(0, listedLines - malformed.lines.length).map(({ line }) => line))
-    named.push(...faults.slice(0, namedFaults - named.length))
+  for await (const { lines, errors } of linesOf(source, rules)) {
+    malformed.count += errors.length
+    malformed.lines.push(...errors.slice(0, listedLines - malformed.lines.length).map(({ line }) => line))
+    named.push(...errors.slice(0, shownErrors - named.length))
     result.staged += lines.length
     // After the first error nothing will be kept, and the rest is read only to count errors.
     if (keepsRest || malformed.count === 0) yield Buffer.from(lines.map(copyText).join(''))

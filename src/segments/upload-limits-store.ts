@@ -6,8 +6,8 @@ import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 
 /** Maximum per campaign on one day of real time, UTC. */
-const mostOfCampaign = 20
-const mostOfMerchant = 100
+const maxOfCampaign = 20
+const maxOfMerchant = 100
 
 type Upload = { merchantId: string; cashbackId: string }
 
@@ -22,11 +22,11 @@ export async function requireUploadLeft(database: Queryable, { merchantId, cashb
      from segment_uploads where merchant_id = $1 and day = ${today}`,
     [merchantId, cashbackId],
   )
-  if (!used || (used.ofCampaign < mostOfCampaign && used.ofMerchant < mostOfMerchant)) return
+  if (!used || (used.ofCampaign < maxOfCampaign && used.ofMerchant < maxOfMerchant)) return
   const text =
-    used.ofCampaign < mostOfCampaign
-      ? `Segments can be formed ${mostOfMerchant} times a day: go on tomorrow (UTC)`
-      : `The segment of a campaign can be formed ${mostOfCampaign} times a day: go on tomorrow (UTC)`
+    used.ofCampaign < maxOfCampaign
+      ? `Segments can be formed ${maxOfMerchant} times a day: go on tomorrow (UTC)`
+      : `The segment of a campaign can be formed ${maxOfCampaign} times a day: go on tomorrow (UTC)`
   throw new DomainError('too-many', text, { retryAfterSeconds: Math.max(1, Math.ceil(used.secondsLeft)) })
 }
 

@@ -83,7 +83,7 @@ export function splitRecord(text: string): string[] | undefined {
 }
 
 /** Lists errors for people. The last line counts all of them and says what happened to the file. */
-export function describeFaults(named: readonly string[], count: number, outcome = 'nothing was kept'): string[] {
+export function describeErrors(named: readonly string[], count: number, outcome = 'nothing was kept'): string[] {
   const more = count > named.length ? `... and ${count - named.length} more faults; ` : ''
   return [...named, `${more}${count} ${count === 1 ? 'fault' : 'faults'} in all: ${outcome}`]
 }

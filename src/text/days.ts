@@ -16,10 +16,10 @@ export type Days = {
  * @param timeZone an IANA zone, or `UTC`
  * @throws DomainError 'invalid' for an unknown zone, for invalid days, for a wrong order and for more days than the maximum
  */
-export function daysBetween(given: { from: string; to: string; timeZone: string }, most: number): Days {
-  const offsetAt = offsets(given.timeZone)
-  const count = countDays(given, most)
-  const midnights = Array.from({ length: count + 1 }, (_, index) => Date.parse(given.from) + index * dayMs)
+export function daysBetween(params: { from: string; to: string; timeZone: string }, max: number): Days {
+  const offsetAt = offsets(params.timeZone)
+  const count = countDays(params, max)
+  const midnights = Array.from({ length: count + 1 }, (_, index) => Date.parse(params.from) + index * dayMs)
   return {
     names: midnights.slice(0, -1).map(dayName),
     bounds: midnights.map(midnight => new Date(startOf(midnight, offsetAt))),
@@ -31,13 +31,13 @@ export function daysBetween(given: { from: string; to: string; timeZone: string 
  *
  * @throws DomainError 'invalid' for days that are none, in the wrong order or more than `most`
  */
-export function countDays(given: { from: string; to: string }, most: number): number {
-  const [first, last] = [Date.parse(given.from), Date.parse(given.to)]
-  const faults = (['from', 'to'] as const).filter(field => !isDay(given[field])).map(field => broken(field, 'day'))
-  if (faults.length > 0) throw new DomainError('invalid', faults)
+export function countDays(params: { from: string; to: string }, maxDays: number): number {
+  const [first, last] = [Date.parse(params.from), Date.parse(params.to)]
+  const errors = (['from', 'to'] as const).filter(field => !isDay(params[field])).map(field => broken(field, 'day'))
+  if (errors.length > 0) throw new DomainError('invalid', errors)
   if (last < first) throw new DomainError('invalid', [broken('to', 'not-before', { field: 'from' })])
   const count = (last - first) / dayMs + 1
-  if (count > most) throw new DomainError('invalid', [broken('to', 'max-days', { max: most, field: 'from' })])
+  if (count > maxDays) throw new DomainError('invalid', [broken('to', 'max-days', { max: maxDays, field: 'from' })])
   return count
 }
 

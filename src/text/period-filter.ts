@@ -35,17 +35,17 @@ export const activeOnParameter = {
   ),
 }
 
-/** @param faults gets what is no date */
+/** @param errors gets what is no date */
 export function readPeriodFilter(
-  given: { dateFrom?: unknown; dateTo?: unknown; activeOn?: unknown },
-  faults: BrokenRule[],
+  params: { dateFrom?: unknown; dateTo?: unknown; activeOn?: unknown },
+  errors: BrokenRule[],
 ): PeriodFilter {
-  const read = (field: keyof typeof given): Span | null => {
-    const text = given[field]
+  const read = (field: keyof typeof params): Span | null => {
+    const text = params[field]
     // The caller has reported a value that is no text already.
     if (typeof text !== 'string') return null
     const from = readInstant(text)
-    if (from === null) faults.push({ field, ...instantRule })
+    if (from === null) errors.push({ field, ...instantRule })
     return from && { from, until: isDateAlone(text) ? later(from, dayMs) : from }
   }
   const active = read('activeOn')

@@ -48,21 +48,21 @@ export const betweenParameters = <Name extends string>(name: Name, done: string)
 
 /** @throws DomainError as `readSpan` */
 export const readBetween = <From extends string, To extends string>(
-  asked: Partial<Record<From | To, string>>,
+  params: Partial<Record<From | To, string>>,
   from: From,
   to: To,
-): Span => readBounds([from, asked[from]], [to, asked[to]])
+): Span => readBounds([from, params[from]], [to, params[to]])
 
 type Bound = [field: string, text: string | undefined]
 
 function readBounds(...bounds: [from: Bound, to: Bound]): Span {
-  const faults: BrokenRule[] = []
+  const errors: BrokenRule[] = []
   const [from, to] = bounds.map(([field, text]) => {
     const found = text === undefined ? null : readInstant(text)
-    if (text !== undefined && found === null) faults.push({ field, ...instantRule })
+    if (text !== undefined && found === null) errors.push({ field, ...instantRule })
     return found
   }) as [Date | null, Date | null]
-  if (faults.length > 0) throw new DomainError('invalid', faults)
+  if (errors.length > 0) throw new DomainError('invalid', errors)
   const [[start], [end, text = '']] = bounds
   const until = to && (isDateAlone(text) ? new Date(to.getTime() + dayMs) : to)
   if (from && until && until <= from) throw new DomainError('invalid', [broken(end, 'after', { field: start })])

@@ -136,7 +136,7 @@ async function connectionsFinding(database: Database): Promise<Finding> {
        - coalesce(current_setting('reserved_connections', true)::int, 0) as allowed`,
   )
   const processes = Math.max(1, await countServing(database))
-  const needed = processes * (database.mostConnections() + besidePools)
+  const needed = processes * (database.maxConnections() + besidePools)
   const allowed = row?.allowed ?? 0
   const detail = `${processes} processes may open ${needed} connections, and the server takes ${allowed}`
   if (needed <= allowed) return passed('postgresql-connections', detail)

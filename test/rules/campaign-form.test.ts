@@ -1,8 +1,8 @@
 /** The rules of a campaign's form that no schema states, and those of an edit, as tables. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { changedFields, lockedFaults, mergedFields } from '../../src/campaigns/form/changes.ts'
-import { crossFaults, type Fields, readFields, readNewFields, settled } from '../../src/campaigns/form/form.ts'
+import { changedFields, lockedErrors, mergedFields } from '../../src/campaigns/form/changes.ts'
+import { crossErrors, type Fields, readFields, readNewFields, settled } from '../../src/campaigns/form/form.ts'
 import { noTerminals, type TerminalList } from '../../src/campaigns/form/terminal-list.ts'
 import { cardText, type Terms } from '../../src/campaigns/form/terms.ts'
 import type { CampaignState, CampaignStatus } from '../../src/campaigns/lifecycle/lifecycle.ts'
@@ -93,7 +93,7 @@ describe('one field', () => {
   ]
   for (const [field, value, expected] of kept)
     test(`${field} ${JSON.stringify(value)} is ${JSON.stringify(expected)}`, () =>
-      assert.deepEqual(readFields({ [field]: value }), { fields: { [field]: expected }, faults: [] }))
+      assert.deepEqual(readFields({ [field]: value }), { fields: { [field]: expected }, errors: [] }))
 
   test('terminals are kept with null for what is unknown', () => {
     const terminals = [
@@ -145,13 +145,13 @@ describe('one field', () => {
   ]
   for (const [field, value, fault] of faulty)
     test(`${field} ${JSON.stringify(value).slice(0, 60)}: ${fault.slice(0, 60)}`, () =>
-      assert.deepEqual(readFields({ [field]: value }).faults.map(ruleMessage), [fault]))
+      assert.deepEqual(readFields({ [field]: value }).errors.map(ruleMessage), [fault]))
 
   for (const [what, value] of [
     ['2048 characters', address(2048)],
     ['256 KiB', picture(256 * 1024)],
   ] as const)
-    test(`a banner of ${what} is no fault`, () => assert.deepEqual(readFields({ bannerBig: value }).faults, []))
+    test(`a banner of ${what} is no fault`, () => assert.deepEqual(readFields({ bannerBig: value }).errors, []))
 
   test('what the schema tells is passed over: nothing is read, no fault is told twice', () => {
     const wrong = [7, 'x', {}, [1], [{}], [null], true]
@@ -166,8 +166,8 @@ describe('one field', () => {
       'maxBudget',
     ])
       for (const value of wrong) {
-        const { fields, faults } = readFields({ [field]: value })
-        const isRead = field in fields || faults.length > 0
+        const { fields, errors } = readFields({ [field]: value })
+        const isRead = field in fields || errors.length > 0
         const isRight = {
           minAmount: 'number',
           maxBudget: 'number',
@@ -181,12 +181,12 @@ describe('one field', () => {
           `${field} ${JSON.stringify(value)}`,
         )
       }
-    for (const body of [undefined, null, 'x', 7, []]) assert.deepEqual(readFields(body), { fields: {}, faults: [] })
+    for (const body of [undefined, null, 'x', 7, []]) assert.deepEqual(readFields(body), { fields: {}, errors: [] })
   })
 
   test('a thousand repeated terminals are told a hundred times', () => {
     const terminals = Array.from({ length: 1_000 }, () => ({ terminal_id: 'a' }))
-    assert.equal(readFields({ terminals }).faults.length, 100)
+    assert.equal(readFields({ terminals }).errors.length, 100)
   })
 })
 
@@ -269,7 +269,7 @@ describe('between fields', () => {
     ['the platform’s terminals, and own ones', { terminals: own(1) }, []],
   ]
   for (const [name, given, faults] of table)
-    test(name, () => assert.deepEqual(crossFaults(fields(given), now).map(ruleMessage), faults))
+    test(name, () => assert.deepEqual(crossErrors(fields(given), now).map(ruleMessage), faults))
 
   test('a rule waits until all of its fields are known', () => {
     for (const known of [
@@ -278,7 +278,7 @@ describe('between fields', () => {
       { allProducts: true },
       { terminals: own(0) },
     ])
-      assert.deepEqual(crossFaults(known, now), [])
+      assert.deepEqual(crossErrors(known, now), [])
   })
 
   test('allProducts left out is true when neither SKUs nor categories are given', () => {
@@ -336,7 +336,7 @@ describe('what an edit changes', () => {
       'dateTo',
     ])
     assert.equal('dateFrom' in merged, false)
-    assert.deepEqual(crossFaults(merged, now), [])
+    assert.deepEqual(crossErrors(merged, now), [])
   })
 })
 
@@ -359,7 +359,7 @@ describe('what the state permits', () => {
     // As `compareTerminals` finds it: a shorter list lacks the first, and a list of two is another one.
     const firstMissing = (given.terminals?.count ?? 3) < 3 ? '1' : null
     const terminals = { isChanged: true, firstMissing }
-    return lockedFaults(state, { present, merged: { ...present, ...given }, terminals, changed, now: at }).map(
+    return lockedErrors(state, { present, merged: { ...present, ...given }, terminals, changed, now: at }).map(
       ruleMessage,
     )
   }

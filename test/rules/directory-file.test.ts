@@ -10,13 +10,13 @@ const faultText = (fault: string | BrokenRule): string => (typeof fault === 'str
 
 function directoryOf(yamlText: string, files: ReadonlyMap<string, string> = noFiles): Directory {
   const read = readDirectory(yamlText, files)
-  assert.ok(!('faults' in read), 'faults' in read ? read.faults.map(faultText).join('\n') : '')
+  assert.ok(!('errors' in read), 'errors' in read ? read.errors.map(faultText).join('\n') : '')
   return read.directory
 }
 
 function faultsOf(yamlText: string, files: ReadonlyMap<string, string> = noFiles): string[] {
   const read = readDirectory(yamlText, files)
-  return 'faults' in read ? read.faults.map(faultText) : []
+  return 'errors' in read ? read.errors.map(faultText) : []
 }
 
 test('what an entry leaves out is undefined, and null is what clears a field', () => {
@@ -264,7 +264,7 @@ esim:
     ],
   )
   const faulty = readDirectory(yamlText.replace('name: B', 'name: 7\n    nam: B'), noFiles)
-  assert.ok('faults' in faulty)
+  assert.ok('errors' in faulty)
   assert.equal(faulty.references.length, 3)
   assert.equal(faulty.entries.length, 5)
 })

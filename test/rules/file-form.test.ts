@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { DomainError } from '../../src/errors.ts'
 import { readFileForm } from '../../src/http/upload/file-form.ts'
 
-const rules = { mostBytes: 1_000_000, longestMs: 10_000, texts: { comment: 5 } }
+const rules = { maxBytes: 1_000_000, maxMs: 10_000, texts: { comment: 5 } }
 const type = 'multipart/form-data; boundary=cut'
 const end = '--cut--\r\n'
 
@@ -126,15 +126,15 @@ suite('refused', () => {
   test('no boundary', () =>
     refused(whole, 'The body must be multipart/form-data with a boundary', { contentType: 'multipart/form-data' }))
   test('an upload that takes too long', () =>
-    refused(whole, 'The upload took too long; nothing was kept', { rules: { longestMs: -1 } }))
+    refused(whole, 'The upload took too long; nothing was kept', { rules: { maxMs: -1 } }))
 })
 
 suite('a file that is too large', () => {
   const tooLarge = { code: 'FST_ERR_CTP_BODY_TOO_LARGE', statusCode: 413 }
   const body = form(file('x'.repeat(1_001)), end)
   test('is noticed as it comes', async () => {
-    await assert.rejects(read(body, { rules: { mostBytes: 1_000 } }), tooLarge)
-    assert.equal((await read(body, { rules: { mostBytes: 1_001 } })).content.length, 1_001)
+    await assert.rejects(read(body, { rules: { maxBytes: 1_000 } }), tooLarge)
+    assert.equal((await read(body, { rules: { maxBytes: 1_001 } })).content.length, 1_001)
   })
   test('is refused unread when the length of the body says so', async () => {
     const headers = { 'content-type': type, 'content-length': '2000000' }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { DomainError } from '../../src/errors.ts'
 import type { Side } from '../../src/reconciliation/differences.ts'
-import { mostReportLines, type ReportLine, readReportLines } from '../../src/reconciliation/report-lines.ts'
+import { maxReportLines, type ReportLine, readReportLines } from '../../src/reconciliation/report-lines.ts'
 import { problemText } from '../../src/reconciliation/report-rules.ts'
 
 const header = 'transactionId,terminalId,transactionAt,amount,cashbackAmount'
@@ -19,7 +19,7 @@ async function read(file: string | Buffer, side: Side = 'bank', size = 7) {
   const faults: string[] = []
   for await (const some of readReportLines(pieces(Buffer.from(file), size), side)) {
     lines.push(...some.lines)
-    faults.push(...some.faults.map(problemText))
+    faults.push(...some.errors.map(problemText))
   }
   return { lines, faults }
 }
@@ -270,14 +270,14 @@ test('a million lines are taken, in bounded pieces, and one more is not', async 
       yield thousand.subarray(0, Math.min(1_000, lines - sent) * (good.length + 1))
   }
   let count = 0
-  for await (const { lines } of readReportLines(file(mostReportLines), 'bank')) {
+  for await (const { lines } of readReportLines(file(maxReportLines), 'bank')) {
     assert.ok(lines.length <= 1_000)
     count += lines.length
   }
   assert.equal(count, 1_000_000)
   await assert.rejects(
     async () => {
-      for await (const _ of readReportLines(file(mostReportLines + 1), 'bank'));
+      for await (const _ of readReportLines(file(maxReportLines + 1), 'bank'));
     },
     { details: ['file must have at most 1000000 lines below its header'] },
   )

@@ -13,7 +13,7 @@ async function sampleDirectory() {
     async path => [path, await readFile(new URL(path, samples), 'utf8')] as const,
   )
   const read = readDirectory(yamlText, new Map(await Promise.all(texts)))
-  assert.ok(!('faults' in read), 'faults' in read ? read.faults.join('\n') : '')
+  assert.ok(!('errors' in read), 'errors' in read ? read.errors.join('\n') : '')
   return read
 }
 

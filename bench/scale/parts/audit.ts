@@ -47,8 +47,8 @@ async function audit({ port, operatorKey }: Side): Promise<number> {
   const start = performance.now()
   // The client of `fetch` gives up after five minutes.
   const agent = new Agent()
-  const asked = get({ port, path: '/admin/audit', agent, headers: { authorization: `Bearer ${operatorKey}` } })
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  const params = get({ port, path: '/admin/audit', agent, headers: { authorization: `Bearer ${operatorKey}` } })
+  const [answer] = (await once(params, 'response')) as [IncomingMessage]
   const told = await text(answer)
   if (answer.statusCode !== 200) throw new Error(`It answers ${answer.statusCode}: ${told.slice(0, 200)}`)
   const { checks } = JSON.parse(told) as { checks: { ok: boolean; name: string; detail: string }[] }

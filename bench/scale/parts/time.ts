@@ -121,8 +121,8 @@ async function reserve(side: Side, count: number): Promise<void> {
 /** @returns milliseconds until none is left; the request itself may be refused meanwhile, and the job goes on */
 async function lapse(side: Side): Promise<number> {
   const start = performance.now()
-  const asked = advance(side, 'PT16M').catch(() => {})
+  const params = advance(side, 'PT16M').catch(() => {})
   const ms = await untilNone(side, start, `select count(*)::int as left from orders where status = 'reserved'`, [])
-  await asked
+  await params
   return ms
 }

@@ -64,8 +64,8 @@ export function withLists(query: Readonly<Record<string, unknown>>): Record<stri
 }
 
 /** Joins the values of a repeatable parameter; undefined when it is absent. */
-export function together(...given: unknown[]): string[] | undefined {
-  const values = given.flat().filter(value => typeof value === 'string')
+export function together(...params: unknown[]): string[] | undefined {
+  const values = params.flat().filter(value => typeof value === 'string')
   return values.length > 0 ? values : undefined
 }
 
@@ -82,22 +82,24 @@ type Query = {
 
 /**
  * @param query in the form of the schema
- * @param schemaFaults the schema errors of the query
+ * @param schemaErrors the schema errors of the query
  * @throws DomainError 'invalid' with all errors
  */
-export function readFilters(query: Query, schemaFaults: readonly BrokenRule[]): ListFilters {
-  const faults = [...schemaFaults]
-  const period = readPeriodFilter(query, faults)
-  if (faults.length > 0) throw new DomainError('invalid', eachOnce(faults))
+export function readFilters(query: Query, schemaErrors: readonly BrokenRule[]): ListFilters {
+  const errors = [...schemaErrors]
+  const period = readPeriodFilter(query, errors)
+  if (errors.length > 0) throw new DomainError('invalid', eachOnce(errors))
   const { name, sku, retailerId, status, bankApprovalStatus } = query
-  const asked = status === undefined ? undefined : statusFilters[status]
-  const bankStatusesAsked = bankApprovalStatus ?? (asked?.bank ? [asked.bank] : null)
+  const statusFilter = status === undefined ? undefined : statusFilters[status]
+  const requestedBankStatuses = bankApprovalStatus ?? (statusFilter?.bank ? [statusFilter.bank] : null)
   return {
     namePattern: name === undefined ? null : namePattern(name),
     sku: sku ?? null,
     retailerId: retailerId ?? null,
-    campaignStatus: asked?.campaign ?? null,
-    bankStatuses: asked?.bank ? (bankStatusesAsked?.filter(one => one === asked.bank) ?? null) : bankStatusesAsked,
+    campaignStatus: statusFilter?.campaign ?? null,
+    bankStatuses: statusFilter?.bank
+      ? (requestedBankStatuses?.filter(one => one === statusFilter.bank) ?? null)
+      : requestedBankStatuses,
     ...period,
   }
 }

@@ -43,7 +43,7 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
   const lists = createBankLists(deps.database)
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const filters = readFilters(request.query as never, faultsOf(request))
+    const filters = readFilters(request.query as never, errorsOf(request))
     const { bankId } = bankOf(request)
     const encoding = chooseEncoding(request.headers['accept-encoding'] as string | undefined)
     const tagOf = (version: number) => listTag({ version, bankId, filters, encoding })
@@ -106,7 +106,7 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
   )
 }
 
-const faultsOf = ({ validationError }: FastifyRequest): BrokenRule[] =>
+const errorsOf = ({ validationError }: FastifyRequest): BrokenRule[] =>
   validationError ? schemaRules(validationError.validation as never) : []
 
 const announced = (reply: FastifyReply, etag: string): FastifyReply => reply.headers({ ...polledHeaders, etag })

@@ -147,10 +147,10 @@ const snapshot = `
  */
 export function openLong(
   database: Database,
-  given: { bankId: string; filters: ListFilters; limits: ReadLimits },
+  params: { bankId: string; filters: ListFilters; limits: ReadLimits },
   reader: { left: AbortSignal; closed(): void },
 ): Promise<BankList<LongRead>> {
-  const { bankId, filters, limits } = given
+  const { bankId, filters, limits } = params
   const opened = Promise.withResolvers<BankList<LongRead>>()
   database
     .longRead(async client => {

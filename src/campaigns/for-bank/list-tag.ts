@@ -5,12 +5,12 @@ import type { ListFilters } from './list-store.ts'
 /** Increase it when the same content is written in another form. */
 const form = 1
 
-/** @param given.version of what the bank sees; the other values identify the reader, the filters and the coding */
-export function listTag(given: { version: number; bankId: string; filters: ListFilters; encoding: string }): string {
-  const { version, bankId, filters, encoding } = given
-  const asked = createHash('sha256')
+/** @param params.version of what the bank sees; the other values identify the reader, the filters and the coding */
+export function listTag(params: { version: number; bankId: string; filters: ListFilters; encoding: string }): string {
+  const { version, bankId, filters, encoding } = params
+  const queryHash = createHash('sha256')
     .update(JSON.stringify([form, bankId, filters]))
     .digest('base64url')
     .slice(0, 16)
-  return `"${version}-${asked}${encoding === 'identity' ? '' : `-${encoding}`}"`
+  return `"${version}-${queryHash}${encoding === 'identity' ? '' : `-${encoding}`}"`
 }

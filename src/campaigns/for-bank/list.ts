@@ -38,8 +38,8 @@ export function createBankLists(database: Database): BankLists {
       if (await isShort(database, bankId)) return readShort(database, bankId, filters)
       await takeTurn()
       const end = await turns.take(bankId, left)
-      const given = { bankId, filters, limits: limits.reading }
-      return openLong(database, given, { left, closed: end }).catch(error => {
+      const params = { bankId, filters, limits: limits.reading }
+      return openLong(database, params, { left, closed: end }).catch(error => {
         throw left.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
       })
     },

@@ -11,18 +11,18 @@ import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '
 /** The campaign after the call, and a message that says what was done. */
 export type Decided = { campaign: LockedCampaign; message: string }
 
-type Asked = { bank: BankCaller; cashbackId: string } & Guard
+type Params = { bank: BankCaller; cashbackId: string } & Guard
 type Decide = (campaign: LockedCampaign, bank: lifecycle.BankState, now: Date) => lifecycle.Decision
 
 /**
  * The bank takes part. A repeated call changes nothing and gives the same answer.
  *
- * @param asked.cashbackId as the caller wrote it; a text that is no UUID is an unknown campaign
+ * @param params.cashbackId as the caller wrote it; a text that is no UUID is an unknown campaign
  * @throws DomainError 'invalid' when the campaign is unknown, the bank is not invited, or it is too late; 'stale' when the terms
  *   or the bank's part have changed since the bank saw them
  */
-export async function confirm(deps: CampaignDeps, asked: Asked): Promise<Decided> {
-  const campaign = await decide(deps, asked, lifecycle.confirm, null)
+export async function confirm(deps: CampaignDeps, params: Params): Promise<Decided> {
+  const campaign = await decide(deps, params, lifecycle.confirm, null)
   const message =
     campaign.createdByBankId === null
       ? 'Participation in the campaign is confirmed'
@@ -33,19 +33,19 @@ export async function confirm(deps: CampaignDeps, asked: Asked): Promise<Decided
 /**
  * The bank does not take part. A repeated call changes nothing and gives the same answer.
  *
- * @param asked.cashbackId as the caller wrote it; a text that is no UUID is an unknown campaign
- * @param asked.comment the reason; stored in the history
+ * @param params.cashbackId as the caller wrote it; a text that is no UUID is an unknown campaign
+ * @param params.comment the reason; stored in the history
  * @throws DomainError 'invalid' when the campaign is unknown, the bank is not invited, or it is too late; 'stale' when the terms
  *   or the bank's part have changed since the bank saw them
  */
-export async function reject(deps: CampaignDeps, asked: Asked & { comment: string | null }): Promise<Decided> {
-  const campaign = await decide(deps, asked, lifecycle.reject, asked.comment)
+export async function reject(deps: CampaignDeps, params: Params & { comment: string | null }): Promise<Decided> {
+  const campaign = await decide(deps, params, lifecycle.reject, params.comment)
   return { campaign, message: 'Participation in the campaign is rejected' }
 }
 
 async function decide(
   deps: CampaignDeps,
-  { bank, cashbackId, ...guard }: Asked,
+  { bank, cashbackId, ...guard }: Params,
   ask: Decide,
   comment: string | null,
 ): Promise<LockedCampaign> {

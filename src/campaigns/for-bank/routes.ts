@@ -85,8 +85,8 @@ export const bankRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (
     },
     async (request, reply) => {
       const comment = request.body.comment ?? null
-      const asked = { bank: bankOf(request), ...request.params, ...guardOf(request) }
-      const decided = await reject(deps, { ...asked, comment })
+      const input = { bank: bankOf(request), ...request.params, ...guardOf(request) }
+      const decided = await reject(deps, { ...input, comment })
       return reply.code(201).send(decidedView(decided))
     },
   )

@@ -7,7 +7,7 @@ import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { answerOnce, idempotent } from '../../http/idempotency.ts'
 import { bodyOptional } from '../../http/input/optional-body.ts'
-import { schemaFaults } from '../../http/input/schema-faults.ts'
+import { schemaErrors } from '../../http/input/schema-errors.ts'
 import { locationHeader, ref } from '../../http/openapi/operations.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import { uuidForm } from '../../text/uuid.ts'
@@ -62,7 +62,7 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
       },
     },
     async (request, reply) => {
-      const form = { body: request.body, schemaFaults: schemaFaults(request) }
+      const form = { body: request.body, schemaErrors: schemaErrors(request) }
       return answerOnce(request as FastifyRequest, reply as FastifyReply, { deps, status: 201 }, async lent => {
         const campaign = await createAsMerchant(lent, merchantOf(request), form)
         reply.header('location', `/cashbacks/for-merchant/${campaign.cashbackId}`)
@@ -106,10 +106,10 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
       },
     },
     async (request, reply) => {
-      const asked = { merchant: merchantOf(request), ...request.params }
-      const form = { body: request.body, schemaFaults: schemaFaults(request) }
-      await edit(deps, { ...asked, ...form, ...guardOf(request) })
-      return sendDetails(reply, await operations.readDetails(deps, asked), deps)
+      const input = { merchant: merchantOf(request), ...request.params }
+      const form = { body: request.body, schemaErrors: schemaErrors(request) }
+      await edit(deps, { ...input, ...form, ...guardOf(request) })
+      return sendDetails(reply, await operations.readDetails(deps, input), deps)
     },
   )
 
@@ -175,9 +175,9 @@ export const merchantChangeRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = asy
       },
     },
     async (request, reply) => {
-      const asked = { merchant: merchantOf(request), ...request.params, ...guardOf(request) }
+      const input = { merchant: merchantOf(request), ...request.params, ...guardOf(request) }
       return answerOnce(request as FastifyRequest, reply as FastifyReply, { deps, status: 201 }, async lent => {
-        const done = await operations.launch(lent, asked)
+        const done = await operations.launch(lent, input)
         return resultView(done.campaign, done.message)
       })
     },

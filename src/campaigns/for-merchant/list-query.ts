@@ -25,17 +25,17 @@ const generalStatuses: Record<string, readonly CampaignStatus[]> = {
   closed: ['declined', 'expired', 'deleted'],
 }
 
-const mostOnAPage = 100
-const usualOnAPage = 20
+const maxPageSize = 100
+const defaultPageSize = 20
 /** JSON numbers with up to fifteen digits are exact. */
-const mostPages = 999_999_999_999_999
+const maxPages = 999_999_999_999_999
 
 export const MerchantListQuery = Type.Object(
   {
     page: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: mostPages,
+        maximum: maxPages,
         ...mustBe('whole-number', { min: 1 }),
         description: 'Page, from 1; a page past the end is empty. Default: 1',
         examples: [1],
@@ -44,10 +44,10 @@ export const MerchantListQuery = Type.Object(
     pageSize: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: mostOnAPage,
-        ...mustBe('whole-number', { min: 1, max: mostOnAPage }),
-        description: `Campaigns on a page. Left out: ${usualOnAPage}`,
-        examples: [usualOnAPage],
+        maximum: maxPageSize,
+        ...mustBe('whole-number', { min: 1, max: maxPageSize }),
+        description: `Campaigns on a page. Left out: ${defaultPageSize}`,
+        examples: [defaultPageSize],
       }),
     ),
     ...nameParameter,
@@ -114,16 +114,16 @@ type Query = {
 
 /**
  * @param query in the form of the schema
- * @param schemaFaults the schema errors of the query
+ * @param schemaErrors the schema errors of the query
  * @throws DomainError 'invalid' with all errors
  */
-export function readListRequest(query: Query, schemaFaults: readonly BrokenRule[]): ListRequest {
-  const faults = [...schemaFaults]
-  const { startsFrom, endsBy } = readPeriodFilter(query, faults)
-  if (faults.length > 0) throw new DomainError('invalid', eachOnce(faults))
+export function readListRequest(query: Query, schemaErrors: readonly BrokenRule[]): ListRequest {
+  const errors = [...schemaErrors]
+  const { startsFrom, endsBy } = readPeriodFilter(query, errors)
+  if (errors.length > 0) throw new DomainError('invalid', eachOnce(errors))
   return {
     page: query.page ?? 1,
-    pageSize: query.pageSize ?? usualOnAPage,
+    pageSize: query.pageSize ?? defaultPageSize,
     filter: {
       statuses: statusesOf(query),
       namePattern: query.name ? namePattern(query.name) : null,

@@ -82,13 +82,13 @@ export const isQuicklyCounted = ({ namePattern, sku }: ListFilter): boolean => n
 /**
  * The ids of a merchant's campaigns that match the filter, in order, ties by id ascending, and the version that they belong to.
  *
- * @param given.most only so many from the beginning, the rest is just counted, which takes a third of the time; null: all
+ * @param params.max only so many from the beginning, the rest is just counted, which takes a third of the time; null: all
  */
 export async function findOrder(
   database: Queryable,
-  given: { merchantId: string; filter: ListFilter; sort: ListSort; most: number | null },
+  params: { merchantId: string; filter: ListFilter; sort: ListSort; max: number | null },
 ): Promise<Order> {
-  const { merchantId, filter, sort, most } = given
+  const { merchantId, filter, sort, max } = params
   const direction = sort.ascending ? 'asc' : 'desc'
   const statement: Statement = {
     name: `merchant-list.order-${sort.by}-${direction}`,
@@ -102,7 +102,7 @@ export async function findOrder(
       group by v.arranged, v.touched`,
   }
   const { statuses, namePattern, sku, startsFrom, endsBy } = filter
-  const values = [merchantId, statuses, namePattern, sku, startsFrom, endsBy, most]
+  const values = [merchantId, statuses, namePattern, sku, startsFrom, endsBy, max]
   const [row] = await database.query<Order>(statement, values)
   if (!row) throw new Error('An aggregate has one row')
   return row
@@ -130,13 +130,13 @@ const itemsStatement: Statement = {
 /**
  * The campaigns of one page.
  *
- * @param given.ids the list's ids from its beginning, which include the page
+ * @param params.ids the list's ids from its beginning, which include the page
  */
 export async function findItems(
   database: Queryable,
-  given: { merchantId: string; ids: Buffer; page: number; pageSize: number },
+  params: { merchantId: string; ids: Buffer; page: number; pageSize: number },
 ): Promise<ListVersion & { items: ListItem[] }> {
-  const { merchantId, ids, page, pageSize } = given
+  const { merchantId, ids, page, pageSize } = params
   const from = (page - 1) * pageSize * idBytes
   const wanted: string[] = []
   for (let at = from; at < Math.min(from + pageSize * idBytes, ids.length); at += idBytes)

@@ -22,11 +22,11 @@ type RememberedOrder = Remembered & { total: number }
  * Bytes for the orders of thirty lists of a hundred thousand campaigns, and for some hundred full pages; `beginning` in
  * campaigns.
  */
-const usualLimits = { orders: 48 * 1024 * 1024, pages: 16 * 1024 * 1024, beginning: 1_000 }
+const defaultLimits = { orders: 48 * 1024 * 1024, pages: 16 * 1024 * 1024, beginning: 1_000 }
 /** Memory of an entry besides its bytes and its key. */
 const overheadBytes = 512
 /** A list that changes at every look is answered as it was at the last one. */
-const mostTries = 3
+const maxTries = 3
 
 /**
  * @param textOf formats a page as partners see it
@@ -35,7 +35,7 @@ const mostTries = 3
 export function createMerchantLists(
   database: Queryable,
   textOf: (page: MerchantPage) => string,
-  limits = usualLimits,
+  limits = defaultLimits,
 ): MerchantLists {
   const orders = createMemory<RememberedOrder>(limits.orders)
   const pages = createMemory<Remembered>(limits.pages)
@@ -45,17 +45,17 @@ export function createMerchantLists(
   const readOrder = (key: string, merchantId: string, request: store.ListRequest): Promise<RememberedOrder> => {
     const { filter, sort } = request
     const isEnough = store.isQuicklyCounted(filter) && lastOf(request) <= limits.beginning
-    const most = isEnough ? limits.beginning : null
-    const asked = `${most} ${key}`
-    const running = reading.get(asked)
+    const max = isEnough ? limits.beginning : null
+    const readKey = `${max} ${key}`
+    const running = reading.get(readKey)
     if (running) return running
-    const order = store.findOrder(database, { merchantId, filter, sort, most }).then(({ ids, ...version }) => {
+    const order = store.findOrder(database, { merchantId, filter, sort, max }).then(({ ids, ...version }) => {
       const found = { ...version, bytes: ids }
       orders.put(key, found)
       return found
     })
-    reading.set(asked, order)
-    const ended = () => reading.delete(asked)
+    reading.set(readKey, order)
+    const ended = () => reading.delete(readKey)
     order.then(ended, ended)
     return order
   }
@@ -74,7 +74,7 @@ export function createMerchantLists(
       const { items, ...version } = await store.findItems(database, { merchantId, ids, page, pageSize })
       const holds = sort.by === 'updatedAt' ? version.touched === order.touched : version.arranged === order.arranged
       if (!holds) orders.forget(key, order)
-      if (!holds && tries < mostTries) continue
+      if (!holds && tries < maxTries) continue
       const bytes = Buffer.from(textOf({ items, page, pageSize, totalItems: order.total }))
       if (holds) pages.put(pageKey(key, request), { ...version, bytes })
       return bytes

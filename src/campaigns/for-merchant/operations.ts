@@ -10,7 +10,7 @@ import * as lifecycle from '../lifecycle/lifecycle.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../lifecycle/moves-store.ts'
 import { type Details, findDetails } from './details-store.ts'
 
-type Asked = { merchant: MerchantCaller; cashbackId: string }
+type Params = { merchant: MerchantCaller; cashbackId: string }
 /** The campaign after the call, and a message that says what was done. */
 export type Done = { campaign: LockedCampaign; message: string }
 
@@ -30,17 +30,17 @@ export function requireAuthor(
 }
 
 /** @throws DomainError 'not-found', 'forbidden' unless the merchant is the author of the campaign */
-export async function requireAuthorOf({ database }: Pick<CampaignDeps, 'database'>, asked: Asked): Promise<void> {
-  const campaign = await findAuthor(database, asked.cashbackId)
+export async function requireAuthorOf({ database }: Pick<CampaignDeps, 'database'>, params: Params): Promise<void> {
+  const campaign = await findAuthor(database, params.cashbackId)
   if (!campaign) throw campaignNotFound('not-found')
-  requireAuthor(campaign, asked.merchant)
+  requireAuthor(campaign, params.merchant)
 }
 
 /** Reads one campaign with all details. @throws DomainError 'not-found', 'forbidden' */
-export async function readDetails({ database }: Pick<CampaignDeps, 'database'>, asked: Asked): Promise<Details> {
-  const details = await findDetails(database, asked.cashbackId)
+export async function readDetails({ database }: Pick<CampaignDeps, 'database'>, params: Params): Promise<Details> {
+  const details = await findDetails(database, params.cashbackId)
   if (!details) throw campaignNotFound('not-found')
-  requireOwn(details, asked.merchant)
+  requireOwn(details, params.merchant)
   return details
 }
 
@@ -49,16 +49,16 @@ export async function readDetails({ database }: Pick<CampaignDeps, 'database'>, 
  *
  * @throws DomainError 'not-found', 'forbidden', 'invalid' from a wrong status or without a bank that has approved, 'stale'
  */
-export async function launch(deps: CampaignDeps, asked: Asked & Guard): Promise<Done> {
+export async function launch(deps: CampaignDeps, params: Params & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {
-    const campaign = await lockExisting(transaction, deps, asked.cashbackId)
-    requireOwn(campaign, asked.merchant)
+    const campaign = await lockExisting(transaction, deps, params.cashbackId)
+    requireOwn(campaign, params.merchant)
     const now = deps.clock.now()
     const decision = lifecycle.launch(campaign, now)
-    requireExpected(campaign, asked)
+    requireExpected(campaign, params)
     const leftOut = decision.changes.filter(({ subject }) => subject === 'bank').length
-    const given = { actor: actorOf(asked.merchant), now }
-    const [launched] = await writeDecisions(transaction, [{ campaign, decision }], given)
+    const input = { actor: actorOf(params.merchant), now }
+    const [launched] = await writeDecisions(transaction, [{ campaign, decision }], input)
     return { campaign: launched ?? campaign, message: launchMessage(leftOut) }
   })
 }
@@ -74,17 +74,17 @@ function launchMessage(leftOut: number): string {
  *
  * @throws DomainError 'not-found', 'forbidden', 'invalid' when it is too late, 'stale'
  */
-export async function remove(deps: CampaignDeps, asked: Asked & Guard): Promise<Done> {
+export async function remove(deps: CampaignDeps, params: Params & Guard): Promise<Done> {
   return deps.database.transaction(async transaction => {
-    const campaign = await lockExisting(transaction, deps, asked.cashbackId)
-    requireAuthor(campaign, asked.merchant)
+    const campaign = await lockExisting(transaction, deps, params.cashbackId)
+    requireAuthor(campaign, params.merchant)
     const now = deps.clock.now()
     const decision = lifecycle.remove(campaign, now)
     const message = 'The campaign is deleted'
     if (decision.changes.length === 0) return { campaign, message }
-    requireExpected(campaign, asked)
-    const given = { actor: actorOf(asked.merchant), now }
-    const [removed] = await writeDecisions(transaction, [{ campaign, decision }], given)
+    requireExpected(campaign, params)
+    const input = { actor: actorOf(params.merchant), now }
+    const [removed] = await writeDecisions(transaction, [{ campaign, decision }], input)
     return { campaign: removed ?? campaign, message }
   })
 }

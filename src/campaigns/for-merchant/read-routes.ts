@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { merchantOf } from '../../access/request/authenticate.ts'
-import { schemaFaults } from '../../http/input/schema-faults.ts'
+import { schemaErrors } from '../../http/input/schema-errors.ts'
 import { IfNoneMatch, notModified, ref } from '../../http/openapi/operations.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import type { CampaignDeps } from '../deps.ts'
@@ -61,8 +61,8 @@ export const merchantReadRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async
       },
     },
     async (request, reply) => {
-      const asked = readListRequest(request.query as never, schemaFaults(request, 'querystring'))
-      const page = await lists.page(merchantOf(request).merchantId, asked)
+      const input = readListRequest(request.query as never, schemaErrors(request, 'querystring'))
+      const page = await lists.page(merchantOf(request).merchantId, input)
       return reply.type('application/json; charset=utf-8').send(page as never)
     },
   )
@@ -87,8 +87,8 @@ export const merchantReadRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async
       },
     },
     async (request, reply) => {
-      const asked = { merchant: merchantOf(request), ...request.params }
-      return sendDetails(reply, await readDetails(deps, asked), deps)
+      const input = { merchant: merchantOf(request), ...request.params }
+      return sendDetails(reply, await readDetails(deps, input), deps)
     },
   )
 }

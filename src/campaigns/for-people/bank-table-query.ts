@@ -72,9 +72,9 @@ export function readBankCampaignSearch(query: Query): BankCampaignSearch {
 
 /** @throws DomainError 'invalid' for an invalid date */
 export function readFilters(query: Filters): Omit<BankCampaignSearch, 'sort'> {
-  const faults: BrokenRule[] = []
-  const { startsFrom, endsBy } = readPeriodFilter(query, faults)
-  if (faults.length > 0) throw new DomainError('invalid', faults)
+  const errors: BrokenRule[] = []
+  const { startsFrom, endsBy } = readPeriodFilter(query, errors)
+  if (errors.length > 0) throw new DomainError('invalid', errors)
   return {
     namePattern: query.name ? namePattern(query.name) : null,
     statuses: query.status ? [...new Set(query.status)] : campaignStatuses.filter(status => status !== 'deleted'),

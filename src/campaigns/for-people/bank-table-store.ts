@@ -66,11 +66,11 @@ const ownPart = `
   i.merchant_report_uploads as "merchantReportUploads", i.expected_compensation::text as "expectedCompensation"`
 
 /** One index has the newest campaigns of each status and bank status. */
-const newest: Listing['newest'] = (behind, most) => `
+const newest: Listing['newest'] = (behind, max) => `
   select p.* from unnest($6::text[]) as s (campaign_status) cross join unnest($7::text[]) as b (status) cross join lateral (
     select cashback_id, created_at as at from campaign_banks
     where bank_id = $5 and campaign_status = s.campaign_status and status = b.status and ${behind('created_at')}
-    order by created_at desc, cashback_id limit ${most}
+    order by created_at desc, cashback_id limit ${max}
   ) p`
 
 const filters = `

@@ -10,33 +10,33 @@ import { countByStatus, findImposedCampaigns, findOpenCampaigns, type Party } fr
 import { countsView, imposedView, taskViews, totalsView } from './home-views.ts'
 
 /** Maximum number of open campaigns that are read; those where the caller can act come first. */
-const mostOpenCampaigns = 500
-const mostImposed = 5
+const maxOpenCampaigns = 500
+const maxImposed = 5
 
 type Database = Parameters<typeof countByStatus>[0]
-type Asked = { page: number; pageSize: number; waitsFor?: 'me' | 'other'; kind?: string }
+type Params = { page: number; pageSize: number; waitsFor?: 'me' | 'other'; kind?: string }
 
 export const portalHomeRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   const { pageReads, clock } = deps
   onlyPartners(app as unknown as FastifyInstance, deps)
 
-  const readHome = async (database: Database, party: Party, asked: Asked) => {
+  const readHome = async (database: Database, party: Party, params: Params) => {
     const [campaigns, counts, imposed] = await Promise.all([
-      findOpenCampaigns(database, party, mostOpenCampaigns + 1),
+      findOpenCampaigns(database, party, maxOpenCampaigns + 1),
       countByStatus(database, party),
-      party.type === 'retailer' ? findImposedCampaigns(database, party.merchantId, mostImposed + 1) : [],
+      party.type === 'retailer' ? findImposedCampaigns(database, party.merchantId, maxImposed + 1) : [],
     ])
-    const tasks = taskViews(campaigns.slice(0, mostOpenCampaigns), party, clock.now())
-    const { waitsFor: whom, kind: which } = asked
+    const tasks = taskViews(campaigns.slice(0, maxOpenCampaigns), party, clock.now())
+    const { waitsFor: whom, kind: which } = params
     const found = tasks.filter(({ waitsFor, kind }) => waitsFor === (whom ?? waitsFor) && kind === (which ?? kind))
-    const from = skipped(asked)
-    const { data, pagination } = pageView(found.slice(from, from + asked.pageSize), asked, found.length)
+    const from = skipped(params)
+    const { data, pagination } = pageView(found.slice(from, from + params.pageSize), params, found.length)
     return {
       tasks: data,
       pagination,
       totals: totalsView(tasks),
-      isComplete: campaigns.length <= mostOpenCampaigns,
-      bankCampaigns: { data: imposed.slice(0, mostImposed).map(imposedView), hasMore: imposed.length > mostImposed },
+      isComplete: campaigns.length <= maxOpenCampaigns,
+      bankCampaigns: { data: imposed.slice(0, maxImposed).map(imposedView), hasMore: imposed.length > maxImposed },
       counts: countsView(counts, party),
     }
   }
@@ -56,6 +56,6 @@ export const portalHomeRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = a
       },
     },
     async (request, reply) =>
-      readHome(await pageReads.begin(request, reply), partnerOf(request), request.query as Asked),
+      readHome(await pageReads.begin(request, reply), partnerOf(request), request.query as Params),
   )
 }

@@ -41,10 +41,10 @@ export const portalCampaignRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
     async (request, reply) => {
       const { cashbackId } = request.params
       const { search, since, ...page } = request.query
-      const asked = terminalSearch({ search, since })
+      const input = terminalSearch({ search, since })
       const database = await costlyReads.begin(request, reply)
       await requireParty(database, { caller: partnerOf(request), cashbackId })
-      const { terminals, totalItems } = await findTerminals(database, cashbackId, asked, page)
+      const { terminals, totalItems } = await findTerminals(database, cashbackId, input, page)
       const views = terminals.map(terminal => ({ ...terminal, addedAt: new Date(terminal.addedAt).toISOString() }))
       return pageView(views, page, totalItems)
     },

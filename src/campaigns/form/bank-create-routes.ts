@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bankOf } from '../../access/request/authenticate.ts'
 import { answerOnce, idempotent } from '../../http/idempotency.ts'
-import { schemaFaults } from '../../http/input/schema-faults.ts'
+import { schemaErrors } from '../../http/input/schema-errors.ts'
 import { locationHeader, ref } from '../../http/openapi/operations.ts'
 import { cashbackErrors, NoQuery, secured } from '../../http/schemas.ts'
 import type { CampaignDeps } from '../deps.ts'
@@ -48,7 +48,7 @@ export const bankCreateRoutes: FastifyPluginAsyncTypebox<CampaignDeps> = async (
       },
     },
     async (request, reply) => {
-      const form = { body: request.body, schemaFaults: schemaFaults(request) }
+      const form = { body: request.body, schemaErrors: schemaErrors(request) }
       return answerOnce(request as FastifyRequest, reply as FastifyReply, { deps, status: 201 }, async lent => {
         const campaign = await createAsBank(lent, bankOf(request), form)
         reply.header('location', `${app.prefix}/cashbacks/${campaign.cashbackId}`)

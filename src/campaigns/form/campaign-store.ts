@@ -32,7 +32,7 @@ const directoryStatement: Statement = {
 /** Looks up a form's values in the directory, for a merchant. */
 export async function findDirectoryEntries(
   database: Queryable,
-  given: {
+  params: {
     merchantId: string | undefined
     banks: readonly string[] | undefined
     countryCode: string | undefined
@@ -40,10 +40,10 @@ export async function findDirectoryEntries(
   },
 ): Promise<DirectoryEntries> {
   const [row] = await database.query<DirectoryEntries>(directoryStatement, [
-    given.merchantId ?? null,
-    given.banks ?? [],
-    given.countryCode ?? null,
-    given.paymentSystems ?? [],
+    params.merchantId ?? null,
+    params.banks ?? [],
+    params.countryCode ?? null,
+    params.paymentSystems ?? [],
   ])
   if (!row) throw new Error('A select without a table has one row')
   return row

@@ -12,11 +12,11 @@ import type { TerminalChange } from './terminal-list-store.ts'
  */
 export function mergedFields(
   present: Partial<Fields>,
-  given: Partial<Fields>,
+  params: Partial<Fields>,
   names: readonly FieldName[],
 ): Partial<Fields> {
-  const merged = { ...present, ...given }
-  for (const name of names) if (given[name] === undefined) delete merged[name]
+  const merged = { ...present, ...params }
+  for (const name of names) if (params[name] === undefined) delete merged[name]
   if (merged.allProducts === null) merged.allProducts = !merged.sku?.length && !merged.categoryId?.length
   return merged
 }
@@ -53,7 +53,7 @@ const decimals: readonly FieldName[] = [
 ]
 
 /** The history shows only the length of a longer list, and of terminals always, because a history is read as a whole. */
-const mostTold = 100
+const maxTold = 100
 
 /** The changes of an edit as the history shows them: values as in the form, long lists by their length. */
 export function shownChanges(
@@ -66,7 +66,7 @@ export function shownChanges(
   const shown = (name: FieldName, fields: Partial<Fields>): unknown => {
     const value = fields[name] ?? null
     if (name === 'terminals') return fields.terminals?.count ?? 0
-    if (longest(name) > mostTold) return lengthOf(value)
+    if (longest(name) > maxTold) return lengthOf(value)
     return decimals.includes(name) && value !== null ? Number(value) : value
   }
   const told = (name: FieldName) =>
@@ -77,9 +77,9 @@ export function shownChanges(
 const elements = (list: readonly unknown[]): Set<string> => new Set(list.map(element => JSON.stringify(element)))
 
 /** The changes that the campaign's state does not allow. */
-export function lockedFaults(
+export function lockedErrors(
   campaign: lifecycle.CampaignState,
-  given: {
+  params: {
     present: Partial<Fields>
     merged: Partial<Fields>
     terminals: TerminalChange | null
@@ -87,14 +87,14 @@ export function lockedFaults(
     now: Date
   },
 ): BrokenRule[] {
-  const { fields, onlyAdding } = lifecycle.editable(campaign, given.now)
-  return given.changed.flatMap(name => {
-    if (!fields.includes(name)) return [whyLocked(name, campaign, given.now)]
+  const { fields, onlyAdding } = lifecycle.editable(campaign, params.now)
+  return params.changed.flatMap(name => {
+    if (!fields.includes(name)) return [whyLocked(name, campaign, params.now)]
     if (!onlyAdding || !lifecycle.growingFields.includes(name)) return []
     const missing =
       name === 'terminals'
-        ? (given.terminals?.firstMissing ?? null)
-        : firstMissing(given.present[name], given.merged[name])
+        ? (params.terminals?.firstMissing ?? null)
+        : firstMissing(params.present[name], params.merged[name])
     return missing === null ? [] : [broken(name, 'only-additions', { missing })]
   })
 }

@@ -8,13 +8,13 @@ import type { CampaignDeps } from '../deps.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 import { type Actor, actorOf, type LockedCampaign, writeDecisions } from '../lifecycle/moves-store.ts'
 import { type DirectoryEntries, findDirectoryEntries, insertCampaign } from './campaign-store.ts'
-import { crossFaults, type Fields, mostFaults, readId, readNewFields, settled } from './form.ts'
-import { newCampaignFaults } from './pending-store.ts'
+import { crossErrors, type Fields, maxErrors, readId, readNewFields, settled } from './form.ts'
+import { newCampaignErrors } from './pending-store.ts'
 import type { Origin } from './terms.ts'
 
 type Deps = Pick<CampaignDeps, 'database' | 'clock' | 'pending'>
 /** The body as it was sent, and its schema errors. */
-export type Form = { body: unknown; schemaFaults: readonly BrokenRule[] }
+export type Form = { body: unknown; schemaErrors: readonly BrokenRule[] }
 
 /**
  * Creates a campaign of the merchant and invites the banks of the form.
@@ -22,13 +22,13 @@ export type Form = { body: unknown; schemaFaults: readonly BrokenRule[] }
  * @throws DomainError 'invalid' with all errors of the form
  */
 export function createAsMerchant(deps: Deps, merchant: MerchantCaller, form: Form): Promise<LockedCampaign> {
-  const { fields, faults } = readNewFields(form.body)
+  const { fields, errors } = readNewFields(form.body)
   return create(deps, {
     fields,
-    formFaults: [...form.schemaFaults, ...faults],
+    formErrors: [...form.schemaErrors, ...errors],
     merchantId: merchant.merchantId,
     invited: fields.participantsIds,
-    partnerFaults: found => bankFaults(fields.participantsIds, found),
+    partnerErrors: found => bankErrors(fields.participantsIds, found),
     createdByBankId: null,
     actor: actorOf(merchant),
   })
@@ -40,15 +40,15 @@ export function createAsMerchant(deps: Deps, merchant: MerchantCaller, form: For
  * @throws DomainError 'invalid' with all errors of the form, also for a merchant that is unknown, suspended or excludes the bank
  */
 export function createAsBank(deps: Deps, bank: BankCaller, form: Form): Promise<LockedCampaign> {
-  const { fields, faults } = readNewFields(form.body)
+  const { fields, errors } = readNewFields(form.body)
   const merchantId = readId((form.body as { retailerId?: unknown } | null | undefined)?.retailerId)
   const isWelcome = ({ merchantActive, banks }: DirectoryEntries) => merchantActive && banks.length > 0
   return create(deps, {
     fields,
-    formFaults: [...form.schemaFaults, ...faults],
+    formErrors: [...form.schemaErrors, ...errors],
     merchantId,
     invited: [bank.bankId],
-    partnerFaults: found =>
+    partnerErrors: found =>
       merchantId === undefined || isWelcome(found) ? [] : [broken('retailerId', 'open-merchant')],
     createdByBankId: bank.bankId,
     actor: actorOf(bank),
@@ -57,17 +57,17 @@ export function createAsBank(deps: Deps, bank: BankCaller, form: Form): Promise<
 
 type NewCampaign = {
   fields: Partial<Fields>
-  formFaults: readonly BrokenRule[]
+  formErrors: readonly BrokenRule[]
   /** Undefined when the form lacks it, which is one of its errors. */
   merchantId: string | undefined
   invited: readonly string[] | undefined
-  partnerFaults(found: DirectoryEntries): BrokenRule[]
+  partnerErrors(found: DirectoryEntries): BrokenRule[]
   createdByBankId: string | null
   actor: Actor
 }
 
-function create({ database, clock, pending }: Deps, given: NewCampaign): Promise<LockedCampaign> {
-  const { fields, merchantId, invited, createdByBankId, actor } = given
+function create({ database, clock, pending }: Deps, params: NewCampaign): Promise<LockedCampaign> {
+  const { fields, merchantId, invited, createdByBankId, actor } = params
   return database.transaction(async transaction => {
     const now = clock.now()
     const found = await findDirectoryEntries(transaction, {
@@ -76,11 +76,11 @@ function create({ database, clock, pending }: Deps, given: NewCampaign): Promise
       countryCode: fields.countryCode,
       paymentSystems: fields.paymentSystemsId,
     })
-    refuseFaults([
-      ...given.formFaults,
-      ...crossFaults(fields, now),
-      ...given.partnerFaults(found),
-      ...directoryFaults(fields, found),
+    requireNoErrors([
+      ...params.formErrors,
+      ...crossErrors(fields, now),
+      ...params.partnerErrors(found),
+      ...directoryErrors(fields, found),
     ])
     const { countryId } = found
     if (merchantId === undefined || invited === undefined || countryId === null)
@@ -88,7 +88,7 @@ function create({ database, clock, pending }: Deps, given: NewCampaign): Promise
     const terms = settled(fields as Fields)
     // The limit is for campaigns that wait for banks; a bank's own campaign does not.
     if (createdByBankId === null && pending)
-      refuseFaults(await newCampaignFaults(transaction, pending, { merchantId, content: terms }))
+      requireNoErrors(await newCampaignErrors(transaction, pending, { merchantId, content: terms }))
     const campaign = newCampaign({ cashbackId: randomUUID(), merchantId, createdByBankId, createdAt: now }, fields)
     await insertCampaign(transaction, campaign, terms, countryId)
     const decision = lifecycle.create(invited)
@@ -98,26 +98,26 @@ function create({ database, clock, pending }: Deps, given: NewCampaign): Promise
 }
 
 /** @throws DomainError 'invalid' when there are any */
-export function refuseFaults(faults: readonly BrokenRule[]): void {
-  if (faults.length > 0) throw new DomainError('invalid', eachOnce(faults).slice(0, mostFaults))
+export function requireNoErrors(errors: readonly BrokenRule[]): void {
+  if (errors.length > 0) throw new DomainError('invalid', eachOnce(errors).slice(0, maxErrors))
 }
 
 /** Banks that cannot be invited. */
-export function bankFaults(invited: readonly string[] | undefined, found: DirectoryEntries): BrokenRule[] {
+export function bankErrors(invited: readonly string[] | undefined, found: DirectoryEntries): BrokenRule[] {
   return (invited ?? []).flatMap((bankId, index) =>
     found.banks.includes(bankId) ? [] : [broken(`participantsIds.${index}`, 'invitable-bank')],
   )
 }
 
 /** The form's values that the directory lacks. A malformed code has been reported already. */
-export function directoryFaults(fields: Partial<Fields>, found: DirectoryEntries): BrokenRule[] {
+export function directoryErrors(fields: Partial<Fields>, found: DirectoryEntries): BrokenRule[] {
   const { countryCode, paymentSystemsId = [] } = fields
-  const faults = paymentSystemsId.flatMap((id, index) =>
+  const errors = paymentSystemsId.flatMap((id, index) =>
     found.paymentSystems.includes(id) ? [] : [broken(`paymentSystemsId.${index}`, 'known-payment-system')],
   )
   if (countryCode !== undefined && /^[A-Z]{2}$/.test(countryCode) && found.countryId === null)
-    faults.push(broken('countryCode', 'known-country'))
-  return faults
+    errors.push(broken('countryCode', 'known-country'))
+  return errors
 }
 
 /** The campaign before its first decision is written. */

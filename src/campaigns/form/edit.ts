@@ -11,10 +11,10 @@ import { type Guard, requireExpected } from '../lifecycle/expected-version.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
 import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../lifecycle/moves-store.ts'
 import { findDirectoryEntries, findTerms, updateTerms } from './campaign-store.ts'
-import { changedFields, lockedFaults, mergedFields, shownChanges } from './changes.ts'
-import { bankFaults, directoryFaults, refuseFaults } from './create.ts'
-import { contradictions, crossFaults, type FieldName, type Fields, readFields } from './form.ts'
-import { editFaults } from './pending-store.ts'
+import { changedFields, lockedErrors, mergedFields, shownChanges } from './changes.ts'
+import { bankErrors, directoryErrors, requireNoErrors } from './create.ts'
+import { contradictions, crossErrors, type FieldName, type Fields, readFields } from './form.ts'
+import { editErrors } from './pending-store.ts'
 import { compareTerminals, noteAddedTerminals, type TerminalChange } from './terminal-list-store.ts'
 import type { Terms } from './terms.ts'
 
@@ -24,7 +24,7 @@ export type Edit = Guard & {
   /** As it was sent. Absent fields stay as they are; null clears an optional one. */
   body: unknown
   /** The schema errors of the body. */
-  schemaFaults: readonly BrokenRule[]
+  schemaErrors: readonly BrokenRule[]
 }
 
 type Known = Terms & { participantsIds: string[] }
@@ -36,16 +36,16 @@ type Known = Terms & { participantsIds: string[] }
  * @throws DomainError 'invalid' with all errors; 'not-found'; 'forbidden' for anybody but the author; 'stale' when the edit was
  *   made from another version of the campaign
  */
-export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
+export function edit(deps: CampaignDeps, params: Edit): Promise<void> {
   return deps.database.transaction(async transaction => {
-    const { fields, faults } = readFields(given.body)
+    const { fields, errors } = readFields(params.body)
     // A body that contradicts itself is invalid for every campaign.
-    const formFaults = [...given.schemaFaults, ...faults, ...contradictions(fields)]
-    const campaign = await lockOwn(transaction, deps, given, formFaults)
+    const formErrors = [...params.schemaErrors, ...errors, ...contradictions(fields)]
+    const campaign = await lockOwn(transaction, deps, params, formErrors)
     const now = deps.clock.now()
-    if (formFaults.length === 0) requireExpected(campaign, given)
+    if (formErrors.length === 0) requireExpected(campaign, params)
 
-    const names = lifecycle.editableFields.filter(name => Object.hasOwn(Object(given.body), name))
+    const names = lifecycle.editableFields.filter(name => Object.hasOwn(Object(params.body), name))
     const present = await findPresent(transaction, campaign)
     const merged = mergedFields(present, fields, names)
     const terminals = await changeOfTerminals(transaction, campaign, { present, merged, names })
@@ -59,12 +59,12 @@ export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
     const isOpen = lifecycle.editable(campaign, now).fields.length > 0
     // Banks that are invited already stay valid, even if the bank was disconnected since.
     const banks = [...found.banks, ...present.participantsIds]
-    refuseFaults([
-      ...formFaults,
-      ...lockedFaults(campaign, { present, merged, terminals, changed, now }),
-      ...(isOpen ? crossFaults(merged, now) : []),
-      ...bankFaults(merged.participantsIds, { ...found, banks }),
-      ...directoryFaults(merged, found),
+    requireNoErrors([
+      ...formErrors,
+      ...lockedErrors(campaign, { present, merged, terminals, changed, now }),
+      ...(isOpen ? crossErrors(merged, now) : []),
+      ...bankErrors(merged.participantsIds, { ...found, banks }),
+      ...directoryErrors(merged, found),
     ])
     if (changed.length === 0) return
     if (deps.pending && isPending(campaign) && changed.some(name => sized.includes(name))) {
@@ -74,7 +74,7 @@ export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
         bannerSmall,
         bannerBig,
       }
-      refuseFaults(await editFaults(transaction, deps.pending, { ...campaign, content }))
+      requireNoErrors(await editErrors(transaction, deps.pending, { ...campaign, content }))
     }
     const { countryId } = found
     await write(transaction, {
@@ -83,7 +83,7 @@ export function edit(deps: CampaignDeps, given: Edit): Promise<void> {
       after: merged as Known,
       changed,
       countryId,
-      merchant: given.merchant,
+      merchant: params.merchant,
       now,
     })
   })
@@ -100,11 +100,11 @@ async function lockOwn(
   transaction: Queryable,
   deps: CampaignDeps,
   { cashbackId, merchant }: Edit,
-  formFaults: readonly BrokenRule[],
+  formErrors: readonly BrokenRule[],
 ): Promise<LockedCampaign> {
   const campaign = await lockCampaignByClock(transaction, deps, cashbackId)
   const isOwn = campaign?.merchantId === merchant.merchantId && campaign.createdByBankId === null
-  if (!isOwn) refuseFaults(formFaults)
+  if (!isOwn) requireNoErrors(formErrors)
   if (!campaign) throw campaignNotFound('not-found')
   requireAuthor(campaign, merchant)
   return campaign
@@ -149,7 +149,7 @@ async function write(
   transaction: Queryable,
   { campaign, before, after, changed, countryId, merchant, now }: Write,
 ): Promise<void> {
-  if (countryId === null) throw new Error('A country that was not found is a fault')
+  if (countryId === null) throw new Error('The country must exist here: the form was checked')
   const { participantsIds, ...terms } = after
   const terminals = changed.includes('terminals') ? terms.terminals : before.terminals
   const facts: Facts = {}

@@ -16,12 +16,12 @@ export type Fields = Omit<Terms, 'allProducts'> & { allProducts: boolean | null;
 export type FieldName = keyof Fields
 
 /** The fields that are given and readable, and the errors. */
-export type ReadFields = { fields: Partial<Fields>; faults: BrokenRule[] }
+export type ReadFields = { fields: Partial<Fields>; errors: BrokenRule[] }
 
 /** Maximum length of the lists of banks and of payment systems. */
-export const mostIds = 1_000
+export const maxIds = 1_000
 /** Further errors are not listed: nobody reads more. */
-export const mostFaults = 100
+export const maxErrors = 100
 
 /** The value of an optional field that is left out or null. */
 const whenLeftOut = {
@@ -40,7 +40,7 @@ const whenLeftOut = {
 } satisfies Partial<Fields>
 
 /** Returns the value, or undefined when it is unusable. Adds an error, unless the schema reports it. */
-type Reader<Value> = (value: unknown, field: string, faults: BrokenRule[]) => Value | undefined
+type Reader<Value> = (value: unknown, field: string, errors: BrokenRule[]) => Value | undefined
 
 const readers: { [Field in FieldName]: Reader<Fields[Field]> } = {
   participantsIds: ids,
@@ -62,7 +62,7 @@ const readers: { [Field in FieldName]: Reader<Fields[Field]> } = {
   percentage: decimal,
   merchantCompensationPercentage: decimal,
   merchantCategoryCode: texts,
-  countryCode: (value, field, faults) => text(value, field, faults)?.toUpperCase(),
+  countryCode: (value, field, errors) => text(value, field, errors)?.toUpperCase(),
   paymentSystemsId: ids,
   terminals,
   terminalsPlatform: flag,
@@ -75,28 +75,28 @@ const readers: { [Field in FieldName]: Reader<Fields[Field]> } = {
  */
 export function readFields(body: unknown): ReadFields {
   const fields: Record<string, unknown> = {}
-  const faults: BrokenRule[] = []
+  const errors: BrokenRule[] = []
   for (const [field, value] of Object.entries(isObject(body) ? body : {})) {
     if (!Object.hasOwn(readers, field)) continue
     const read: unknown =
       value === null
         ? whenLeftOut[field as keyof typeof whenLeftOut]
-        : readers[field as FieldName](value, field, faults)
+        : readers[field as FieldName](value, field, errors)
     if (read !== undefined) fields[field] = read
   }
-  return { fields: fields as Partial<Fields>, faults }
+  return { fields: fields as Partial<Fields>, errors }
 }
 
 /** Like `readFields`, for a new campaign: absent optional fields get their defaults. */
 export function readNewFields(body: unknown): ReadFields {
-  const { fields, faults } = readFields(body)
-  const given = new Set(isObject(body) ? Object.keys(body) : [])
-  const defaults = Object.entries(whenLeftOut).filter(([field]) => !given.has(field))
-  return { fields: { ...Object.fromEntries(defaults), ...fields }, faults }
+  const { fields, errors } = readFields(body)
+  const present = new Set(isObject(body) ? Object.keys(body) : [])
+  const defaults = Object.entries(whenLeftOut).filter(([field]) => !present.has(field))
+  return { fields: { ...Object.fromEntries(defaults), ...fields }, errors }
 }
 
 /** The violations of rules between fields. A rule is checked only when all of its fields are readable. */
-export function crossFaults(fields: Partial<Fields>, now: Date): BrokenRule[] {
+export function crossErrors(fields: Partial<Fields>, now: Date): BrokenRule[] {
   const { dateTo } = fields
   return [...(dateTo && dateTo <= now ? [broken('dateTo', 'future')] : []), ...contradictions(fields)]
 }
@@ -104,14 +104,14 @@ export function crossFaults(fields: Partial<Fields>, now: Date): BrokenRule[] {
 /** The violations that do not depend on the current time. */
 export function contradictions(fields: Partial<Fields>): BrokenRule[] {
   const { dateFrom, dateTo, minAmount, maxAmount, allProducts, sku, categoryId, terminals, terminalsPlatform } = fields
-  const faults: BrokenRule[] = []
-  if (dateFrom && dateTo && dateTo <= dateFrom) faults.push(broken('dateTo', 'after', { field: 'dateFrom' }))
+  const errors: BrokenRule[] = []
+  if (dateFrom && dateTo && dateTo <= dateFrom) errors.push(broken('dateTo', 'after', { field: 'dateFrom' }))
   // Safe as numbers: with 2 decimals and below 10^10, different amounts are different numbers.
   if (minAmount !== undefined && maxAmount !== undefined && Number(maxAmount) < Number(minAmount))
-    faults.push(broken('maxAmount', 'not-below', { field: 'minAmount' }))
-  if (allProducts && (sku?.length || categoryId?.length)) faults.push(broken('allProducts', 'all-or-some-products'))
-  if (terminalsPlatform === false && terminals?.count === 0) faults.push(broken('terminals', 'own-terminals'))
-  return faults
+    errors.push(broken('maxAmount', 'not-below', { field: 'minAmount' }))
+  if (allProducts && (sku?.length || categoryId?.length)) errors.push(broken('allProducts', 'all-or-some-products'))
+  if (terminalsPlatform === false && terminals?.count === 0) errors.push(broken('terminals', 'own-terminals'))
+  return errors
 }
 
 /** When `allProducts` is left out, it is true if neither SKUs nor categories are given. */
@@ -123,7 +123,7 @@ export const settled = (fields: Omit<Fields, 'participantsIds'>): Terms => ({
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function text(value: unknown, _field: string, _faults: BrokenRule[]): string | undefined {
+function text(value: unknown, _field: string, _errors: BrokenRule[]): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
@@ -132,20 +132,20 @@ const unfitForName = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 /** Spaces and invisible characters, such as a zero-width space. */
 const invisible = /[\s\p{Default_Ignorable_Code_Point}\u2800]/gu
 
-function readName(value: unknown, field: string, faults: BrokenRule[]): string | undefined {
+function readName(value: unknown, field: string, errors: BrokenRule[]): string | undefined {
   if (typeof value !== 'string') return undefined
-  if (value.replace(invisible, '') === '') faults.push(broken(field, 'not-blank'))
-  else if (unfitForName.test(value)) faults.push(broken(field, 'plain-line'))
+  if (value.replace(invisible, '') === '') errors.push(broken(field, 'not-blank'))
+  else if (unfitForName.test(value)) errors.push(broken(field, 'plain-line'))
   return value
 }
 
 /** SVG is refused, because its scripts run when a bank opens the picture by itself. */
 const svg = /^data:image\/svg/i
 
-function banner(value: unknown, field: string, faults: BrokenRule[]): string | undefined {
-  if (typeof value === 'string' && svg.test(value)) faults.push(broken(field, 'no-svg'))
-  else if (typeof value === 'string' && (value === '' || !picture.holds(value))) faults.push(broken(field, 'banner'))
-  return text(value, field, faults)
+function banner(value: unknown, field: string, errors: BrokenRule[]): string | undefined {
+  if (typeof value === 'string' && svg.test(value)) errors.push(broken(field, 'no-svg'))
+  else if (typeof value === 'string' && (value === '' || !picture.holds(value))) errors.push(broken(field, 'banner'))
+  return text(value, field, errors)
 }
 
 function flag(value: unknown): boolean | undefined {
@@ -156,10 +156,10 @@ function texts(value: unknown): string[] | undefined {
   return Array.isArray(value) && value.every(item => typeof item === 'string') ? value : undefined
 }
 
-function instant(value: unknown, field: string, faults: BrokenRule[]): Date | undefined {
+function instant(value: unknown, field: string, errors: BrokenRule[]): Date | undefined {
   if (typeof value !== 'string') return undefined
   const read = readInstant(value)
-  if (read === null) faults.push({ field, ...instantRule })
+  if (read === null) errors.push({ field, ...instantRule })
   return read ?? undefined
 }
 
@@ -168,10 +168,10 @@ function decimal(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : undefined
 }
 
-function money(value: unknown, field: string, faults: BrokenRule[]): string | undefined {
+function money(value: unknown, field: string, errors: BrokenRule[]): string | undefined {
   const amount = decimal(value)
   if (amount !== undefined && !/^-?\d+(?:\.\d{1,2})?$/.test(amount))
-    faults.push(broken(field, 'decimals', { decimals: 2 }))
+    errors.push(broken(field, 'decimals', { decimals: 2 }))
   return amount
 }
 
@@ -181,16 +181,16 @@ export function readId(value: unknown): string | undefined {
   return uuidForm.test(id) ? id : undefined
 }
 
-function ids(value: unknown, field: string, faults: BrokenRule[]): string[] | undefined {
+function ids(value: unknown, field: string, errors: BrokenRule[]): string[] | undefined {
   const read = texts(value)?.map(id => id.toLowerCase())
-  if (!read || read.length > mostIds) return undefined
-  if (new Set(read).size < read.length) faults.push(broken(field, 'no-repetitions'))
+  if (!read || read.length > maxIds) return undefined
+  if (new Set(read).size < read.length) errors.push(broken(field, 'no-repetitions'))
   return read.every(id => uuidForm.test(id)) ? read : undefined
 }
 
-function terminals(value: unknown, field: string, faults: BrokenRule[]): TerminalList | undefined {
+function terminals(value: unknown, field: string, errors: BrokenRule[]): TerminalList | undefined {
   const read = readTerminals(value)
   for (const index of read?.repeated ?? [])
-    if (faults.length < mostFaults) faults.push(broken(`${field}.${index}.terminal_id`, 'unique-in-list'))
+    if (errors.length < maxErrors) errors.push(broken(`${field}.${index}.terminal_id`, 'unique-in-list'))
   return read?.list ?? undefined
 }

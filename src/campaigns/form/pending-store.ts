@@ -33,23 +33,23 @@ const useStatement = `
   ) pending`
 
 /** The violations of the limits by a new campaign. The merchant's other creations and edits then wait for this transaction. */
-export async function newCampaignFaults(
+export async function newCampaignErrors(
   transaction: Queryable,
   limits: PendingLimits,
   { merchantId, content }: { merchantId: string; content: Content },
 ): Promise<BrokenRule[]> {
   const use = await lockUse(transaction, limits, merchantId, null)
   if (use.campaigns >= limits.campaigns) return [broken('participantsIds', 'max-pending', { max: limits.campaigns })]
-  return sizeFaults(limits, use, content)
+  return sizeErrors(limits, use, content)
 }
 
 /** The violations of the limits by new terminals or banners of a campaign that no bank has approved yet. */
-export async function editFaults(
+export async function editErrors(
   transaction: Queryable,
   limits: PendingLimits,
-  given: { merchantId: string; cashbackId: string; content: Content },
+  params: { merchantId: string; cashbackId: string; content: Content },
 ): Promise<BrokenRule[]> {
-  return sizeFaults(limits, await lockUse(transaction, limits, given.merchantId, given.cashbackId), given.content)
+  return sizeErrors(limits, await lockUse(transaction, limits, params.merchantId, params.cashbackId), params.content)
 }
 
 async function lockUse(
@@ -64,7 +64,7 @@ async function lockUse(
   return use
 }
 
-function sizeFaults(limits: PendingLimits, use: Use, { terminals, bannerSmall, bannerBig }: Content): BrokenRule[] {
+function sizeErrors(limits: PendingLimits, use: Use, { terminals, bannerSmall, bannerBig }: Content): BrokenRule[] {
   const ofTerminals = terminals?.text?.byteLength ?? use.ownTerminals
   const bytes = ofTerminals + Buffer.byteLength(bannerSmall ?? '') + Buffer.byteLength(bannerBig ?? '')
   const mebibytes = Math.floor(limits.bytes / (1024 * 1024))

@@ -5,7 +5,7 @@ import { mustBe } from '../../error-rules.ts'
 import { named, nullable } from '../../http/openapi/operations.ts'
 import { closed, uuid } from '../../http/schemas.ts'
 import { instantPattern, instantRule } from '../../text/instant.ts'
-import { mostIds } from './form.ts'
+import { maxIds } from './form.ts'
 
 /** A form with 50,000 terminals and two banners must fit. */
 export const formLimitBytes = 16 * 1024 * 1024
@@ -18,9 +18,9 @@ const formTimeoutMs = 60_000
 /** For the `config` of a route that takes a form. */
 export const formConfig = { bodyTimeoutMs: formTimeoutMs, jsonBounds: formBounds, asideReader }
 /** The maximum that stays exact as a JSON number. */
-const mostMoney = 9_999_999_999.99
-const mostTerminals = 50_000
-const mostListed = 10_000
+const maxMoney = 9_999_999_999.99
+const maxTerminals = 50_000
+const maxListed = 10_000
 
 /** In a syntax that all regular expression engines read in the same way. */
 const controls = '\\x00-\\x1f\\x7f-\\x9f'
@@ -28,7 +28,7 @@ const notControl = `[^${controls}]`
 
 const money = (description: string, bounds: object, example: number) =>
   Type.Number({
-    maximum: mostMoney,
+    maximum: maxMoney,
     ...bounds,
     'x-documented': { multipleOf: 0.01 },
     description: `${description}; at most 2 decimals`,
@@ -59,7 +59,7 @@ const banner = (size: string) =>
 const listed = (description: string, examples: string[]) =>
   nullable(
     Type.Array(Type.String({ minLength: 1, maxLength: 128, ...mustBe('text', { max: 128 }) }), {
-      maxItems: mostListed,
+      maxItems: maxListed,
       description,
       examples: [examples],
     }),
@@ -91,7 +91,7 @@ const Terminal = named(
 
 const participantsIds = Type.Array(uuid('A bank'), {
   minItems: 1,
-  maxItems: mostIds,
+  maxItems: maxIds,
   'x-documented': { uniqueItems: true },
   description: 'The banks to invite, each once, from `GET /cashbacks/for-merchant/banks`',
 })
@@ -119,7 +119,7 @@ const required = {
   }),
   paymentSystemsId: Type.Array(uuid('A payment system of the platform’s directory'), {
     minItems: 1,
-    maxItems: mostIds,
+    maxItems: maxIds,
     'x-documented': { uniqueItems: true },
     description: 'Payment systems that take part, each once',
   }),
@@ -152,13 +152,13 @@ const optional = {
   maxBudget: nullable(money('Highest cost of a bank’s part', { exclusiveMinimum: 0 }, 100000)),
   merchantCategoryCode: nullable(
     Type.Array(Type.String({ pattern: '^\\d{4}$', ...mustBe('four-digits'), description: 'MCC', examples: ['5411'] }), {
-      maxItems: mostListed,
+      maxItems: maxListed,
       description: 'Merchant category codes',
     }),
   ),
   terminals: nullable(
     Type.Array(Terminal, {
-      maxItems: mostTerminals,
+      maxItems: maxTerminals,
       description: 'The campaign’s own terminals; needed and not empty when `terminalsPlatform` is false',
     }),
   ),

@@ -19,7 +19,7 @@ export type ReadTerminals = {
 
 export const noTerminals: TerminalList = { count: 0, text: Buffer.from('[]') }
 /** Further errors are not listed: nobody reads more. */
-const mostRepeated = 100
+const maxRepeated = 100
 
 /** @param value as it was sent, or the result of `readAside`. @returns undefined for anything but a list */
 export function readTerminals(value: unknown): ReadTerminals | undefined {
@@ -31,7 +31,7 @@ export function readTerminals(value: unknown): ReadTerminals | undefined {
   for (const [index, item] of value.entries()) {
     const terminal_id: unknown = item?.terminal_id
     if (typeof terminal_id !== 'string') continue
-    if (known.has(terminal_id) && repeated.length < mostRepeated) repeated.push(index)
+    if (known.has(terminal_id) && repeated.length < maxRepeated) repeated.push(index)
     known.add(terminal_id)
     terminals.push({
       terminal_id,

@@ -9,15 +9,15 @@ import { findParties } from './store.ts'
 export const bankNotInvited = (): DomainError => new DomainError('not-found', 'The bank is not invited to the campaign')
 
 /**
- * @param asked.bankId whose part is read; left out: a bank reads its own, the merchant all
+ * @param params.bankId whose part is read; left out: a bank reads its own, the merchant all
  * @throws DomainError 'not-found', also to and for a bank that is not invited; 'forbidden' for another merchant's campaign
  */
 export async function requireParty(
   database: Queryable,
-  asked: { caller: BankCaller | MerchantCaller; cashbackId: string; bankId?: string },
+  params: { caller: BankCaller | MerchantCaller; cashbackId: string; bankId?: string },
 ): Promise<void> {
-  const { caller, cashbackId } = asked
-  const bankId = asked.bankId ?? (caller.type === 'bank' ? caller.bankId : null)
+  const { caller, cashbackId } = params
+  const bankId = params.bankId ?? (caller.type === 'bank' ? caller.bankId : null)
   const parties = await findParties(database, cashbackId, bankId)
   if (!parties) throw campaignNotFound('not-found')
   if (caller.type === 'retailer') requireOwn(parties, caller)

@@ -10,7 +10,7 @@ export type Listing = {
    * SQL that selects `cashback_id` and `at`, newest first. `behind` builds the condition that a column comes after the cursor,
    * and `most` is the maximum number of rows.
    */
-  newest(behind: (at: string) => string, most: string): string
+  newest(behind: (at: string) => string, max: string): string
   /** A condition on the campaign `c`; null: no filter. */
   filter: string | null
   /** Another order; null: newest first. */
@@ -47,7 +47,7 @@ export const isPlain = ({ filter, order }: Listing): boolean => filter === null 
 export async function findListed(database: Queryable, listing: Listing, page: Page): Promise<Listed> {
   const { newest, filter, order, values } = listing
   const from = skipped(page)
-  const most = isPlain(listing) ? Math.min(from + page.pageSize, maxLookedAt) : maxLookedAt
+  const max = isPlain(listing) ? Math.min(from + page.pageSize, maxLookedAt) : maxLookedAt
   const [row] = await database.query<Row>(
     `with looked as materialized (${newest(behind, '$3 + 1')} order by at desc, cashback_id limit $3 + 1),
      within as (select * from looked limit $3),
@@ -59,10 +59,10 @@ export async function findListed(database: Queryable, listing: Listing, page: Pa
        array(select cashback_id from shown order by n) as ids, (select max(n) from shown) as last,
        (select ${cursor} from shown order by n desc limit 1) as "lastShown",
        (select ${cursor} from within order by at, cashback_id desc limit 1) as "lastLooked"`,
-    [...readCursor(page.after), most, from, ...values],
+    [...readCursor(page.after), max, from, ...values],
   )
   if (!row) throw new Error('A select without a table has one row')
-  const hasOlder = row.looked > most
+  const hasOlder = row.looked > max
   const hasFurther = row.lastShown !== null && row.last < row.found
   const next = hasFurther && order === null ? row.lastShown : hasOlder ? row.lastLooked : null
   return { ids: row.ids, found: row.found, hasOlder, hasMore: hasFurther || hasOlder, next }

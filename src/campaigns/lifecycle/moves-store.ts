@@ -123,14 +123,14 @@ const waitForDueStatement: Statement = {
 /**
  * Locks campaigns that have something due by the clock.
  *
- * @param given.limit maximum for each kind: starts, ends, completions
- * @param given.waits false: skips campaigns that others have locked
+ * @param params.limit maximum for each kind: starts, ends, completions
+ * @param params.waits false: skips campaigns that others have locked
  */
 export async function lockDueCampaigns(
   transaction: Queryable,
-  given: { now: Date; receivedBefore: Date; limit: number; waits: boolean },
+  params: { now: Date; receivedBefore: Date; limit: number; waits: boolean },
 ): Promise<LockedCampaign[]> {
-  const { now, receivedBefore, limit, waits } = given
+  const { now, receivedBefore, limit, waits } = params
   const rows = await transaction.query<Omit<LockedCampaign, 'banks'>>(waits ? waitForDueStatement : lockDueStatement, [
     now,
     receivedBefore,
@@ -239,15 +239,15 @@ const newsStatement: Statement = {
  */
 export async function tellSegmentChanged(
   transaction: Queryable,
-  given: { cashbackId: string; bankId: string },
+  params: { cashbackId: string; bankId: string },
 ): Promise<void> {
-  await transaction.execute('update campaigns set version = version + 1 where cashback_id = $1', [given.cashbackId])
+  await transaction.execute('update campaigns set version = version + 1 where cashback_id = $1', [params.cashbackId])
   await transaction.execute(
     `insert into merchant_lists (merchant_id, arranged, touched) select merchant_id, 0, 1 from campaigns where cashback_id = $1
      on conflict (merchant_id) do update set touched = merchant_lists.touched + 1`,
-    [given.cashbackId],
+    [params.cashbackId],
   )
-  await tellBanks(transaction, [], [given.bankId], [])
+  await tellBanks(transaction, [], [params.bankId], [])
 }
 
 /** `notes` come before the transitions of the decision; `facts` are further data for events. */
@@ -262,9 +262,9 @@ export type Decided = { campaign: LockedCampaign; decision: Decision; notes?: re
 export async function writeDecisions(
   transaction: Queryable,
   decided: readonly Decided[],
-  given: { actor: Actor; now: Date; comment?: string | null },
+  params: { actor: Actor; now: Date; comment?: string | null },
 ): Promise<LockedCampaign[]> {
-  const after = decided.map(({ campaign, decision }) => applied(campaign, decision.changes, given.now))
+  const after = decided.map(({ campaign, decision }) => applied(campaign, decision.changes, params.now))
   const steps = decided.flatMap((one, index) => stepsOf(one, after[index] ?? one.campaign))
   const followers = decided.flatMap((one, index) => followersOf(one, after[index] ?? one.campaign))
   const [row] = await transaction.query<{ campaigns: number; banks: number }>(writeStatement, [
@@ -278,15 +278,15 @@ export async function writeDecisions(
     steps.map(({ from }) => from),
     steps.map(({ to }) => to),
     after.map(({ updatedAt }) => updatedAt.toISOString()),
-    given.actor.type,
-    given.actor.id,
-    given.actor.subject,
-    given.comment ?? null,
+    params.actor.type,
+    params.actor.id,
+    params.actor.subject,
+    params.comment ?? null,
     decided.map(({ campaign }) => campaign.merchantId),
     decided.map(({ campaign, decision }, index) => isRearranged(campaign, decision, after[index])),
     decided.map(({ notes = [] }) => notes.some(hasNewTerms)),
     steps.map(({ changes }) => changes && JSON.stringify(changes)),
-    given.actor.role,
+    params.actor.role,
     after.map(({ version }) => version),
     steps.map(({ version }) => version),
     after.map(isMerchantsTurn),
@@ -303,7 +303,7 @@ export async function writeDecisions(
     transaction,
     decided.flatMap((one, index) => eventsOf(one, after[index] ?? one.campaign)),
   )
-  const { origin } = given.actor
+  const { origin } = params.actor
   await tellEntries(
     transaction,
     origin,

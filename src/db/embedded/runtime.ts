@@ -160,7 +160,7 @@ async function findWay(
   const { runtimeDir, dataDir, env } = place
   const script =
     'cd "$1" && { [ ! -d "$2/share" ] || : <"$2/share/postgresql/postgres.bki"; } && exec "$2/bin/postgres" --version'
-  let fault = ''
+  let reason = ''
   for (const way of user ? [{ prefix: [], ids: user }, ...waysThroughClosedFolders(user)] : [{ prefix: [], ids: {} }]) {
     const [command = 'sh', ...prefix] = [...way.prefix, 'sh']
     const args = [...prefix, '-c', script, 'sh', dataDir, runtimeDir]
@@ -170,12 +170,12 @@ async function findWay(
     const version = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1]
     // PostgreSQL prints its version even if it did not find its own folder, but then also writes to stderr.
     if (version && stderr === '') return { way, version }
-    fault ||= stderr.trim().split('\n').at(-1) ?? ''
+    reason ||= stderr.trim().split('\n').at(-1) ?? ''
   }
   throw new Error(
     user
-      ? `The embedded database runs as the system user postgres (${user.uid}), who cannot reach ${dataDir} and ${runtimeDir} (${fault}): move both out of closed folders such as /root, start Perkline as an ordinary user, or set DATABASE_URL.`
-      : `The embedded database does not run here (${runtimeDir}/bin/postgres: ${fault}): set DATABASE_URL to a PostgreSQL server.`,
+      ? `The embedded database runs as the system user postgres (${user.uid}), who cannot reach ${dataDir} and ${runtimeDir} (${reason}): move both out of closed folders such as /root, start Perkline as an ordinary user, or set DATABASE_URL.`
+      : `The embedded database does not run here (${runtimeDir}/bin/postgres: ${reason}): set DATABASE_URL to a PostgreSQL server.`,
   )
 }
 

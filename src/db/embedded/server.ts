@@ -140,10 +140,10 @@ async function makeCluster(runtime: Runtime, dataDir: string, cluster: string): 
 async function checkVersion(runtime: Runtime, cluster: string): Promise<void> {
   const made = (await readFile(join(cluster, 'PG_VERSION'), 'utf8').catch(() => '')).trim()
   if (made === runtime.version) return
-  const fault = made
+  const problem = made
     ? `was made by PostgreSQL ${made}, and this is PostgreSQL ${runtime.version}: carry its data over with pg_dump`
     : 'holds no PostgreSQL database: move it away'
-  throw new Error(`The database folder ${cluster} ${fault}, or set DATA_DIR to another folder.`)
+  throw new Error(`The database folder ${cluster} ${problem}, or set DATA_DIR to another folder.`)
 }
 
 async function runServer(

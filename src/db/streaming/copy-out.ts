@@ -87,7 +87,7 @@ export function copyAsJson(client: pg.ClientBase, text: string, limits: ReadLimi
     onRoom: () => source.resume(),
     onWritten: () => settle(null),
     onStall: cut,
-    onFault: settle,
+    onError: settle,
   })
   const reader = createCopyReader()
   const source = createSource(received => {
@@ -97,7 +97,8 @@ export function copyAsJson(client: pg.ClientBase, text: string, limits: ReadLimi
     return { rest, goOn: gathering.fill(end) }
   })
   client.query({
-    submit: given => source.take(given.stream, () => given.query(`copy (${text}) to stdout (format binary)`)),
+    submit: connection =>
+      source.take(connection.stream, () => connection.query(`copy (${text}) to stdout (format binary)`)),
     handleError: settle,
     handleCommandComplete() {},
     handleReadyForQuery: () => gathering.finish(),
@@ -127,20 +128,20 @@ function createSource(onReceived: (received: Buffer) => { rest: Buffer | null; g
     if (stream && 'lend' in stream) (stream as Lender).lend(isLending)
   }
   return {
-    take(given, ask) {
-      stream = given
-      const usual = given.listeners('data') as ((bytes: Buffer) => void)[]
+    take(connection, ask) {
+      stream = connection
+      const usual = connection.listeners('data') as ((bytes: Buffer) => void)[]
       const onData = (received: Buffer) => {
         const { rest, goOn } = onReceived(received)
-        if (!goOn) given.pause()
+        if (!goOn) connection.pause()
         if (!rest) return
-        given.off('data', onData)
+        connection.off('data', onData)
         lend(false)
-        for (const listener of usual) given.on('data', listener)
+        for (const listener of usual) connection.on('data', listener)
         for (const listener of usual) listener(rest)
       }
-      for (const listener of usual) given.off('data', listener)
-      given.on('data', onData)
+      for (const listener of usual) connection.off('data', listener)
+      connection.on('data', onData)
       lend(true)
       ask()
     },

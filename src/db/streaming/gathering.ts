@@ -30,7 +30,7 @@ export function createGathering(options: {
   onRoom(): void
   onWritten(): void
   onStall(): void
-  onFault(error: Error): void
+  onError(error: Error): void
 }): Gathering {
   const create = () => Buffer.allocUnsafeSlow(enoughBytes + options.pieceBytes)
   let filling = create()
@@ -57,7 +57,7 @@ export function createGathering(options: {
       clearTimeout(stall)
       isWriting = false
       if (isStopped) return
-      if (error) return options.onFault(error)
+      if (error) return options.onError(error)
       proceed()
       options.onRoom()
     })
@@ -83,9 +83,9 @@ export function createGathering(options: {
       proceed()
       return used < enoughBytes
     },
-    begin(given) {
+    begin(writable) {
       clearTimeout(stall)
-      taker = given
+      taker = writable
       proceed()
     },
     finish() {

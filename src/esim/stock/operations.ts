@@ -11,7 +11,7 @@ import { type Database, type Queryable, queryable } from '../../db/database.ts'
 import { longTransaction } from '../../db/long-transaction.ts'
 import { copyHeader, copyTrailer } from '../../db/streaming/copy-format.ts'
 import { DomainError } from '../../errors.ts'
-import { describeFaults } from '../../text/csv-lines.ts'
+import { describeErrors } from '../../text/csv-lines.ts'
 import { encodeRows, type StagedProfile } from './copy.ts'
 import { readStockLines, type StockLine } from './file.ts'
 import { createRejects, type Reject, type Rejects } from './rejects.ts'
@@ -146,7 +146,7 @@ function describeRejects(rejects: Rejects): string[] {
     if (named.length === namedFaults) break
     named.push(`line ${lineNumber}${column === 'line' ? '' : `, column ${column}`}: ${reason}`)
   }
-  return describeFaults(named, rejects.count, 'nothing was imported')
+  return describeErrors(named, rejects.count, 'nothing was imported')
 }
 
 /** Small enough that requests to the same process wait for no more than some milliseconds. */

@@ -5,8 +5,8 @@
 import type { Ajv2020, AnySchema, AnySchemaObject, ErrorObject } from 'ajv/dist/2020.js'
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js'
 
-/** @param mostFaults maximum for one list or object */
-export function boundKeywords(ajv: Ajv2020, mostFaults: number): void {
+/** @param maxErrors maximum for one list or object */
+export function boundKeywords(ajv: Ajv2020, maxErrors: number): void {
   // The meta-schema is compiled at first use and needs the original keywords.
   ajv.compile({})
   ajv.removeKeyword('items')
@@ -16,13 +16,13 @@ export function boundKeywords(ajv: Ajv2020, mostFaults: number): void {
     schemaType: ['object', 'boolean'],
     errors: 'full',
     compile(schema: AnySchema, parent: AnySchemaObject) {
-      const check = checkEach(ajv, schema, mostFaults)
+      const check = checkEach(ajv, schema, maxErrors)
       const { maxItems = Number.POSITIVE_INFINITY } = parent
       const validate: DataValidateFunction = (list: unknown[], at?: DataValidationCxt) => {
         // That the list is too long is reported by another keyword.
-        const faults = list.length > maxItems ? [] : check(list.entries(), at)
-        validate.errors = faults
-        return faults.length === 0
+        const violations = list.length > maxItems ? [] : check(list.entries(), at)
+        validate.errors = violations
+        return violations.length === 0
       }
       return validate
     },
@@ -35,11 +35,11 @@ export function boundKeywords(ajv: Ajv2020, mostFaults: number): void {
     errors: 'full',
     compile(schema: AnySchema, parent: AnySchemaObject) {
       const known = new Set(Object.keys(parent.properties ?? {}))
-      const check = schema === false ? refuseEach(mostFaults) : checkEach(ajv, schema, mostFaults)
-      const validate: DataValidateFunction = (given: object, at?: DataValidationCxt) => {
-        const faults = check(additional(given, known), at)
-        validate.errors = faults
-        return faults.length === 0
+      const check = schema === false ? refuseEach(maxErrors) : checkEach(ajv, schema, maxErrors)
+      const validate: DataValidateFunction = (value: object, at?: DataValidationCxt) => {
+        const violations = check(additional(value, known), at)
+        validate.errors = violations
+        return violations.length === 0
       }
       return validate
     },
@@ -49,39 +49,39 @@ export function boundKeywords(ajv: Ajv2020, mostFaults: number): void {
 type Check = (entries: Iterable<[string | number, unknown]>, at?: DataValidationCxt) => ErrorObject[]
 
 /** Checks each value by itself. The paths of its errors begin at the root. */
-function checkEach(ajv: Ajv2020, schema: AnySchema, mostFaults: number): Check {
+function checkEach(ajv: Ajv2020, schema: AnySchema, maxErrors: number): Check {
   const validate = ajv.compile(schema)
   return (entries, at) => {
-    const faults: ErrorObject[] = []
+    const errors: ErrorObject[] = []
     for (const [name, value] of entries) {
       if (validate(value)) continue
       const path = `${at?.instancePath ?? ''}/${escaped(name)}`
-      for (const fault of validate.errors ?? []) faults.push({ ...fault, instancePath: path + fault.instancePath })
-      if (faults.length >= mostFaults) break
+      for (const error of validate.errors ?? []) errors.push({ ...error, instancePath: path + error.instancePath })
+      if (errors.length >= maxErrors) break
     }
-    return faults
+    return errors
   }
 }
 
-function refuseEach(mostFaults: number): Check {
+function refuseEach(maxErrors: number): Check {
   return (entries, at) => {
-    const faults: ErrorObject[] = []
+    const errors: ErrorObject[] = []
     for (const [name] of entries) {
       const additionalProperty = String(name)
-      faults.push({
+      errors.push({
         keyword: 'additionalProperties',
         instancePath: at?.instancePath ?? '',
         schemaPath: '#/additionalProperties',
         params: { additionalProperty },
       })
-      if (faults.length >= mostFaults) break
+      if (errors.length >= maxErrors) break
     }
-    return faults
+    return errors
   }
 }
 
-function* additional(given: object, known: ReadonlySet<string>): Generator<[string, unknown]> {
-  for (const name in given) if (!known.has(name)) yield [name, given[name as keyof typeof given]]
+function* additional(value: object, known: ReadonlySet<string>): Generator<[string, unknown]> {
+  for (const name in value) if (!known.has(name)) yield [name, value[name as keyof typeof value]]
 }
 
 /** Escapes a name for a JSON Pointer. */

@@ -1,10 +1,10 @@
 import { shownText } from '../../text/shown-text.ts'
 
-const longestShown = 200
+const maxShownLength = 200
 
 /** A field's name in an error message. The name comes from the caller and may have any length. */
-export const shownName = (name: string): string => shownText(name.slice(0, longestShown))
+export const shownName = (name: string): string => shownText(name.slice(0, maxShownLength))
 
 /** Adds a name to a path. A path that is too long to be shown does not grow. */
 export const innerPath = (path: string, name: string | number): string =>
-  path.length > longestShown ? path : path === '' ? String(name) : `${path}.${name}`
+  path.length > maxShownLength ? path : path === '' ? String(name) : `${path}.${name}`

@@ -7,19 +7,19 @@ import { noteBody } from '../idempotency.ts'
 const leastOfOwn = 4096
 
 /**
- * @param given called with the whole body; the memory of a large one may be transferred
- * @param failed called with the error to answer: the body is longer than the route accepts, or not as long as announced
+ * @param onBody called with the whole body; the memory of a large one may be transferred
+ * @param onError called with the error to answer: the body is longer than the route accepts, or not as long as announced
  */
 export function gatherBody(
   request: FastifyRequest,
   payload: IncomingMessage,
-  given: (body: Buffer<ArrayBuffer>) => void,
-  failed: (error: Error) => void,
+  onBody: (body: Buffer<ArrayBuffer>) => void,
+  onError: (error: Error) => void,
 ): void {
   const announced = Number(request.headers['content-length'] ?? Number.NaN)
   const { bodyLimit = 0 } = request.routeOptions
   if (announced > bodyLimit) {
-    failed(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
+    onError(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
     return
   }
   const body = memoryOf(Number.isNaN(announced) ? bodyLimit : announced)
@@ -27,7 +27,7 @@ export function gatherBody(
   const stop = () => payload.off('data', take).off('end', finish).off('error', breakOff)
   const fail = (error: Error): void => {
     stop()
-    failed(error)
+    onError(error)
   }
   const breakOff = (error: Error): void => fail(Object.assign(error, { statusCode: 400 }))
   const take = (piece: Buffer): void => {
@@ -39,8 +39,8 @@ export function gatherBody(
   }
   const finish = (): void => {
     stop()
-    if (Number.isNaN(announced) || length === announced) given(body.subarray(0, length))
-    else failed(new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH())
+    if (Number.isNaN(announced) || length === announced) onBody(body.subarray(0, length))
+    else onError(new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH())
   }
   payload.on('data', take).on('end', finish).on('error', breakOff)
   payload.resume()

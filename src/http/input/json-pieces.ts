@@ -3,12 +3,12 @@ import type { BrokenRule } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { piecesOfThread } from '../../work/worker-pieces.ts'
 import type { JsonBounds } from './json.ts'
-import { noteFaults, type SchemaFault } from './validation.ts'
+import { noteErrors, type SchemaError } from './validation.ts'
 
 /** A JSON error; or the value with its long lists emptied and its schema errors, followed by the entries of those lists. */
 export type JsonPiece =
-  | { fault: string | readonly (string | BrokenRule)[] }
-  | { value: object; faults: SchemaFault[] }
+  | { refusedFor: string | readonly (string | BrokenRule)[] }
+  | { value: object; errors: SchemaError[] }
   | { list: string; entries: unknown[] }
 
 /**
@@ -36,10 +36,10 @@ export async function readJsonAside(
   for await (const piece of piecesOfThread<JsonPiece>(file, { bytes, bounds, schema, reader: reader?.href }, [
     bytes.buffer,
   ])) {
-    if ('fault' in piece) throw new DomainError('invalid', piece.fault)
+    if ('refusedFor' in piece) throw new DomainError('invalid', piece.refusedFor)
     if ('value' in piece) {
       value = piece.value
-      noteFaults(value, piece.faults)
+      noteErrors(value, piece.errors)
     } else (value as Record<string, unknown[]>)[piece.list]?.push(...piece.entries)
   }
   return value
@@ -52,18 +52,18 @@ export async function readJsonAside(
 export function neededFields(
   value: unknown,
   { properties = {} }: { properties?: Record<string, object> },
-  faults: readonly SchemaFault[],
+  errors: readonly SchemaError[],
 ): object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
-  const faulty = new Set(faults.map(({ instancePath }) => instancePath.split('/')[1]))
+  const invalid = new Set(errors.map(({ instancePath }) => instancePath.split('/')[1]))
   const isTyped = (name: string): boolean => ['type', 'anyOf'].some(rule => rule in (properties[name] ?? {}))
   const needed = Object.entries(value).filter(([name]) => Object.hasOwn(properties, name) && isTyped(name))
-  return Object.fromEntries(needed.map(([name, inner]) => [name, faulty.has(name) ? undefined : inner]))
+  return Object.fromEntries(needed.map(([name, inner]) => [name, invalid.has(name) ? undefined : inner]))
 }
 
 /** The pieces of a value. Only long lists that are direct fields of the object are split. */
-export function splitValue(value: object, faults: SchemaFault[]): JsonPiece[] {
-  if (Array.isArray(value)) return [{ value, faults }]
+export function splitValue(value: object, errors: SchemaError[]): JsonPiece[] {
+  if (Array.isArray(value)) return [{ value, errors }]
   const head: Record<string, unknown> = {}
   const entries: JsonPiece[] = []
   for (const [name, inner] of Object.entries(value)) {
@@ -72,5 +72,5 @@ export function splitValue(value: object, faults: SchemaFault[]): JsonPiece[] {
     for (let from = 0; isLong && from < inner.length; from += entriesOfPiece)
       entries.push({ list: name, entries: inner.slice(from, from + entriesOfPiece) })
   }
-  return [{ value: head, faults }, ...entries]
+  return [{ value: head, errors }, ...entries]
 }

@@ -4,21 +4,21 @@ import { DomainError } from '../../errors.ts'
 import { givePieces } from '../../work/worker-pieces.ts'
 import { countValues, readJson } from './json.ts'
 import { type AsideReader, type JsonPiece, neededFields, splitValue } from './json-pieces.ts'
-import { findFaults } from './validation.ts'
+import { findErrors } from './validation.ts'
 
 async function read(): Promise<{ pieces: JsonPiece[]; memory: ArrayBuffer[] }> {
   const { bytes, bounds, schema, reader } = workerData
   try {
     countValues(bytes, bounds)
     const value = readJson(bytes, bounds)
-    const faults = findFaults(schema, value)
-    const fields = neededFields(value, schema, faults)
+    const errors = findErrors(schema, value)
+    const fields = neededFields(value, schema, errors)
     const { readAside }: { readAside: AsideReader } = reader ? await import(reader) : { readAside: asItIs }
     const { body, memory } = readAside(fields)
-    return { pieces: splitValue(body, faults), memory }
+    return { pieces: splitValue(body, errors), memory }
   } catch (error) {
     if (error instanceof DomainError)
-      return { pieces: [{ fault: error.rules.length > 0 ? error.rules : error.details }], memory: [] }
+      return { pieces: [{ refusedFor: error.rules.length > 0 ? error.rules : error.details }], memory: [] }
     throw error
   }
 }

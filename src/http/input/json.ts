@@ -10,15 +10,15 @@ import { innerPath, shownName } from './field-name.ts'
 
 const deepest = 16
 /** No form has nearly as many fields. A body full of names would block other requests. */
-const usualMostNames = 1_000
+const defaultMaxNames = 1_000
 /** Further errors are not searched for: nobody reads more. */
-const mostFaults = 100
+const maxErrors = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The maximum content of a body. `values` counts each scalar, object and array, but not names. */
 export type JsonBounds = { values: number; containers?: number; names?: number }
 
-const usualBounds: JsonBounds = { values: 500 }
+const defaultBounds: JsonBounds = { values: 500 }
 
 /**
  * Counts the values of a body in one pass over its bytes. For invalid JSON it counts what looks like values.
@@ -28,13 +28,13 @@ const usualBounds: JsonBounds = { values: 500 }
  */
 export function countValues(
   bytes: Uint8Array,
-  { values, containers = Number.POSITIVE_INFINITY }: JsonBounds = usualBounds,
+  { values, containers = Number.POSITIVE_INFINITY }: JsonBounds = defaultBounds,
 ): number {
   let depth = 0
   let found = 0
   let opened = 0
   // Names are counted as values first and subtracted at their colons.
-  const most = values + 1
+  const max = values + 1
   let isWithinWord = false
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]
@@ -71,7 +71,7 @@ export function countValues(
         if (!isWithinWord) found++
         isWithinWord = true
     }
-    if (found > most) throw tooMuch(`have at most ${values} values`)
+    if (found > max) throw tooMuch(`have at most ${values} values`)
   }
   if (found > values) throw tooMuch(`have at most ${values} values`)
   return found
@@ -85,7 +85,10 @@ const tooMuch = (must: string) => new DomainError('invalid', `The body must ${mu
  * @returns the value; undefined for an empty body
  * @throws DomainError 'invalid'
  */
-export function readJson(bytes: Uint8Array, { names: mostNames = usualMostNames }: JsonBounds = usualBounds): unknown {
+export function readJson(
+  bytes: Uint8Array,
+  { names: maxNames = defaultMaxNames }: JsonBounds = defaultBounds,
+): unknown {
   if (bytes.length === 0) return undefined
   const text = decode(bytes)
   let value: unknown
@@ -94,12 +97,12 @@ export function readJson(bytes: Uint8Array, { names: mostNames = usualMostNames 
   } catch {
     throw new DomainError('invalid', 'The body must be valid JSON')
   }
-  checkNames(text, mostNames)
+  checkNames(text, maxNames)
   // Valid UTF-8 can become ill-formed text only through an escape.
   if (text.includes('\\u')) {
-    const faults: BrokenRule[] = []
-    checkTexts(value, '', faults)
-    if (faults.length > 0) throw new DomainError('invalid', faults)
+    const errors: BrokenRule[] = []
+    checkTexts(value, '', errors)
+    if (errors.length > 0) throw new DomainError('invalid', errors)
   }
   return value
 }
@@ -115,7 +118,7 @@ function decode(bytes: Uint8Array): string {
 type Level = { names: Set<string> | null; path: string; index: number; name: string }
 
 /** Scans text that JSON.parse has accepted, so it needs to look only at strings and brackets. */
-function checkNames(text: string, mostNames: number): void {
+function checkNames(text: string, maxNames: number): void {
   const levels: Level[] = []
   let nameNext = false
   for (let at = 0; at < text.length; at++) {
@@ -125,7 +128,7 @@ function checkNames(text: string, mostNames: number): void {
       const end = endOfString(text, at)
       if (nameNext && level?.names) {
         level.name = JSON.parse(text.slice(at, end + 1)) as string
-        checkName(level, mostNames)
+        checkName(level, maxNames)
         nameNext = false
       }
       at = end
@@ -151,23 +154,23 @@ function endOfString(text: string, start: number): number {
 
 const pathWithin = ({ path, names, name, index }: Level): string => innerPath(path, names ? name : index)
 
-function checkName(level: Level, mostNames: number): void {
+function checkName(level: Level, maxNames: number): void {
   const { names, name } = level
-  const fault = (rule: RuleCode) => new DomainError('invalid', [broken(shownName(pathWithin(level)), rule)])
-  if (!isText(name)) throw fault('json-text')
-  if (name === '__proto__') throw fault('omitted')
-  if (names?.has(name)) throw fault('given-once')
+  const error = (rule: RuleCode) => new DomainError('invalid', [broken(shownName(pathWithin(level)), rule)])
+  if (!isText(name)) throw error('json-text')
+  if (name === '__proto__') throw error('omitted')
+  if (names?.has(name)) throw error('given-once')
   names?.add(name)
-  if (names && names.size > mostNames)
-    throw new DomainError('invalid', [broken(shownName(level.path) || 'body', 'max-fields', { max: mostNames })])
+  if (names && names.size > maxNames)
+    throw new DomainError('invalid', [broken(shownName(level.path) || 'body', 'max-fields', { max: maxNames })])
 }
 
-function checkTexts(value: unknown, path: string, faults: BrokenRule[]): void {
-  if (faults.length === mostFaults) return
+function checkTexts(value: unknown, path: string, errors: BrokenRule[]): void {
+  if (errors.length === maxErrors) return
   if (typeof value === 'string') {
-    if (!isText(value)) faults.push(broken(shownName(path) || 'body', 'json-text'))
+    if (!isText(value)) errors.push(broken(shownName(path) || 'body', 'json-text'))
   } else if (typeof value === 'object' && value !== null) {
-    for (const [name, inner] of Object.entries(value)) checkTexts(inner, innerPath(path, name), faults)
+    for (const [name, inner] of Object.entries(value)) checkTexts(inner, innerPath(path, name), errors)
   }
 }
 

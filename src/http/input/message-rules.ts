@@ -54,9 +54,9 @@ const waiting = new WeakMap<IncomingMessage, ServerResponse>()
  * Handles `Expect: 100-continue`. The answer `100 Continue` is sent only when caller, rate limit, type and announced length of
  * the body are accepted, so that no client sends a body in vain. Unknown expectations are ignored.
  *
- * @param usualLimit maximum bytes of a body, where the route sets none
+ * @param defaultLimit maximum bytes of a body, where the route sets none
  */
-export function answerExpectations(app: FastifyInstance, usualLimit: number): void {
+export function answerExpectations(app: FastifyInstance, defaultLimit: number): void {
   app.server.on('checkContinue', (request, response) => {
     waiting.set(request, response)
     app.server.emit('request', request, response)
@@ -65,13 +65,13 @@ export function answerExpectations(app: FastifyInstance, usualLimit: number): vo
   // This is the last hook before the body is read.
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const response = waiting.get(request.raw)
-    if (response && isTaken(request, usualLimit)) response.writeContinue()
+    if (response && isTaken(request, defaultLimit)) response.writeContinue()
     done()
   })
 }
 
-function isTaken({ server, headers, routeOptions }: FastifyRequest, usualLimit: number): boolean {
+function isTaken({ server, headers, routeOptions }: FastifyRequest, defaultLimit: number): boolean {
   if (!hasBody(headers) || !server.hasContentTypeParser(headers['content-type']?.split(';', 1)[0] ?? '')) return false
-  const { config, bodyLimit = usualLimit } = routeOptions
+  const { config, bodyLimit = defaultLimit } = routeOptions
   return Boolean(config.longUpload) || Number(headers['content-length'] ?? 0) <= bodyLimit
 }

@@ -14,7 +14,7 @@ import { boundKeywords } from './bounded-keywords.ts'
 import { innerPath, shownName } from './field-name.ts'
 
 /** Further errors are not listed: nobody reads more. */
-const mostFaults = 100
+const maxErrors = 100
 
 const isDateTime = AjvFormats.default.get('date-time') as { validate(text: string): boolean }
 
@@ -36,17 +36,17 @@ function createAjv(): Ajv2020 {
   // 'x-rule' replaces the message where a pattern or format would say too little; 'x-must-be' words it in the OpenAPI document.
   // 'x-documented' is only for the OpenAPI document: rules that the server checks in its own code.
   ajv.addVocabulary(['x-rule', 'x-must-be', 'x-documented'])
-  boundKeywords(ajv, mostFaults)
+  boundKeywords(ajv, maxErrors)
   return ajv
 }
 
 const ajv = createAjv()
 
 /** The parts of an AJV error that messages are made of. */
-export type SchemaFault = Pick<ErrorObject, 'instancePath' | 'schemaPath' | 'keyword' | 'params' | 'parentSchema'>
+export type SchemaError = Pick<ErrorObject, 'instancePath' | 'schemaPath' | 'keyword' | 'params' | 'parentSchema'>
 
 /** The schema errors of a value, in a form that can be sent to another thread. Defaults are filled in. */
-export function findFaults(schema: object, value: unknown): SchemaFault[] {
+export function findErrors(schema: object, value: unknown): SchemaError[] {
   const validate = ajv.compile(schema)
   if (validate(value)) return []
   return (validate.errors ?? []).map(({ instancePath, schemaPath, keyword, params, parentSchema }) => ({
@@ -59,11 +59,11 @@ export function findFaults(schema: object, value: unknown): SchemaFault[] {
 }
 
 /** Bodies that a worker thread has checked, with the errors that it found. */
-const checkedBodies = new WeakMap<object, readonly SchemaFault[]>()
+const checkedBodies = new WeakMap<object, readonly SchemaError[]>()
 
 /** Marks a body as checked, so that it is not checked here again. */
-export function noteFaults(body: object, faults: readonly SchemaFault[]): void {
-  checkedBodies.set(body, faults)
+export function noteErrors(body: object, errors: readonly SchemaError[]): void {
+  checkedBodies.set(body, errors)
 }
 
 /** Compiles each validator for the first request that needs it, because compiling all of them took most of a start. */
@@ -71,10 +71,10 @@ export const validatorCompiler = (({ schema, httpPart }) => {
   const typed = httpPart === 'body' ? [] : typedTexts(schema)
   let validate: ValidateFunction | undefined
   const check = (value: Record<string, unknown>): boolean => {
-    const faults = httpPart === 'body' ? checkedBodies.get(value) : undefined
-    if (faults) {
-      check.errors = faults
-      return faults.length === 0
+    const errors = httpPart === 'body' ? checkedBodies.get(value) : undefined
+    if (errors) {
+      check.errors = errors
+      return errors.length === 0
     }
     readTexts(value, typed)
     validate ??= ajv.compile(schema)
@@ -82,7 +82,7 @@ export const validatorCompiler = (({ schema, httpPart }) => {
     check.errors = validate.errors ?? null
     return isRight
   }
-  check.errors = null as readonly SchemaFault[] | null
+  check.errors = null as readonly SchemaError[] | null
   return check
 }) as FastifySchemaCompiler<TSchema>
 
@@ -103,17 +103,17 @@ function readTexts(texts: Record<string, unknown>, typed: ReturnType<typeof type
 }
 
 /** Converts the errors to broken rules, without duplicates. */
-export function schemaRules(errors: readonly SchemaFault[]): BrokenRule[] {
+export function schemaRules(errors: readonly SchemaError[]): BrokenRule[] {
   const rules = new Map<string, BrokenRule>()
   for (const error of errors) {
     const rule = ruleOf(error)
     if (rule !== null) rules.set(ruleMessage(rule), rule)
-    if (rules.size === mostFaults) break
+    if (rules.size === maxErrors) break
   }
   return [...rules.values()]
 }
 
-function ruleOf(error: SchemaFault): BrokenRule | null {
+function ruleOf(error: SchemaError): BrokenRule | null {
   const path = error.instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
   const inner = (name: string) => shownName(innerPath(path, name))
   const { params, keyword } = error
@@ -125,16 +125,16 @@ function ruleOf(error: SchemaFault): BrokenRule | null {
   return { field: shownName(path) || 'body', ...requirement(error) }
 }
 
-function requirement({ keyword, params, parentSchema }: SchemaFault): Rule {
+function requirement({ keyword, params, parentSchema }: SchemaError): Rule {
   const own: Rule | undefined = parentSchema?.['x-rule']
   return own ?? keywords[keyword]?.(params) ?? { rule: 'keyword', params: { keyword } }
 }
 
 const limited =
   (rule: RuleCode, name: string) =>
-  ({ limit }: SchemaFault['params']): Rule => ({ rule, params: { [name]: limit } })
+  ({ limit }: SchemaError['params']): Rule => ({ rule, params: { [name]: limit } })
 
-const keywords: Record<string, (params: SchemaFault['params']) => Rule> = {
+const keywords: Record<string, (params: SchemaError['params']) => Rule> = {
   type: ({ type }) => ({ rule: 'type', params: { type: [type].flat().join(' or ') } }),
   maxLength: limited('max-length', 'max'),
   minLength: limited('min-length', 'min'),

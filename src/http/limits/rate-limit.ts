@@ -91,10 +91,10 @@ export function rateLimitHeaders(
 export async function limitRequest(
   reply: FastifyReply,
   limiter: RateLimiter,
-  asked: { key: string; holder: 'bank' | 'account' | 'address' },
+  params: { key: string; holder: 'bank' | 'account' | 'address' },
 ): Promise<void> {
-  const decision = await limiter.take(asked.key)
-  reply.headers(rateLimitHeaders(limiter.limit, decision, asked.holder))
+  const decision = await limiter.take(params.key)
+  reply.headers(rateLimitHeaders(limiter.limit, decision, params.holder))
   if (!decision.allowed)
     throw new DomainError('too-many', 'Too many requests: slow down', { retryAfterSeconds: decision.retryAfterSeconds })
 }

@@ -14,16 +14,16 @@ import { SlowUploadError } from './upload.ts'
 
 export const formType = 'multipart/form-data'
 const fileField = 'file'
-const longestFileName = 200
+const maxFileNameLength = 200
 /** Maximum number of parts and of headers of a part; our forms have fewer. */
-const mostParts = 8
+const maxParts = 8
 const bytesBesideFile = 128 * 1024
-const limits = { parts: mostParts + 1, headerPairs: 16, headerSize: 8 * 1024 }
+const limits = { parts: maxParts + 1, headerPairs: 16, headerSize: 8 * 1024 }
 
 export type FileFormRules = {
-  mostBytes: number
+  maxBytes: number
   /** From its first byte to its last, even at a steady rate. */
-  longestMs: number
+  maxMs: number
   /** The other fields that the form may have, with their maximum length in characters. */
   texts: Record<string, number>
 }
@@ -53,8 +53,8 @@ export async function readFileForm(
   headers: IncomingHttpHeaders,
   rules: FileFormRules,
 ): Promise<FileForm> {
-  const giveUpAt = performance.now() + rules.longestMs
-  if (Number(headers['content-length'] ?? 0) > rules.mostBytes + bytesBesideFile) throw tooLarge()
+  const giveUpAt = performance.now() + rules.maxMs
+  if (Number(headers['content-length'] ?? 0) > rules.maxBytes + bytesBesideFile) throw tooLarge()
   const parts = partsOf(source, headers)
   const texts = new Map<string, string>()
   const close = async () => void (await parts.return(undefined))
@@ -70,19 +70,19 @@ export async function readFileForm(
     try {
       for await (const chunk of file.bytes as AsyncIterable<Buffer>) {
         size += chunk.length
-        if (size > rules.mostBytes) throw tooLarge()
+        if (size > rules.maxBytes) throw tooLarge()
         if (performance.now() > giveUpAt) throw new DomainError('invalid', 'The upload took too long; nothing was kept')
         yield chunk
       }
-      if (await nextFile()) throw fileFault('be given once only')
+      if (await nextFile()) throw fileError('be given once only')
     } finally {
       await close()
     }
   }
   try {
     const file = await nextFile()
-    if (!file) throw fileFault('be given')
-    if (file.fileName === undefined) throw fileFault('be a file that has a name')
+    if (!file) throw fileError('be given')
+    if (file.fileName === undefined) throw fileError('be a file that has a name')
     return { fileName: cleanFileName(file.fileName), bytes: bytes(file), texts, close }
   } catch (error) {
     await close()
@@ -91,7 +91,7 @@ export async function readFileForm(
 }
 
 const tooLarge = () => new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE('')
-const fileFault = (must: string) => new DomainError('invalid', [`${fileField} must ${must}`])
+const fileError = (must: string) => new DomainError('invalid', [`${fileField} must ${must}`])
 
 /** The parts in their order. Read each to its end before you ask for the next. */
 async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGenerator<Part, undefined, undefined> {
@@ -104,15 +104,15 @@ async function* partsOf(source: Readable, headers: IncomingHttpHeaders): AsyncGe
     current = bytes
   })
   const pumped = pipeline(source, form).catch((error: unknown) => {
-    const fault = isTold(error) ? error : broken()
-    current?.destroy(fault)
-    throw fault
+    const textError = isTold(error) ? error : broken()
+    current?.destroy(textError)
+    throw textError
   })
   pumped.catch(() => {})
   let count = 0
   try {
     for await (const [name, bytes, fileName] of on(form, 'file', { close: ['finish'] }) as AsyncIterable<PartEvent>) {
-      if (++count > mostParts) throw new DomainError('invalid', `The form must have at most ${mostParts} parts`)
+      if (++count > maxParts) throw new DomainError('invalid', `The form must have at most ${maxParts} parts`)
       yield { name: name ?? '', fileName: fileName ?? undefined, bytes }
     }
     await pumped
@@ -140,22 +140,22 @@ function openForm(headers: IncomingHttpHeaders) {
 
 async function readText(part: Part, rules: FileFormRules, texts: Map<string, string>): Promise<void> {
   const { name, bytes } = part
-  const mostCharacters = rules.texts[name]
-  const fault = (must: string) =>
+  const maxCharacters = rules.texts[name]
+  const textError = (must: string) =>
     new DomainError('invalid', [`${shownName(name) || 'the field without a name'} must ${must}`])
-  if (mostCharacters === undefined) throw fault('be omitted')
-  if (texts.has(name)) throw fault('be given once only')
+  if (maxCharacters === undefined) throw textError('be omitted')
+  if (texts.has(name)) throw textError('be given once only')
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of bytes as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > mostCharacters * bytesOfACharacter)
-      throw fault(`be shorter than or equal to ${mostCharacters} characters`)
+    if (size > maxCharacters * bytesOfACharacter)
+      throw textError(`be shorter than or equal to ${maxCharacters} characters`)
     chunks.push(chunk)
   }
   const text = decode(Buffer.concat(chunks))
-  if (text === null) throw fault('be well-formed text without NUL')
-  if ([...text].length > mostCharacters) throw fault(`be shorter than or equal to ${mostCharacters} characters`)
+  if (text === null) throw textError('be well-formed text without NUL')
+  if ([...text].length > maxCharacters) throw textError(`be shorter than or equal to ${maxCharacters} characters`)
   texts.set(name, text)
 }
 
@@ -171,10 +171,10 @@ function decode(bytes: Buffer): string | null {
   }
 }
 
-function cleanFileName(given: string): string {
-  const cleaned = given
+function cleanFileName(params: string): string {
+  const cleaned = params
     .toWellFormed()
     .replace(/[\p{C}\u2028\u2029]/gu, '')
     .trim()
-  return [...cleaned].slice(0, longestFileName).join('') || 'unnamed'
+  return [...cleaned].slice(0, maxFileNameLength).join('') || 'unnamed'
 }

@@ -25,7 +25,7 @@ export async function withFileForm<T>(
   { turns, partnerId, ...rules }: FileFormRules & { turns: Turns; partnerId: string },
   work: (openForm: () => Promise<FileForm>, left: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { mostBytes, longestMs } = rules
+  const { maxBytes, maxMs } = rules
   const read = async (source: Readable, begun: () => Promise<void>) => {
     let form: FileForm | undefined
     const left = leaving(reply)
@@ -43,5 +43,5 @@ export async function withFileForm<T>(
       end()
     }
   }
-  return withUpload(request, reply, read, { mostBytes: 2 * mostBytes, longestMs })
+  return withUpload(request, reply, read, { maxBytes: 2 * maxBytes, maxMs })
 }

@@ -14,9 +14,9 @@ export class SlowUploadError extends Error {
   }
 }
 
-const unbounded = { mostBytes: Number.POSITIVE_INFINITY, longestMs: Number.POSITIVE_INFINITY }
+const unbounded = { maxBytes: Number.POSITIVE_INFINITY, maxMs: Number.POSITIVE_INFINITY }
 
-export type DrainBounds = { mostBytes: number; longestMs: number }
+export type DrainBounds = { maxBytes: number; maxMs: number }
 
 export type Upload = {
   /** Resolves when the first bytes, or all of them, have arrived. Earlier the upload should not take a place. */
@@ -61,13 +61,13 @@ export function openUpload(body: Readable, rate = slowest): Upload {
       return begin()
     },
     source: Readable.from(everything(), { objectMode: false }),
-    async drain({ mostBytes, longestMs } = unbounded) {
-      const giveUpAt = performance.now() + longestMs
+    async drain({ maxBytes, maxMs } = unbounded) {
+      const giveUpAt = performance.now() + maxMs
       let size = 0
       try {
         for await (const chunk of all(next)) {
           size += (chunk as Uint8Array).length
-          if (size > mostBytes || performance.now() > giveUpAt) return false
+          if (size > maxBytes || performance.now() > giveUpAt) return false
         }
         return true
       } catch {

@@ -17,19 +17,19 @@ const kindNames: Record<Entry['kind'], string> = {
 }
 
 /**
- * @returns `faults`: every code or id that is wrong, with path and line; `existing`: errors for entries that exist already, for
+ * @returns `errors`: every code or id that is wrong, with path and line; `existing`: errors for entries that exist already, for
  *   the case that all must be new
  */
 export async function checkClaims(
   database: Queryable,
   claims: DirectoryClaims,
-): Promise<{ faults: BrokenRule[]; existing: BrokenRule[] }> {
+): Promise<{ errors: BrokenRule[]; existing: BrokenRule[] }> {
   const known = await findKnown(database, claims)
   const knownKeys = new Set(known.map(keyOf))
   const isKnown = (entry: Entry) => knownKeys.has(keyOf(entry))
   const missing = claims.entries.filter(entry => !isKnown(entry)).flatMap(entry => entry.missing)
   return {
-    faults: [...missing, ...missingReferences(claims, known), ...wrongIds(claims.entries, known)],
+    errors: [...missing, ...missingReferences(claims, known), ...wrongIds(claims.entries, known)],
     existing: claims.entries
       .filter(entry => isKnown(entry) && !entry.isPlace)
       .map(
@@ -57,15 +57,15 @@ function wrongIds(entries: readonly Entry[], known: Known[]): BrokenRule[] {
   return entries.flatMap(entry => {
     const { path, line, kind, code, id } = entry
     if (id === undefined) return []
-    const fault = (rule: RuleCode, params: RuleParams) => [{ ...broken(`${path}.id`, rule, params), line }]
+    const error = (rule: RuleCode, params: RuleParams) => [{ ...broken(`${path}.id`, rule, params), line }]
     const before = kept.get(`${kind} ${code}`)
-    if (before !== undefined && before !== id) return fault('lasting-id', { id: before })
+    if (before !== undefined && before !== id) return error('lasting-id', { id: before })
     const other = givenBy.get(id)
     givenBy.set(id, other ?? entry)
     // The reader of the file reports duplicates within one list.
     const isTold = other !== undefined && listOf(other) === listOf(entry)
     const holder = before === id || isTold ? undefined : (keptBy.get(id) ?? other)
-    return holder ? fault('free-id', { kind: kindNames[holder.kind], code: holder.code }) : []
+    return holder ? error('free-id', { kind: kindNames[holder.kind], code: holder.code }) : []
   })
 }
 

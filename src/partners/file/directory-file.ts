@@ -16,7 +16,7 @@ export type DirectoryFile = DirectoryClaims & { directory: Directory }
  * The errors, and the claims that could be read, so that both are reported together. `problems`: the errors inside a terminals
  * file.
  */
-export type FaultyDirectoryFile = DirectoryClaims & { faults: (string | BrokenRule)[]; problems: Problem[] }
+export type InvalidDirectoryFile = DirectoryClaims & { errors: (string | BrokenRule)[]; problems: Problem[] }
 
 const clearer = new Map<string, string>([
   ['MULTIPLE_DOCS', 'must be one YAML document'],
@@ -33,7 +33,7 @@ const maxCharacters = 16 * 1024 * 1024
 export function readDirectory(
   yamlText: string,
   files: ReadonlyMap<string, string>,
-): DirectoryFile | FaultyDirectoryFile {
+): DirectoryFile | InvalidDirectoryFile {
   return read(yamlText, path => files.get(path))
 }
 
@@ -47,10 +47,10 @@ export function terminalsFilesOf(yamlText: string): string[] {
   return [...paths]
 }
 
-function read(yamlText: string, fileText: DirectoryContext['fileText']): DirectoryFile | FaultyDirectoryFile {
+function read(yamlText: string, fileText: DirectoryContext['fileText']): DirectoryFile | InvalidDirectoryFile {
   const claims: DirectoryClaims = { references: [], entries: [] }
   if (yamlText.length > maxCharacters)
-    return { ...claims, problems: [], faults: ['line 1: must be a file of at most 16 MiB'] }
+    return { ...claims, problems: [], errors: ['line 1: must be a file of at most 16 MiB'] }
   const lines = new LineCounter()
   const lineAt = (offset: number) => lines.linePos(offset).line
   // No uniqueKeys: the library compares each key with all others of its mapping, which takes a minute for 50,000 keys. Our form
@@ -62,13 +62,13 @@ function read(yamlText: string, fileText: DirectoryContext['fileText']): Directo
     prettyErrors: false,
     lineCounter: lines,
   })
-  const syntaxFaults = [...document.errors, ...document.warnings].map(
+  const syntaxErrors = [...document.errors, ...document.warnings].map(
     ({ code, message, pos }) => `line ${lineAt(pos[0])}: ${clearer.get(code) ?? message}`,
   )
-  if (syntaxFaults.length > 0) return { ...claims, problems: [], faults: [...new Set(syntaxFaults)] }
+  if (syntaxErrors.length > 0) return { ...claims, problems: [], errors: [...new Set(syntaxErrors)] }
 
-  const reading: Reading = { faults: [], problems: [], missing: [], lineAt }
+  const reading: Reading = { errors: [], problems: [], missing: [], lineAt }
   const directory = directoryForm({ ...claims, fileText })(document.contents, { path: '', line: 1, reading })
-  if (reading.faults.length > 0) return { ...claims, faults: reading.faults, problems: reading.problems }
+  if (reading.errors.length > 0) return { ...claims, errors: reading.errors, problems: reading.problems }
   return { ...claims, directory }
 }

@@ -124,7 +124,7 @@ export function directoryForm(context: DirectoryContext) {
 }
 
 /** The value for a new bank, and for `statement: null` (contract/statements.md, "Settings"). */
-const usualStatement = { timeZone: 'UTC', commissionPercentage: 0 }
+const defaultStatement = { timeZone: 'UTC', commissionPercentage: 0 }
 
 /** A new bank without `esim` sells no eSIM; null removes all sales. */
 function bankForm({ references }: DirectoryContext) {
@@ -145,7 +145,7 @@ function bankForm({ references }: DirectoryContext) {
         reservationShare: clearable(wholeNumber(1, 100), null),
         statement: clearable(
           mapping({ timeZone: kept(text(rules.timeZone)), commissionPercentage: kept(percentage) }),
-          usualStatement,
+          defaultStatement,
         ),
       }),
       { deliveryMode: 'local', operators: [], reservationShare: null, statement: undefined },
@@ -243,6 +243,6 @@ function noteEntry<T extends { code: string }>(kind: Entry['kind'], read: Reader
 
 /** Whether an entry only says where its tariffs belong. */
 function isPlace({ code, ...fields }: object & { code: string; tariffs?: readonly unknown[] }): boolean {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return given.length === 1 && fields.tariffs !== undefined && fields.tariffs.length > 0
+  const params = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return params.length === 1 && fields.tariffs !== undefined && fields.tariffs.length > 0
 }

@@ -17,7 +17,7 @@ export type Terminal = {
   paymentSystemMerchantName: string | null
 }
 
-const mostCharacters = {
+const maxCharacters = {
   terminalId: 128,
   name: 200,
   location: 500,
@@ -27,11 +27,11 @@ const mostCharacters = {
 
 /** The rule of each column. The keys of a terminal in the YAML file have the same rules. */
 export const terminalRules = {
-  terminalId: oneLine(mostCharacters.terminalId),
-  name: oneLine(mostCharacters.name),
-  location: oneLine(mostCharacters.location),
-  paymentSystemMerchantId: oneLine(mostCharacters.paymentSystemMerchantId),
-  paymentSystemMerchantName: oneLine(mostCharacters.paymentSystemMerchantName),
+  terminalId: oneLine(maxCharacters.terminalId),
+  name: oneLine(maxCharacters.name),
+  location: oneLine(maxCharacters.location),
+  paymentSystemMerchantId: oneLine(maxCharacters.paymentSystemMerchantId),
+  paymentSystemMerchantName: oneLine(maxCharacters.paymentSystemMerchantName),
 } as const
 
 export const maxTerminals = 200_000
@@ -40,19 +40,19 @@ type Column = keyof typeof terminalRules
 const columns = Object.keys(terminalRules) as Column[]
 
 /** Collects the errors of a file, as sentences and as rules with names. */
-type Faults = { faults: (string | BrokenRule)[]; problems: Problem[] }
+type Errors = { errors: (string | BrokenRule)[]; problems: Problem[] }
 type Broken = { text: string; rule: string; params?: Problem['params'] }
 
 /**
  * Reads a `terminalsFile` (contract/operations.md, "The directory file"): CSV with a header that names the columns. Only
- * `terminalId` is required. A byte-order mark and CRLF are accepted, and an empty value is null. Every error goes to `faults`
+ * `terminalId` is required. A byte-order mark and CRLF are accepted, and an empty value is null. Every error goes to `errors`
  * with file, line and column, and to `problems` for programs.
  *
  * @param fileName the path as the YAML file writes it
  */
-export function readTerminals(csv: string, fileName: string, { faults, problems }: Faults): Terminal[] {
+export function readTerminals(csv: string, fileName: string, { errors, problems }: Errors): Terminal[] {
   const refuse = (line: number, { text, rule, params = {} }: Broken, column?: Column) => {
-    faults.push(`${fileName} (line ${line}${column === undefined ? '' : `, ${column}`}): ${text}`)
+    errors.push(`${fileName} (line ${line}${column === undefined ? '' : `, ${column}`}): ${text}`)
     problems.push({ line, column: column ?? null, rule, params, value: null })
   }
   const [header, ...records] = readRecords(csv, line =>

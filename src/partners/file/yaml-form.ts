@@ -7,7 +7,7 @@ import type { Problem } from '../../errors.ts'
  * inside a terminals file.
  */
 export type Reading = {
-  faults: (string | BrokenRule)[]
+  errors: (string | BrokenRule)[]
   problems: Problem[]
   missing: BrokenRule[]
   lineAt(offset: number): number
@@ -27,7 +27,7 @@ type Fields<F extends Record<string, Field<unknown>>> = { [K in keyof F]: F[K] e
  * Reports an error at a place. The return value is a placeholder that is never used, because a file with errors returns nothing.
  */
 export function refuse<T>(place: Place, rule: RuleCode, params: RuleParams = {}): T {
-  place.reading.faults.push(brokenAt(place, rule, params))
+  place.reading.errors.push(brokenAt(place, rule, params))
   return undefined as T
 }
 
@@ -77,17 +77,17 @@ export function mapping<F extends Record<string, Field<unknown>>>(fields: F): Re
   const names = Object.keys(fields).join(', ')
   return (node, place) => {
     if (!isMap(node)) return refuse(place, 'mapping', { keys: names })
-    const given = new Map<string, { value: unknown; place: Place }>()
+    const params = new Map<string, { value: unknown; place: Place }>()
     for (const { key, value } of node.items) {
       const name = textOf(key) ?? '?'
       const at = { ...place, path: pathOf(place, name), line: lineOf(key, place) }
-      const first = given.get(name)
+      const first = params.get(name)
       if (first !== undefined) refuse(at, 'once', { line: first.place.line })
-      else given.set(name, { value, place: at })
+      else params.set(name, { value, place: at })
       if (!Object.hasOwn(fields, name)) refuse(at, 'known-key', { keys: names })
     }
     const read = Object.entries(fields).map(([name, field]) => {
-      const found = given.get(name)
+      const found = params.get(name)
       if (found === undefined) return [name, field.leftOut({ ...place, path: pathOf(place, name) })]
       return [name, isNull(found.value) ? field.whenNull(found.place) : readNode(field.read, found.value, found.place)]
     })

@@ -8,17 +8,17 @@ const limits = { atOnce: 1, perPartner: 1, waiting: 200, waitMs: 20_000 }
 const turns = createTurns(limits, 'Other documents are still being drawn: try again in a moment', 'documents')
 
 /**
- * @param given.partner limits the partner to one document at a time
- * @param given.left aborts when the caller stops waiting
+ * @param params.partner limits the partner to one document at a time
+ * @param params.left aborts when the caller stops waiting
  * @returns the PDF
  * @throws DomainError 'unavailable' when too many documents wait
  */
 export async function drawAct(
   act: SettlementAct,
   style: ActStyle,
-  given: { partner: string; left: AbortSignal },
+  params: { partner: string; left: AbortSignal },
 ): Promise<Uint8Array> {
-  const end = await turns.take(given.partner, given.left)
+  const end = await turns.take(params.partner, params.left)
   try {
     const file = new URL('./worker.ts', import.meta.url)
     for await (const bytes of piecesOfThread<Uint8Array>(file, { act, style })) return bytes

@@ -19,11 +19,11 @@ export type SettlementAct = Omit<Act, 'banks'> & { banks: HashedBank[]; generate
  */
 export async function readAct(
   { database, clock }: Pick<CampaignDeps, 'database' | 'clock'>,
-  asked: { caller: Partner; cashbackId: string; bankId?: string | undefined },
+  input: { caller: Partner; cashbackId: string; bankId?: string | undefined },
 ): Promise<SettlementAct> {
-  const { caller, cashbackId } = asked
-  if (caller.type === 'bank' && asked.bankId !== undefined && asked.bankId !== caller.bankId) throw bankNotInvited()
-  const bankId = caller.type === 'bank' ? caller.bankId : (asked.bankId ?? null)
+  const { caller, cashbackId } = input
+  if (caller.type === 'bank' && input.bankId !== undefined && input.bankId !== caller.bankId) throw bankNotInvited()
+  const bankId = caller.type === 'bank' ? caller.bankId : (input.bankId ?? null)
   await requireParty(database, { caller, cashbackId, ...(bankId !== null && { bankId }) })
   const act = await findAct(database, cashbackId, bankId)
   if (!act || act.banks.length === 0)

@@ -43,8 +43,8 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
     },
     async request => {
       const { bankId } = request.query
-      const asked = { caller: partnerOf(request), ...request.params, bankId: bankId?.toLowerCase() }
-      return actView(await readAct(deps, asked))
+      const params = { caller: partnerOf(request), ...request.params, bankId: bankId?.toLowerCase() }
+      return actView(await readAct(deps, params))
     },
   )
 
@@ -73,13 +73,13 @@ export const actRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (a
     async (request, reply) => {
       const { bankId, language, timeZone } = request.query
       requireTimeZone(timeZone)
-      const asked = { caller: partnerOf(request), ...request.params, bankId: bankId?.toLowerCase() }
-      const act = await readAct(deps, asked)
+      const params = { caller: partnerOf(request), ...request.params, bankId: bankId?.toLowerCase() }
+      const act = await readAct(deps, params)
       // Drawing takes processor time, so each partner may draw only a few at once.
       await deps.costlyReads.takeTurn(request as FastifyRequest, reply as FastifyReply)
       const name = `settlement-act-${act.cashbackId}${act.banks.length === 1 ? `-${act.banks[0]?.code}` : ''}.pdf`
-      const given = { partner: accountOf(request as FastifyRequest) ?? '', left: leaving(reply as FastifyReply) }
-      const pdf = Buffer.from(await drawAct(act, { language, timeZone }, given))
+      const input = { partner: accountOf(request as FastifyRequest) ?? '', left: leaving(reply as FastifyReply) }
+      const pdf = Buffer.from(await drawAct(act, { language, timeZone }, input))
       reply.headers({ ...downloadHeaders(name), 'content-type': 'application/pdf' })
       return reply.send(pdf as unknown as NodeJS.ReadableStream)
     },

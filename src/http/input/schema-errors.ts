@@ -7,7 +7,7 @@ import { schemaRules } from './validation.ts'
  * @param part the part of the request that has its errors reported together with further rules
  * @throws the error of any other part
  */
-export function schemaFaults(
+export function schemaErrors(
   request: Pick<FastifyRequest, 'validationError'>,
   part: 'body' | 'querystring' = 'body',
 ): BrokenRule[] {
