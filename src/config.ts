@@ -59,6 +59,10 @@ export type Config = {
   idempotencyHours: number
   /** Second factors of the platform's people, while no policy was set. */
   platformMfa: (typeof mfaRules)[number]
+  /** Years that entries of the audit log are kept. */
+  auditYears: number
+  /** The file that checkpoints of the audit log are appended to. */
+  auditAnchorFile: string | null
   retention: Retention
   logLevel: (typeof logLevels)[number]
   metrics: Address | null
@@ -230,6 +234,7 @@ export function readConfig(env: Environment): Config {
   const allowPlaintext = oneOf('ALLOW_PLAINTEXT', '0', ['0', '1']) === '1'
   if (mode === 'live' && !allowPlaintext)
     faults.push(...plaintextFaults({ databaseUrl, databaseHost: env.PGHOST, smtpUrl, redisUrl }))
+  const auditAnchorFile = text('AUDIT_ANCHOR_FILE')
   const config: Config = {
     host,
     port,
@@ -254,6 +259,8 @@ export function readConfig(env: Environment): Config {
     pendingCampaignMib: whole('PENDING_CAMPAIGN_MIB', 64, 1, 1_000_000),
     completeAfterDays: whole('COMPLETE_AFTER_DAYS', 30, 0, 3650),
     idempotencyHours: whole('IDEMPOTENCY_HOURS', 24, 1, 168),
+    auditYears: whole('AUDIT_RETENTION_YEARS', 7, 1, 30),
+    auditAnchorFile: auditAnchorFile === null ? null : resolve(auditAnchorFile),
     eventRetentionDays: whole('EVENT_RETENTION_DAYS', 30, 7, 400),
     platformMfa: oneOf('PLATFORM_MFA', mode === 'live' ? 'required' : 'optional', mfaRules),
     webhooks: {

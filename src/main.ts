@@ -1,6 +1,11 @@
 /** The program `perkline`: the table of its commands, and its start. Each command loads only what it needs. */
 import { Command, CommanderError } from 'commander'
 import type { AuditOptions } from './cli/audit.ts'
+import type {
+  ExportOptions as ExportLogOptions,
+  ListOptions as ListEntriesOptions,
+  VerifyOptions as VerifyLogOptions,
+} from './cli/audit-log.ts'
 import type { VerifyBackupOptions } from './cli/backup.ts'
 import type { IssueOptions } from './cli/credentials.ts'
 import type { CustomerOptions } from './cli/customers.ts'
@@ -324,6 +329,51 @@ program
   .description('Check that all records agree with each other; exit code 1 when they do not')
   .option('--resume', 'continue the last audit if it was broken off; else begin a new one')
   .action(run<AuditOptions>(async options => (await import('./cli/audit.ts')).auditBooks(options)))
+const auditLog = program.command('audit-log').description('Who did what: list, export and check the audit log')
+auditLog
+  .command('list')
+  .description('Show the newest entries')
+  .option('--account <ID>', 'only those of this bank or merchant', filled)
+  .option('--action <ACTION>', 'exactly this action', filled)
+  .option('--actor <ID>', 'the clientId of a system, the id of a person', filled)
+  .option('--object <TYPE[:ID]>', 'a type of object, or one object', filled)
+  .option('--from <INSTANT>', 'what happened at or after it', filled)
+  .option('--to <INSTANT>', 'what happened before it', filled)
+  .option('--limit <NUMBER>', 'at most so many, up to 500', filled)
+  .addHelpText('after', examples('audit-log list --action credential.issued', 'audit-log list --object credential'))
+  .action(run<ListEntriesOptions>(async options => (await import('./cli/audit-log.ts')).listEntries(options)))
+auditLog
+  .command('export')
+  .description('Write the log to a file, one JSON object in each line')
+  .argument('<FILE.jsonl>', 'the file to write', filled)
+  .option('--account <ID>', 'only that of this bank or merchant', filled)
+  .addHelpText('after', examples('audit-log export audit.jsonl'))
+  .action(
+    run<ExportLogOptions>(async (options, [path]) => (await import('./cli/audit-log.ts')).exportLog(path, options)),
+  )
+auditLog
+  .command('verify')
+  .description(
+    'Check the chain; exit code 1 at the first entry that does not fit. Without --file the platform that is to be checked answers: ' +
+      'only a file, checked against checkpoints that were kept elsewhere, is proof',
+  )
+  .option('--file <FILE.jsonl>', 'an exported log; no platform is needed', filled)
+  .option('--anchors <FILE>', 'checkpoints, as AUDIT_ANCHOR_FILE has them', filled)
+  .option(
+    '--keys <FILE>',
+    'the public keys (/.well-known/perkline-keys.json); without it signatures are not checked',
+    filled,
+  )
+  .addHelpText(
+    'after',
+    examples('audit-log verify', 'audit-log verify --file audit.jsonl --anchors anchors.txt --keys perkline-keys.json'),
+  )
+  .action(run<VerifyLogOptions>(async options => (await import('./cli/audit-log.ts')).verifyLog(options)))
+auditLog
+  .command('checkpoint')
+  .description('Sign how far the log has come, as happens every hour')
+  .addHelpText('after', examples('audit-log checkpoint --json'))
+  .action(run(async options => (await import('./cli/audit-log.ts')).makeCheckpoint(options)))
 const keys = program.command('keys').description('Change the key that seals secrets, or tell which one it is')
 keys
   .command('fingerprint')

@@ -4,6 +4,7 @@
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
+import type { CheckpointDeps } from '../audit-log/checkpoints.ts'
 import type { EntryDeps } from '../audit-log/seldom.ts'
 import { OperationResult } from '../campaigns/schemas.ts'
 import { OperatorError } from '../http/errors.ts'
@@ -11,6 +12,7 @@ import { document } from '../http/openapi/operations.ts'
 import { type AccessAdminDeps, accessAdminRoutes } from './access-routes.ts'
 import type { AuditDeps } from './audit/audit.ts'
 import { auditAdminRoutes } from './audit/routes.ts'
+import { auditLogAdminRoutes } from './audit-log-routes.ts'
 import { campaignReadAdminRoutes } from './campaign-read-routes.ts'
 import { type CampaignAdminDeps, campaignAdminRoutes } from './campaign-routes.ts'
 import { customerAdminRoutes } from './customer-routes.ts'
@@ -31,7 +33,7 @@ export type AdminRoutesDeps = AccessAdminDeps &
   PolicyAdminDeps &
   OperatorDeps &
   SupportDeps &
-  EntryDeps
+  EntryDeps & { checkpoints: CheckpointDeps }
 
 const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
   overviewAdminRoutes,
@@ -40,6 +42,7 @@ const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
   partnerAdminRoutes,
   stockAdminRoutes,
   auditAdminRoutes,
+  auditLogAdminRoutes,
   supportAdminRoutes,
   orderAdminRoutes,
   statementAdminRoutes,

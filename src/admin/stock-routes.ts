@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { resealFactors } from '../access/factors/factors.ts'
 import { resealTokenKeys, rotateTokenKey } from '../access/token-keys.ts'
+import { resealAuditKeys } from '../audit-log/keys.ts'
 import { realMs } from '../clock.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
@@ -108,6 +109,7 @@ export const stockAdminRoutes: FastifyPluginAsyncTypebox<StockAdminDeps> = async
         await resealFactors(database, deps.masterKeys)
         await resealMails(database, deps.masterKeys)
         await resealSecrets(deps)
+        await resealAuditKeys(database, deps.masterKeys)
         const result = await rotateKeys(by(deps, request), { onProgress: progress => tell({ progress }) })
         tell({ result })
       }) as never,

@@ -1,14 +1,15 @@
 /** All SQL of the audit log's readers. */
-import { type Account, platformAccount } from '../access/caller.ts'
+import { platformAccountId } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Span } from '../text/span.ts'
 import { uuidForm } from '../text/uuid.ts'
+import type { LogAccount } from './lines-store.ts'
 
 export type StoredEntry = { seq: number; accountSeq: number; entry: string }
 
 export type EntrySearch = Span & {
   /** null: of all accounts. */
-  account: Account | null
+  account: LogAccount
   action: string | null
   actor: string | null
   object: { type: string; id: string | null } | null
@@ -119,11 +120,11 @@ export async function findActorNames(database: Queryable, ids: readonly string[]
 }
 
 /** @returns null when neither a bank nor a merchant has the id, and it is not the platform's */
-export async function findAccount(database: Queryable, id: string): Promise<Account | null> {
-  if (id === platformAccount.id) return platformAccount
-  const [account] = await database.query<Account>(
+export async function findAccount(database: Queryable, id: string): Promise<LogAccount> {
+  if (id === platformAccountId) return { type: 'platform', id }
+  const [account] = await database.query<NonNullable<LogAccount>>(
     `select 'bank' as type, bank_id as id from banks where bank_id = $1
-     union all select 'retailer', merchant_id from merchants where merchant_id = $1`,
+     union all select 'merchant', merchant_id from merchants where merchant_id = $1`,
     [id],
   )
   return account ?? null

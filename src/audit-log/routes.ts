@@ -1,18 +1,25 @@
 /** The audit log for those whose account it is about (contract/audit-log.md, "Reading"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
-import { readCursor, writeCursor } from '../partner/lists.ts'
-import { callerAccount, callerOf } from '../partner/request/authorize.ts'
+import { newestFirst, readCursor } from '../partner/lists.ts'
+import { callerAccount } from '../partner/request/authorize.ts'
 import { operation, partnerErrors } from '../partner/request/documents.ts'
 import { auditors } from '../partner/roles.ts'
 import { readFromTo } from '../text/span.ts'
-import { readEntries } from './reads.ts'
-import { EntriesPage, EntriesQuery } from './schemas.ts'
-import { entryView } from './views.ts'
+import { findAccountHeads, findCheckpoints, logAccountOf } from './lines-store.ts'
+import { accountAsked } from './reads.ts'
+import { listEntries, sendLog } from './request/answers.ts'
+import { CheckpointsPage, CheckpointsQuery, EntriesPage, EntriesQuery, LogLines, LogQuery } from './schemas.ts'
+import { checkpointView } from './views.ts'
 
 export type AuditLogRoutesDeps = ReadDeps
 
-export const auditLogRoutes: FastifyPluginAsyncTypebox<AuditLogRoutesDeps> = async (app, { pageReads }) => {
+const noAccount = { 404: 'For the platform’s users: there is no such account' }
+
+export const auditLogRoutes: FastifyPluginAsyncTypebox<AuditLogRoutesDeps> = async (
+  app,
+  { pageReads, costlyReads },
+) => {
   app.get(
     '/audit-log',
     {
@@ -25,43 +32,74 @@ export const auditLogRoutes: FastifyPluginAsyncTypebox<AuditLogRoutesDeps> = asy
             'up to 10,000 entries: it may then have fewer than `limit` and still a `nextCursor`.',
         }),
         querystring: EntriesQuery,
-        response: { 200: EntriesPage, ...partnerErrors({ 404: 'For the platform’s users: there is no such account' }) },
+        response: { 200: EntriesPage, ...partnerErrors(noAccount) },
+      },
+    },
+    async (request, reply) => {
+      const reader = callerAccount(request)
+      return listEntries({ database: await pageReads.begin(request, reply), reader, query: request.query })
+    },
+  )
+
+  app.get(
+    '/audit-log.jsonl',
+    {
+      schema: {
+        ...operation('Audit log', auditors, {
+          operationId: 'exportAuditLog',
+          summary: 'The audit log as a file',
+          description:
+            'Every entry between the first and the last one of the time, oldest first and without holes: each line is a JSON object. ' +
+            'A partner’s lines have its own chain only.',
+        }),
+        querystring: LogQuery,
+        response: { 200: LogLines, ...partnerErrors(noAccount) },
+      },
+    },
+    async (request, reply) => {
+      const reader = callerAccount(request)
+      const database = await costlyReads.begin(request, reply)
+      const account = await accountAsked(database, reader, request.query.account)
+      const log = { account, span: readFromTo(request.query), showsAll: reader.type === 'platform' }
+      return sendLog(reply, database, log) as never
+    },
+  )
+
+  app.get(
+    '/audit-log/checkpoints',
+    {
+      schema: {
+        ...operation('Audit log', auditors, {
+          operationId: 'listAuditCheckpoints',
+          summary: 'Checkpoints of the audit log',
+          description:
+            'Newest first. A partner sees the hash of the whole log and where its own chain stood; the platform’s users the signed note.',
+        }),
+        querystring: CheckpointsQuery,
+        response: { 200: CheckpointsPage, ...partnerErrors() },
       },
     },
     async (request, reply) => {
       const { limit, cursor, ...filters } = request.query
-      const caller = callerOf(request)
-      const search = { ...readFromTo(filters), ...searchOf(filters) }
-      const scope = { list: 'audit-log', account: callerAccount(request), filters }
+      const reader = callerAccount(request)
+      const scope = { list: 'audit-checkpoints', account: reader, filters }
       const [before = null] = readCursor(scope, cursor) ?? []
       const database = await pageReads.begin(request, reply)
-      const page = await readEntries(
-        { database },
-        {
-          caller,
-          accountId: filters.account,
-          search,
-          page: { before: before === null ? null : Number(before), limit },
-        },
-      )
-      const isPlatform = caller.type === 'platform'
-      return {
-        data: page.entries.map(entry => entryView(entry, page.names, isPlatform)),
-        nextCursor: page.next === null ? null : writeCursor(scope, [page.next]),
-      }
+      const page = { before: before === null ? null : Number(before), limit: limit + 1 }
+      const found = await findCheckpoints(database, readFromTo(filters), page)
+      const isPlatform = reader.type === 'platform'
+      const heads = isPlatform
+        ? []
+        : await findAccountHeads(
+            database,
+            logAccountOf(reader),
+            found.map(({ seq }) => seq),
+          )
+      const rows = found.map((checkpoint, index) => ({
+        checkpoint,
+        head: isPlatform ? undefined : (heads[index] ?? null),
+      }))
+      return newestFirst(rows, { scope, limit, positionOf: row => [row.checkpoint.anchorId] }, checkpointView)
     },
   )
-}
-
-type Asked = { action?: string; actor?: string; object?: string }
-
-const searchOf = ({ action, actor, object }: Asked) => ({
-  action: action ?? null,
-  actor: actor ?? null,
-  object: object === undefined ? null : objectOf(object),
-})
-
-function objectOf(text: string): { type: string; id: string | null } {
-  const at = text.indexOf(':')
-  return at === -1 ? { type: text, id: null } : { type: text.slice(0, at), id: text.slice(at + 1) }
 }

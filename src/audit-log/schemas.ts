@@ -103,3 +103,54 @@ const Entry = Type.Object(
 )
 
 export const EntriesPage = newestFirstOf(Entry, 'Entries, newest first')
+
+const account = EntriesQuery.properties.account
+
+export const LogQuery = Type.Object({ ...fromToParameters, account }, closed)
+
+const hex = (description: string) =>
+  text(description, '5d41402abc4b2a76b9719d911017c592ae2f1e6e0f4a4c3c8f8f4f6a0b1c2d3e')
+
+/** The lines of the file. */
+export const LogLines = {
+  description: 'A JSON object in each line',
+  content: {
+    'application/x-ndjson': {
+      schema: Type.Unsafe<NodeJS.ReadableStream>(
+        Type.Object(
+          {
+            seq: Type.Optional(
+              Type.Integer({ description: 'Number among all entries; for the platform’s users only', examples: [1] }),
+            ),
+            entry: text('The entry: the JSON text that is hashed', '{"accountSeq":1}'),
+            accountHash: hex('The hash of the account’s chain, in hexadecimal digits'),
+            hash: Type.Optional(hex('The hash of all entries; for the platform’s users only')),
+          },
+          { title: 'AuditLogLine', description: 'A line of the audit log' },
+        ),
+      ),
+    },
+  },
+}
+
+export const CheckpointsQuery = Type.Object({ ...fromToParameters, ...listParameters }, closed)
+
+const ShownCheckpoint = Type.Object(
+  {
+    at: instant('When, in real time', '2026-11-21T08:00:00.000Z'),
+    hash: hex('The hash of the whole log, in hexadecimal digits'),
+    accountSeq: Type.Optional(
+      Type.Integer({ description: 'For a partner: its last entry then; 0: none', examples: [42] }),
+    ),
+    accountHash: Type.Optional(nullable(hex('For a partner: the hash of its own chain then; null: no entry'))),
+    seq: Type.Optional(
+      Type.Integer({ description: 'For the platform’s users: the last entry then', examples: [4711] }),
+    ),
+    note: Type.Optional(
+      text('For the platform’s users: the signed note', 'perkline.audit/019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11'),
+    ),
+  },
+  { title: 'AuditCheckpoint', description: 'A checkpoint of the audit log' },
+)
+
+export const CheckpointsPage = newestFirstOf(ShownCheckpoint, 'Checkpoints, newest first')

@@ -1,5 +1,8 @@
 /** Entries as their readers see them. */
+
+import type { Head } from './chain.ts'
 import type { Entry } from './entry.ts'
+import type { KeptCheckpoint } from './lines-store.ts'
 import type { StoredEntry } from './read-store.ts'
 
 const erased = 'erased person'
@@ -9,4 +12,12 @@ export function entryView({ seq, entry }: StoredEntry, names: ReadonlyMap<string
   const { actor, ...rest } = JSON.parse(entry) as Entry
   const name = actor.id === null ? null : (names.get(actor.id) ?? (actor.type === 'person' ? erased : null))
   return { ...(showsSeq && { seq }), ...rest, actor: { ...actor, name } }
+}
+
+/** @property head where the reader's own chain stood; undefined for the platform, which sees the whole */
+export function checkpointView({ checkpoint, head }: { checkpoint: KeptCheckpoint; head: Head | null | undefined }) {
+  const { at, hash, seq, note } = checkpoint
+  const shown = { at: at.toISOString(), hash: hash.toString('hex') }
+  if (head === undefined) return { ...shown, seq, note }
+  return { ...shown, accountSeq: head?.seq ?? 0, accountHash: head?.hash.toString('hex') ?? null }
 }

@@ -7,6 +7,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import { type AccessRoutesDeps, loginRoutes, Token, tokenRoutes } from '../access/routes.ts'
 import { Challenge, Session } from '../access/session-schemas.ts'
 import { type AdminRoutesDeps, adminRoutes } from '../admin/routes.ts'
+import { type PublicAuditKey, registerAuditKeys } from '../audit-log/keys-routes.ts'
 import { Campaign } from '../campaigns/for-bank/list-schemas.ts'
 import { bankRoutes } from '../campaigns/for-bank/routes.ts'
 import { Retailer } from '../campaigns/for-bank/schemas.ts'
@@ -73,6 +74,8 @@ export type AppDeps = {
   metrics: Metrics
   trustedProxies: string[]
   publicUrl: string
+  /** The public keys of the audit log. */
+  auditKeys(): Promise<PublicAuditKey[]>
   access: AccessRoutesDeps
   people: PeoplePortalDeps['people'] & { factors: PeoplePortalDeps['factors'] }
   campaigns: CampaignRoutesDeps
@@ -180,6 +183,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   answerExpectations(app, bodyLimitBytes)
   compressAnswers(app)
   registerHealth(app, deps)
+  registerAuditKeys(app, deps)
 
   const runs = (service: Service) => deps.services.includes(service) && !closedAt[deps.door].includes(service)
   registerRoot(app, runs)

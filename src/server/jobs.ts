@@ -5,6 +5,8 @@
 
 import { tellOverlapsEnding } from '../access/store.ts'
 import { chainEntries } from '../audit-log/chain-store.ts'
+import { type CheckpointDeps, makeHourlyCheckpoint } from '../audit-log/checkpoints.ts'
+import { removeOldEntries } from '../audit-log/lines-store.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { moveDueCampaigns } from '../campaigns/lifecycle/clock-operations.ts'
 import { tellExpiring } from '../esim/orders/expiring.ts'
@@ -29,6 +31,9 @@ export type JobDeps = CampaignDeps &
     answers: Pick<Answers, 'forgetOld'>
     retention: RetentionDays
     people: PeopleDeps
+    /** What signs how far the audit log has come, and how long its entries are kept. */
+    checkpoints: CheckpointDeps
+    auditYears: number
     /** Days that events are kept. */
     eventDays: number
     /** Told how many events of each type were numbered. */
@@ -112,6 +117,19 @@ export const jobs: readonly Job[] = [
   { name: 'forget-people', everyMs: 600_000, run: ({ people }) => forgetPeople(people) },
   { name: 'remove-old-data', everyMs: 600_000, run: removeOld },
   { name: 'judge-endpoints', everyMs: 5_000, run: judgeEndpoints },
+  {
+    name: 'make-checkpoint',
+    everyMs: 60_000,
+    run: async ({ checkpoints }) => {
+      await makeHourlyCheckpoint(checkpoints)
+      return false
+    },
+  },
+  {
+    name: 'remove-old-audit-entries',
+    everyMs: 3_600_000,
+    run: ({ database, auditYears }) => removeOldEntries(database, auditYears),
+  },
   // The last, as all others tell.
   { name: 'sequence-events', everyMs: 200, run: numberEvents },
   { name: 'hand-over', everyMs: 250, run: ({ database }) => handOverAll({ database }) },

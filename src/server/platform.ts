@@ -16,6 +16,8 @@ import { createAddressLimit, createThrottle, createWrongCodes } from '../access/
 import { createTokenKeys, ensureTokenKey } from '../access/token-keys.ts'
 import { findTokenKeys } from '../access/token-keys-store.ts'
 import { createTokens } from '../access/tokens.ts'
+import { makeCheckpoint } from '../audit-log/checkpoints.ts'
+import { ensureAuditKey, findAuditKeys } from '../audit-log/keys.ts'
 import { createSeldomEntries } from '../audit-log/seldom.ts'
 import { createClock, databaseTime, followDatabaseClock, machineOffsetMs, realMs, realNow } from '../clock.ts'
 import { type Config, ConfigError, type Service, services } from '../config.ts'
@@ -193,6 +195,7 @@ export async function createPlatform(
     warnOfOffset(logger)
     const clock = createClock()
     await ensureTokenKey(database, config.masterKeys, realMs())
+    await ensureAuditKey(database, config.masterKeys)
     const mayIssue = running.includes('auth') || running.includes('portal')
     const tokenKeys = createTokenKeys({
       readKeys: () => findTokenKeys(access),
@@ -267,11 +270,19 @@ export async function createPlatform(
     }
     const { retention } = config
     const people = { database: others, mails, publicUrl: config.publicUrl, platformMfa: config.platformMfa }
+    const checkpoints = {
+      database: others,
+      masterKeys: config.masterKeys,
+      anchorFile: config.auditAnchorFile,
+      logger,
+    }
     const jobDeps = {
       ...campaigns,
       retention,
       people,
       eventDays: config.eventRetentionDays,
+      auditYears: config.auditYears,
+      checkpoints,
       observeEvents: metrics.events,
       observe: metrics,
     }
@@ -299,7 +310,12 @@ export async function createPlatform(
       delivering = startDelivering(webhooks, config.webhooks.concurrency, onFault)
       jobs = startJobs(jobDeps, onJobFault, ofProcess)
     }
-    closers.unshift(async () => void (await Promise.all([jobs?.stop(), delivering?.stop()])))
+    closers.unshift(async () => {
+      if (jobs === null) return
+      await Promise.all([jobs.stop(), delivering?.stop()])
+      // What this process has done is covered before it goes.
+      await makeCheckpoint(checkpoints).catch(onFault)
+    })
 
     const activationReads = createActivationReads({ database, onError: onFault })
     closers.unshift(() => activationReads.close())
@@ -350,6 +366,7 @@ export async function createPlatform(
       metrics,
       trustedProxies: config.trustedProxies,
       publicUrl: config.publicUrl,
+      auditKeys: () => findAuditKeys(others),
       access: {
         logins: createLogins({ ...doors, admitsStaff: config.admin === null }),
       },
@@ -375,6 +392,7 @@ export async function createPlatform(
         ...reads,
         ...guard,
         seldomEntries: createSeldomEntries(others),
+        checkpoints,
         database: others,
         clock,
         catalogue,

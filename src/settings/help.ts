@@ -101,6 +101,16 @@ export const settingsHelp: readonly Setting[] = [
     meaning: 'PEM file of authorities for endpoints, beside the usual ones',
   },
   {
+    name: 'AUDIT_RETENTION_YEARS',
+    byDefault: '7',
+    meaning: 'years that entries of the audit log are kept (1 to 30)',
+  },
+  {
+    name: 'AUDIT_ANCHOR_FILE',
+    byDefault: 'none',
+    meaning: 'file that checkpoints of the audit log are appended to; may lie on write-once storage',
+  },
+  {
     name: 'KEEP_REPORT_LINES_DAYS',
     byDefault: 'for ever',
     meaning: 'days that lines and files of reports are kept after their campaign has ended',

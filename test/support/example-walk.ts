@@ -77,7 +77,7 @@ export async function walkExamples(
     await walkCampaigns(call)
     await walkStatements(call)
     await walkOperator(call)
-    await call('listAuditEntries')
+    await walkAuditLog(call)
     await walkEvents(call)
     await walkWebhooks(call)
     await call('endSession', { as: 'person', status: 204 })
@@ -380,4 +380,15 @@ async function walkOperator(call: Call): Promise<void> {
   await call('findCustomer', customer)
   await call('exportCustomer', { ...customer, query: { bank: 'alpha' } })
   await call('forgetCustomers', { ...operator, query: { bank: 'alpha' }, csv: 'customerId\nalpha-900001\n' })
+}
+
+async function walkAuditLog(call: Call): Promise<void> {
+  const operator = { as: 'operator' } as const
+  await call('makeAuditCheckpoint', operator)
+  await call('findAuditEntries', operator)
+  await call('exportWholeAuditLog', operator)
+  await call('verifyAuditLog', { ...operator, body: {} })
+  await call('listAuditEntries')
+  await call('exportAuditLog')
+  await call('listAuditCheckpoints')
 }

@@ -34,6 +34,8 @@ const actions: Record<string, string | { none: string }> = {
   disableUser: 'user.disabled',
   importProfiles: 'stock.imported',
   withdrawProfiles: 'stock.withdrawn',
+  makeAuditCheckpoint: 'checkpoint.made',
+  verifyAuditLog: { none: 'a check' },
   rotateKeys: 'keys.rotated',
   rotateTokenKey: 'keys.rotated',
   importCustomers: 'customers.imported',

@@ -1,0 +1,138 @@
+/** The audit log for the operator: what the commands `perkline audit-log` call (contract/audit-log.md, "Checking"). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { platformAccount } from '../access/caller.ts'
+import { checkLog } from '../audit-log/check.ts'
+import { type CheckpointDeps, makeCheckpoint } from '../audit-log/checkpoints.ts'
+import { accountAsked } from '../audit-log/reads.ts'
+import { listEntries, sendLog } from '../audit-log/request/answers.ts'
+import { EntriesPage, EntriesQuery, LogLines, LogQuery } from '../audit-log/schemas.ts'
+import { faultReasons } from '../audit-log/verifier.ts'
+import { bodyOptional } from '../http/input/optional-body.ts'
+import type { ReadDeps } from '../http/limits/costly-reads.ts'
+import { nullable } from '../http/openapi/operations.ts'
+import { count, flag, instant, text } from '../http/schemas.ts'
+import { readFromTo } from '../text/span.ts'
+import { by } from './request/by.ts'
+import { closed, operation, operatorErrors } from './request/documents.ts'
+
+/** Some years of hourly checkpoints. */
+const anchorBytes = 16 * 1024 * 1024
+
+const VerifyBody = Type.Object(
+  {
+    anchors: Type.Optional(
+      Type.String({
+        description: 'Checkpoints from outside of the database, as `AUDIT_ANCHOR_FILE` has them',
+        examples: [''],
+      }),
+    ),
+  },
+  closed,
+)
+
+const Verified = Type.Object(
+  {
+    ok: flag('Everything fits'),
+    entries: count('Entries that were checked', 4711),
+    checkedUntil: nullable(
+      Type.Object(
+        { seq: count('Its number', 4711), at: instant('When it happened', '2026-11-21T08:00:00.000Z') },
+        { title: 'CheckedUntil', description: 'The last entry that fits; null: none' },
+      ),
+    ),
+    fault: nullable(
+      Type.Object(
+        {
+          seq: count('The number of the entry', 17),
+          reason: Type.Enum([...faultReasons], { title: 'LogFault', description: 'What is wrong with it' }),
+        },
+        { title: 'FoundFault', description: 'The first entry that does not fit; null: all fit' },
+      ),
+    ),
+  },
+  { description: 'What the check found' },
+)
+
+const Made = Type.Object(
+  {
+    seq: count('The last entry that it covers', 4711),
+    hash: text('The hash of the log up to there, in hexadecimal digits', '5d41402abc4b2a76b9719d911017c592'),
+    at: instant('When it was made', '2026-11-21T08:00:00.000Z'),
+  },
+  { description: 'The checkpoint' },
+)
+
+export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & { checkpoints: CheckpointDeps }> = async (
+  app,
+  { pageReads, costlyReads, checkpoints },
+) => {
+  app.get(
+    '/audit-log',
+    {
+      schema: {
+        ...operation('Upkeep', 'findAuditEntries', 'Who did what', 'Entries of all accounts, newest first, by number.'),
+        querystring: EntriesQuery,
+        response: { 200: EntriesPage, ...operatorErrors({ 404: 'There is no such account' }) },
+      },
+    },
+    async (request, reply) => {
+      const database = await pageReads.begin(request, reply)
+      return listEntries({ database, reader: platformAccount, query: request.query })
+    },
+  )
+
+  app.get(
+    '/audit-log/export',
+    {
+      schema: {
+        ...operation('Upkeep', 'exportWholeAuditLog', 'The audit log as a file', 'Each line is a JSON object.'),
+        querystring: LogQuery,
+        response: { 200: LogLines, ...operatorErrors({ 404: 'There is no such account' }) },
+      },
+    },
+    async (request, reply) => {
+      const database = await costlyReads.begin(request, reply)
+      const account = await accountAsked(database, platformAccount, request.query.account)
+      return sendLog(reply, database, { account, span: readFromTo(request.query), showsAll: true }) as never
+    },
+  )
+
+  app.post(
+    '/audit-log/verify',
+    {
+      bodyLimit: anchorBytes,
+      config: { ...bodyOptional, isSearch: true },
+      schema: {
+        ...operation(
+          'Upkeep',
+          'verifyAuditLog',
+          'Check the chain of the audit log',
+          'All of it, entry by entry. The answer comes from the platform that is to be checked: proof is a check of an exported file ' +
+            'against checkpoints that lie elsewhere.',
+        ),
+        body: VerifyBody,
+        response: { 200: Verified, ...operatorErrors() },
+      },
+    },
+    async (request, reply) => {
+      const database = await costlyReads.begin(request, reply)
+      return checkLog({ database }, { notes: request.body.anchors ?? null })
+    },
+  )
+
+  app.post(
+    '/audit-log/checkpoint',
+    {
+      schema: {
+        ...operation('Upkeep', 'makeAuditCheckpoint', 'Sign how far the audit log has come', 'As happens every hour.'),
+        response: { 200: Made, ...operatorErrors() },
+      },
+    },
+    async request => {
+      const { origin } = by({}, request)
+      const { seq, hash, at } = await makeCheckpoint(checkpoints, origin)
+      return { seq, hash: hash.toString('hex'), at: at.toISOString() }
+    },
+  )
+}

@@ -1,0 +1,53 @@
+/** Checks the log where it lies (contract/audit-log.md, "Checking"). */
+import type { Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { findAuditKeys } from './keys.ts'
+import { findKeptAnchors, findStart, readLines } from './lines-store.ts'
+import { type AuditKey, readNote, splitNotes } from './note.ts'
+import { type Anchor, createVerifier, type Verified } from './verifier.ts'
+
+const whole = { from: null, until: null }
+
+/**
+ * @param given.notes checkpoints from outside of the database; null: none
+ * @throws DomainError 'invalid' for notes that are none
+ */
+export async function checkLog(
+  { database }: { database: Queryable },
+  given: { notes: string | null },
+): Promise<Verified> {
+  const outside = given.notes === null ? [] : anchorsOf(given.notes, await findAuditKeys(database))
+  const verifier = createVerifier(await findStart(database), [...outside, ...(await findKeptAnchors(database))])
+  for await (const lines of readLines(database, null, whole))
+    for (const line of lines) if (!verifier.add(line)) return verifier.end()
+  return verifier.end()
+}
+
+/**
+ * What notes say. One with a wrong signature says nothing that can be believed.
+ *
+ * @param keys null: signatures are not looked at
+ * @throws DomainError 'invalid' for a text that is no such notes
+ */
+export function anchorsOf(notes: string, keys: readonly AuditKey[] | null): Anchor[] {
+  return splitNotes(notes).map((text, index) => {
+    const note = readNote(text)
+    if (note === null) throw new DomainError('invalid', [`anchors must be signed notes; the ${index + 1}. is none`])
+    return { seq: note.seq, hash: keys === null || note.isSignedBy(keys) ? note.hash : null }
+  })
+}
+
+const recentDays = 2
+
+/** Checks the chain of the last two days. @returns what `checkLog` does */
+export async function checkRecent(database: Queryable, now: Date): Promise<Verified> {
+  const from = new Date(now.getTime() - recentDays * 86_400_000)
+  const verifier = createVerifier({ all: null }, await findKeptAnchors(database))
+  let last = 0
+  for await (const lines of readLines(database, null, { from, until: null }))
+    for (const line of lines) {
+      last = line.seq
+      if (!verifier.add(line)) return verifier.end()
+    }
+  return last === 0 ? { ok: true, entries: 0, checkedUntil: null, fault: null } : verifier.end()
+}

@@ -1,0 +1,137 @@
+/**
+ * Checkpoints: signed words on how far the log has come (contract/audit-log.md, "Checkpoints"). One that lies outside of the database
+ * shows every later change of what it covers, also by whoever may do everything in the database.
+ */
+import { appendFile } from 'node:fs/promises'
+import { platformAccountId } from '../access/caller.ts'
+import { realNow } from '../clock.ts'
+import type { Database, Queryable } from '../db/database.ts'
+import { type ToldEvent, tellEvents } from '../events/event-writing.ts'
+import type { Logger } from '../log.ts'
+import { firstHead, type Head } from './chain.ts'
+import { chainEntries } from './chain-store.ts'
+import { findSigner } from './keys.ts'
+import { type Checkpoint, writeNote } from './note.ts'
+import { clockOrigin, type Origin } from './origin.ts'
+import { tellEntries } from './tell.ts'
+
+export type CheckpointDeps = {
+  database: Database
+  masterKeys: readonly Buffer[]
+  /** Where notes are appended to; null: nowhere. */
+  anchorFile: string | null
+  logger: Logger
+}
+
+const checkpointLock = 7_365_036
+
+/** The hourly one, unless it is there already. */
+export async function makeHourlyCheckpoint(deps: CheckpointDeps): Promise<void> {
+  await make(deps, clockOrigin, { isHourly: true })
+}
+
+/** What is told but not chained comes first, so that a stop leaves nothing uncovered. */
+export async function makeCheckpoint(deps: CheckpointDeps, origin: Origin = clockOrigin): Promise<Checkpoint> {
+  while (await chainEntries(deps.database, true));
+  const checkpoint = await make(deps, origin, { isHourly: false })
+  if (checkpoint === null) throw new Error('A checkpoint that is asked for is always made')
+  return checkpoint
+}
+
+/** @returns null when none is due */
+async function make(
+  { database, masterKeys, anchorFile, logger }: CheckpointDeps,
+  origin: Origin,
+  { isHourly }: { isHourly: boolean },
+): Promise<Checkpoint | null> {
+  if (isHourly && !(await isDue(database))) return null
+  const signer = await findSigner(database, masterKeys)
+  const made = await database.transaction(async transaction => {
+    await transaction.execute('select pg_advisory_xact_lock($1)', [checkpointLock])
+    // Another process may have made it meanwhile.
+    if (isHourly && !(await isDue(transaction))) return null
+    const checkpoint = { ...(await findHead(transaction)), at: realNow() }
+    const note = writeNote(signer.name, checkpoint, signer.key)
+    if (isHourly && !(await isToldToday(transaction)))
+      await tellEvents(transaction, await eventsOf(transaction, checkpoint))
+    await transaction.execute(
+      `insert into audit_anchors (kind, at, seq, hash, note, is_hourly) values ('checkpoint', $1, $2, $3, $4, $5)`,
+      [checkpoint.at, checkpoint.seq, checkpoint.hash, note, isHourly],
+    )
+    const change = { hash: [null, checkpoint.hash.toString('hex')] } as const
+    const object = { type: 'checkpoint', id: String(checkpoint.seq) }
+    await tellEntries(transaction, origin, [{ action: 'checkpoint.made', object, change }])
+    return { checkpoint, note }
+  })
+  if (made === null) return null
+  logger.info({ note: made.note }, 'a checkpoint of the audit log')
+  if (anchorFile !== null) await appendNote(anchorFile, made.note, logger)
+  return made.checkpoint
+}
+
+/** The checkpoint stands all the same: it is in the database and in the log of the process. */
+async function appendNote(file: string, note: string, logger: Logger): Promise<void> {
+  await appendFile(file, `${note}\n`, { flush: true }).catch((error: unknown) => {
+    logger.error({ err: error }, 'a checkpoint could not be appended to AUDIT_ANCHOR_FILE')
+  })
+}
+
+async function findHead(database: Queryable): Promise<Head> {
+  const [head] = await database.query<Head>(
+    `(select seq, hash from audit_log order by seq desc limit 1)
+     union all (select seq, hash from audit_anchors where kind = 'removed' and account_type is null order by anchor_id desc limit 1)
+     order by seq desc limit 1`,
+  )
+  return head ?? firstHead
+}
+
+/** A new hour has begun since the last one, or since the first entry. */
+async function isDue(database: Queryable): Promise<boolean> {
+  const [row] = await database.query<{ due: boolean }>(
+    `select coalesce(
+       (select at from audit_anchors where kind = 'checkpoint' and is_hourly order by anchor_id desc limit 1),
+       (select at from audit_log order by seq limit 1)
+     ) < date_trunc('hour', now()) as due`,
+  )
+  return row?.due === true
+}
+
+/** Whether an hourly one was made since 00:00 UTC. */
+async function isToldToday(transaction: Queryable): Promise<boolean> {
+  const [row] = await transaction.query<{ told: boolean }>(
+    `select exists (select from audit_anchors where kind = 'checkpoint' and is_hourly and at >= date_trunc('day', now(), 'UTC')) as told`,
+  )
+  return row?.told === true
+}
+
+type AccountHead = { type: 'bank' | 'merchant' | 'platform'; id: string; seq: number; hash: Buffer }
+
+/** Each account that has entries learns the head of the whole log and of its own chain. */
+async function eventsOf(transaction: Queryable, { at, hash, seq }: Checkpoint): Promise<ToldEvent[]> {
+  const heads = await transaction.query<AccountHead>(
+    `select type, id, head.seq, head.hash from (
+       select 'bank' as type, bank_id as id from banks union all select 'merchant', merchant_id from merchants
+       union all select 'platform', $2::uuid
+     ) as accounts cross join lateral (
+       select account_seq as seq, account_hash as hash from audit_log
+       where account_type = type and account_id = id and audit_log.seq <= $1 order by audit_log.seq desc limit 1
+     ) as head`,
+    [seq, platformAccountId],
+  )
+  return heads.map(head => ({
+    type: 'audit.checkpoint',
+    at: null,
+    ...recipientOf(head),
+    data: {
+      at: at.toISOString(),
+      hash: hash.toString('hex'),
+      accountSeq: head.seq,
+      accountHash: head.hash.toString('hex'),
+    },
+  }))
+}
+
+function recipientOf({ type, id }: AccountHead): Pick<ToldEvent, 'banks' | 'merchants' | 'platform'> {
+  if (type === 'bank') return { banks: [id] }
+  return type === 'merchant' ? { merchants: [id] } : { platform: true }
+}

@@ -1,0 +1,114 @@
+/** The log in its own order, for exports and checks: page by page, so that no read holds a snapshot for long. */
+import { type Account, platformAccountId } from '../access/caller.ts'
+import type { Queryable } from '../db/database.ts'
+import type { Span } from '../text/span.ts'
+import type { Head } from './chain.ts'
+import type { Anchor, Line } from './verifier.ts'
+
+/** As an entry names it; null: all accounts. */
+export type LogAccount = { type: 'bank' | 'merchant' | 'platform'; id: string } | null
+
+const linesAtOnce = 1_000
+
+export const logAccountOf = ({ type, id }: Account): NonNullable<LogAccount> => ({
+  type: type === 'retailer' ? 'merchant' : type,
+  id,
+})
+
+type Range = { first: number; last: number }
+
+/** From the first to the last entry of a time, by number; null: there is none. */
+async function findRange(database: Queryable, account: LogAccount, { from, until }: Span): Promise<Range | null> {
+  const number = account ? 'account_seq' : 'seq'
+  const [row] = await database.query<{ first: number | null; last: number | null }>(
+    `select min(${number}) as first, max(${number}) as last from audit_log
+     where ($1::timestamptz is null or at >= $1) and ($2::timestamptz is null or at < $2)
+       ${account ? 'and account_type = $3 and account_id = $4' : ''}`,
+    [from, until, ...(account ? [account.type, account.id] : [])],
+  )
+  return row?.first == null || row.last === null ? null : { first: row.first, last: row.last }
+}
+
+type Row = Line & { seq: number; hash: Buffer; number: number }
+
+/** Every entry between the first and the last one of a time, oldest first. */
+export async function* readLines(database: Queryable, account: LogAccount, span: Span): AsyncGenerator<Row[]> {
+  const range = await findRange(database, account, span)
+  if (range === null) return
+  const number = account ? 'account_seq' : 'seq'
+  for (let after = range.first - 1; after < range.last; ) {
+    const rows: Row[] = await database.query<Row>(
+      `select seq, ${number} as number, entry, account_hash as "accountHash", hash from audit_log
+       where ${number} > $1 and ${number} <= $2 ${account ? 'and account_type = $3 and account_id = $4' : ''}
+       order by ${number} limit ${linesAtOnce}`,
+      [after, range.last, ...(account ? [account.type, account.id] : [])],
+    )
+    if (rows.length === 0) return
+    yield rows
+    after = rows.at(-1)?.number ?? range.last
+  }
+}
+
+/** Where the chains begin: with nothing, or behind what was removed because of its age. */
+export async function findStart(database: Queryable): Promise<{ all: Head; ofAccount: Map<string, Head> }> {
+  const rows = await database.query<Head & { type: string | null; id: string | null }>(
+    `select distinct on (account_type, account_id) account_type as type, account_id as id, seq, hash
+     from audit_anchors where kind = 'removed' order by account_type, account_id, seq desc`,
+  )
+  const headOf = ({ seq, hash }: Head): Head => ({ seq, hash })
+  const all = rows.find(({ type }) => type === null)
+  const accounts = rows.filter(({ type }) => type !== null)
+  return {
+    all: all ? headOf(all) : { seq: 0, hash: Buffer.alloc(32) },
+    ofAccount: new Map(accounts.map(row => [`${row.type} ${row.id === platformAccountId ? '' : row.id}`, headOf(row)])),
+  }
+}
+
+/** What the kept checkpoints say, without their signatures. */
+export function findKeptAnchors(database: Queryable): Promise<Anchor[]> {
+  return database.query<Anchor>(`select seq, hash from audit_anchors where kind = 'checkpoint' and seq > 0`)
+}
+
+export type KeptCheckpoint = { anchorId: number; at: Date; seq: number; hash: Buffer; note: string }
+
+/** Checkpoints, newest first. @param page.before an anchor's id; null: from the newest */
+export function findCheckpoints(
+  database: Queryable,
+  { from, until }: Span,
+  page: { before: number | null; limit: number },
+): Promise<KeptCheckpoint[]> {
+  return database.query<KeptCheckpoint>(
+    `select anchor_id as "anchorId", at, seq, hash, note from audit_anchors
+     where kind = 'checkpoint' and ($1::timestamptz is null or at >= $1) and ($2::timestamptz is null or at < $2)
+       and ($3::bigint is null or anchor_id < $3)
+     order by anchor_id desc limit $4`,
+    [from, until, page.before, page.limit],
+  )
+}
+
+/** Where the chain of an account stood when that of all had these numbers, in their order; null: it had no entry. */
+export async function findAccountHeads(
+  database: Queryable,
+  account: NonNullable<LogAccount>,
+  seqs: readonly number[],
+): Promise<(Head | null)[]> {
+  const rows = await database.query<{ seq: number | null; hash: Buffer | null }>(
+    `select head.seq, head.hash from unnest($3::bigint[]) with ordinality as asked (seq, n) left join lateral (
+       select account_seq as seq, account_hash as hash from audit_log
+       where account_type = $1 and account_id = $2 and audit_log.seq <= asked.seq order by audit_log.seq desc limit 1
+     ) as head on true order by n`,
+    [account.type, account.id, seqs],
+  )
+  return rows.map(({ seq, hash }) => (seq === null || hash === null ? null : { seq, hash }))
+}
+
+const removedAtOnce = 10_000
+
+/** Removes some of the entries that are older. @returns whether there may be more */
+export async function removeOldEntries(database: Queryable, years: number): Promise<boolean> {
+  const [row] = await database.query<{ removed: number }>(
+    'select remove_old_audit_entries(now() - make_interval(years => $1), $2) as removed',
+    [years, removedAtOnce],
+  )
+  return row?.removed === removedAtOnce
+}

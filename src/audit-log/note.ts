@@ -1,0 +1,67 @@
+/**
+ * A checkpoint as a signed note (C2SP signed-note): four lines, an empty line, and the signature over the text before it
+ * (contract/audit-log.md, "Checkpoints"). Pure, as the command that checks a file needs no platform.
+ */
+import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+
+export type Checkpoint = { seq: number; hash: Buffer; at: Date }
+/** A key that signs, or has signed; `x` are the 32 bytes of the public key. */
+export type AuditKey = { x: Buffer }
+
+const ed25519 = 0x01
+/** Before the 32 bytes of an Ed25519 key in DER. */
+const derPrefix = Buffer.from('302a300506032b6570032100', 'hex')
+
+export const originOfNotes = (installationId: string): string => `perkline.audit/${installationId}`
+
+export function publicKeyOf({ x }: AuditKey): KeyObject {
+  return createPublicKey({ key: Buffer.concat([derPrefix, x]), format: 'der', type: 'spki' })
+}
+
+/** The first 4 bytes of SHA-256(name ‖ line feed ‖ algorithm ‖ key). */
+const keyIdOf = (name: string, { x }: AuditKey): Buffer =>
+  createHash('sha256')
+    .update(`${name}\n`)
+    .update(Buffer.from([ed25519]))
+    .update(x)
+    .digest()
+    .subarray(0, 4)
+
+const textOf = (name: string, { seq, hash, at }: Checkpoint): string =>
+  `${name}\n${seq}\n${hash.toString('base64')}\n${at.toISOString()}\n`
+
+export function writeNote(name: string, checkpoint: Checkpoint, key: AuditKey & { privateKey: KeyObject }): string {
+  const text = textOf(name, checkpoint)
+  const signature = Buffer.concat([keyIdOf(name, key), sign(null, Buffer.from(text), key.privateKey)])
+  return `${text}\n— ${name} ${signature.toString('base64')}\n`
+}
+
+export type ReadNote = Checkpoint & { name: string; isSignedBy(keys: readonly AuditKey[]): boolean }
+
+const noteForm =
+  /^(perkline\.audit\/[0-9a-f-]{36})\n([0-9]{1,15})\n([A-Za-z0-9+/]{43}=)\n(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\n\n— (\S+) ([A-Za-z0-9+/=]+)\n?$/
+
+/** @returns null for a text that is no such note */
+export function readNote(note: string): ReadNote | null {
+  const [, name = '', seq = '', hash = '', at = '', signer = '', signed = ''] = noteForm.exec(note) ?? []
+  if (name === '') return null
+  const text = Buffer.from(`${name}\n${seq}\n${hash}\n${at}\n`)
+  const signature = Buffer.from(signed, 'base64')
+  const isBy = (key: AuditKey): boolean =>
+    keyIdOf(name, key).equals(signature.subarray(0, 4)) && verify(null, text, publicKeyOf(key), signature.subarray(4))
+  return {
+    name,
+    seq: Number(seq),
+    hash: Buffer.from(hash, 'base64'),
+    at: new Date(at),
+    isSignedBy: keys => signer === name && signature.length === 68 && keys.some(isBy),
+  }
+}
+
+/** The notes of a file, in which each but the first follows an empty line. */
+export const splitNotes = (text: string): string[] =>
+  text
+    .replaceAll('\r\n', '\n')
+    .split(/\n\n(?=perkline\.audit\/)/)
+    .map(note => note.trim())
+    .filter(note => note !== '')

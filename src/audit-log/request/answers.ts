@@ -1,0 +1,66 @@
+/** Answers with entries, for the Partner API and for the operator. */
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import type { Static } from 'typebox'
+import type { Account } from '../../access/caller.ts'
+import type { Queryable } from '../../db/database.ts'
+import { readCursor, writeCursor } from '../../partner/lists.ts'
+import { readFromTo, type Span } from '../../text/span.ts'
+import { type LogAccount, readLines } from '../lines-store.ts'
+import { readEntries } from '../reads.ts'
+import type { EntriesQuery } from '../schemas.ts'
+import { entryView } from '../views.ts'
+
+/** @param given.reader whose account the one who asks acts for */
+export async function listEntries(given: { database: Queryable; reader: Account; query: Static<typeof EntriesQuery> }) {
+  const { database, reader } = given
+  const { limit, cursor, ...filters } = given.query
+  const scope = { list: 'audit-log', account: reader, filters }
+  const [before = null] = readCursor(scope, cursor) ?? []
+  const { entries, names, next } = await readEntries(
+    { database },
+    {
+      reader,
+      accountId: filters.account,
+      search: { ...readFromTo(filters), ...searchOf(filters) },
+      page: { before: before === null ? null : Number(before), limit },
+    },
+  )
+  return {
+    data: entries.map(entry => entryView(entry, names, reader.type === 'platform')),
+    nextCursor: next === null ? null : writeCursor(scope, [next]),
+  }
+}
+
+type Asked = { action?: string; actor?: string; object?: string }
+
+const searchOf = ({ action, actor, object }: Asked) => ({
+  action: action ?? null,
+  actor: actor ?? null,
+  object: object === undefined ? null : objectOf(object),
+})
+
+function objectOf(text: string): { type: string; id: string | null } {
+  const at = text.indexOf(':')
+  return at === -1 ? { type: text, id: null } : { type: text.slice(0, at), id: text.slice(at + 1) }
+}
+
+/** Sends the log line by line, no faster than it is read. @param log.showsAll also the numbers and hashes of all accounts together */
+export function sendLog(
+  reply: FastifyReply,
+  database: Queryable,
+  { account, span, showsAll }: { account: LogAccount; span: Span; showsAll: boolean },
+): FastifyReply {
+  const texts = async function* () {
+    for await (const lines of readLines(database, account, span))
+      yield lines.map(line => `${JSON.stringify(lineOf(line, showsAll))}\n`).join('')
+  }
+  return reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(texts()))
+}
+
+type Line = { seq: number; entry: string; accountHash: Buffer; hash: Buffer }
+
+function lineOf({ seq, entry, accountHash, hash }: Line, showsAll: boolean): object {
+  const own = { entry, accountHash: accountHash.toString('hex') }
+  return showsAll ? { seq, ...own, hash: hash.toString('hex') } : own
+}

@@ -1,0 +1,163 @@
+/** The commands of `perkline audit-log` (contract/audit-log.md, "Checking"). */
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { anchorsOf } from '../audit-log/check.ts'
+import type { AuditKey } from '../audit-log/note.ts'
+import { type Anchor, createVerifier, type Line, type Verified } from '../audit-log/verifier.ts'
+import { callAdmin, streamAdmin } from './connection.ts'
+import { CommandError, usageFault } from './failure.ts'
+import { readText, writeFault } from './files.ts'
+import { minute, type OutputOptions, plain, print, table } from './output.ts'
+
+export type ListOptions = OutputOptions & {
+  account?: string
+  action?: string
+  actor?: string
+  object?: string
+  from?: string
+  to?: string
+  limit?: string
+}
+
+type ShownEntry = {
+  seq: number
+  at: string
+  account: { type: string; id: string | null }
+  actor: { type: string; id: string | null; name: string | null }
+  action: string
+  object: { type: string; id: string | null }
+  outcome: string
+}
+
+/** `perkline audit-log list`: the newest entries that fit. */
+export async function listEntries(options: ListOptions): Promise<void> {
+  const { json, ...filters } = options
+  const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== undefined))
+  const page = await callAdmin<{ data: ShownEntry[]; nextCursor: string | null }>({
+    method: 'GET',
+    path: `/audit-log?${query}`,
+  })
+  const rows = page.data.map(({ seq, at, account, actor, action, object, outcome }) => [
+    seq,
+    minute(at),
+    account.id === null ? account.type : `${account.type} ${account.id}`,
+    actor.name ?? actor.id ?? actor.type,
+    outcome === 'done' ? action : `${action} (${outcome})`,
+    object.id === null ? object.type : `${object.type}:${object.id}`,
+  ])
+  print(
+    { ...(json !== undefined && { json }) },
+    page,
+    table(['SEQ', 'AT (UTC)', 'ACCOUNT', 'ACTOR', 'ACTION', 'OBJECT'], rows),
+  )
+}
+
+export type ExportOptions = OutputOptions & { account?: string }
+
+/** `perkline audit-log export`: the whole log, or that of one account, as a file of JSON lines. */
+export async function exportLog(path: string, options: ExportOptions): Promise<void> {
+  const query = new URLSearchParams(options.account === undefined ? {} : { account: options.account })
+  const file = await open(path, 'w').catch((error: NodeJS.ErrnoException) => {
+    throw writeFault(path, error)
+  })
+  let entries = 0
+  try {
+    for await (const line of streamAdmin<object>({ method: 'GET', path: `/audit-log/export?${query}`, long: true })) {
+      await file.write(`${JSON.stringify(line)}\n`)
+      entries++
+    }
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  print(options, { entries, file: path }, [`${entries} entries were written to ${plain(path)}.`])
+}
+
+type Made = { seq: number; hash: string; at: string }
+
+/** `perkline audit-log checkpoint`: signs how far the log has come. */
+export async function makeCheckpoint(options: OutputOptions): Promise<void> {
+  const made = await callAdmin<Made>({ method: 'POST', path: '/audit-log/checkpoint' })
+  print(options, made, [`Entry ${made.seq} and all before it: ${made.hash}`])
+}
+
+export type VerifyOptions = OutputOptions & { file?: string; anchors?: string; keys?: string }
+
+/**
+ * `perkline audit-log verify`: checks a file without a platform, or asks the platform.
+ *
+ * @throws CommandError when something does not fit, after it was printed
+ */
+export async function verifyLog(options: VerifyOptions): Promise<void> {
+  const { file, anchors, keys } = options
+  if (keys !== undefined && file === undefined) throw usageFault('--keys goes with --file.')
+  const verified = file === undefined ? await askPlatform(anchors) : await verifyFile(file, { anchors, keys })
+  const { ok, entries, checkedUntil, fault } = verified
+  const until = checkedUntil ? `, until entry ${checkedUntil.seq} of ${minute(checkedUntil.at)}` : ''
+  print(options, verified, [`${entries} entries fit${until}.`])
+  if (!ok && fault) throw new CommandError(`Entry ${fault.seq} does not fit: ${fault.reason}.`)
+}
+
+/** Some years of hourly checkpoints. */
+const maxAnchorBytes = 16 * 1024 * 1024
+const maxKeysBytes = 1024 * 1024
+
+async function askPlatform(anchorFile: string | undefined): Promise<Verified> {
+  const anchors = anchorFile === undefined ? undefined : await readText(anchorFile, maxAnchorBytes)
+  return callAdmin<Verified>({ method: 'POST', path: '/audit-log/verify', json: { anchors }, long: true })
+}
+
+async function verifyFile(
+  path: string,
+  { anchors, keys }: { anchors: string | undefined; keys: string | undefined },
+): Promise<Verified> {
+  const known = keys === undefined ? null : readKeys(keys, await readText(keys, maxKeysBytes))
+  const given = anchors === undefined ? [] : readAnchors(await readText(anchors, maxAnchorBytes), known)
+  const verifier = createVerifier({ all: null }, given)
+  let number = 0
+  for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+    number++
+    if (text !== '' && !verifier.add(readLine(text, `${path}, line ${number}`))) break
+  }
+  return verifier.end()
+}
+
+function readKeys(path: string, text: string): AuditKey[] {
+  const { keys } = parse<{ keys?: { x?: string }[] }>(text, path)
+  if (!Array.isArray(keys)) throw new CommandError(`${path} is no JWKS: it has no keys.`)
+  return keys.map(({ x = '' }) => ({ x: Buffer.from(x, 'base64url') })).filter(({ x }) => x.length === 32)
+}
+
+/** Signed notes, or for a partner's file events `audit.checkpoint`, one in each line. */
+function readAnchors(text: string, keys: AuditKey[] | null): Anchor[] {
+  if (!text.trimStart().startsWith('{')) return anchorsOf(text, keys)
+  return text
+    .split('\n')
+    .filter(line => line.trim() !== '')
+    .map(line => {
+      const event = parse<{ data?: unknown }>(line, 'The file of --anchors')
+      const { accountSeq, accountHash } = (event.data ?? event) as { accountSeq: number; accountHash: string }
+      return { seq: accountSeq, hash: Buffer.from(accountHash ?? '', 'hex') }
+    })
+}
+
+function readLine(text: string, place: string): Line {
+  const { seq = null, entry, accountHash, hash } = parse<{ seq?: number } & Record<string, string>>(text, place)
+  if (typeof entry !== 'string' || typeof accountHash !== 'string')
+    throw new CommandError(`${place} is no line of an audit log.`)
+  return {
+    seq,
+    entry,
+    accountHash: Buffer.from(accountHash, 'hex'),
+    hash: hash === undefined ? null : Buffer.from(hash, 'hex'),
+  }
+}
+
+function parse<T>(text: string, place: string): T {
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    throw new CommandError(`${place} is no JSON.`)
+  }
+}
