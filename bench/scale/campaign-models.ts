@@ -1,6 +1,6 @@
 /** Lives of campaigns, taken through the rules themselves: what is copied many times into the tables. */
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
-import { applied, type LockedCampaign } from '../../src/campaigns/lifecycle/moves-store.ts'
+import { applied, type LockedCampaign } from '../../src/campaigns/lifecycle/transitions-store.ts'
 import { banksOfCampaign } from './sizes.ts'
 
 /** When a step was made: so many minutes after one of the campaign's instants. */

@@ -1,5 +1,5 @@
 /** What partners see of campaigns (contract/campaigns.md). */
-import type { LockedCampaign } from './lifecycle/moves-store.ts'
+import type { LockedCampaign } from './lifecycle/transitions-store.ts'
 
 /** The result with which confirm, reject, create and all other transitions answer. */
 export function resultView(campaign: LockedCampaign, message: string) {

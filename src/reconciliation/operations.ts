@@ -3,10 +3,15 @@ import type { BankCaller, MerchantCaller } from '../access/caller.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { requireOwn } from '../campaigns/for-merchant/operations.ts'
 import { bankNotInvited } from '../campaigns/history/parties.ts'
-import { lockCampaignByClock } from '../campaigns/lifecycle/due-moves.ts'
+import { lockCampaignByClock } from '../campaigns/lifecycle/due-transitions.ts'
 import { type Guard, requireExpected, requireSeen } from '../campaigns/lifecycle/expected-version.ts'
 import * as lifecycle from '../campaigns/lifecycle/lifecycle.ts'
-import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../campaigns/lifecycle/moves-store.ts'
+import {
+  actorOf,
+  campaignNotFound,
+  type LockedCampaign,
+  writeDecisions,
+} from '../campaigns/lifecycle/transitions-store.ts'
 import type { Queryable } from '../db/database.ts'
 
 export type Partner = BankCaller | MerchantCaller
@@ -21,7 +26,7 @@ export type Done = { campaign: LockedCampaign; message: string }
  * 'invalid', 'stale'
  */
 export function acceptReport(deps: CampaignDeps, params: AsMerchant): Promise<Done> {
-  return movePart(
+  return changePart(
     deps,
     params,
     (_, bank) => lifecycle.acceptReport(bank),
@@ -34,7 +39,7 @@ export function acceptReport(deps: CampaignDeps, params: AsMerchant): Promise<Do
  * 'invalid', 'stale'
  */
 export function settle(deps: CampaignDeps, params: AsMerchant): Promise<Done> {
-  return movePart(deps, params, lifecycle.settle, 'Settlement with the bank is confirmed')
+  return changePart(deps, params, lifecycle.settle, 'Settlement with the bank is confirmed')
 }
 
 /**
@@ -46,7 +51,7 @@ export function acknowledge(
   params: { caller: BankCaller; cashbackId: string } & Guard,
 ): Promise<Done> {
   const part = { ...params, bankId: params.caller.bankId }
-  return movePart(deps, part, lifecycle.acknowledge, 'The bank has received the compensation')
+  return changePart(deps, part, lifecycle.acknowledge, 'The bank has received the compensation')
 }
 
 /**
@@ -60,7 +65,7 @@ export function pay(deps: CampaignDeps, params: { caller: MerchantCaller; cashba
   })
 }
 
-function movePart(
+function changePart(
   deps: CampaignDeps,
   params: PartParams & Guard,
   decide: (campaign: LockedCampaign, bank: lifecycle.BankState) => lifecycle.Decision,

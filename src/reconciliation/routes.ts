@@ -3,8 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { createUploadTurns } from '../http/upload/file-upload.ts'
 import { actRoutes } from './act/routes.ts'
-import { bankMoveRoutes, merchantMoveRoutes } from './move-routes.ts'
 import { readRoutes } from './read-routes.ts'
+import { bankTransitionRoutes, merchantTransitionRoutes } from './transition-routes.ts'
 import { bankUploadRoutes, merchantUploadRoutes } from './upload-routes.ts'
 
 const uploadsAtOnce = 8
@@ -13,6 +13,6 @@ export const reconciliationRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps>
   const turns = createUploadTurns(uploadsAtOnce)
   for (const routes of [bankUploadRoutes, merchantUploadRoutes])
     await app.register(routes, { ...deps, turns, prefix: '' })
-  for (const routes of [bankMoveRoutes, merchantMoveRoutes, readRoutes, actRoutes])
+  for (const routes of [bankTransitionRoutes, merchantTransitionRoutes, readRoutes, actRoutes])
     await app.register(routes, { ...deps, prefix: '' })
 }

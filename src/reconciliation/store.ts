@@ -1,6 +1,6 @@
 /** Writes reports and their results at the end of an upload, and reads them. */
 import type { CampaignStatus, ReportingStage } from '../campaigns/lifecycle/lifecycle.ts'
-import type { Actor } from '../campaigns/lifecycle/moves-store.ts'
+import type { Actor } from '../campaigns/lifecycle/transitions-store.ts'
 import type { Queryable, Statement } from '../db/database.ts'
 import type { Comparison } from './comparison-store.ts'
 import type { CountsByKind, Difference, Side } from './differences.ts'

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import * as lifecycle from '../campaigns/lifecycle/lifecycle.ts'
-import { actorOf, writeDecisions } from '../campaigns/lifecycle/moves-store.ts'
+import { actorOf, writeDecisions } from '../campaigns/lifecycle/transitions-store.ts'
 import type { Queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { DomainError } from '../errors.ts'

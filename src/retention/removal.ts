@@ -2,7 +2,7 @@
  * Removes personal data that is older than the settings allow (contract/security.md, "Personal data"). Each call does a bounded
  * piece. When several processes call at once, one of them works.
  */
-import { tellSegmentChanged } from '../campaigns/lifecycle/moves-store.ts'
+import { tellSegmentChanged } from '../campaigns/lifecycle/transitions-store.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import { firstOrderId } from '../esim/orders/order-id.ts'

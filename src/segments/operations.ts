@@ -2,7 +2,7 @@
 import type { MerchantCaller } from '../access/caller.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { requireOwn } from '../campaigns/for-merchant/operations.ts'
-import { lockCampaignByClock } from '../campaigns/lifecycle/due-moves.ts'
+import { lockCampaignByClock } from '../campaigns/lifecycle/due-transitions.ts'
 import { type Guard, requireExpected } from '../campaigns/lifecycle/expected-version.ts'
 import { segmentBanks } from '../campaigns/lifecycle/lifecycle.ts'
 import {
@@ -11,7 +11,7 @@ import {
   type LockedCampaign,
   type Note,
   writeDecisions,
-} from '../campaigns/lifecycle/moves-store.ts'
+} from '../campaigns/lifecycle/transitions-store.ts'
 import type { Queryable } from '../db/database.ts'
 import { longTransaction } from '../db/long-transaction.ts'
 import { shareCustomers } from './customers-store.ts'

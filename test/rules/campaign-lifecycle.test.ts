@@ -14,10 +14,10 @@ import {
   type Decision,
   deleteBeforeStartMs,
   isSettled,
-  moves,
   type ReportingStage,
   reportingStages,
   subjects,
+  transitions,
 } from '../../src/campaigns/lifecycle/lifecycle.ts'
 import {
   bankA,
@@ -405,7 +405,8 @@ suite('one list of states', () => {
     })
 
   test('every state is the end of a move, and no move stands twice', () => {
-    const reached = (subject: string) => new Set(moves.filter(move => move.subject === subject).map(({ to }) => to))
+    const reached = (subject: string) =>
+      new Set(transitions.filter(move => move.subject === subject).map(({ to }) => to))
     assert.deepEqual(
       [...campaignStatuses].filter(state => !reached('campaign').has(state)),
       [],
@@ -418,7 +419,7 @@ suite('one list of states', () => {
       [...reportingStages].filter(state => !reached('reporting').has(state)),
       [],
     )
-    const told = moves.map(({ subject, from, trigger, to }) => `${subject} ${from} ${trigger} ${to}`)
+    const told = transitions.map(({ subject, from, trigger, to }) => `${subject} ${from} ${trigger} ${to}`)
     assert.equal(new Set(told).size, told.length)
   })
 })
@@ -427,7 +428,7 @@ suite('the drawings', () => {
   for (const page of pages) test(`${page} shows the table`, () => assert.equal(readPage(page), redrawn(readPage(page))))
 
   test('each move is an arrow with its trigger', () => {
-    for (const { subject, from, to } of moves)
+    for (const { subject, from, to } of transitions)
       assert.match(diagram(subject), new RegExp(`\\n  ${from ?? '\\[\\*\\]'} --> ${to ?? '\\[\\*\\]'}: \\S`))
     assert.match(diagram('campaign'), /\n {2}approved --> active: the period begins<br>\(dateFrom has come\)\n/)
     assert.match(diagram('bank'), /\n {2}pending --> expired: the merchant launches<br>or the period ends\n/)

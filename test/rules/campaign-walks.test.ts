@@ -67,7 +67,7 @@ function willing(walk: Walk, { choice, others }: Step): Request[] {
 function make(walk: Walk, decision: life.Decision): void {
   const { campaign } = walk
   for (const { subject, bankId, trigger, from, to } of decision.changes) {
-    const isOfTable = life.moves.some(
+    const isOfTable = life.transitions.some(
       move => move.subject === subject && move.from === from && move.trigger === trigger && move.to === to,
     )
     assert.ok(isOfTable, `no move of the table: ${subject} from ${from} by ${trigger} to ${to}`)
@@ -167,7 +167,7 @@ test('random walks keep every promise, and together make every move of the table
     }),
     { numRuns: 600, seed: 7 },
   )
-  const all = new Set(life.moves.map(({ subject, from, trigger, to }) => `${subject} ${from} ${trigger} ${to}`))
+  const all = new Set(life.transitions.map(({ subject, from, trigger, to }) => `${subject} ${from} ${trigger} ${to}`))
   assert.deepEqual(
     [...all].filter(move => !seen.has(move)),
     [],

@@ -1,7 +1,7 @@
 /** Takes campaigns to where a test wants them: by partners' calls up to the launch, after the period by the rules themselves. */
 import assert from 'node:assert/strict'
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
-import { actorOf, lockCampaign, writeDecisions } from '../../src/campaigns/lifecycle/moves-store.ts'
+import { actorOf, lockCampaign, writeDecisions } from '../../src/campaigns/lifecycle/transitions-store.ts'
 import type { Database, Queryable } from '../../src/db/database.ts'
 import { createCampaign, ids, openCampaignBank, openMerchant, type Partner } from './campaigns.ts'
 import type { TestPlatform } from './platform.ts'

@@ -3,7 +3,7 @@
  * anew into the pages that show them, between their markers.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type Move, moves, type Subject, type Trigger } from '../../src/campaigns/lifecycle/lifecycle.ts'
+import { type Subject, type Transition, type Trigger, transitions } from '../../src/campaigns/lifecycle/lifecycle.ts'
 
 export const pages = ['docs/campaign-life.md'] as const
 
@@ -37,13 +37,13 @@ const titles: Record<Subject, string> = {
 }
 
 const drawn = (state: string | null): string => state ?? '[*]'
-const label = ({ trigger, condition }: Move): string =>
+const label = ({ trigger, condition }: Transition): string =>
   condition === '' ? words[trigger] : `${words[trigger]}<br>(${condition})`
 
 /** One arrow for all ways from one state to another. */
 export function diagram(subject: Subject): string {
   const arrows = Map.groupBy(
-    moves.filter(move => move.subject === subject),
+    transitions.filter(move => move.subject === subject),
     ({ from, to }) => `${drawn(from)} --> ${drawn(to)}`,
   )
   const lines = [...arrows].map(([arrow, ways]) => `  ${arrow}: ${ways.map(label).join('<br>or ')}`)

@@ -8,7 +8,7 @@ import { type AuthenticateDeps, bearerToken, callerOf, isRead } from '../../acce
 import { traceOf } from '../../access/request/trace.ts'
 import type { AddressLimit } from '../../access/throttle.ts'
 import { originOf } from '../../audit-log/request/origin.ts'
-import { type Actor, actorOf, operatorActor } from '../../campaigns/lifecycle/moves-store.ts'
+import { type Actor, actorOf, operatorActor } from '../../campaigns/lifecycle/transitions-store.ts'
 import { DomainError, InvalidTokenError } from '../../errors.ts'
 
 export type OperatorDeps = AuthenticateDeps & {

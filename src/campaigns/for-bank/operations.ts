@@ -3,10 +3,10 @@ import type { BankCaller } from '../../access/caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { uuidForm } from '../../text/uuid.ts'
 import type { CampaignDeps } from '../deps.ts'
-import { lockCampaignByClock } from '../lifecycle/due-moves.ts'
+import { lockCampaignByClock } from '../lifecycle/due-transitions.ts'
 import { type Guard, requireSeen } from '../lifecycle/expected-version.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
-import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../lifecycle/moves-store.ts'
+import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../lifecycle/transitions-store.ts'
 
 /** The campaign after the call, and a message that says what was done. */
 export type Decided = { campaign: LockedCampaign; message: string }

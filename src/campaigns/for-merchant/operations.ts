@@ -4,10 +4,10 @@ import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { findAuthor } from '../form/campaign-store.ts'
-import { lockCampaignByClock } from '../lifecycle/due-moves.ts'
+import { lockCampaignByClock } from '../lifecycle/due-transitions.ts'
 import { type Guard, requireExpected } from '../lifecycle/expected-version.ts'
 import * as lifecycle from '../lifecycle/lifecycle.ts'
-import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../lifecycle/moves-store.ts'
+import { actorOf, campaignNotFound, type LockedCampaign, writeDecisions } from '../lifecycle/transitions-store.ts'
 import { type Details, findDetails } from './details-store.ts'
 
 type Params = { merchant: MerchantCaller; cashbackId: string }

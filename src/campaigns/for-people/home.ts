@@ -31,7 +31,7 @@ export type Task = {
 type Step = { subject: lifecycle.Subject; trigger: lifecycle.Trigger; from: string | null }
 const stepKey = ({ subject, trigger, from }: Step): string => `${subject} ${trigger} ${from}`
 /** The table of transitions rules out most steps. Checking it first saves asking the lifecycle for many refusals. */
-const knownSteps: ReadonlySet<string> = new Set(lifecycle.moves.map(stepKey))
+const knownSteps: ReadonlySet<string> = new Set(lifecycle.transitions.map(stepKey))
 
 /**
  * Everything that can be done now to bring a campaign forward.

@@ -1,5 +1,5 @@
 /**
- * Reads and writes the complete row of a campaign, and the directory entries that a form is checked against. `moves-store.ts`
+ * Reads and writes the complete row of a campaign, and the directory entries that a form is checked against. `transitions-store.ts`
  * writes changes of status.
  */
 import type { Queryable, Statement } from '../../db/database.ts'

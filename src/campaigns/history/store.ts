@@ -1,8 +1,8 @@
-/** All SQL that reads the history of a campaign. `moves-store.ts` writes it together with the changes of status. */
+/** All SQL that reads the history of a campaign. `transitions-store.ts` writes it together with the changes of status. */
 import type { AccountType } from '../../access/caller.ts'
 import type { Queryable, Statement } from '../../db/database.ts'
 import type { Subject, Trigger } from '../lifecycle/lifecycle.ts'
-import type { FieldChanges, Note } from '../lifecycle/moves-store.ts'
+import type { FieldChanges, Note } from '../lifecycle/transitions-store.ts'
 
 export type HistoryEntry = {
   at: Date

@@ -6,9 +6,9 @@ import {
   bankStatuses,
   campaignStatuses,
   isSettled,
-  moves,
   type ReportingStage,
   reportingStages,
+  transitions,
 } from './lifecycle.ts'
 
 const between = (first: (typeof campaignStatuses)[number], last: (typeof campaignStatuses)[number]): string =>
@@ -19,7 +19,7 @@ const launched = between('approved', 'completed')
 const afterPeriod = between('awaitingCompensationConfirmation', 'completed')
 const settled = between('awaitingCompensationPayment', 'completed')
 
-const movesTable = `(values ${moves
+const transitionsTable = `(values ${transitions
   .map(({ subject, from, trigger, to }) => `('${subject}', '${trigger}', '${from ?? ''}>${to ?? ''}')`)
   .join(', ')}) as moves (subject, trigger, states)`
 
@@ -221,7 +221,7 @@ const history = (within: Within): Read => ({
       cross join lateral (values ('bank', status), ('reporting', reporting_stage)) as states (subject, state)
       where states.state is not null and ${within('cashback_id')}
     ) as p on p.cashback_id = h.cashback_id and p.subject = h.last_of and p.bank = h.bank
-    left join ${movesTable} on moves.subject = h.subject and moves.trigger = h.trigger
+    left join ${transitionsTable} on moves.subject = h.subject and moves.trigger = h.trigger
       and moves.states = coalesce(from_state, '') || '>' || coalesce(to_state, '')`,
   rules: [
     {

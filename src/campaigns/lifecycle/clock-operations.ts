@@ -1,6 +1,6 @@
 /** What happens to campaigns by time (contract/campaigns.md, "The period"): periods start and end, and the last wait ends. */
 import type { CampaignDeps } from '../deps.ts'
-import { makeDueMoves } from './due-moves.ts'
+import { makeDueTransitions } from './due-transitions.ts'
 import { complete } from './lifecycle.ts'
 import {
   type Actor,
@@ -9,10 +9,10 @@ import {
   lockCampaign,
   lockDueCampaigns,
   writeDecisions,
-} from './moves-store.ts'
+} from './transitions-store.ts'
 
 /** Maximum of each kind of transition in one transaction. The banks' lists are locked for as long as that takes. */
-const movedAtOnce = 200
+const maxAtOnce = 200
 
 /**
  * Does a piece of what is due. Each campaign is brought to its state at this time, even over several transitions. Several
@@ -27,11 +27,11 @@ export function moveDueCampaigns(deps: CampaignDeps, waits: boolean): Promise<bo
   return database.transaction(async transaction => {
     const before = clock.now()
     const receivedBefore = new Date(before.getTime() - completeAfterMs)
-    const locked = await lockDueCampaigns(transaction, { now: before, receivedBefore, limit: movedAtOnce, waits })
+    const locked = await lockDueCampaigns(transaction, { now: before, receivedBefore, limit: maxAtOnce, waits })
     // Read the clock after the locks: whoever held them before has written with an earlier time.
-    await makeDueMoves(transaction, locked, { now: clock.now(), completeAfterMs })
+    await makeDueTransitions(transaction, locked, { now: clock.now(), completeAfterMs })
     // Count also campaigns that somebody else has changed during the wait, because more may follow them.
-    return locked.length >= movedAtOnce
+    return locked.length >= maxAtOnce
   })
 }
 

@@ -6,7 +6,7 @@ import type { Account } from '../../events/tell.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
 import type { Facts } from './events.ts'
 import type { Change } from './lifecycle.ts'
-import type { Decided, LockedCampaign, Note } from './moves-store.ts'
+import type { Decided, LockedCampaign, Note } from './transitions-store.ts'
 
 /**
  * A partner's decision is one entry, in its own account. What the operator or the clock does is an entry of the merchant for the

@@ -5,7 +5,7 @@ import type { EventTypeName } from '../../events/catalogue.ts'
 import type { ToldEvent } from '../../events/event-writing.ts'
 import { roundedCustomers } from '../../segments/rounded-customers.ts'
 import type { BankStatus, CampaignStatus, Change, ReportingStage, Trigger } from './lifecycle.ts'
-import type { Decided, LockedCampaign, Note } from './moves-store.ts'
+import type { Decided, LockedCampaign, Note } from './transitions-store.ts'
 
 /** What the writer of a change knows besides its states. */
 export type Facts = { reportId?: string; sha256?: string; differences?: number; terminalsAdded?: number }

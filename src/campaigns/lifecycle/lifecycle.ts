@@ -68,7 +68,7 @@ type State<Of extends Subject> = Of extends 'campaign'
     : Of extends 'reporting'
       ? ReportingStage
       : never
-type MoveOf<Of extends Subject> = Of extends Subject
+type TransitionOf<Of extends Subject> = Of extends Subject
   ? {
       subject: Of
       /** null: it begins. */
@@ -80,11 +80,11 @@ type MoveOf<Of extends Subject> = Of extends Subject
       to: State<Of> | null
     }
   : never
-export type Move = MoveOf<Subject>
+export type Transition = TransitionOf<Subject>
 
 /** The table of all transitions; what is not listed is impossible. */
-export const moves: readonly Move[] = [
-  ...campaignMoves([
+export const transitions: readonly Transition[] = [
+  ...campaignTransitions([
     [null, 'create', '', 'awaitingBankApproval'],
     ['awaitingBankApproval', 'confirm', 'as the author', 'approved'],
     ['awaitingBankApproval', 'confirm', 'as the last bank', 'awaitingMerchantApproval'],
@@ -106,7 +106,7 @@ export const moves: readonly Move[] = [
     ['paymentConfirmed', 'acknowledge', 'it was the last bank', 'compensationReceived'],
     ['compensationReceived', 'complete', 'after 30 days, or by the operator', 'completed'],
   ]),
-  ...bankMoves([
+  ...bankTransitions([
     [null, 'invite', '', 'pending'],
     ['pending', 'confirm', '', 'approved'],
     ['pending', 'reject', '', 'declined'],
@@ -116,7 +116,7 @@ export const moves: readonly Move[] = [
     ['pending', 'uninvite', '', null],
     ['declined', 'uninvite', '', null],
   ]),
-  ...reportingMoves([
+  ...reportingTransitions([
     [null, 'end', 'the bank has approved', 'awaitingBankReconciliation'],
     ['awaitingBankReconciliation', 'upload-bank-report', '', 'awaitingMerchantReconciliationConfirmation'],
     ['awaitingUpdatedBankReconciliation', 'upload-bank-report', '', 'awaitingMerchantReconciliationConfirmation'],
@@ -129,15 +129,15 @@ export const moves: readonly Move[] = [
 
 type Row<Of extends Subject> = readonly [State<Of> | null, Trigger, string, State<Of> | null]
 
-function campaignMoves(rows: readonly Row<'campaign'>[]): Move[] {
+function campaignTransitions(rows: readonly Row<'campaign'>[]): Transition[] {
   return rows.map(([from, trigger, condition, to]) => ({ subject: 'campaign', from, trigger, condition, to }))
 }
 
-function bankMoves(rows: readonly Row<'bank'>[]): Move[] {
+function bankTransitions(rows: readonly Row<'bank'>[]): Transition[] {
   return rows.map(([from, trigger, condition, to]) => ({ subject: 'bank', from, trigger, condition, to }))
 }
 
-function reportingMoves(rows: readonly Row<'reporting'>[]): Move[] {
+function reportingTransitions(rows: readonly Row<'reporting'>[]): Transition[] {
   return rows.map(([from, trigger, condition, to]) => ({ subject: 'reporting', from, trigger, condition, to }))
 }
 
@@ -181,25 +181,29 @@ const periodOver = 'period-over'
 
 /** @throws Error when the table has no such transition: a bug in this file */
 function change(campaign: CampaignState, trigger: Trigger, to: CampaignStatus): Change {
-  checkMove('campaign', campaign.status, trigger, to)
+  checkTransition('campaign', campaign.status, trigger, to)
   return { trigger, subject: 'campaign', bankId: null, from: campaign.status, to }
 }
 
 function bankChange({ bankId, status }: BankState, trigger: Trigger, to: BankStatus | null): Change {
-  checkMove('bank', status, trigger, to)
+  checkTransition('bank', status, trigger, to)
   return { trigger, subject: 'bank', bankId, from: status, to }
 }
 
 function reportingChange({ bankId, stage }: BankState, trigger: Trigger, to: ReportingStage): Change {
-  checkMove('reporting', stage, trigger, to)
+  checkTransition('reporting', stage, trigger, to)
   return { trigger, subject: 'reporting', bankId, from: stage, to }
 }
 
-function checkMove(subject: Subject, from: string | null, trigger: Trigger, to: string | null): void {
-  const known = moves.some(
-    move => move.subject === subject && move.from === from && move.trigger === trigger && move.to === to,
+function checkTransition(subject: Subject, from: string | null, trigger: Trigger, to: string | null): void {
+  const known = transitions.some(
+    transition =>
+      transition.subject === subject &&
+      transition.from === from &&
+      transition.trigger === trigger &&
+      transition.to === to,
   )
-  if (!known) throw new Error(`The table has no move of a ${subject} from ${from} to ${to} by ${trigger}`)
+  if (!known) throw new Error(`The table has no transition of a ${subject} from ${from} to ${to} by ${trigger}`)
 }
 
 const awaitsApproval = ({ status }: CampaignState): boolean =>

@@ -62,7 +62,7 @@ const reportOf = (column: string): string => `
      'uploadedAt', p.uploaded_at, 'sha256', encode(p.sha256, 'hex'))
    from reports p where p.report_id = r.${column})`
 
-const lastMove = (trigger: string, ofBank: string): string =>
+const lastTransition = (trigger: string, ofBank: string): string =>
   `(select max(h.at) from campaign_history h where h.cashback_id = c.cashback_id and h.trigger = '${trigger}' and ${ofBank})`
 
 const actStatement: Statement = {
@@ -70,7 +70,7 @@ const actStatement: Statement = {
   text: `
     select c.cashback_id as "cashbackId", c.name as "campaignName", c.status, c.date_from as "dateFrom", c.date_to as "dateTo",
       c.percentage::text, c.merchant_compensation_percentage::text as "merchantCompensationPercentage",
-      k.currency_code as currency, ${lastMove('pay', 'h.bank_id is null')} as "paidAt",
+      k.currency_code as currency, ${lastTransition('pay', 'h.bank_id is null')} as "paidAt",
       json_build_object('id', m.merchant_id, 'code', m.code, 'name', m.name, 'nameEn', m.name_en,
         'merchantCategoryCode', m.merchant_category_code, 'domain', m.domain) as merchant,
       b.banks, b.total::text as "totalCompensation"
@@ -81,9 +81,9 @@ const actStatement: Statement = {
         'compensation', i.expected_compensation::numeric(20, 2)::text, 'matched', r.matched,
         'counts', json_build_array(rb.broken_terms, rm.broken_terms, r.unmatched),
         'bankReport', ${reportOf('bank_report_id')}, 'merchantReport', ${reportOf('merchant_report_id')},
-        'acceptedAt', ${lastMove('accept-report', 'h.bank_id = i.bank_id')},
-        'settledAt', ${lastMove('settle', 'h.bank_id = i.bank_id')},
-        'receivedAt', ${lastMove('acknowledge', 'h.bank_id = i.bank_id')})
+        'acceptedAt', ${lastTransition('accept-report', 'h.bank_id = i.bank_id')},
+        'settledAt', ${lastTransition('settle', 'h.bank_id = i.bank_id')},
+        'receivedAt', ${lastTransition('acknowledge', 'h.bank_id = i.bank_id')})
         order by n.name collate "C", n.bank_id), '[]') as banks
       from campaign_banks i join banks n using (bank_id) left join reconciliations r using (cashback_id, bank_id)
       left join reports rb on rb.report_id = r.bank_report_id left join reports rm on rm.report_id = r.merchant_report_id

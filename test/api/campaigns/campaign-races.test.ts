@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { moves } from '../../../src/campaigns/lifecycle/lifecycle.ts'
+import { transitions } from '../../../src/campaigns/lifecycle/lifecycle.ts'
 import { historyOf, openPartners, type Partners } from '../../support/campaign-moves.ts'
 import { campaignDirectory, createCampaign, ids, type Partner, partnerAt } from '../../support/campaigns.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -49,7 +49,9 @@ afterEach(async () => {
       const isEdit = trigger === 'edit' && from === to
       const known =
         isEdit ||
-        moves.some(move => move.subject === subject && move.trigger === trigger && move.from === from && move.to === to)
+        transitions.some(
+          move => move.subject === subject && move.trigger === trigger && move.from === from && move.to === to,
+        )
       assert.ok(known, `${subject} ${from} -> ${to} by ${trigger}`)
       const whose = `${subject} ${bankId}`
       assert.equal(states.get(whose) ?? null, from)

@@ -5,14 +5,14 @@
 import type { Queryable } from '../../db/database.ts'
 import type { CampaignDeps } from '../deps.ts'
 import { passTime } from './lifecycle.ts'
-import { clockActor, type Decided, type LockedCampaign, lockCampaign, writeDecisions } from './moves-store.ts'
+import { clockActor, type Decided, type LockedCampaign, lockCampaign, writeDecisions } from './transitions-store.ts'
 
 /**
  * Brings locked campaigns to their state at `now`, even over several transitions.
  *
  * @returns the changed campaigns, in their new state
  */
-export async function makeDueMoves(
+export async function makeDueTransitions(
   transaction: Queryable,
   campaigns: readonly LockedCampaign[],
   { now, completeAfterMs }: { now: Date; completeAfterMs: number },
@@ -39,6 +39,6 @@ export async function lockCampaignByClock(
 ): Promise<LockedCampaign | null> {
   const locked = await lockCampaign(transaction, cashbackId)
   if (!locked) return null
-  const [moved] = await makeDueMoves(transaction, [locked], { now: clock.now(), completeAfterMs })
+  const [moved] = await makeDueTransitions(transaction, [locked], { now: clock.now(), completeAfterMs })
   return moved ?? locked
 }

@@ -19,7 +19,7 @@ const noCampaign = 'There is no such campaign, or the bank is not invited to it'
 const repeated = 'A repeated call changes nothing and returns the same answer.'
 const wrongStage = (what: string) => `An id is not a UUID, the query or the body is not empty, or ${what}`
 
-export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+export const merchantTransitionRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyMerchants(app as unknown as FastifyInstance, deps)
 
   app.post(
@@ -47,7 +47,7 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
     },
     async (request, reply) => {
       const input = { caller: merchantOf(request), ...partOf(request) }
-      return answerMove(request, reply, deps, async lent => operations.acceptReport(lent, input))
+      return answerTransition(request, reply, deps, async lent => operations.acceptReport(lent, input))
     },
   )
 
@@ -78,7 +78,7 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
     },
     async (request, reply) => {
       const input = { caller: merchantOf(request), ...partOf(request) }
-      return answerMove(request, reply, deps, async lent => operations.settle(lent, input))
+      return answerTransition(request, reply, deps, async lent => operations.settle(lent, input))
     },
   )
 
@@ -103,12 +103,12 @@ export const merchantMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> =
     },
     async (request, reply) => {
       const input = { caller: merchantOf(request), ...request.params, ...guardOf(request) }
-      return answerMove(request, reply, deps, async lent => operations.pay(lent, input))
+      return answerTransition(request, reply, deps, async lent => operations.pay(lent, input))
     },
   )
 }
 
-export const bankMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
+export const bankTransitionRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyBanks(app as unknown as FastifyInstance, deps)
 
   app.post(
@@ -138,7 +138,7 @@ export const bankMoveRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
     },
     async (request, reply) => {
       const input = { caller: bankOf(request), ...request.params, ...guardOf(request) }
-      return answerMove(request, reply, deps, async lent => operations.acknowledge(lent, input))
+      return answerTransition(request, reply, deps, async lent => operations.acknowledge(lent, input))
     },
   )
 }
@@ -151,14 +151,14 @@ const partOf = ({ params, headers }: PartRequest) => ({
   bankId: params.bankId.toLowerCase(),
 })
 
-function answerMove(
+function answerTransition(
   request: unknown,
   reply: unknown,
   deps: CampaignRoutesDeps,
-  move: (lent: CampaignRoutesDeps) => Promise<operations.Done>,
+  transition: (lent: CampaignRoutesDeps) => Promise<operations.Done>,
 ): Promise<FastifyReply> {
   return answerOnce(request as FastifyRequest, reply as FastifyReply, { deps, status: 200 }, async lent => {
-    const { campaign, message } = await move(lent)
+    const { campaign, message } = await transition(lent)
     return resultView(campaign, message)
   })
 }
