@@ -9,6 +9,7 @@ import type {
 import type { VerifyBackupOptions } from './cli/backup.ts'
 import type { IssueOptions } from './cli/credentials.ts'
 import type { CustomerOptions } from './cli/customers.ts'
+import type { AccountOptions, ReplayOptions } from './cli/endpoints.ts'
 import { CommandError, describeError } from './cli/failure.ts'
 import type { HealthOptions } from './cli/health.ts'
 import type { OutputOptions } from './cli/output.ts'
@@ -293,6 +294,62 @@ program
   .description('End the wait after the compensation was received')
   .argument('<ID>', 'the campaign', filled)
   .action(run(async (options, [id]) => (await import('./cli/campaigns.ts')).completeCampaign(id, options)))
+
+program.commandsGroup('Events')
+const ofAccount = (command: Command) =>
+  command
+    .option('--bank <CODE>', 'of this bank', filled)
+    .option('--merchant <CODE>', 'of this merchant', filled)
+    .option('--platform', 'of the platform itself')
+const endpoints = program
+  .command('endpoints')
+  .description('List, switch or repeat the endpoints that events are sent to')
+ofAccount(endpoints.command('list').description('Show endpoints, disabled ones first')).action(
+  run<AccountOptions>(async options => (await import('./cli/endpoints.ts')).listEndpoints(options)),
+)
+endpoints
+  .command('disable')
+  .description('Disable an endpoint; only the operator enables it again')
+  .argument('<ID>', 'the endpoint', filled)
+  .action(run(async (options, [id]) => (await import('./cli/endpoints.ts')).switchEndpoint(id, 'disable', options)))
+endpoints
+  .command('enable')
+  .description('Enable an endpoint; it goes on where it was')
+  .argument('<ID>', 'the endpoint', filled)
+  .action(run(async (options, [id]) => (await import('./cli/endpoints.ts')).switchEndpoint(id, 'enable', options)))
+endpoints
+  .command('rotate-secret')
+  .description('Give an endpoint a new secret; the previous one signs, too, until the overlap ends')
+  .argument('<ID>', 'the endpoint', filled)
+  .option('--overlap <DURATION>', 'how long both sign, ISO 8601 (default: PT24H)', filled)
+  .action(
+    run<OutputOptions & { overlap?: string }>(async (options, [id]) =>
+      (await import('./cli/endpoints.ts')).rotateEndpointSecret(id, options),
+    ),
+  )
+endpoints
+  .command('replay')
+  .description('Send events to an endpoint again')
+  .argument('<ID>', 'the endpoint', filled)
+  .requiredOption('--from <T>', 'a sequence or an instant, inclusive', filled)
+  .option('--to <T>', 'a sequence or an instant, inclusive (default: now)', filled)
+  .option('--only <WHICH>', 'failed: what failed last time; all (default)', filled)
+  .addHelpText('after', examples('endpoints replay ID --from 2026-11-22T00:00:00Z --only failed'))
+  .action(run<ReplayOptions>(async (options, [id]) => (await import('./cli/endpoints.ts')).replayEndpoint(id, options)))
+const events = program.command('events').description('Look at feeds of events')
+ofAccount(events.command('tail').description('Show the newest events of a feed, the oldest first'))
+  .option('--limit <N>', 'how many (default: 100)', filled)
+  .action(
+    run<AccountOptions & { limit?: string }>(async options => (await import('./cli/events.ts')).tailEvents(options)),
+  )
+events
+  .command('status')
+  .description('Show how far the events have come; exit code 1 when they are a minute behind')
+  .action(run(async options => (await import('./cli/events.ts')).showEventsStatus(options)))
+events
+  .command('restart-feeds')
+  .description('Begin every feed anew, after a restore to an earlier time: readers then know')
+  .action(run(async options => (await import('./cli/events.ts')).restartFeeds(options)))
 
 program.commandsGroup('Safety')
 program

@@ -16,6 +16,7 @@ import { auditLogAdminRoutes } from './audit-log-routes.ts'
 import { campaignReadAdminRoutes } from './campaign-read-routes.ts'
 import { type CampaignAdminDeps, campaignAdminRoutes } from './campaign-routes.ts'
 import { customerAdminRoutes } from './customer-routes.ts'
+import { type EventAdminDeps, eventAdminRoutes } from './event-routes.ts'
 import { orderAdminRoutes } from './order-routes.ts'
 import { overviewAdminRoutes } from './overview-routes.ts'
 import { partnerAdminRoutes } from './partner-routes.ts'
@@ -32,6 +33,7 @@ export type AdminRoutesDeps = AccessAdminDeps &
   CampaignAdminDeps &
   PolicyAdminDeps &
   OperatorDeps &
+  EventAdminDeps &
   SupportDeps &
   EntryDeps & { checkpoints: CheckpointDeps }
 
@@ -49,6 +51,7 @@ const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
   campaignReadAdminRoutes,
   campaignAdminRoutes,
   customerAdminRoutes,
+  eventAdminRoutes,
 ]
 
 export const adminRoutes: FastifyPluginAsyncTypebox<AdminRoutesDeps> = async (app, deps) => {

@@ -22,6 +22,7 @@ export function createMetrics(sources: {
   countWaiting(): Promise<{ rows: number; lagSeconds: number }>
   lateSeconds(): Promise<number>
   countFeedWaiting(): number
+  countEndpoints(): Promise<{ enabled: number; failing: number; disabled: number; pending: number }>
 }) {
   const registry = new Registry()
   const registers = [registry]
@@ -117,6 +118,26 @@ export function createMetrics(sources: {
     },
   })
 
+  const countEndpoints = createSharedRead(() => sources.countEndpoints().catch(() => null))
+  new Gauge({
+    name: 'perkline_webhook_pending',
+    help: 'Deliveries to endpoints that are not finished',
+    registers,
+    async collect() {
+      const counts = await countEndpoints()
+      if (counts) this.set(counts.pending)
+    },
+  })
+  new Gauge({
+    name: 'perkline_webhook_endpoints',
+    help: 'Endpoints, by status; failing: enabled, and every attempt fails',
+    labelNames: ['status'],
+    registers,
+    async collect() {
+      const { pending: _, ...counts } = (await countEndpoints()) ?? { pending: 0 }
+      for (const [status, count] of Object.entries(counts)) this.set({ status }, count)
+    },
+  })
   new Gauge({
     name: 'perkline_feed_waiting',
     help: 'Requests that wait for the next event of their account',

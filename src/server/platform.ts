@@ -53,6 +53,7 @@ import { countCampaigns, countLapsed, findAuditState } from '../upkeep/state-sto
 import { createAddressRules } from '../webhooks/addresses.ts'
 import { deliverWaiting, handOverAll } from '../webhooks/delivering.ts'
 import { webhookPurpose } from '../webhooks/endpoints.ts'
+import { countEndpoints } from '../webhooks/operator-store.ts'
 import { createSender } from '../webhooks/sender.ts'
 import { startDelivering } from '../webhooks/worker.ts'
 import { createLocalCounter } from '../work/local-counter.ts'
@@ -219,6 +220,7 @@ export async function createPlatform(
       countWaiting: () => countMostWaiting(inTheBackground),
       lateSeconds: () => lateSeconds(inTheBackground, clock.now()),
       countFeedWaiting: waiters.count,
+      countEndpoints: () => countEndpoints(inTheBackground),
     })
     const mailer = await createMailer(config, database, logger)
     closers.unshift(() => mailer.close())
@@ -395,6 +397,7 @@ export async function createPlatform(
         checkpoints,
         database: others,
         clock,
+        webhooks: { ...webhooks, urls },
         catalogue,
         sealing,
         retention,

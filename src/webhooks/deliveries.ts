@@ -1,7 +1,10 @@
 /** What partners do with single deliveries (docs/contract/webhooks.md, "The log"). */
 import type { Account } from '../access/caller.ts'
+import type { Origin } from '../audit-log/origin.ts'
+import { tellEntries } from '../audit-log/tell.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
+import { ownerOf } from './endpoints.ts'
 import * as store from './log-store.ts'
 import { waits } from './schedule.ts'
 
@@ -12,6 +15,15 @@ export async function readDelivery(database: Queryable, account: Account, delive
   const delivery = await store.findDelivery(database, account, deliveryId)
   if (delivery === null) throw notFound()
   return delivery
+}
+
+async function note(
+  transaction: Queryable,
+  origin: Origin,
+  { action, account, deliveryId }: { action: string; account: Account; deliveryId: string },
+): Promise<void> {
+  const owner = ownerOf({ accountType: account.type, accountId: account.id })
+  await tellEntries(transaction, origin, [{ action, object: { type: 'delivery', id: deliveryId }, owner }])
 }
 
 async function lock(transaction: Queryable, account: Account, deliveryId: string): Promise<store.LockedDelivery> {
@@ -26,7 +38,7 @@ async function lock(transaction: Queryable, account: Account, deliveryId: string
  * @throws DomainError 'not-found'; 'conflict' when its endpoint is disabled or deleted, and of a test
  */
 export function retryDelivery(
-  { database }: { database: Database },
+  { database, origin }: { database: Database; origin: Origin },
   account: Account,
   deliveryId: string,
 ): Promise<store.Delivery> {
@@ -35,6 +47,7 @@ export function retryDelivery(
     if (isDeleted || endpointStatus === 'disabled')
       throw new DomainError('conflict', 'The endpoint is disabled or deleted')
     if (isTest) throw new DomainError('conflict', 'A test is not repeated: send another one')
+    await note(transaction, origin, { action: 'delivery.retried', account, deliveryId })
     await store.forceDelivery(transaction, { deliveryId, day, failures: state === 'pending' ? null : waits.length })
     return readDelivery(transaction, account, deliveryId)
   })
@@ -46,13 +59,14 @@ export function retryDelivery(
  * @throws DomainError 'not-found'; 'conflict' for one that was delivered or has failed
  */
 export function skipDelivery(
-  { database }: { database: Database },
+  { database, origin }: { database: Database; origin: Origin },
   account: Account,
   deliveryId: string,
 ): Promise<store.Delivery> {
   return database.transaction(async transaction => {
     const { day, state } = await lock(transaction, account, deliveryId)
     if (state === 'delivered' || state === 'failed') throw new DomainError('conflict', `The delivery is ${state}`)
+    if (state === 'pending') await note(transaction, origin, { action: 'delivery.skipped', account, deliveryId })
     await store.skipDelivery(transaction, { deliveryId, day })
     return readDelivery(transaction, account, deliveryId)
   })

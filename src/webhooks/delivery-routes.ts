@@ -1,6 +1,7 @@
 /** `/webhook-deliveries` (contract/webhooks.md, "The log"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { originOf } from '../audit-log/request/origin.ts'
 import { answerOnce, idempotent } from '../http/idempotency.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { readCursor, writeCursor } from '../partner/lists.ts'
@@ -87,7 +88,7 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 202 }, async own =>
+      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 202 }, async own =>
         deliveryView(await retryDelivery(own, callerAccount(request), request.params.deliveryId)),
       ) as never,
   )
@@ -108,7 +109,7 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 200 }, async own =>
+      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 200 }, async own =>
         deliveryView(await skipDelivery(own, callerAccount(request), request.params.deliveryId)),
       ) as never,
   )

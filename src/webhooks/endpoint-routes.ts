@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { originOf } from '../audit-log/request/origin.ts'
 import { realNow } from '../clock.ts'
 import { DomainError } from '../errors.ts'
 import { matches } from '../http/answer/etag.ts'
@@ -57,7 +58,7 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 201 }, async own => {
+      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 201 }, async own => {
         const { startAfter = 'now', ...fields } = request.body
         const made = await endpoints.createEndpoint(own, callerAccount(request), { ...fields, startAfter })
         return { ...endpointView(made), secret: made.secret }
@@ -111,7 +112,7 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 200 }, async own => {
+      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 200 }, async own => {
         const changed = await endpoints.changeEndpoint(own, callerAccount(request), {
           endpointId: request.params.endpointId,
           change: request.body,
@@ -144,7 +145,7 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 200 }, async own => {
+      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 200 }, async own => {
         const { endpointId } = request.params
         const { resume = 'position' } = request.body
         return endpointView(
@@ -169,7 +170,7 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 200 }, async own => {
+      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 200 }, async own => {
         const { endpointId } = request.params
         return endpointView(await endpoints.disableEndpoint(own, callerAccount(request), { endpointId, by: 'partner' }))
       }) as never,
@@ -191,7 +192,7 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 200 }, own =>
+      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 200 }, own =>
         endpoints.rotateSecret(own, callerAccount(request), {
           endpointId: request.params.endpointId,
           overlapMs: readOverlap(request.body.overlap),
@@ -229,7 +230,7 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 202 }, own => {
+      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 202 }, own => {
         const { from, to, types = null, only } = request.body
         const { endpointId } = request.params
         const edges = { from: readEdge('from', from), to: to === undefined ? null : readEdge('to', to) }
@@ -251,7 +252,11 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       },
     },
     async (request, reply) => {
-      await endpoints.removeEndpoint(deps, callerAccount(request), request.params.endpointId)
+      await endpoints.removeEndpoint(
+        { ...deps, origin: originOf(request as never) },
+        callerAccount(request),
+        request.params.endpointId,
+      )
       return reply.code(204).send(null)
     },
   )

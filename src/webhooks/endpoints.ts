@@ -1,12 +1,15 @@
 /** What partners do with their endpoints (docs/contract/webhooks.md, "Endpoints"). */
 import { randomUUID } from 'node:crypto'
 import type { Account } from '../access/caller.ts'
+import { clockOrigin, type Origin } from '../audit-log/origin.ts'
+import { tellEntries } from '../audit-log/tell.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { isTypeFilter, typesOf } from '../events/catalogue.ts'
 import { type ToldEvent, tellEvents } from '../events/event-writing.ts'
 import { requireFeed } from '../events/feed.ts'
 import { findFeed } from '../events/feed-store.ts'
+import type { Account as Owner } from '../events/tell.ts'
 import { createSealer, type Sealer } from '../sealing.ts'
 import * as store from './endpoint-store.ts'
 import { makeSecret, shownSecret } from './signing.ts'
@@ -16,6 +19,31 @@ import { type UrlRules, urlFault } from './urls.ts'
 export const webhookPurpose = 'webhooks'
 
 export type EndpointDeps = { database: Database; sealer: Sealer; urls: UrlRules }
+/** Who acts, for the audit log. */
+export type By = { origin: Origin }
+
+/** Notes in the owner's account what was done with an endpoint. */
+async function note(
+  transaction: Queryable,
+  origin: Origin,
+  {
+    action,
+    endpoint,
+    change = {},
+  }: { action: string; endpoint: Owned; change?: Record<string, readonly [unknown, unknown]> },
+): Promise<void> {
+  await tellEntries(transaction, origin, [
+    { action, object: { type: 'endpoint', id: endpoint.endpointId }, change, owner: ownerOf(endpoint) },
+  ])
+}
+
+type Owned = Pick<store.Endpoint, 'endpointId' | 'accountType' | 'accountId'>
+
+/** As the audit log names accounts. */
+export function ownerOf({ accountType, accountId }: Pick<Owned, 'accountType' | 'accountId'>): Owner {
+  if (accountType === 'platform') return { type: 'platform', id: null }
+  return { type: accountType === 'bank' ? 'bank' : 'merchant', id: accountId }
+}
 
 export type Fields = {
   url: string
@@ -65,7 +93,7 @@ function requireFields(urls: UrlRules, { url, eventTypes }: Partial<Fields>): vo
  * @throws DomainError 'invalid', 'events-removed', 'limit-reached'
  */
 export async function createEndpoint(
-  deps: EndpointDeps,
+  deps: EndpointDeps & By,
   account: Account,
   { startAfter, ...fields }: Fields & { startAfter: number | 'now' },
 ): Promise<store.Endpoint & { secret: string }> {
@@ -79,7 +107,9 @@ export async function createEndpoint(
     const { url, description = null, eventTypes = null, order = 'concurrent' } = fields
     await store.insertEndpoint(transaction, { endpointId, account, url, description, eventTypes, order, position })
     const secret = await addSecret(transaction, deps.sealer, endpointId)
-    return { ...(await readEndpoint(transaction, account, endpointId)), secret }
+    const endpoint = await readEndpoint(transaction, account, endpointId)
+    await note(transaction, deps.origin, { action: 'endpoint.created', endpoint, change: { url: [null, url] } })
+    return { ...endpoint, secret }
   })
 }
 
@@ -104,7 +134,7 @@ export const placeOf = (endpointId: string, secretId: string): Buffer => Buffer.
 
 /** @param isExpected throws when the endpoint is not the one that the caller has seen */
 export function changeEndpoint(
-  { database, urls }: EndpointDeps,
+  { database, urls, origin }: EndpointDeps & By,
   account: Account,
   {
     endpointId,
@@ -114,8 +144,13 @@ export function changeEndpoint(
 ): Promise<store.Endpoint> {
   requireFields(urls, change)
   return database.transaction(async transaction => {
-    isExpected(await lockEndpoint(transaction, account, endpointId))
-    if (Object.keys(change).length > 0) await store.updateEndpoint(transaction, endpointId, change)
+    const before = await lockEndpoint(transaction, account, endpointId)
+    isExpected(before)
+    const names = Object.keys(change) as (keyof Fields)[]
+    if (names.length === 0) return before
+    await store.updateEndpoint(transaction, endpointId, change)
+    const values = Object.fromEntries(names.map(name => [name, [before[name], change[name] ?? null] as const]))
+    await note(transaction, origin, { action: 'endpoint.changed', endpoint: before, change: values })
     return readEndpoint(transaction, account, endpointId)
   })
 }
@@ -129,7 +164,7 @@ export type Switching = { endpointId: string; by: 'partner' | 'operator' }
  * @throws DomainError 'not-found'; 'conflict' for a partner whose endpoint the operator has disabled; 'events-removed'
  */
 export function enableEndpoint(
-  { database }: Pick<EndpointDeps, 'database'>,
+  { database, origin }: Pick<EndpointDeps, 'database'> & By,
   account: Account | null,
   { endpointId, by, resume }: Switching & { resume: 'position' | 'now' },
 ): Promise<store.Endpoint> {
@@ -150,20 +185,21 @@ export function enableEndpoint(
     const position = resume === 'now' ? endpoint.lastSequence : endpoint.position
     await store.enableEndpoint(transaction, { endpointId, position })
     await tellEvents(transaction, [endpointEvent('endpoint.enabled', endpoint, { reason: null, failingSince: null })])
+    await note(transaction, origin, { action: 'endpoint.enabled', endpoint, change: { resume: [null, resume] } })
     return readEndpoint(transaction, account, endpointId)
   })
 }
 
 /** Disables an endpoint; disabled by the operator it stays so until the operator enables it. */
 export function disableEndpoint(
-  { database }: Pick<EndpointDeps, 'database'>,
+  { database, origin }: Pick<EndpointDeps, 'database'> & By,
   account: Account | null,
   { endpointId, by }: Switching,
 ): Promise<store.Endpoint> {
   return database.transaction(async transaction => {
     const endpoint = await lockEndpoint(transaction, account, endpointId)
     if (endpoint.status === 'disabled' && (by === 'partner' || endpoint.disabledReason === 'operator')) return endpoint
-    await disable(transaction, endpoint, by)
+    await disable(transaction, endpoint, by, origin)
     return readEndpoint(transaction, account, endpointId)
   })
 }
@@ -173,7 +209,9 @@ export async function disable(
   transaction: Queryable,
   endpoint: Pick<store.Endpoint, 'endpointId' | 'accountType' | 'accountId' | 'failingSince'>,
   reason: store.DisabledReason,
+  origin: Origin = clockOrigin,
 ): Promise<void> {
+  await note(transaction, origin, { action: 'endpoint.disabled', endpoint, change: { reason: [null, reason] } })
   await store.disableEndpoint(transaction, { endpointId: endpoint.endpointId, reason })
   const { failingSince } = endpoint
   await tellEvents(transaction, [endpointEvent('endpoint.disabled', endpoint, { reason, failingSince })])
@@ -191,12 +229,13 @@ export function endpointEvent(
 
 /** Gives an endpoint a new secret; the one before signs, too, until the overlap ends. */
 export function rotateSecret(
-  { database, sealer }: Pick<EndpointDeps, 'database' | 'sealer'>,
+  { database, sealer, origin }: Pick<EndpointDeps, 'database' | 'sealer'> & By,
   account: Account | null,
   { endpointId, overlapMs }: { endpointId: string; overlapMs: number },
 ): Promise<{ secret: string; previousValidUntil: string }> {
   return database.transaction(async transaction => {
-    await lockEndpoint(transaction, account, endpointId)
+    const endpoint = await lockEndpoint(transaction, account, endpointId)
+    await note(transaction, origin, { action: 'endpoint.secret_rotated', endpoint })
     const validUntil = await store.endSecrets(transaction, endpointId, overlapMs)
     const secret = await addSecret(transaction, sealer, endpointId)
     return { secret, previousValidUntil: validUntil.toISOString() }
@@ -228,12 +267,13 @@ export async function resealSecrets({
 
 /** Deletes an endpoint; its log stays. */
 export function removeEndpoint(
-  { database }: Pick<EndpointDeps, 'database'>,
+  { database, origin }: Pick<EndpointDeps, 'database'> & By,
   account: Account,
   endpointId: string,
 ): Promise<void> {
   return database.transaction(async transaction => {
-    await lockEndpoint(transaction, account, endpointId)
+    const endpoint = await lockEndpoint(transaction, account, endpointId)
+    await note(transaction, origin, { action: 'endpoint.deleted', endpoint })
     await store.deleteEndpoint(transaction, endpointId)
   })
 }
@@ -255,7 +295,7 @@ const mostReplayed = 100_000
  * @throws DomainError 'not-found'; 'conflict' for a disabled endpoint; 'invalid' for more than 100,000
  */
 export function replayEvents(
-  { database }: Pick<EndpointDeps, 'database'>,
+  { database, origin }: Pick<EndpointDeps, 'database'> & By,
   account: Account | null,
   { endpointId, from, to, types, only }: Replay,
 ): Promise<{ replayId: string; deliveries: number }> {
@@ -280,6 +320,11 @@ export function replayEvents(
     if (deliveries > mostReplayed)
       throw new DomainError('invalid', [`from must be such that at most ${mostReplayed} events are replayed`])
     await store.insertReplay(transaction, asked)
+    await note(transaction, origin, {
+      action: 'endpoint.replayed',
+      endpoint,
+      change: { deliveries: [null, deliveries] },
+    })
     return { replayId: asked.replayId, deliveries }
   })
 }

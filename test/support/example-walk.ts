@@ -139,9 +139,17 @@ async function walkWebhooks(call: Call): Promise<void> {
   const { data } = await call('listDeliveries', { query: { limit: '2', state: 'pending' } })
   await call('retryDelivery', { path: { deliveryId: data[0].deliveryId }, status: 202 })
   await call('skipDelivery', { path: { deliveryId: data[0].deliveryId } })
+  await call('listAllEndpoints', { as: 'operator' })
+  await call('rotateAnyEndpointSecret', { as: 'operator', path, body: { overlap: 'PT1H' } })
+  await call('replayAnyEvents', { as: 'operator', path, body: { from: 1, only: 'all' }, status: 202 })
+  await call('disableAnyEndpoint', { as: 'operator', path })
+  await call('enableAnyEndpoint', { as: 'operator', path })
+  await call('readNewestEvents', { as: 'operator', query: { bank: 'alpha', limit: '2' } })
+  await call('readEventsStatus', { as: 'operator' })
   await call('disableEndpoint', { path })
   await call('enableEndpoint', { path, body: { resume: 'now' } })
   await call('deleteEndpoint', { path, status: 204 })
+  await call('restartFeeds', { as: 'operator' })
 }
 
 async function walkPortal(call: Call): Promise<void> {

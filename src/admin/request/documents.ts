@@ -27,6 +27,7 @@ const tagNames = [
   'Statements',
   'Campaigns',
   'Customers',
+  'Events',
   'Upkeep',
 ] as const
 
@@ -39,6 +40,7 @@ export const tags = [
   { name: 'Statements', description: 'Daily statements of all banks' },
   { name: 'Campaigns', description: 'Campaigns of all merchants' },
   { name: 'Customers', description: 'Customers and their banks' },
+  { name: 'Events', description: 'Feeds of events, and the endpoints that they are sent to' },
   { name: 'Upkeep', description: 'Checks of the records, and keys' },
 ] satisfies { name: (typeof tagNames)[number]; description: string }[]
 

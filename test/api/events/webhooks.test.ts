@@ -254,4 +254,34 @@ describe('endpoints', () => {
     assert.deepEqual([eleventh.status, eleventh.body.code], [409, 'limit-reached'])
     for (const id of made) assert.equal((await remove(id)).status, 204)
   })
+
+  test('the operator sees, disables and enables; restarted feeds tell their readers', async () => {
+    reset()
+    const { endpointId } = await makeEndpoint()
+    const admin = (method: string, path: string, body?: unknown) =>
+      platform.call(method, `/admin${path}`, {
+        token: platform.config.operatorKey,
+        ...(body !== undefined && { body }),
+      })
+    const disabled = await admin('POST', `/webhook-endpoints/${endpointId}/disable`)
+    assert.deepEqual(
+      [disabled.status, disabled.body.disabledReason, disabled.body.account],
+      [200, 'operator', 'bank alpha'],
+    )
+    assert.equal((await call('POST', `/webhook-endpoints/${endpointId}/enable`)).status, 409)
+    assert.equal((await admin('GET', '/webhook-endpoints?bank=alpha')).body.data[0].endpointId, endpointId)
+    assert.equal((await admin('POST', `/webhook-endpoints/${endpointId}/enable`)).body.status, 'enabled')
+    const status = (await admin('GET', '/events/status')).body
+    assert.deepEqual([status.endpoints.enabled >= 1, status.lagSeconds < 60], [true, true])
+    const { feedId } = (await call('GET', '/events?after=now')).body
+    const tail = (await admin('GET', '/events?bank=alpha&limit=3')).body.data
+    assert.equal(tail.length, 3)
+    assert.ok((await admin('POST', '/events/restart-feeds')).body.feeds >= 5)
+    assert.equal((await call('GET', `/events?feedId=${feedId}`)).body.code, 'feed-restarted')
+    await remove(endpointId)
+    await until(async () => {
+      const { data } = (await call('GET', `/audit-log?object=endpoint:${endpointId}`)).body
+      return data.length === 4
+    })
+  })
 })

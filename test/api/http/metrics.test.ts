@@ -112,6 +112,7 @@ test('with the database away the other metrics are still told', async () => {
     countWaiting: () => Promise.reject(new Error('away')),
     lateSeconds: async () => 0,
     countFeedWaiting: () => 0,
+    countEndpoints: () => Promise.reject(new Error('away')),
   })
   const alone = await serveMetrics(metrics, { host: '127.0.0.1', port: 0 })
   try {

@@ -1,0 +1,227 @@
+/** Events and endpoints of all accounts, for the operator (contract/webhooks.md, "The operator"). */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { type Account, platformAccountId } from '../access/caller.ts'
+import { Event } from '../events/feed-schemas.ts'
+import { bodyOptional } from '../http/input/optional-body.ts'
+import { nullable } from '../http/openapi/operations.ts'
+import { count, instant, text } from '../http/schemas.ts'
+import { readEdge, readOverlap } from '../webhooks/endpoint-routes.ts'
+import { type Endpoint, findAllEndpoints } from '../webhooks/endpoint-store.ts'
+import * as endpoints from '../webhooks/endpoints.ts'
+import { beginFeedsAnew } from '../webhooks/operator.ts'
+import { accountAsked, findCodes, readEventsStatus, readTail } from '../webhooks/operator-store.ts'
+import * as schemas from '../webhooks/schemas.ts'
+import { endpointView } from '../webhooks/views.ts'
+import { by } from './request/by.ts'
+import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
+
+export type EventAdminDeps = { webhooks: endpoints.EndpointDeps }
+
+const code = (of: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: `Code of the ${of}`, examples: ['alpha'] }))
+const asked = {
+  bank: code('bank'),
+  merchant: code('merchant'),
+  platform: Type.Optional(Type.Boolean({ description: 'The platform itself' })),
+}
+const OfAccount = Type.Object(
+  { ...schemas.Endpoint.properties, account: text('Whose it is: bank CODE, merchant CODE or platform', 'bank alpha') },
+  { title: 'AccountEndpoint', description: 'An endpoint' },
+)
+const notFound = { 404: 'There is no such endpoint' }
+const NoBody = Type.Object({}, closed)
+
+export const eventAdminRoutes: FastifyPluginAsyncTypebox<EventAdminDeps> = async (app, { webhooks }) => {
+  const { database } = webhooks
+  const views = async (found: readonly Endpoint[]) => {
+    const codes = await findCodes(
+      database,
+      found.map(({ accountId }) => accountId),
+    )
+    return found.map(endpoint => ({ ...endpointView(endpoint), account: accountName(endpoint, codes) }))
+  }
+  const view = async (endpoint: Endpoint) => (await views([endpoint]))[0] as Awaited<ReturnType<typeof views>>[number]
+
+  app.get(
+    '/webhook-endpoints',
+    {
+      schema: {
+        ...operation('Events', 'listAllEndpoints', 'Endpoints', 'Of all accounts or of one, disabled ones first.'),
+        querystring: Type.Object(asked, closed),
+        response: {
+          200: Type.Object({ data: Type.Array(OfAccount, { description: 'Endpoints' }) }, { description: 'Endpoints' }),
+          ...operatorErrors({ 404: 'There is no such bank or merchant' }),
+        },
+      },
+    },
+    async request => ({
+      data: await views(await findAllEndpoints(database, await accountAsked(database, request.query))),
+    }),
+  )
+  for (const [action, title, description] of [
+    ['enable', 'Enable an endpoint', 'Also one that its partner has disabled. It goes on where it was.'],
+    ['disable', 'Disable an endpoint', 'Only the operator enables it again.'],
+  ] as const)
+    app.post(
+      `/webhook-endpoints/:endpointId/${action}`,
+      {
+        config: bodyOptional,
+        schema: {
+          ...operation('Events', `${action}AnyEndpoint`, title, description),
+          params: schemas.EndpointPath,
+          querystring: NoQuery,
+          body: NoBody,
+          response: {
+            200: OfAccount,
+            ...operatorErrors({
+              ...notFound,
+              ...(action === 'enable' && { 410: 'Its events are over their retention' }),
+            }),
+          },
+        },
+      },
+      async request => {
+        const { endpointId } = request.params as { endpointId: string }
+        const given = { endpointId, by: 'operator', resume: 'position' } as const
+        const deps = by(webhooks, request)
+        return view(
+          await (action === 'enable'
+            ? endpoints.enableEndpoint(deps, null, given)
+            : endpoints.disableEndpoint(deps, null, given)),
+        )
+      },
+    )
+  app.post(
+    '/webhook-endpoints/:endpointId/rotate-secret',
+    {
+      config: bodyOptional,
+      schema: {
+        ...operation(
+          'Events',
+          'rotateAnyEndpointSecret',
+          'Give an endpoint a new secret',
+          'Both sign until the overlap ends.',
+        ),
+        params: schemas.EndpointPath,
+        querystring: NoQuery,
+        body: schemas.RotateBody,
+        response: { 200: schemas.RotatedSecret, ...operatorErrors(notFound) },
+      },
+    },
+    request => {
+      const { endpointId } = request.params
+      return endpoints.rotateSecret(by(webhooks, request), null, {
+        endpointId,
+        overlapMs: readOverlap(request.body.overlap),
+      })
+    },
+  )
+  app.post(
+    '/webhook-endpoints/:endpointId/replay',
+    {
+      schema: {
+        ...operation('Events', 'replayAnyEvents', 'Send events again', 'Each is a new delivery.'),
+        params: schemas.EndpointPath,
+        querystring: NoQuery,
+        body: schemas.ReplayBody,
+        response: { 202: schemas.ReplayAnswer, ...operatorErrors({ ...notFound, 409: 'The endpoint is disabled' }) },
+      },
+    },
+    async (request, reply) => {
+      const { from, to, types = null, only } = request.body
+      const edges = { from: readEdge('from', from), to: to === undefined ? null : readEdge('to', to) }
+      const given = { endpointId: request.params.endpointId, ...edges, types, only }
+      return reply.code(202).send(await endpoints.replayEvents(by(webhooks, request), null, given))
+    },
+  )
+  app.get(
+    '/events',
+    {
+      schema: {
+        ...operation(
+          'Events',
+          'readNewestEvents',
+          'The newest events of a feed',
+          'The oldest first. Without an account: the platform’s.',
+        ),
+        querystring: Type.Object(
+          { ...asked, limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'How many' }) },
+          closed,
+        ),
+        response: {
+          200: Type.Object({ data: Type.Array(Event, { description: 'Events' }) }, { description: 'Events' }),
+          ...operatorErrors({ 404: 'There is no such bank or merchant' }),
+        },
+      },
+    },
+    async request => {
+      const { limit, ...named } = request.query
+      const account: Account = (await accountAsked(database, named)) ?? { type: 'platform', id: platformAccountId }
+      return { data: (await readTail(database, account, limit)).map(body => JSON.parse(body)) }
+    },
+  )
+  app.get(
+    '/events/status',
+    {
+      schema: {
+        ...operation(
+          'Events',
+          'readEventsStatus',
+          'How far the events have come',
+          'What waits for its number, and for its delivery.',
+        ),
+        querystring: NoQuery,
+        response: { 200: Status, ...operatorErrors() },
+      },
+    },
+    () => readEventsStatus(database),
+  )
+  app.post(
+    '/events/restart-feeds',
+    {
+      config: bodyOptional,
+      schema: {
+        ...operation(
+          'Events',
+          'restartFeeds',
+          'Begin all feeds anew',
+          'After a restore to an earlier time: readers then know.',
+        ),
+        querystring: NoQuery,
+        body: NoBody,
+        response: {
+          200: Type.Object(
+            { feeds: count('How many feeds have begun anew', 12) },
+            { title: 'RestartedFeeds', description: 'Feeds' },
+          ),
+          ...operatorErrors(),
+        },
+      },
+    },
+    async request => ({ feeds: await beginFeedsAnew(by(webhooks, request)) }),
+  )
+}
+
+const Status = Type.Object(
+  {
+    lastTickAt: nullable(instant('When events were numbered last; null: never')),
+    waiting: count('Statements whose events have no number yet, counted up to 10,000', 0),
+    lagSeconds: Type.Number({ description: 'Age of the oldest of them', examples: [0] }),
+    endpoints: Type.Object(
+      {
+        enabled: count('Enabled, and answering', 3),
+        failing: count('Enabled, and every attempt fails', 0),
+        disabled: count('Disabled', 1),
+      },
+      { title: 'EndpointCounts', description: 'Endpoints by state' },
+    ),
+    pending: count('Deliveries that are not finished', 0),
+  },
+  { title: 'EventsStatus', description: 'How far the events have come' },
+)
+
+function accountName({ accountType, accountId }: Endpoint, codes: ReadonlyMap<string, string>): string {
+  if (accountType === 'platform') return 'platform'
+  return `${accountType === 'bank' ? 'bank' : 'merchant'} ${codes.get(accountId) ?? accountId}`
+}

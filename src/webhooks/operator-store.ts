@@ -1,0 +1,90 @@
+/** What the operator reads of events and endpoints. */
+import type { Account } from '../access/caller.ts'
+import { platformAccount } from '../access/caller.ts'
+import type { Queryable } from '../db/database.ts'
+import { DomainError } from '../errors.ts'
+import { findEvents, findFeed } from '../events/feed-store.ts'
+import { countWaiting } from '../events/tick-store.ts'
+
+export type AccountAsked = { bank?: string | undefined; merchant?: string | undefined; platform?: boolean | undefined }
+
+/**
+ * The account that a bank's or merchant's code names, or the platform's; null: none is named.
+ *
+ * @throws DomainError 'not-found'; 'invalid' when two are named
+ */
+export async function accountAsked(database: Queryable, asked: AccountAsked): Promise<Account | null> {
+  const { bank, merchant, platform = false } = asked
+  const named = [bank, merchant, platform || undefined].filter(one => one !== undefined)
+  if (named.length > 1) throw new DomainError('invalid', ['bank must be given without merchant and platform'])
+  if (platform) return platformAccount
+  if (bank === undefined && merchant === undefined) return null
+  const [row] = await database.query<Account>(
+    `select 'bank' as type, bank_id as id from banks where code = $1
+     union all select 'retailer', merchant_id from merchants where code = $2`,
+    [bank ?? null, merchant ?? null],
+  )
+  if (!row)
+    throw new DomainError('not-found', `There is no ${bank === undefined ? 'merchant' : 'bank'} ${bank ?? merchant}`)
+  return row
+}
+
+/** The newest events of a feed, the oldest first, as texts. */
+export async function readTail(database: Queryable, account: Account, limit: number): Promise<string[]> {
+  const { last } = await findFeed(database, account)
+  const found = await findEvents(database, account, {
+    after: Math.max(0, last - limit),
+    through: last,
+    limit,
+    types: null,
+  })
+  return found.map(({ body }) => body)
+}
+
+export type EndpointCounts = { enabled: number; failing: number; disabled: number; pending: number }
+
+/** Endpoints by status; `failing` are enabled, and every attempt fails. Pending deliveries of all. */
+export async function countEndpoints(database: Queryable): Promise<EndpointCounts> {
+  const [counts] = await database.query<EndpointCounts>(
+    `select count(*) filter (where status = 'enabled' and failing_since is null)::int as enabled,
+       count(*) filter (where status = 'enabled' and failing_since is not null)::int as failing,
+       count(*) filter (where status = 'disabled')::int as disabled,
+       coalesce(sum((select count(*) from webhook_deliveries d where d.endpoint_id = e.endpoint_id and d.state = 'pending')), 0)::int as pending
+     from webhook_endpoints e where deleted_at is null`,
+  )
+  return counts ?? { enabled: 0, failing: 0, disabled: 0, pending: 0 }
+}
+
+export type EventsStatus = {
+  lastTickAt: string | null
+  waiting: number
+  lagSeconds: number
+  endpoints: Omit<EndpointCounts, 'pending'>
+  pending: number
+}
+
+/** How far the events have come. */
+export async function readEventsStatus(database: Queryable): Promise<EventsStatus> {
+  const [waiting, { pending, ...endpoints }, [tick]] = await Promise.all([
+    countWaiting(database, 'events'),
+    countEndpoints(database),
+    database.query<{ at: Date }>(`select at from event_ticks where consumer = 'events' order by tick_id desc limit 1`),
+  ])
+  const lastTickAt = tick?.at.toISOString() ?? null
+  return { lastTickAt, waiting: waiting.rows, lagSeconds: waiting.lagSeconds, endpoints, pending }
+}
+
+/** Gives every account a new feed, after an older database was restored: readers then know. @returns how many */
+export function restartFeeds(transaction: Queryable): Promise<number> {
+  return transaction.execute('update feeds set feed_id = gen_random_uuid()')
+}
+
+/** The codes of partners by their ids. */
+export async function findCodes(database: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await database.query<{ id: string; code: string }>(
+    `select bank_id as id, code from banks where bank_id = any($1)
+     union all select merchant_id, code from merchants where merchant_id = any($1)`,
+    [ids],
+  )
+  return new Map(rows.map(({ id, code }) => [id, code]))
+}

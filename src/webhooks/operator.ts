@@ -1,0 +1,14 @@
+/** What the operator alone does with feeds. */
+import type { Origin } from '../audit-log/origin.ts'
+import { tellEntries } from '../audit-log/tell.ts'
+import type { Database } from '../db/database.ts'
+import { restartFeeds } from './operator-store.ts'
+
+/** Gives every account a new feed, after a restore to an earlier time. @returns how many */
+export function beginFeedsAnew({ database, origin }: { database: Database; origin: Origin }): Promise<number> {
+  return database.transaction(async transaction => {
+    const feeds = await restartFeeds(transaction)
+    await tellEntries(transaction, origin, [{ action: 'feeds.restarted', object: { type: 'feeds', id: null } }])
+    return feeds
+  })
+}
