@@ -1,4 +1,5 @@
 /** What `npm start` prints for people: the addresses, and after the first start lines to paste and the sample credentials. */
+import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import type { SampleCredential, Samples } from '../sandbox/samples.ts'
 
@@ -9,7 +10,7 @@ import type { SampleCredential, Samples } from '../sandbox/samples.ts'
 export function welcome(config: Config, samples: Samples | null, onTerminal: boolean): string {
   if (samples) return firstStart(config, samples)
   if (!onTerminal && (config.mode === 'live' || config.databaseUrl !== null)) return ''
-  return `\n${addresses(config)}\n${config.mode === 'sandbox' && config.databaseUrl === null ? `\n${nextSteps}\n` : ''}\n`
+  return `\n${addresses(config)}\n${config.mode === 'sandbox' && config.databaseUrl === null ? `\n${nextSteps(config)}\n` : ''}\n`
 }
 
 /** The credentials come last: what a terminal shows when the start has ended. */
@@ -36,7 +37,7 @@ ${credentialLines.join('\n')}
 Sample logins of the portal, shown only once:
 ${loginLines.join('\n')}
 
-${nextSteps}
+${nextSteps(config)}
 
 `
 }
@@ -57,9 +58,21 @@ function addresses({ publicUrl, mode, dataDir, databaseUrl, admin }: Config): st
   ].join('\n')
 }
 
-const nextSteps = `New credentials: npx perkline credentials issue --bank alpha --role ADMIN   (or: --merchant grocer)
-                 npx perkline credentials list, then: npx perkline credentials rotate CLIENT_ID
+const nextSteps = (
+  config: Config,
+): string => `New credentials: ${where(config)}npx perkline credentials issue --bank alpha --role ADMIN   (or: --merchant grocer)
+                 ${where(config)}npx perkline credentials list, then: npx perkline credentials rotate CLIENT_ID
 Start over:      stop the platform, then: npm run reset && npm start`
+
+/** The commands find a platform with the default settings by themselves. */
+function where({ dataDir, port, admin }: Config): string {
+  const address = admin ?? { host: '127.0.0.1', port }
+  const settings = [
+    dataDir !== resolve('data') && `DATA_DIR='${dataDir}'`,
+    address.port !== 8080 && `PERKLINE_URL=http://${address.host}:${address.port}`,
+  ]
+  return settings.map(setting => (setting ? `${setting} ` : '')).join('')
+}
 
 /*
  * The lines run in bash, zsh and dash, pasted as one block too: no comments, which an interactive zsh does not know, and no

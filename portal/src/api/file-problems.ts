@@ -66,12 +66,22 @@ const rules: Record<Language, Record<string, RuleText>> = {
   },
 }
 
+/** Spreadsheets in Ukrainian save CSV with semicolons. */
+const isHeaderWithSemicolons = ({ rule, value }: FileProblem): boolean =>
+  (rule === 'header' || rule === 'terminals-header') && value?.includes(';') === true
+const useCommas: Record<Language, string> = {
+  en: '. Separate the columns with commas, not with semicolons',
+  uk: '. Розділяйте стовпці комами, а не крапками з комою',
+}
+
 const lineWord: Record<Language, string> = { en: 'Line', uk: 'Рядок' }
 const elsewise: Record<Language, string> = { en: 'can’t be read', uk: 'неможливо прочитати' }
 
 /** `Line 7, amount: must be a number … (“12,5”)` */
-export function problemText({ line, column, rule, params, value }: FileProblem, language: Language): string {
-  const text = rules[language][rule]?.(params) ?? elsewise[language]
+export function problemText(problem: FileProblem, language: Language): string {
+  const { line, column, rule, params, value } = problem
+  const hint = isHeaderWithSemicolons(problem) ? useCommas[language] : ''
+  const text = `${rules[language][rule]?.(params) ?? elsewise[language]}${hint}`
   if (line === null) return text
   const place = `${lineWord[language]} ${line}${column === null ? '' : `, ${column}`}`
   return `${place}: ${text}${value === null || value === '' ? '' : ` (${value})`}`

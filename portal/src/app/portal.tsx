@@ -46,7 +46,7 @@ onSessionEnd(() => {
 function Pages() {
   const { close } = useTexts(uiTexts)
   return (
-    <ModalsProvider modalProps={{ closeButtonProps: { 'aria-label': close } }}>
+    <ModalsProvider modalProps={{ closeButtonProps: { 'aria-label': close }, closeOnClickOutside: false }}>
       <RouterProvider router={router} />
     </ModalsProvider>
   )

@@ -80,6 +80,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-perk-light': '#11392a',
     '--mantine-color-perk-light-hover': '#174935',
     '--mantine-color-red-light': '#3d181b',
+    // Of buttons that end something: else they look like any other.
+    '--mantine-color-red-light-color': 'var(--mantine-color-red-4)',
     '--mantine-color-orange-light': '#3b2412',
     '--mantine-color-yellow-light': '#352b0f',
     '--mantine-color-blue-light': '#12293c',

@@ -11,19 +11,21 @@ const bySpaces = `\\d{1,3}(?:${space}\\d{3})+`
 const byCommas = '\\d{1,3}(?:,\\d{3})+'
 // One or two digits after a separator can only be decimals, whichever language it is. Three are thousands in one language and decimals
 // in the other, so only the language's own separator of thousands is taken.
-const forms: Record<Language, RegExp> = {
-  en: new RegExp(
-    `^(?<whole>${plain}|${bySpaces}|${byCommas})(?:\\.(?<decimals>\\d{1,2}))?$|^(?<whole2>${plain}),(?<decimals2>\\d{1,2})$`,
-  ),
-  uk: new RegExp(`^(?<whole>${plain}|${bySpaces})(?:[.,](?<decimals>\\d{1,2}))?$`),
+const forms: Record<Language, (decimals: number) => RegExp> = {
+  en: decimals =>
+    new RegExp(
+      `^(?<whole>${plain}|${bySpaces}|${byCommas})(?:\\.(?<decimals>\\d{1,${decimals}}))?$|^(?<whole2>${plain}),(?<decimals2>\\d{1,2})$`,
+    ),
+  uk: decimals => new RegExp(`^(?<whole>${plain}|${bySpaces})(?:[.,](?<decimals>\\d{1,${decimals}}))?$`),
 }
 
 /**
- * @param typed an amount or a percentage with at most two decimals; `1,234.5` in English, `1 234,5` in Ukrainian
+ * @param typed an amount or a percentage; `1,234.5` in English, `1 234,5` in Ukrainian
+ * @param maxDecimals how many it may have
  * @returns null when it is not clear which number is meant
  */
-export function readNumber(typed: string, language: Language): number | null {
-  const { whole, decimals, whole2, decimals2 } = forms[language].exec(typed.trim())?.groups ?? {}
+export function readNumber(typed: string, language: Language, maxDecimals = 2): number | null {
+  const { whole, decimals, whole2, decimals2 } = forms[language](maxDecimals).exec(typed.trim())?.groups ?? {}
   const digits = (whole ?? whole2)?.replace(/\D/g, '')
   if (digits === undefined) return null
   const fraction = decimals ?? decimals2 ?? ''
@@ -31,10 +33,8 @@ export function readNumber(typed: string, language: Language): number | null {
   return Number(`${digits}.${fraction || '0'}`)
 }
 
-const formats: Record<Language, Intl.NumberFormat> = {
-  en: new Intl.NumberFormat('en-GB', { maximumFractionDigits: 2 }),
-  uk: new Intl.NumberFormat('uk-UA', { maximumFractionDigits: 2 }),
-}
+const locales: Record<Language, string> = { en: 'en-GB', uk: 'uk-UA' }
 
 /** As `readNumber` reads it. */
-export const writeNumber = (value: number, language: Language): string => formats[language].format(value)
+export const writeNumber = (value: number, language: Language, maxDecimals = 2): string =>
+  new Intl.NumberFormat(locales[language], { maximumFractionDigits: maxDecimals }).format(value)

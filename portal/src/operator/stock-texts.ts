@@ -101,7 +101,8 @@ export const stockTexts = dictionary({
         pin1: 'PIN1: 4 to 8 digits',
         activationCode: 'Activation code: LPA:1$SM-DP+ address$matching id',
       },
-      tried: (count: number, duplicates: string) => `${profiles.en(count)} to import. Already in stock: ${duplicates}`,
+      tried: (count: number, duplicates: string) =>
+        `${profiles.en(count)} to import. Already in stock, or twice in the file: ${duplicates}`,
       faults: (count: number) => `${lines.en(count)} with errors`,
       faultsText: 'Fix the file, or import the valid lines only.',
       fault: (line: string, column: string, reason: string) => `Line ${line}, ${column}: ${reason}`,
@@ -228,7 +229,8 @@ export const stockTexts = dictionary({
         pin1: 'PIN1: від 4 до 8 цифр',
         activationCode: 'Код активації: LPA:1$адреса SM-DP+$matching id',
       },
-      tried: (count, duplicates) => `До завантаження: ${profiles.uk(count)}. Уже на складі: ${duplicates}`,
+      tried: (count, duplicates) =>
+        `До завантаження: ${profiles.uk(count)}. Уже на складі або двічі у файлі: ${duplicates}`,
       faults: count => `З помилками: ${lines.uk(count)}`,
       faultsText: 'Виправте файл або завантажте лише правильні рядки.',
       fault: (line, column, reason) => `Рядок ${line}, ${column}: ${reason}`,

@@ -17,8 +17,9 @@ export type Search<Fields extends Record<string, Field<unknown>>> = {
  */
 export function searchParams<const Fields extends Record<string, Field<unknown>>>(fields: Fields) {
   return (raw: Raw): Search<Fields> => {
+    // A field that is undefined hides what the address says: the router keeps raw values that are left out here.
     const read = Object.entries(fields).map(([name, field]) => [name, field(raw[name])] as const)
-    return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as Search<Fields>
+    return Object.fromEntries(read) as Search<Fields>
   }
 }
 

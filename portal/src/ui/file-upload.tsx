@@ -51,8 +51,10 @@ export function FileUpload<Data>(props: {
           if (file) upload.send(file)
         }}
         onReject={([rejection]) => {
+          const name = rejection?.file.name ?? ''
           const isTooLarge = rejection?.errors.some(({ code }) => code === 'file-too-large')
-          setRefusal(isTooLarge ? texts.upload.tooLarge(format.bytes(mostBytes)) : texts.upload.wrongType)
+          const text = isTooLarge ? texts.upload.tooLarge(format.bytes(mostBytes)) : texts.upload.wrongType
+          setRefusal(`${name}: ${text}`)
         }}
       >
         <Group gap="md" wrap="nowrap" mih={72}>
@@ -71,7 +73,8 @@ export function FileUpload<Data>(props: {
       {upload.wasCancelled && (
         <Alert color="gray">{upload.isTrial === false ? texts.upload.cancelledOnTheWay : texts.upload.cancelled}</Alert>
       )}
-      {upload.error !== null && <UploadFaults error={upload.error} />}
+      {/* What was wrong with the file before says nothing of this one. */}
+      {refusal === null && upload.error !== null && <UploadFaults error={upload.error} fileName={upload.fileName} />}
     </Stack>
   )
 }
@@ -106,7 +109,7 @@ export function Sending<Data>({ upload }: { upload: ShownUpload<Data> }) {
 const shownProblems = 20
 
 /** Why an upload failed: the wrong lines of its file, or what the platform said. */
-export function UploadFaults({ error }: { error: unknown }) {
+export function UploadFaults({ error, fileName = null }: { error: unknown; fileName?: string | null }) {
   const texts = useTexts(uiTexts)
   const { language } = usePreferences()
   const { title, text, details } = errorText(error, texts, language)
@@ -114,6 +117,11 @@ export function UploadFaults({ error }: { error: unknown }) {
   const isOfFile = details.length > 0 && !(error instanceof ApiError && error.code === 'campaign-state')
   return (
     <Alert color="red" icon={<IconAlertTriangle />} title={isOfFile ? texts.upload.faults : title}>
+      {fileName !== null && (
+        <Text size="sm" fw={600}>
+          {fileName}
+        </Text>
+      )}
       {details.length === 0 ? (
         text
       ) : (

@@ -106,7 +106,10 @@ export function createReserve(
     observe.reservation(outcome)
     const messages = {
       'unknown-tariff': `There is no such ${what}`,
-      'no-stock': 'The tariff has no free profile at the moment',
+      'no-stock':
+        code === 'off-sale'
+          ? 'The tariff is not on sale at the moment'
+          : 'The tariff has no free profile at the moment',
       'too-many': 'Too many reservations are open; confirm or cancel some first',
     }
     return new DomainError(code, messages[outcome], outcome === 'unknown-tariff' ? {} : { retryAfterSeconds: 60 })

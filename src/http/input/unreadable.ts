@@ -1,7 +1,8 @@
 /** Answers input that Node.js could not parse as a request, and closes such connections. */
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { DomainError } from '../../errors.ts'
 
 type ParseError = Error & { code?: string; rawPacket?: unknown }
 
@@ -16,14 +17,15 @@ const messages: Record<number, string> = {
   505: 'The request must be HTTP/1.1 or HTTP/1.0',
 }
 
-/** @param headers of every answer */
+/**
+ * What answers it. Requests that were read before it on the same connection get their own answers first: a client takes the first
+ * answer as that of its first request.
+ *
+ * @param headers of every answer
+ */
 export function createUnreadableAnswer(headers: Record<string, string>) {
   const fixed = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return (error: ParseError, socket: Socket): void => {
-    // Browsers and load balancers open connections in advance; `silent-connections.ts` limits those.
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return
-    if (!socket.writable || socket.bytesRead === 0) return void socket.destroy()
-    const statusCode = statusOf(error)
+  const send = (socket: Socket, statusCode: number): void => {
     const reason = STATUS_CODES[statusCode] ?? 'Bad Request'
     const body = JSON.stringify({ statusCode, message: messages[statusCode], error: reason })
     socket.end(
@@ -33,7 +35,21 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
     // A client that never closes would hold the descriptor forever.
     setTimeout(() => socket.destroy(), lingerMs).unref()
   }
+  return function answerUnreadable(error: ParseError, socket: Socket): void {
+    // Browsers and load balancers open connections in advance; `silent-connections.ts` limits those.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return
+    if (!socket.writable || socket.bytesRead === 0) return void socket.destroy()
+    const answer = openAnswer(socket)
+    if (answer === null) send(socket, statusOf(error))
+    else if (!answer.req.complete && answer.req.listenerCount('error') > 0)
+      answer.req.emit('error', new DomainError('invalid', messages[400] ?? ''))
+    else answer.once('close', () => answerUnreadable(error, socket))
+  }
 }
+
+/** The answer that a connection is waiting for. Node.js keeps it in a private field ("check at an upgrade", CONTRIBUTING.md). */
+const openAnswer = (socket: Socket): ServerResponse<IncomingMessage> | null =>
+  (socket as Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null })._httpMessage ?? null
 
 function statusOf({ code, rawPacket }: ParseError): number {
   const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 1_024) : ''

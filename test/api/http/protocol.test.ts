@@ -1,5 +1,6 @@
 /** What holds for every request, whatever it asks for (contract/http.md). */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { METHODS } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -375,6 +376,38 @@ test('400 as clear JSON for what is no HTTP, without repeating it', async () => 
     assert.deepEqual([answer.body.statusCode, answer.body.error], [400, 'Bad Request'])
     assert.ok(!answer.text.includes('hunter2'))
   }
+})
+
+test('what is no HTTP behind a request takes nothing from that request: it gets its own answer first', async () => {
+  const body = JSON.stringify({ operatorCode: 'kyivstar', tariffCode: 'eu-10gb', externalId: 'pipelined' })
+  const head = (extra: string) =>
+    `POST /esim/v1/orders HTTP/1.1\r\nhost: x\r\n${extra}authorization: Bearer ${token}\r\ncontent-type: application/json\r\n` +
+    `content-length: ${body.length}\r\n\r\n${body}`
+  await platform.addStock('kyivstar', 'eu-10gb', 1)
+  const statusesOf = async (bytes: string) => {
+    const socket = await openRaw(platform.url)
+    let received = ''
+    socket.on('data', data => {
+      received += data
+    })
+    socket.write(bytes)
+    await once(socket, 'close')
+    return [...received.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)
+  }
+  assert.deepEqual(await statusesOf(`${head('')}x\r\n\r\n`), ['201', '501'])
+  assert.deepEqual(await statusesOf(`${head('')}GET / HTTP/1.1\r\nHost : x\r\n\r\n`), ['200', '400'])
+  assert.deepEqual(await statusesOf(`${head('connection: close\r\n')}x`), ['200'])
+})
+
+test('400 for a chunked body that cannot be read, in the body of the API', async () => {
+  const answer = await sendRaw(
+    platform.url,
+    `POST /esim/v1/orders HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\n` +
+      'transfer-encoding: chunked\r\n\r\nzz\r\n',
+  )
+  assert.equal(answer.status, 400)
+  assert.equal(answer.body.path, '/esim/v1/orders')
+  assert.equal(answer.headers['perkline-error-code'], 'invalid')
 })
 
 test('400 for HTTP/1.1 without Host, in the body of the API; HTTP/1.0 needs none', async () => {

@@ -1,5 +1,5 @@
 import { Tabs } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import classes from '../parts.module.css'
 
 /**
@@ -14,11 +14,16 @@ export function CampaignTabs<Tab extends string>(props: {
   onTab: (tab: Tab | undefined) => void
 }) {
   const { parts, tab, onTab } = props
+  const list = useRef<HTMLDivElement>(null)
+  // On a narrow screen the tabs are a line that scrolls.
+  useEffect(() => {
+    list.current?.querySelector(`[data-tab='${tab}']`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [tab])
   return (
     <Tabs value={tab} onChange={value => onTab(parts.find(part => part.tab === value)?.tab)} keepMounted={false}>
-      <Tabs.List className={classes.tabs ?? ''}>
+      <Tabs.List ref={list} className={classes.tabs ?? ''}>
         {parts.map(part => (
-          <Tabs.Tab key={part.tab} value={part.tab}>
+          <Tabs.Tab key={part.tab} value={part.tab} data-tab={part.tab}>
             {part.name}
           </Tabs.Tab>
         ))}

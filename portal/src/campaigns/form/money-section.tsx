@@ -1,7 +1,6 @@
-import { SimpleGrid, TextInput } from '@mantine/core'
-import { useFormat, usePreferences, useTexts } from '../../i18n/preferences.tsx'
-import { readNumber, writeNumber } from '../../i18n/typed-number.ts'
-import { useTyped } from '../../ui/use-typed.ts'
+import { SimpleGrid } from '@mantine/core'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { NumberField } from '../../ui/number-field.tsx'
 import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
@@ -48,27 +47,19 @@ type FigureName = 'percentage' | 'merchantCompensationPercentage' | 'minAmount' 
 
 function Figure(props: FormPart & { name: FigureName; label: string; hint?: string; isRequired?: boolean }) {
   const { form, isOpen, name, label, hint, isRequired = false } = props
-  const { language } = usePreferences()
-  const typed = useTyped<number>({
-    value: form.values[name],
-    read: text => readNumber(text, language),
-    write: value => (typeof value === 'number' ? writeNumber(value, language) : value),
-    onChange: value => {
-      form.setFieldValue(name, value)
-      form.clearFieldError(name)
-    },
-  })
   return (
-    <TextInput
+    <NumberField
       label={label}
       {...(hint && { description: hint })}
       required={isRequired}
       disabled={!isOpen(name)}
-      inputMode="decimal"
-      autoComplete="off"
       data-path={name}
       error={form.errors[name]}
-      {...typed}
+      value={form.values[name] ?? ''}
+      onChange={value => {
+        form.setFieldValue(name, value)
+        form.clearFieldError(name)
+      }}
     />
   )
 }

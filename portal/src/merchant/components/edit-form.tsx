@@ -102,7 +102,7 @@ function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
   const save = async (values: CampaignValues) => {
     const body = changedBody(original, values)
     const hasChanges = Object.keys(body).length > 0
-    if (hasChanges) await send(base, body, readNewer)
+    if (hasChanges && !(await send(base, body))) return readNewer()
     draft.discard()
     notify.done(hasChanges ? saved : unchanged)
     void changed(cashbackId)
@@ -116,14 +116,15 @@ function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
   return { original, draft, mine, newer, keep, save, discard, beginning }
 }
 
-/** @param onStale what to do when the campaign has changed since it was read; the answer is still an error to the form */
-async function send({ cashbackId, etag }: ReadCampaign, body: object, onStale: () => Promise<void>): Promise<void> {
+/** @returns false when the campaign has changed since it was read: nothing is saved then */
+async function send({ cashbackId, etag }: ReadCampaign, body: object): Promise<boolean> {
   const headers = etag === null ? {} : { 'if-match': etag }
   const params = { path: { cashbackId }, header: headers }
   try {
     await answer(api.PATCH('/cashbacks/for-merchant/{cashbackId}', { params, body: body as never }))
+    return true
   } catch (error) {
-    if (isApiError(error, 412)) await onStale()
+    if (isApiError(error, 412)) return false
     throw error
   }
 }

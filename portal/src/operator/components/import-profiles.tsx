@@ -125,13 +125,13 @@ function Trial(props: { tried: Imported; fileName: string; onLoad: (which: Load)
   )
 }
 
-function Rejected({ tried: { rejected, rejects } }: { tried: Imported }) {
+function Rejected({ tried: { imported, rejected, rejects } }: { tried: Imported }) {
   const { stock: texts } = useTexts(operatorTexts)
   const format = useFormat()
   const rules: Record<string, string> = texts.rules
   return (
     <Alert color="red" title={texts.faults(rejected)}>
-      {texts.faultsText}
+      {imported > 0 && texts.faultsText}
       <List size="sm" mt="xs">
         {rejects.map(({ lineNumber, column, rule, reason }) => (
           <List.Item key={lineNumber}>

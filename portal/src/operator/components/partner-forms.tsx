@@ -1,9 +1,10 @@
 /** Forms of a bank and a merchant; fields that are not shown stay as they are. */
-import { MultiSelect, NativeSelect, NumberInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import { MultiSelect, NativeSelect, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { timeZones } from '../../i18n/time-zone.ts'
+import { NumberField } from '../../ui/number-field.tsx'
 import { applyEntry, type Bank, type Merchant, partnersQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { CodeInput, changedOnly, EntryForm } from './entry-form.tsx'
@@ -95,14 +96,7 @@ export function BankForm({ entry, onCreated }: FormProps<Bank['entry']>) {
           {...form.getInputProps('operators')}
         />
       )}
-      <NumberInput
-        label={texts.share}
-        description={texts.shareHint}
-        min={1}
-        max={100}
-        allowDecimal={false}
-        {...form.getInputProps('reservationShare')}
-      />
+      <NumberField label={texts.share} description={texts.shareHint} {...form.getInputProps('reservationShare')} />
       <Select
         label={texts.fields['esim.statement.timeZone']}
         data={[...new Set([form.values.timeZone, ...timeZones()])]}
@@ -110,11 +104,9 @@ export function BankForm({ entry, onCreated }: FormProps<Bank['entry']>) {
         allowDeselect={false}
         {...form.getInputProps('timeZone')}
       />
-      <NumberInput
+      <NumberField
         label={texts.fields['esim.statement.commissionPercentage']}
-        min={0}
-        max={100}
-        decimalScale={4}
+        decimals={4}
         {...form.getInputProps('commissionPercentage')}
       />
       <Switch label={texts.segments} {...form.getInputProps('segments', { type: 'checkbox' })} />

@@ -1,18 +1,20 @@
-import { Checkbox, NumberInput, SimpleGrid, Text, Textarea, TextInput } from '@mantine/core'
+import { Checkbox, SimpleGrid, Text, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { NumberField } from '../../ui/number-field.tsx'
 import { applyEntry, type MobileOperator, type Tariff } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { CodeInput, changedOnly, EntryForm } from './entry-form.tsx'
 
-/** A new one gets its id from the platform. */
-type Values = Omit<Tariff, 'id'>
+type NumberName = 'price' | 'dataVolumeMb' | 'voiceMinutes' | 'smsCount' | 'validityDays'
+/** A new one gets its id from the platform. What is typed as a number may be none yet. */
+type Values = Omit<Tariff, 'id' | NumberName> & Record<NumberName, number | string>
 
 const newTariff: Values = {
   code: '',
   name: '',
   description: '',
-  price: 0,
+  price: '',
   currency: 'UAH',
   dataVolumeMb: 0,
   dataUnlimited: false,
@@ -57,6 +59,7 @@ export function TariffForm({ operator, tariff }: { operator: MobileOperator; tar
   const format = useFormat()
   const form = useForm<Values>({ initialValues: tariff ?? newTariff })
   const { values } = form
+  const megabytes = typeof values.dataVolumeMb === 'number' ? values.dataVolumeMb : 0
   const save = ({ dryRun }: { dryRun: boolean }) =>
     tariff
       ? applyTariff(operator, { ...changedOnly(tariff, toEntry(values)), code: tariff.code }, { dryRun })
@@ -67,45 +70,25 @@ export function TariffForm({ operator, tariff }: { operator: MobileOperator; tar
       <TextInput label={texts.name} required data-autofocus={tariff && true} {...form.getInputProps('name')} />
       <Textarea label={texts.description} autosize minRows={2} {...form.getInputProps('description')} />
       <SimpleGrid cols={{ base: 2, xs: 3 }}>
-        <NumberInput label={texts.price} required min={0} decimalScale={2} {...form.getInputProps('price')} />
+        <NumberField label={texts.price} required {...form.getInputProps('price')} />
         <TextInput label={texts.currency} required maxLength={3} {...form.getInputProps('currency')} />
-        <NumberInput
-          label={texts.validityDays}
-          required
-          min={1}
-          allowDecimal={false}
-          {...form.getInputProps('validityDays')}
-        />
+        <NumberField label={texts.validityDays} required {...form.getInputProps('validityDays')} />
       </SimpleGrid>
       <SimpleGrid cols={2}>
-        <NumberInput
+        <NumberField
           label={texts.dataMb}
-          description={values.dataVolumeMb > 0 && texts.dataAs(format.dataVolume(values.dataVolumeMb))}
-          min={0}
-          allowDecimal={false}
+          description={megabytes > 0 && texts.dataAs(format.dataVolume(megabytes))}
           disabled={values.dataUnlimited}
           {...form.getInputProps('dataVolumeMb')}
         />
         <Checkbox mt={32} label={texts.unlimitedData} {...form.getInputProps('dataUnlimited', { type: 'checkbox' })} />
-        <NumberInput
-          label={texts.voice}
-          min={0}
-          allowDecimal={false}
-          disabled={values.voiceUnlimited}
-          {...form.getInputProps('voiceMinutes')}
-        />
+        <NumberField label={texts.voice} disabled={values.voiceUnlimited} {...form.getInputProps('voiceMinutes')} />
         <Checkbox
           mt={32}
           label={texts.unlimitedVoice}
           {...form.getInputProps('voiceUnlimited', { type: 'checkbox' })}
         />
-        <NumberInput
-          label={texts.smsCount}
-          min={0}
-          allowDecimal={false}
-          disabled={values.smsUnlimited}
-          {...form.getInputProps('smsCount')}
-        />
+        <NumberField label={texts.smsCount} disabled={values.smsUnlimited} {...form.getInputProps('smsCount')} />
         <Checkbox mt={32} label={texts.unlimitedSms} {...form.getInputProps('smsUnlimited', { type: 'checkbox' })} />
       </SimpleGrid>
       {tariff && (
