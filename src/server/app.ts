@@ -3,6 +3,7 @@
  * request (ids, bodies, errors, limits of time and size) is here.
  */
 import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { type AccessRoutesDeps, loginRoutes, Token, tokenRoutes } from '../access/routes.ts'
 import { Challenge, Session } from '../access/session-schemas.ts'
@@ -38,7 +39,7 @@ import { bodyWaitMs, readBodies } from '../http/input/large-bodies.ts'
 import { endLateBody, refuseLateBody } from '../http/input/late-body.ts'
 import { answerExpectations, messageError } from '../http/input/message-rules.ts'
 import { hasBody, takeAbsentBodies } from '../http/input/optional-body.ts'
-import { createUnreadableAnswer } from '../http/input/unreadable.ts'
+import { createUnreadableAnswer, tunnelError } from '../http/input/unreadable.ts'
 import { validatorCompiler } from '../http/input/validation.ts'
 import { limitAccounts } from '../http/limits/account.ts'
 import { type RateLimiter, rateLimitHeaders } from '../http/limits/rate-limit.ts'
@@ -115,6 +116,7 @@ declare module 'fastify' {
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const headers = defaultHeaders(deps.publicUrl)
   const limitHeaders = announceRateLimits(deps)
+  const answerUnreadable = createUnreadableAnswer(headers)
   const app: FastifyInstance = fastify({
     loggerInstance: deps.logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -138,7 +140,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       // A request without a body has ended when it has begun: reading it to its end was a tenth of the work for a short answer.
       optimizeEmptyRequests: true,
     },
-    clientErrorHandler: createUnreadableAnswer(headers),
+    clientErrorHandler: answerUnreadable,
     // An address that cannot be decoded gets to no hook.
     frameworkErrors: (error, request, reply) => {
       reply
@@ -165,6 +167,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   answerUnknown(app, longestAddress)
   endConnectionsOnStop(app, deps.isStopping, endSilentConnections(app.server))
   endStalledConnections(app.server)
+  // Node.js hands such a connection over without an answer.
+  app.server.on('connect', (_request, socket) => answerUnreadable(tunnelError, socket as Socket))
   // All of these later than onRequest, where it is found out who is calling: that comes first.
   if (deps.accountLimiter) limitAccounts(app, deps.accountLimiter)
   app.addHook('preParsing', (request, _reply, _payload, done) => {

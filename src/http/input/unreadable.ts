@@ -17,6 +17,12 @@ const messages: Record<number, string> = {
   505: 'The request must be HTTP/1.1 or HTTP/1.0',
 }
 
+/** Of a `CONNECT` request, which no API has. */
+export const tunnelError: ParseError = Object.assign(new Error('CONNECT is not supported'), {
+  code: 'HPE_INVALID_METHOD',
+  rawPacket: Buffer.from('CONNECT / HTTP/1.1\r\n'),
+})
+
 /**
  * What answers it. Requests that were read before it on the same connection get their own answers first: a client takes the first
  * answer as that of its first request.

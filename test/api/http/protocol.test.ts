@@ -399,6 +399,12 @@ test('what is no HTTP behind a request takes nothing from that request: it gets 
   assert.deepEqual(await statusesOf(`${head('connection: close\r\n')}x`), ['200'])
 })
 
+test('CONNECT is answered as another method that no API has', async () => {
+  const { status, headers } = await sendRaw(platform.url, 'CONNECT a:1 HTTP/1.1\r\nhost: a:1\r\n\r\n')
+  assert.equal(status, 501)
+  assert.ok(headers['x-request-id'])
+})
+
 test('400 for a chunked body that cannot be read, in the body of the API', async () => {
   const answer = await sendRaw(
     platform.url,
