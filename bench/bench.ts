@@ -1,4 +1,4 @@
-/** What a case gets: the run's database server, how long to measure, and a platform on a copy of the world. */
+/** The input of a case: the run's database server, how long to measure, and a platform on a copy of the world. */
 import type { DatabaseServer } from './database.ts'
 import { type PlatformProcess, startPlatform } from './platform.ts'
 import type { Figure } from './report.ts'
@@ -7,23 +7,23 @@ import type { World } from './world.ts'
 
 export type Bench = {
   server: DatabaseServer
-  /** A folder of this run that other users can pass through. */
+  /** A folder of this run that other users may enter. */
   folder: string
   quick: boolean
   /** How often a comparison is made, and how long each side is measured. */
   rounds: number
   seconds: number
-  /** Made when the first case asks for it. */
+  /** Made when the first case needs it. */
   world(): Promise<World>
   /** Of the large world of `scale`. */
   sizes: Sizes
-  /** Of a case that has parts; empty: all. */
+  /** The chosen parts of a case that has parts; empty: all. */
   parts: readonly string[]
-  /** Says how far a long case has come. */
+  /** Reports the progress of a long case. */
   tell(line: string): void
 }
 
-/** A group of figures that share what they start. */
+/** A group of figures that share the same setup. */
 export type Case = { name: string; run(bench: Bench): Promise<Figure[]> }
 
 export type Served = PlatformProcess & { token: string }
@@ -46,7 +46,7 @@ export async function serve(bench: Bench, database: string): Promise<Served> {
   return { ...platform, token }
 }
 
-/** Starts something, lends it to `use`, and ends it whatever happens. */
+/** Starts something, passes it to `use`, and always stops it. */
 export async function using<Resource extends { stop(): Promise<void> }, T>(
   start: Promise<Resource>,
   use: (resource: Resource) => Promise<T>,

@@ -1,11 +1,11 @@
-/** What requests notice of others who take as much as they can. */
+/** How requests are affected by clients that take as much as they can. */
 import type { Bench } from './bench.ts'
 import type { Figure } from './report.ts'
 import { median } from './rounds.ts'
 
 const maxRatio = 2
 
-/** Measures in turns without and with others who do `harm` on so many connections, one after the other. */
+/** Measures alternately without and with clients that run `harm` on so many connections, each one request after the other. */
 export async function compareUnderHarm(
   bench: Pick<Bench, 'rounds'>,
   name: string,

@@ -20,7 +20,7 @@ const path = '/cashbacks/for-bank'
 const program = fileURLToPath(new URL('../reader.ts', import.meta.url))
 const targets = { total: 1.3, firstByteMs: 50, oneMb: 100, tenMb: 300, loopMs: 50, others: 2, unchangedMs: 2 }
 const dayMs = 86_400_000
-/** By then the readers' own process has started and its reads are under way. */
+/** By then the process with the readers has started and its reads are running. */
 const readersLeadMs = 500
 
 /** A bank and what is in its list. */
@@ -112,7 +112,7 @@ async function read(
   return JSON.parse(await runProgram(process.execPath, [program, JSON.stringify(reading)])) as Read[]
 }
 
-/** The limit: the same texts in the same order, thrown away as they come. @returns seconds */
+/** The limit: reads the same texts in the same order and discards them. @returns seconds */
 async function copyOut({ server }: Bench, { bankIds }: Served, { bank }: List): Promise<number> {
   if (!server.psql) throw new Error('psql is missing: install PostgreSQL (Debian: postgresql)')
   const copy = `copy (
@@ -138,7 +138,7 @@ async function copyOut({ server }: Bench, { bankIds }: Served, { bank }: List): 
   return (performance.now() - start) / 1000
 }
 
-/** What the process and its other requests notice of so many readers at once, who read again and again. */
+/** How many simultaneous readers, who read repeatedly, affect the process and its other requests. */
 async function cost(
   bench: Bench,
   platform: Served,
@@ -153,7 +153,7 @@ async function cost(
   const compared = await compare(
     bench.quick ? 1 : 5,
     async () => {
-      // From here on the peak counts anew.
+      // Reset the peak.
       await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => {})
       await loopDelay(platform)
       const reading = read(platform, list, { atOnce: readers, seconds: seconds + readersLeadMs / 1000 })

@@ -94,7 +94,7 @@ async function makeThousand(platform: CampaignPlatform, period: { dateFrom: Date
 async function measureEnd(bench: Bench, platform: CampaignPlatform): Promise<Figure[]> {
   const count = bench.quick ? 1_000 : 10_000
   await makeActive(platform, count)
-  // Longer than the work takes, so that most of it falls into the load.
+  // Longer than the work takes, so that most of the work happens during the load.
   const quiet = await othersP99(platform, endTargetSeconds)
   const busy = othersP99(platform, endTargetSeconds)
   const dateTo = new Date()

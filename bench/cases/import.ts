@@ -42,7 +42,7 @@ async function measure(bench: Bench, platform: Served, stock: { file: string; co
   }
   const { pid } = platform.child
   const before = memoryOf(pid)
-  // From here on the peak counts anew.
+  // Reset the peak.
   await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => {})
 
   const compared = await compare(

@@ -83,7 +83,7 @@ function comparePages(
   return compareReads(merchants, Array(bench.quick ? 20 : 60).fill(path))
 }
 
-/** Pages that nobody has read before: nothing of them is remembered but their order. The small merchant has nothing on them. */
+/** Pages that nobody has read before: only their order is cached. The small merchant has nothing on them. */
 function compareFreshPages(merchants: Merchants): Promise<Compared> {
   const lastPage = merchants.large.count / pageSize
   const pages = Array.from({ length: 100 }, (_, index) => lastPage - index)
@@ -93,7 +93,7 @@ function compareFreshPages(merchants: Merchants): Promise<Compared> {
   )
 }
 
-/** Reads one path after the other as both merchants, in turns, so that what else the machine does meets both alike. */
+/** Reads one path after the other, alternating between both merchants, so that other load on the machine affects both alike. */
 function compareReads({ platform, large, small }: Merchants, paths: string[]): Promise<Compared> {
   const reader = ({ token }: Merchant) => {
     const left = [...paths]
@@ -102,7 +102,7 @@ function compareReads({ platform, large, small }: Merchants, paths: string[]): P
   return compare(paths.length, reader(large), reader(small))
 }
 
-/** What the first reader pays once a campaign has changed: no target, but good to know. */
+/** What the first reader pays after a campaign changed. For information, without a target. */
 async function compareAfterChange({ platform, large, small }: Merchants): Promise<Figure[]> {
   const queries = {
     'default sort': '',

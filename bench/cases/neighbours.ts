@@ -1,4 +1,4 @@
-/** What partners notice of one that sends the worst body or the longest campaign that is still read, back to back. */
+/** How one partner that sends the largest accepted body or campaign, again and again, affects the others. */
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, Case } from '../bench.ts'
@@ -75,7 +75,7 @@ function sendForm({ port, merchantToken }: CampaignPlatform, body: Buffer, statu
 
 const maxKeptMb = 96
 
-/** What a minute later is left of the memory that the bodies took. */
+/** The memory of the bodies that is still in use a minute later. */
 async function memoryAfterwards({ child }: CampaignPlatform, beforeMb: number): Promise<Figure> {
   const { peakMb } = memoryOf(child.pid)
   await sleep(60_000)

@@ -31,7 +31,7 @@ export const readsCase: Case = {
       const [confirmed, reserved] = [await make(2_000, true), await make(2_000, false)]
       await bench.server.run(database, 'vacuum analyze')
       const groups = [
-        // For those that both give from memory; elsewhere a client that stays awake takes the processor that PostgreSQL needs.
+        // For reads that both answer from memory. Elsewhere, a client that stays awake takes the processor that PostgreSQL needs.
         { name: 'GET /orders/{orderId}, confirmed', paths: confirmed, awake: true },
         { name: 'GET /orders/{orderId}, reserved', paths: reserved, awake: false },
         { name: 'GET /operators', paths: ['/esim/v1/operators'], awake: true },
@@ -83,7 +83,7 @@ async function measure(
   }
 }
 
-/** What the platform answers, but for what Node.js adds to every answer by itself. */
+/** The platform's answers, without the headers that Node.js adds to every answer. */
 async function recordAnswers({ url, token }: Served, paths: string[]): Promise<Record<string, Answer>> {
   const added = new Set(['date', 'connection', 'keep-alive'])
   const answers: Record<string, Answer> = {}

@@ -1,13 +1,13 @@
-/** Figures of the large world against the small one. One that cannot be measured is told as one that was missed. */
+/** Figures of the large world compared with the small one. A figure that cannot be measured counts as missed. */
 import type { Bench } from '../bench.ts'
 import { timeToRead } from '../reading.ts'
 import type { Figure } from '../report.ts'
 import { type Compared, compare } from '../rounds.ts'
 import type { Side, Sides } from './sides.ts'
 
-/** What is quick enough whatever the small world says: below this, ratios tell of noise. */
+/** Fast enough, whatever the small world takes: below this, ratios show only noise. */
 const quickMs = 10
-/** About so long is a read repeated. */
+/** How long a read is repeated, approximately. */
 const budgetMs = 6_000
 const maxRounds = 31
 
@@ -18,7 +18,7 @@ export type Goal = {
   ms?: number | null
 }
 export const flat: Goal = { times: 2, ms: quickMs }
-/** For what looks at more of a longer list up to a bound, and is quick enough for a person at that. */
+/** For reads that look at more of a longer list, up to a bound at which they are fast enough for a person. */
 export const bounded: Goal = { times: 2, ms: 250 }
 
 /** @param measure gives milliseconds in one of the worlds */
@@ -44,7 +44,7 @@ export async function attempt(name: string, target: string, measure: () => Promi
   }
 }
 
-/** Measures both in turns, as often as fits into the time, after once to warm up. */
+/** Measures both sides alternately, as often as the time allows, after one warm-up. */
 export async function compareSides(sides: Sides, measure: (side: Side) => Promise<number>): Promise<Compared> {
   const start = performance.now()
   await measure(sides.small)

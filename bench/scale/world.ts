@@ -15,8 +15,8 @@ import { checkSizes, type Sizes } from './sizes.ts'
 export type Keys = { masterKey: string; operatorKey: string }
 
 /**
- * The rows are those of this migration's schema. The later migrations run when the tables are full, as they do for whoever upgrades:
- * what they count and note for readers is theirs to fill.
+ * The rows fit the schema of this migration. Later migrations run when the tables are full, as in an upgrade, and fill their own
+ * counts and texts.
  */
 const schemaOfRows = 25
 

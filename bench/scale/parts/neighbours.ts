@@ -1,4 +1,4 @@
-/** What a bank that reserves notices of another bank that reads over very many orders. */
+/** How a bank that reserves is affected by another bank that reads very many orders. */
 import type { Bench } from '../../bench.ts'
 import { freshPrefix } from '../../bench.ts'
 import { compareUnderHarm } from '../../harm.ts'
