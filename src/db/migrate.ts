@@ -12,7 +12,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import type { Database, Queryable } from './database.ts'
 import { queryable } from './database.ts'
-import { connectedVersions, refusedBy } from './versions.ts'
+import { connectedVersions, mayServe, previousVersion, refusedBy, servesOf } from './versions.ts'
 
 export type Migration = { version: number; name: string; sql: string; checksum: string }
 
@@ -147,16 +147,21 @@ async function dropUnfinished(client: pg.Client, { sql }: Migration): Promise<vo
     if (sql.includes(name)) await client.query(`drop index concurrently ${pg.escapeIdentifier(name)}`)
 }
 
-async function remember(client: pg.Client, { version, name, checksum }: Migration): Promise<void> {
+async function remember(client: pg.Client, { version, name, checksum, sql }: Migration): Promise<void> {
   await client.query(
     `create table if not exists schema_migrations (
        version int primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`,
   )
-  await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
-    version,
-    name,
-    checksum,
-  ])
+  const values = [version, name, checksum]
+  const { rows } = await client.query<{ there: boolean }>(
+    `select to_regclass('applied_migrations') is not null as there`,
+  )
+  if (rows[0]?.there)
+    await client.query('insert into applied_migrations (version, name, checksum, serves) values ($1, $2, $3, $4)', [
+      ...values,
+      servesOf(sql) ?? previousVersion,
+    ])
+  else await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', values)
 }
 
 /**
@@ -186,11 +191,13 @@ export async function pendingMigrations(database: Queryable, migrations = readMi
       throw new SchemaError('This database holds tables that are not Perkline’s; give it an empty database of its own')
     return migrations
   }
-  const applied = await database.query<{ version: number; checksum: string }>(
-    'select version, checksum from schema_migrations order by version',
+  const applied = await database.query<{ version: number; checksum: string; serves: string | null }>(
+    `select version, checksum, to_jsonb(done)->>'serves' as serves from schema_migrations as done order by version`,
   )
-  for (const { version, checksum } of applied) {
+  for (const { version, checksum, serves } of applied) {
     const known = migrations.find(migration => migration.version === version)
+    // What a newer version has added serves this one, too: so a roll-out can be taken back.
+    if (!known && serves !== null && mayServe(serves)) continue
     if (!known)
       throw new SchemaError(
         `The database is of a newer version of Perkline (it has migration ${version}, this program knows up to ` +

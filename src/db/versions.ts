@@ -20,6 +20,9 @@ export const previousVersion = '0.2'
 /** @returns the lowest version that may serve once this migration is applied; null: every version */
 export const servesOf = (sql: string): string | null => /^-- serves: (\d+\.\d+)$/m.exec(sql)?.[1] ?? null
 
+/** Whether this program may serve on a schema that serves `lowest` and later versions. */
+export const mayServe = (lowest: string): boolean => compareVersions(version, lowest) >= 0
+
 /** The versions of the programs that are connected to this database now, as `0.2`, the oldest first. */
 export async function connectedVersions(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ name: string }>(

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +11,7 @@ import { exchange } from './exchange.ts'
 import { freePort } from './free-port.ts'
 import type { CallOptions } from './platform.ts'
 
-const program = fileURLToPath(new URL('../../bin/perkline', import.meta.url))
+const checkout = fileURLToPath(new URL('../..', import.meta.url))
 
 export type PerklineProcess = {
   url: string
@@ -51,16 +52,22 @@ export function sharedSettings(databaseUrl: string, folder: string): Settings {
  *
  * @param log an open file for its log, which is then no part of its output
  * @param command what is run instead of all services
+ * @param root the checkout of the program
  */
 export async function startProcess(
   settings: Settings,
   log?: number,
   command: readonly string[] = ['serve'],
+  root = checkout,
 ): Promise<PerklineProcess> {
   const port = settings.PORT ?? (await freePort())
   // In a folder without a `.env` file, which would change the settings.
   const env = { PATH: process.env.PATH ?? '', PORT: String(port), ...settings }
-  const child = spawn(program, command, { env, cwd: settings.DATA_DIR, stdio: ['ignore', log ?? 'pipe', 'pipe'] })
+  const child = spawn(join(root, 'bin', 'perkline'), command, {
+    env,
+    cwd: settings.DATA_DIR,
+    stdio: ['ignore', log ?? 'pipe', 'pipe'],
+  })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', chunk => {

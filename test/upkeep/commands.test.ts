@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/db/database.ts'
-import { type Migration, migrate, readMigrations, SchemaError } from '../../src/db/migrate.ts'
+import { type Migration, migrate, pendingMigrations, readMigrations, SchemaError } from '../../src/db/migrate.ts'
 import {
   applicationName,
   compareVersions,
@@ -155,6 +155,23 @@ describe('versions side by side', () => {
     )
     await old.end()
     await database.close()
+  })
+
+  test('what a newer version has added is fine as long as it serves this one: so a roll-out can be taken back', async () => {
+    const there = await createTestDatabase()
+    const add = (serves: string | null) =>
+      there.database.execute(
+        `insert into schema_migrations (version, name, checksum, serves) values (9999, 'later', 'x', $1)
+         on conflict (version) do update set serves = excluded.serves`,
+        [serves],
+      )
+    await add(previousVersion)
+    assert.deepEqual(await pendingMigrations(there.database), [])
+    for (const serves of ['99.0', null]) {
+      await add(serves)
+      await assert.rejects(pendingMigrations(there.database), /newer version of Perkline/)
+    }
+    await there.close()
   })
 
   test('migrate --check lists what would be applied and changes nothing; exit code 3 when the previous version can’t go on', async () => {

@@ -1,0 +1,143 @@
+/**
+ * From the release before to this one and back, behind a balancer, while it sells (contract/production.md, "Upgrades"). The release
+ * before is taken from the project's own history; where that is not at hand (a shallow checkout) there is nothing to upgrade from.
+ */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { campaignDirectory, ids } from '../support/campaigns.ts'
+import { perkline } from '../support/command.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { bankAt, until } from '../support/esim.ts'
+import { freePort } from '../support/free-port.ts'
+import { startHaproxy } from '../support/haproxy.ts'
+import { callAt, type PerklineProcess, type Settings, sharedSettings, startProcess } from '../support/process.ts'
+import { requireProgram } from '../support/require-program.ts'
+import { steadyLoad } from '../support/steady-load.ts'
+import { openShop } from '../support/world.ts'
+
+const checkout = fileURLToPath(new URL('../..', import.meta.url))
+/** Version 0.2.0. */
+const previous = '23c8b70'
+/** In live mode a process that stops gives notice, and the balancer sees it in time. */
+const live = {
+  ...{ PERKLINE_MODE: 'live', SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'shop@bank.example' },
+  ...{ DATABASE_POOL: '4', LOG_LEVEL: 'warn' },
+}
+const folder = mkdtempSync(join(tmpdir(), 'perkline-upgrade-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+/** The program of the release before, with the packages of this one. @returns null where the history does not reach so far */
+function unpackPrevious(): string | null {
+  const root = join(folder, 'previous')
+  try {
+    execFileSync('git', ['cat-file', '-e', `${previous}^{commit}`], { cwd: checkout, stdio: 'ignore' })
+  } catch {
+    return null
+  }
+  execFileSync('sh', ['-c', `mkdir "$1" && git archive ${previous} | tar -x -C "$1"`, 'sh', root], { cwd: checkout })
+  symlinkSync(join(checkout, 'node_modules'), join(root, 'node_modules'))
+  return root
+}
+
+type Campaigners = { merchant: string; bank: string }
+
+/** Gives a platform the directory of campaigns. @returns tokens of a merchant and of a bank that it invites */
+async function openCampaigners(platform: PerklineProcess): Promise<Campaigners> {
+  await platform.admin('POST', '/directory', { directory: campaignDirectory, files: {} })
+  const tokenOf = async (of: object): Promise<string> => {
+    const issued = await platform.admin('POST', '/credentials', { ...of, label: 'upgrade' })
+    return (await platform.call('POST', '/getToken/auth', { body: issued })).body.access_token
+  }
+  return { merchant: await tokenOf({ merchant: 'grocer' }), bank: await tokenOf({ bank: 'alpha', role: 'ADMIN' }) }
+}
+
+const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
+
+/** A campaign is made by a merchant, approved by its bank, and launched. */
+async function runCampaign(platform: PerklineProcess, { merchant, bank }: Campaigners, name: string): Promise<void> {
+  const body = {
+    ...{
+      participantsIds: [ids.alpha],
+      name,
+      dateFrom: inDays(10),
+      dateTo: inDays(40),
+      minAmount: 100,
+      maxAmount: 5000,
+    },
+    ...{ percentage: 5, countryCode: 'UA', terminalsPlatform: true, paymentSystemsId: [ids.visa] },
+    merchantCompensationPercentage: 60,
+  }
+  const made = await platform.call('POST', '/cashbacks/for-merchant', { token: merchant, body })
+  assert.equal(made.status, 201, made.text)
+  const { id } = made.body
+  const decided = await platform.call('POST', `/cashbacks/${id}/confirm`, { token: bank })
+  assert.equal(decided.status, 201, decided.text)
+  const launched = await platform.call('POST', `/cashbacks/for-merchant/${id}/confirm`, { token: merchant })
+  assert.equal(launched.status, 201, launched.text)
+}
+
+test('the version before serves on; the new one joins, takes over and is taken back: no request fails and the books agree', async t => {
+  if (!requireProgram(t, 'haproxy')) return
+  const root = unpackPrevious()
+  if (!root) return t.skip('the history does not reach back to the release before')
+  const database = await createTestDatabase({ migrated: false })
+  const ports = [await freePort(), await freePort()]
+  const settings: Settings = { ...sharedSettings(database.url, folder), ...live }
+  const at = (port: number | undefined): Settings => ({ ...settings, PORT: String(port) })
+  const startOld = () => startProcess(at(ports[0]), undefined, ['serve'], root)
+  const startNew = () => startProcess(at(ports[1]))
+  let old = await startOld()
+  const balancer = await startHaproxy(ports)
+  try {
+    // First this directory: its entries have ids of their own.
+    const campaigners = await openCampaigners(old)
+    const { alpha } = await openShop(old, { profiles: 4_000, seed: 7_901 })
+    await runCampaign(old, campaigners, 'before')
+    const behind = { ...old, url: balancer.url, call: callAt(balancer.url) }
+    await using load = steadyLoad(bankAt(behind, alpha))
+    const goesOn = async (what: string) => {
+      const before = load.answered()
+      await until(what, () => load.answered() > before + 40)
+    }
+    await goesOn('the version before sells')
+    const env = { ...settings, PERKLINE_URL: '' }
+    const check = await perkline(['migrate', '--check', '--json'], { env, cwd: folder })
+    assert.equal(check.code, 0, check.stderr)
+    assert.deepEqual(JSON.parse(check.stdout).connected, ['0.2'])
+    const migrated = await perkline(['migrate'], { env, cwd: folder })
+    assert.equal(migrated.code, 0, migrated.stderr)
+    await goesOn('it goes on on the new schema')
+    await runCampaign(old, campaigners, 'on the new schema')
+
+    let current = await startNew()
+    await goesOn('both serve')
+    await runCampaign(current, campaigners, 'by the new one')
+    await old.stop()
+    await goesOn('the new one alone')
+    old = await startOld()
+    await goesOn('the version before is back')
+    await runCampaign(old, campaigners, 'taken back')
+    assert.equal(await current.stop(), 0)
+    await goesOn('the version before alone')
+    current = await startNew()
+    await goesOn('the new one again')
+    const { faults, answered } = await load.end()
+    t.diagnostic(`${answered} requests`)
+    assert.deepEqual(faults, [])
+    const audit = await current.admin('GET', '/audit')
+    assert.deepEqual(
+      audit.checks.filter((one: { ok: boolean }) => !one.ok),
+      [],
+    )
+    await current.stop()
+  } finally {
+    await old.kill()
+    await balancer.close()
+    await database.close()
+  }
+})
