@@ -1,0 +1,10 @@
+/** The primary's machine dies under sales (contract/production.md, "High availability"); `npm run chaos -- ha` does it again and again. */
+import { test } from 'node:test'
+import { surviveDeaths } from '../support/failover.ts'
+import { requireProgram } from '../support/require-program.ts'
+
+test('the primary is killed: 503 only, nothing acknowledged is lost, and sales go on within 30 seconds', async t => {
+  if (!requireProgram(t, 'patroni') || !requireProgram(t, 'etcd') || !requireProgram(t, 'haproxy')) return
+  const figures = await surviveDeaths(1)
+  t.diagnostic(JSON.stringify(figures))
+})
