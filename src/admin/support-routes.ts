@@ -77,7 +77,6 @@ const Support = Type.Object(
       },
       { description: 'The database' },
     ),
-    metrics: text('What Prometheus is told, in its text format', 'perkline_ready 1'),
   },
   { description: 'The state of the platform, for support' },
 )
@@ -145,10 +144,14 @@ export const supportAdminRoutes: FastifyPluginAsyncTypebox<SupportDeps> = async 
             appliedAt: appliedAt.toISOString(),
           })),
         },
-        metrics: await support.readMetrics(),
       }
     },
   )
+
+  // As METRICS_PORT serves them; some thousand lines, so no document shows them.
+  app.get('/support/metrics', { config: { needsAdmin: true }, schema: { hide: true } }, async () => ({
+    metrics: await support.readMetrics(),
+  }))
 
   app.get(
     '/support/counts',

@@ -6,7 +6,7 @@ import { writeFault } from './files.ts'
 import { type OutputOptions, print } from './output.ts'
 import { tarOf } from './tar.ts'
 
-type Support = { at: string; metrics: string }
+type Support = { at: string }
 type Overview = { campaigns: object; orders: object }
 
 /**
@@ -14,7 +14,8 @@ type Overview = { campaigns: object; orders: object }
  * not overwritten.
  */
 export async function makeSupportBundle(path: string, options: OutputOptions): Promise<void> {
-  const { metrics, ...support } = await callAdmin<Support>({ method: 'GET', path: '/support' })
+  const support = await callAdmin<Support>({ method: 'GET', path: '/support' })
+  const { metrics } = await callAdmin<{ metrics: string }>({ method: 'GET', path: '/support/metrics' })
   const parts = {
     'support.json': support,
     'overview.json': await callAdmin<Overview>({ method: 'GET', path: '/overview' }),

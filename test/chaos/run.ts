@@ -2,14 +2,14 @@
  * `npm run chaos [-- SECONDS [NAME...]]`: the experiments of contract/reliability.md in their long forms, each for this many seconds (60
  * without): `sales`, `grown` and `disk`, or those that are named. The short forms are in races.test.ts, faults.test.ts and
  * full-disk.test.ts. `soak`, only when it is named, looks for what grows without end: for an hour, or these seconds;
- * `ha`, only when it is named, kills the primary of a Patroni cluster once a minute.
+ * `ha`, only when it is named, kills the primary of a Patroni cluster once a minute; `alerts` lets a Prometheus see alerts fire.
  */
 import { spawn } from 'node:child_process'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
 const all = ['sales', 'grown', 'disk']
-const known = [...all, 'ha', 'soak']
+const known = [...all, 'ha', 'alerts', 'soak']
 const asked = process.argv.slice(2)
 const given = /^\d/.test(asked[0] ?? '') ? asked.shift() : undefined
 const named = asked

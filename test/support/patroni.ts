@@ -12,7 +12,7 @@ import pg from 'pg'
 import { freePort } from './free-port.ts'
 
 const files = fileURLToPath(new URL('../../deploy/postgres/', import.meta.url))
-const binaries = '/usr/lib/postgresql/15/bin'
+export const binaries = '/usr/lib/postgresql/15/bin'
 const user = 'perkline'
 
 export type Member = { name: string; port: number; api: number; patroni: ChildProcess; data: string }
@@ -31,7 +31,7 @@ export type PatroniCluster = {
 }
 
 /** PostgreSQL refuses to run as root. */
-const asPostgres = (program: string, args: string[]): [string, string[]] =>
+export const asPostgres = (program: string, args: string[]): [string, string[]] =>
   process.getuid?.() === 0 ? ['runuser', ['-u', 'postgres', '--', program, ...args]] : [program, args]
 
 export async function startPatroni(): Promise<PatroniCluster> {
@@ -200,7 +200,7 @@ function configOf(given: {
     .replaceAll(':8008', `:${given.api}`)
 }
 
-function giveToPostgres(...paths: string[]): void {
+export function giveToPostgres(...paths: string[]): void {
   const [uid = 0, gid = 0] = ['-u', '-g'].map(option =>
     Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' })),
   )

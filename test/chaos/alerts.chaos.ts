@@ -1,0 +1,85 @@
+/** A real Prometheus reads a platform, with the rules as they are shipped: what is brought about fires, and resolves (`alerts.yml`). */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { createTestDatabase } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
+import { eventually } from '../support/patroni.ts'
+import { sharedSettings, startProcess } from '../support/process.ts'
+import { requireProgram } from '../support/require-program.ts'
+import { openShop } from '../support/world.ts'
+
+const rules = fileURLToPath(new URL('../../deploy/monitoring/alerts.yml', import.meta.url))
+/** Each alert fires within its own time and one minute. */
+const graceMs = 60_000
+
+async function startPrometheus(t: TestContext, target: number) {
+  const folder = await mkdtemp(join(tmpdir(), 'perkline-prometheus-'))
+  const port = await freePort()
+  const config = {
+    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    rule_files: [rules],
+    scrape_configs: [
+      { job_name: 'perkline', honor_labels: true, static_configs: [{ targets: [`127.0.0.1:${target}`] }] },
+    ],
+  }
+  await writeFile(join(folder, 'prometheus.yml'), JSON.stringify(config))
+  const options = [`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/data`]
+  const child = spawn('prometheus', [...options, `--web.listen-address=127.0.0.1:${port}`], { stdio: 'ignore' })
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    await rm(folder, { recursive: true, force: true })
+  })
+  const firing = async (): Promise<string[]> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/alerts`).catch(() => null)
+    if (!answer?.ok) return []
+    const { data } = (await answer.json()) as { data: { alerts: { state: string; labels: Record<string, string> }[] } }
+    const found = data.alerts.filter(({ state, labels }) => state === 'firing' && labels.severity === 'page')
+    return [...new Set(found.map(({ labels }) => labels.alertname ?? ''))].sort()
+  }
+  return { firing }
+}
+
+test('no stock, books that are broken, a process that ends: that page and no other fires, and resolves', async t => {
+  if (!requireProgram(t, 'prometheus')) return
+  const database = await createTestDatabase()
+  const folder = await mkdtemp(join(tmpdir(), 'perkline-alerts-'))
+  const metricsPort = await freePort()
+  const settings = { ...sharedSettings(database.url, folder), METRICS_PORT: String(metricsPort), LOG_LEVEL: 'error' }
+  let platform = await startProcess(settings)
+  t.after(async () => {
+    await platform.kill()
+    await database.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+  await openShop(platform, { profiles: 50, seed: 7_995 })
+  const onSale = (tariff: string, isOn: boolean) =>
+    database.database.execute('update tariffs set on_sale = $2 where code = $1', [tariff, isOn])
+  for (const tariff of ['ua-5gb', 'empty', 'world']) await onSale(tariff, false)
+  const { firing } = await startPrometheus(t, metricsPort)
+  const expectPages = (what: string, names: string[], withinMs: number) =>
+    eventually(what, async () => String(await firing()) === String(names), withinMs)
+
+  await onSale('empty', true)
+  await expectPages('a tariff without stock pages', ['PerklineStockOut'], 60_000 + graceMs)
+  await onSale('empty', false)
+  await expectPages('it resolves', [], graceMs)
+
+  await platform.admin('GET', '/audit')
+  await database.database.execute(`update audit_runs set result = jsonb_set(result::jsonb, '{ok}', 'false')`)
+  await expectPages('broken books page', ['PerklineBooksBroken'], graceMs)
+  await platform.admin('GET', '/audit')
+  await expectPages('they resolve', [], graceMs)
+
+  await platform.stop()
+  await expectPages('a platform that is gone pages', ['PerklineDown'], 60_000 + graceMs)
+  platform = await startProcess(settings)
+  await expectPages('it resolves when it is back', [], graceMs)
+  assert.equal((await platform.call('GET', '/health/ready')).status, 200)
+})
