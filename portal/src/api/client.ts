@@ -10,20 +10,21 @@ import type { paths as EsimPaths } from './schema/esim-sales.ts'
 import type { paths as OperatorPaths } from './schema/operator.ts'
 import type { paths as PartnerPaths } from './schema/partner.ts'
 import type { paths as PerklinePaths } from './schema/perkline.ts'
-import { endSession } from './session-end.ts'
+import { endSession, needFactor } from './session-end.ts'
 
 /** Makes an ApiError of an answer that is no success; a 401 ends the session on every page, but where only a code was wrong or is needed. */
-export async function refuse(response: Response): Promise<never> {
+export async function refuse(response: Response, isRead = false): Promise<never> {
   const body: unknown = await response.json().catch(() => null)
   const error = apiError(response.status, body, response.headers)
   const isAboutCode = error.code === 'mfa-needed' || response.url.endsWith('/portal/session/verify')
   if (response.status === 401 && !isAboutCode) endSession()
+  if (error.code === 'mfa-needed' && isRead) needFactor()
   throw error
 }
 
 const throwErrors: Middleware = {
-  async onResponse({ response }) {
-    if (!response.ok) await refuse(response)
+  async onResponse({ request, response }) {
+    if (!response.ok) await refuse(response, request.method === 'GET')
   },
   onError({ error }) {
     if (error instanceof ApiError || (error instanceof DOMException && error.name === 'AbortError')) return

@@ -7,3 +7,12 @@ export function onSessionEnd(told: () => void): void {
 }
 
 export const endSession = (): void => listener()
+
+let factorListener: () => void = () => {}
+
+/** @param told called when a read is refused until a second factor is set up */
+export function onFactorNeeded(told: () => void): void {
+  factorListener = told
+}
+
+export const needFactor = (): void => factorListener()

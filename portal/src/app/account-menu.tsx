@@ -1,8 +1,8 @@
 import { Avatar, Group, Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { modals } from '@mantine/modals'
-import { IconChevronDown, IconLogout, IconWorld } from '@tabler/icons-react'
+import { IconChevronDown, IconLogout, IconUser, IconWorld } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRouter } from '@tanstack/react-router'
+import { Link, useRouter } from '@tanstack/react-router'
 import { useFormat, useNames, usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { logOut } from '../session/session.ts'
 import { useSession } from '../session/use-session.ts'
@@ -66,6 +66,9 @@ export function AccountMenu() {
           </div>
         </Group>
         <Menu.Divider />
+        <Menu.Item component={Link} to="/account/profile" leftSection={<IconUser size={18} aria-hidden />}>
+          {texts.profile}
+        </Menu.Item>
         <Menu.Item leftSection={<IconWorld size={18} aria-hidden />} onClick={openTimeZone}>
           {texts.timeZone}
           <Text size="xs" c="dimmed">

@@ -3,6 +3,7 @@ import { ActionIcon, Button, Tooltip, useComputedColorScheme, useMantineColorSch
 import { IconLanguage, IconMoon, IconSun } from '@tabler/icons-react'
 import { languageNames } from '../i18n/language.ts'
 import { usePreferences, useTexts } from '../i18n/preferences.tsx'
+import { tellLanguage } from '../session/session.ts'
 import { appTexts } from './texts.ts'
 
 /** Names the other language in that language: whoever needs it reads nothing else here. */
@@ -16,7 +17,10 @@ export function LanguageSwitch() {
       size="compact-md"
       lang={other}
       leftSection={<IconLanguage size={18} aria-hidden />}
-      onClick={() => setLanguage(other)}
+      onClick={() => {
+        setLanguage(other)
+        tellLanguage(other)
+      }}
     >
       {languageNames[other]}
     </Button>

@@ -16,6 +16,7 @@ import {
   type FactorMethod,
   logIn,
   type Session,
+  tellLanguage,
 } from '../session/session.ts'
 import { errorText } from '../ui/error-text.ts'
 import { uiTexts } from '../ui/texts.ts'
@@ -38,8 +39,10 @@ export function LoginForm() {
 function useEntry(): (session: Session) => void {
   const router = useRouter()
   const { back } = useSearch({ from: '/login' })
+  const { language } = usePreferences()
   return ({ typeAccount }) => {
     localStorage.setItem(lastTypeKey, typeAccount)
+    tellLanguage(language)
     void router.navigate({ href: placeAfterLogin(typeAccount, back), replace: true })
   }
 }

@@ -1,5 +1,7 @@
-import { Group, Stack, Text } from '@mantine/core'
+import { Anchor, Group, Stack, Text } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ColourSchemeSwitch, LanguageSwitch } from './header-switches.tsx'
@@ -10,6 +12,19 @@ import { appTexts } from './texts.ts'
 
 /** Where everybody begins: merchants, banks and the platform's staff. */
 export function LoginPage() {
+  const texts = useTexts(appTexts).login
+  return (
+    <LoginFrame title={texts.title} lead={texts.lead}>
+      <LoginForm />
+      <Anchor component={Link} to="/forgotten" ta="center">
+        {texts.forgotten}
+      </Anchor>
+    </LoginFrame>
+  )
+}
+
+/** What stands around everything that people do before they are logged in. */
+export function LoginFrame({ title, lead, children }: { title: string; lead: string; children: ReactNode }) {
   const texts = useTexts(appTexts).login
   return (
     <div className={classes.page}>
@@ -37,8 +52,8 @@ export function LoginPage() {
           <div className={classes.phoneMark}>
             <Mark size={44} />
           </div>
-          <PageHeader title={texts.title} lead={texts.lead} />
-          <LoginForm />
+          <PageHeader title={title} lead={lead} />
+          <Stack gap="md">{children}</Stack>
         </main>
       </div>
     </div>

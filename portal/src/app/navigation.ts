@@ -1,4 +1,5 @@
 /** Which pages each account sees in the navigation. An area's own list is beside its routes. */
+import { accountNavigation } from '../account/navigation.ts'
 import { bankNavigation } from '../bank/navigation.ts'
 import { merchantNavigation } from '../merchant/navigation.ts'
 import { operatorNavigation } from '../operator/navigation.ts'
@@ -8,4 +9,4 @@ import type { Session } from '../session/session.ts'
 const lists = { retailer: merchantNavigation, bank: bankNavigation, platform: operatorNavigation }
 
 export const navigationOf = (session: Session): NavigationItem[] =>
-  lists[session.typeAccount].filter(({ isFor }) => !isFor || isFor(session))
+  [...lists[session.typeAccount], ...accountNavigation].filter(({ isFor }) => !isFor || isFor(session))

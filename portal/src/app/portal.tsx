@@ -4,7 +4,7 @@ import { Notifications } from '@mantine/notifications'
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { ApiError } from '../api/errors.ts'
-import { onSessionEnd } from '../api/session-end.ts'
+import { onFactorNeeded, onSessionEnd } from '../api/session-end.ts'
 import { PreferencesProvider, useTexts } from '../i18n/preferences.tsx'
 import { wayBack } from '../routing/way-back.ts'
 import { forgetSession } from '../session/session.ts'
@@ -42,6 +42,9 @@ onSessionEnd(() => {
   if (forgetSession(queryClient))
     void router.navigate({ to: '/login', search: { back: wayBack(href), because: 'ended' }, replace: true })
 })
+
+// Whose account asks for a second factor sets one up first: nothing else can be read until then.
+onFactorNeeded(() => void router.navigate({ to: '/account/profile', replace: true }))
 
 function Pages() {
   const { close } = useTexts(uiTexts)

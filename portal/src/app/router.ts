@@ -1,17 +1,20 @@
 /** All pages in one tree, and the router that walks it. */
 import type { QueryClient } from '@tanstack/react-query'
 import { type AnyRoute, createRouter } from '@tanstack/react-router'
+import { accountRoutes } from '../account/routes.ts'
 import { bankRoutes } from '../bank/routes.ts'
 import { merchantRoutes } from '../merchant/routes.ts'
 import { operatorRoutes } from '../operator/routes.ts'
-import { homeRoute, loginRoute, rootRoute, signedInRoute } from '../routing/base-routes.ts'
+import { forgottenRoute, homeRoute, joinRoute, loginRoute, rootRoute, signedInRoute } from '../routing/base-routes.ts'
 import { parseSearch, stringifySearch } from '../routing/search.ts'
 import { heardOfKey, lastHeardOf, type Session, sessionQuery } from '../session/session.ts'
 import { FaultPage, NotFoundPage, PendingPage } from './error-pages.tsx'
 
 const routeTree = rootRoute.addChildren([
   loginRoute,
-  signedInRoute.addChildren([homeRoute, merchantRoutes, bankRoutes, operatorRoutes]),
+  joinRoute,
+  forgottenRoute,
+  signedInRoute.addChildren([homeRoute, accountRoutes, merchantRoutes, bankRoutes, operatorRoutes]),
 ])
 
 export const createPortalRouter = (queryClient: QueryClient) =>

@@ -22,6 +22,19 @@ export const loginRoute = createRoute({
   component: lazyPage(() => import('../app/login-page.tsx'), 'LoginPage'),
 })
 
+/** The link of an invitation, or to a new password: it counts whoever is logged in here. */
+export const joinRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/join',
+  component: lazyPage(() => import('../app/join-page.tsx'), 'JoinPage'),
+})
+
+export const forgottenRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/forgotten',
+  component: lazyPage(() => import('../app/forgotten-page.tsx'), 'ForgottenPage'),
+})
+
 export const signedInRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'signed-in',

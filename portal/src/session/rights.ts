@@ -14,3 +14,17 @@ export const mayChange = ({ typeAccount, role }: Reader): boolean => mayChangeRo
 
 /** A bank's VIEWER sees eSIM sales only: every bank endpoint of campaigns needs ADMIN or EDITOR. */
 export const maySeeCampaigns = ({ typeAccount, role }: Reader): boolean => typeAccount !== 'bank' || role !== 'VIEWER'
+
+const managerRole: Record<Session['typeAccount'], Role> = { retailer: 'admin_user', bank: 'ADMIN', platform: 'admin' }
+
+/** Whether the person manages the people and credentials of the account. */
+export const isManager = ({ typeAccount, role }: Reader): boolean => role === managerRole[typeAccount]
+
+const roles: Record<Session['typeAccount'], readonly Role[]> = {
+  retailer: ['admin_user', 'editor', 'viewer'],
+  bank: ['ADMIN', 'EDITOR', 'VIEWER'],
+  platform: ['admin', 'viewer'],
+}
+
+/** The roles that people of the account can have. */
+export const rolesOf = ({ typeAccount }: Pick<Session, 'typeAccount'>): readonly Role[] => roles[typeAccount]

@@ -119,3 +119,9 @@ export function forgetSession(queryClient: QueryClient): boolean {
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
   return was !== null && was !== undefined
 }
+
+/** Mails speak the language of the portal. Where the platform is not told now, it is with the next login. */
+export function tellLanguage(language: 'uk' | 'en'): void {
+  if (localStorage.getItem(heardOfKey) !== null)
+    void api.PUT('/portal/language', { body: { language } }).catch(() => {})
+}

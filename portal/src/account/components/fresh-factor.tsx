@@ -1,0 +1,118 @@
+/** Some changes need a factor that was shown lately. The platform says so (401 `mfa-needed`); then it is asked for, and the change is made. */
+import { Alert, Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { modals } from '@mantine/modals'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useCallback, useState } from 'react'
+import { answer, api } from '../../api/client.ts'
+import { isApiError } from '../../api/errors.ts'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { Failure } from '../../ui/states.tsx'
+import { factorsQuery } from '../queries.ts'
+import { accountTexts } from '../texts.ts'
+
+const isNeeded = (error: unknown): boolean => isApiError(error, 401) && error.code === 'mfa-needed'
+
+/**
+ * Makes a change, and where it needs a fresh factor asks for that first.
+ *
+ *     const fresh = useFreshFactor()
+ *     useMutation({ mutationFn: () => fresh(() => answer(api.POST('/portal/invitations', { body }))) })
+ */
+export function useFreshFactor(): <Result>(change: () => Promise<Result>) => Promise<Result> {
+  const queryClient = useQueryClient()
+  const texts = useTexts(accountTexts).fresh
+  return useCallback(
+    async change => {
+      try {
+        return await change()
+      } catch (error) {
+        if (!isNeeded(error)) throw error
+        const factors = await queryClient.fetchQuery({ ...factorsQuery, staleTime: 0 })
+        if (!(await ask(texts.title, factors.totp !== null))) throw error
+        return change()
+      }
+    },
+    [queryClient, texts],
+  )
+}
+
+/** @returns whether a factor was shown; false when the person has left */
+const ask = (title: string, hasApp: boolean): Promise<boolean> =>
+  new Promise(resolve => {
+    let isShown = false
+    const id = modals.open({
+      title,
+      centered: true,
+      onClose: () => resolve(isShown),
+      children: (
+        <FactorForm
+          hasApp={hasApp}
+          onShown={() => {
+            isShown = true
+            modals.close(id)
+          }}
+        />
+      ),
+    })
+  })
+
+function FactorForm({ hasApp, onShown }: { hasApp: boolean; onShown: () => void }) {
+  const texts = useTexts(accountTexts).fresh
+  const [code, setCode] = useState('')
+  const show = useMutation({
+    mutationFn: () => {
+      const trimmed = code.trim()
+      const method = !hasApp ? 'password' : /^\d{6}$/.test(trimmed) ? 'totp' : 'recovery-code'
+      const body = { method, code: hasApp ? trimmed : code } as const
+      return answer(api.POST('/portal/session/verify', { body }))
+    },
+    onSuccess: onShown,
+    onError: () => setCode(''),
+  })
+  const field = {
+    value: code,
+    onChange: (event: { currentTarget: { value: string } }) => setCode(event.currentTarget.value),
+  }
+  return (
+    <form
+      onSubmit={event => {
+        event.preventDefault()
+        if (code !== '') show.mutate()
+      }}
+    >
+      <Stack>
+        {isApiError(show.error, 401) ? (
+          <Alert color="red" role="alert">
+            {texts.wrong}
+          </Alert>
+        ) : (
+          show.error && <Failure error={show.error} />
+        )}
+        {hasApp ? (
+          <TextInput
+            data-autofocus
+            label={texts.code}
+            description={texts.codeHint}
+            autoComplete="one-time-code"
+            maxLength={64}
+            {...field}
+          />
+        ) : (
+          <PasswordInput
+            data-autofocus
+            label={texts.password}
+            autoComplete="current-password"
+            maxLength={256}
+            visibilityToggleButtonProps={{ 'aria-label': texts.showPassword }}
+            {...field}
+          />
+        )}
+        <Group justify="flex-end">
+          <Button type="submit" loading={show.isPending}>
+            {texts.submit}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

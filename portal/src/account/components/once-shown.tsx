@@ -1,0 +1,42 @@
+/** What is shown this once: a link, a secret, recovery codes. It is in the memory of a component and nowhere else. */
+import { Alert, Button, CopyButton, Group, Stack, Textarea } from '@mantine/core'
+import { modals } from '@mantine/modals'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { accountTexts } from '../texts.ts'
+
+/** Shows texts in a dialog until the person says that they are kept: a slip of the hand beside it does not lose them. */
+export function showOnce(title: string, hint: string, fields: { label: string; value: string }[]): void {
+  modals.closeAll()
+  modals.open({
+    title,
+    size: 'lg',
+    closeOnClickOutside: false,
+    closeOnEscape: false,
+    withCloseButton: false,
+    children: <OnceShown hint={hint} fields={fields} />,
+  })
+}
+
+function OnceShown({ hint, fields }: { hint: string; fields: { label: string; value: string }[] }) {
+  const texts = useTexts(accountTexts).once
+  return (
+    <Stack gap="md">
+      <Alert color="orange">{hint}</Alert>
+      {fields.map(({ label, value }) => (
+        <Textarea key={label} label={label} value={value} readOnly autosize minRows={1} autoComplete="off" />
+      ))}
+      <Group justify="flex-end">
+        <CopyButton value={fields.at(-1)?.value ?? ''}>
+          {({ copied, copy }) => (
+            <Button variant="default" onClick={copy}>
+              {copied ? texts.copied : texts.copy}
+            </Button>
+          )}
+        </CopyButton>
+        <Button data-autofocus onClick={() => modals.closeAll()}>
+          {texts.kept}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

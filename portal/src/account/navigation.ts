@@ -1,0 +1,15 @@
+import { IconKey, IconShieldLock, IconUsersGroup } from '@tabler/icons-react'
+import type { NavigationItem } from '../routing/navigation-item.ts'
+import { isManager } from '../session/rights.ts'
+
+export const accountNavigation: NavigationItem[] = [
+  { to: '/account/people', text: 'people', icon: IconUsersGroup, isFor: isManager },
+  {
+    to: '/account/credentials',
+    text: 'ownCredentials',
+    icon: IconKey,
+    // The platform has no systems of its own.
+    isFor: session => isManager(session) && session.typeAccount !== 'platform',
+  },
+  { to: '/account/security', text: 'security', icon: IconShieldLock, isFor: isManager },
+]

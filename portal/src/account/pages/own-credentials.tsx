@@ -1,0 +1,198 @@
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { modals } from '@mantine/modals'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { answer, api } from '../../api/client.ts'
+import { appTexts } from '../../app/texts.ts'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { useSession } from '../../session/use-session.ts'
+import { useConfirm } from '../../ui/confirm.tsx'
+import type { Column } from '../../ui/data-table/columns.ts'
+import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { useNotify } from '../../ui/notify.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Failure } from '../../ui/states.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
+import { useFaults } from '../../ui/use-faults.ts'
+import { DateTime } from '../../ui/values.tsx'
+import { useFreshFactor } from '../components/fresh-factor.tsx'
+import { showOnce } from '../components/once-shown.tsx'
+import { type OwnCredential, ownCredentialsQuery, useAccountChanged } from '../queries.ts'
+import { accountTexts } from '../texts.ts'
+
+const bankRoles = ['ADMIN', 'EDITOR', 'VIEWER'] as const
+
+/** With what the account's systems get in. */
+export function OwnCredentialsPage() {
+  const texts = useTexts(accountTexts).credentials
+  const roles: Record<string, string> = useTexts(appTexts).role
+  const isBank = useSession().typeAccount === 'bank'
+  const query = useQuery(ownCredentialsQuery)
+  const columns: Column<OwnCredential>[] = [
+    {
+      key: 'label',
+      title: texts.label,
+      cell: ({ label, clientId }) => (
+        <>
+          <Text fw={600}>{label || clientId}</Text>
+          {label && (
+            <Text size="sm" c="dimmed">
+              {clientId}
+            </Text>
+          )}
+        </>
+      ),
+    },
+    { key: 'role', title: texts.role, cell: ({ role }) => roles[role] ?? role },
+    { key: 'by', title: texts.by, cell: ({ issuedBy }) => issuedBy ?? texts.operator, isMinor: true },
+    {
+      key: 'used',
+      title: texts.used,
+      cell: ({ lastUsedAt }) => (lastUsedAt ? <DateTime at={lastUsedAt} /> : texts.never),
+      isMinor: true,
+    },
+    {
+      key: 'status',
+      title: texts.status,
+      cell: credential => <Status {...credential} />,
+    },
+    {
+      key: 'actions',
+      title: texts.actions,
+      align: 'right',
+      cell: ({ clientId, revokedAt }) => revokedAt === null && <Actions clientId={clientId} />,
+    },
+  ]
+  return (
+    <>
+      <PageHeader
+        title={texts.title}
+        lead={texts.lead}
+        actions={
+          <Button onClick={() => modals.open({ title: texts.issue, children: <IssueForm isBank={isBank} /> })}>
+            {texts.issue}
+          </Button>
+        }
+      />
+      <DataTable
+        label={texts.title}
+        columns={columns}
+        query={query}
+        rows={query.data}
+        rowKey={({ clientId }) => clientId}
+      />
+    </>
+  )
+}
+
+function Status({ revokedAt, previousValidUntil }: OwnCredential) {
+  const texts = useTexts(accountTexts).credentials
+  const overlap = previousValidUntil && Date.parse(previousValidUntil) > Date.now() ? previousValidUntil : null
+  return (
+    <Stack gap={2} align="flex-start">
+      <StatusBadge of="access" status={revokedAt ? 'revoked' : 'active'} />
+      {overlap && !revokedAt && (
+        <Text size="sm" c="dimmed">
+          {texts.oldUntil} <DateTime at={overlap} />
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+type Issued = { clientId: string; secret: string }
+
+function useShowSecret(): (issued: Issued) => void {
+  const texts = useTexts(accountTexts).credentials
+  const changed = useAccountChanged()
+  return ({ clientId, secret }) => {
+    void changed()
+    showOnce(texts.secretTitle, texts.secretText, [
+      { label: texts.clientId, value: clientId },
+      { label: texts.secret, value: secret },
+    ])
+  }
+}
+
+/** @param props.isBank its credentials have roles; a dialog does not know who is logged in */
+function IssueForm({ isBank }: { isBank: boolean }) {
+  const texts = useTexts(accountTexts).credentials
+  const roles: Record<string, string> = useTexts(appTexts).role
+  const fresh = useFreshFactor()
+  const onSuccess = useShowSecret()
+  const form = useForm({ initialValues: { label: '', role: 'EDITOR' as (typeof bankRoles)[number] } })
+  const { place, rest } = useFaults(form, ['label', 'role'])
+  const issue = useMutation({
+    mutationFn: ({ label, role }: typeof form.values) => {
+      const body = { label: label.trim(), ...(isBank && { role }) }
+      return fresh(() => answer(api.POST('/portal/credentials', { body })))
+    },
+    onSuccess,
+    onError: place,
+  })
+  return (
+    <form noValidate onSubmit={form.onSubmit(values => issue.mutate(values))}>
+      <Stack>
+        {rest !== null && <Failure error={rest} />}
+        <TextInput data-autofocus label={texts.label} maxLength={200} {...form.getInputProps('label')} />
+        {isBank && (
+          <Select
+            label={texts.role}
+            allowDeselect={false}
+            data={bankRoles.map(value => ({ value, label: roles[value] ?? value }))}
+            {...form.getInputProps('role')}
+          />
+        )}
+        <Group justify="flex-end">
+          <Button type="submit" loading={issue.isPending}>
+            {texts.issue}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function Actions({ clientId }: { clientId: string }) {
+  const texts = useTexts(accountTexts).credentials
+  const fresh = useFreshFactor()
+  const confirm = useConfirm()
+  const notify = useNotify()
+  const changed = useAccountChanged()
+  const onSecret = useShowSecret()
+  const path = { params: { path: { clientId } } }
+  const rotate = useMutation({
+    mutationFn: () =>
+      fresh(() => answer(api.POST('/portal/credentials/{clientId}/rotate', { ...path, body: { overlap: 'PT24H' } }))),
+    onSuccess: onSecret,
+    onError: notify.failed,
+  })
+  const revoke = useMutation({
+    mutationFn: () => api.POST('/portal/credentials/{clientId}/revoke', path),
+    onSuccess: changed,
+    onError: notify.failed,
+  })
+  const askToRotate = async () => {
+    if (await confirm({ title: texts.rotateTitle, text: texts.rotateText, action: texts.rotate })) rotate.mutate()
+  }
+  const askToRevoke = async () => {
+    const question = { title: texts.revokeTitle, text: texts.revokeText, action: texts.revoke, isDangerous: true }
+    if (await confirm(question)) revoke.mutate()
+  }
+  return (
+    <Group gap="xs" justify="flex-end" wrap="nowrap">
+      <Button variant="default" size="compact-md" loading={rotate.isPending} onClick={() => void askToRotate()}>
+        {texts.rotate}
+      </Button>
+      <Button
+        variant="subtle"
+        color="red"
+        size="compact-md"
+        loading={revoke.isPending}
+        onClick={() => void askToRevoke()}
+      >
+        {texts.revoke}
+      </Button>
+    </Group>
+  )
+}

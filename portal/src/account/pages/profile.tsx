@@ -1,0 +1,255 @@
+import { Badge, Button, Card, Group, Image, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { answer, api } from '../../api/client.ts'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { useConfirm } from '../../ui/confirm.tsx'
+import { useNotify } from '../../ui/notify.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Failure, Loading } from '../../ui/states.tsx'
+import { useFaults } from '../../ui/use-faults.ts'
+import { DateTime } from '../../ui/values.tsx'
+import { useFreshFactor } from '../components/fresh-factor.tsx'
+import { showOnce } from '../components/once-shown.tsx'
+import { factorsQuery, type OwnSession, sessionsQuery, useAccountChanged } from '../queries.ts'
+import { accountTexts } from '../texts.ts'
+
+/** What belongs to the person: second factor, password, sessions. */
+export function ProfilePage() {
+  const texts = useTexts(accountTexts).profile
+  return (
+    <>
+      <PageHeader title={texts.title} lead={texts.lead} />
+      <Stack gap="lg">
+        <Factor />
+        <Password />
+        <Sessions />
+      </Stack>
+    </>
+  )
+}
+
+function Factor() {
+  const texts = useTexts(accountTexts).profile
+  const query = useQuery(factorsQuery)
+  const fresh = useFreshFactor()
+  const changed = useAccountChanged()
+  const notify = useNotify()
+  const confirm = useConfirm()
+  const begin = useMutation({
+    mutationFn: () => fresh(() => answer(api.POST('/portal/mfa/totp'))),
+    onError: notify.failed,
+  })
+  const showCodes = ({ recoveryCodes }: { recoveryCodes: string[] }) => {
+    begin.reset()
+    void changed()
+    showOnce(texts.codesTitle, texts.codesText, [{ label: texts.codes, value: recoveryCodes.join('\n') }])
+  }
+  const renew = useMutation({
+    mutationFn: () => fresh(() => answer(api.POST('/portal/mfa/recovery-codes'))),
+    onSuccess: showCodes,
+    onError: notify.failed,
+  })
+  const remove = useMutation({
+    mutationFn: () => fresh(() => api.DELETE('/portal/mfa/totp')),
+    onSuccess: changed,
+    onError: notify.failed,
+  })
+  const askToRemove = async () => {
+    if (await confirm({ title: texts.removeTitle, text: texts.removeText, action: texts.remove, isDangerous: true }))
+      remove.mutate()
+  }
+  if (query.error) return <Failure error={query.error} onRetry={() => void query.refetch()} />
+  if (!query.data) return <Loading lines={3} />
+  const { totp, recoveryCodes } = query.data
+  return (
+    <Card>
+      <Stack>
+        <Group gap="sm">
+          <Title order={2}>{texts.factor}</Title>
+          <Badge color={totp ? 'perk' : 'gray'}>{totp ? texts.on : texts.off}</Badge>
+        </Group>
+        {totp ? (
+          <>
+            <Text>
+              {texts.since} <DateTime at={totp.confirmedAt} withTime={false} />. {texts.left(recoveryCodes.left)}
+            </Text>
+            <Group>
+              <Button variant="default" loading={renew.isPending} onClick={() => renew.mutate()}>
+                {texts.renew}
+              </Button>
+              <Button variant="subtle" color="red" loading={remove.isPending} onClick={() => void askToRemove()}>
+                {texts.remove}
+              </Button>
+            </Group>
+          </>
+        ) : begin.data ? (
+          <SetUp {...begin.data} onDone={showCodes} />
+        ) : (
+          <>
+            <Text c="dimmed">{texts.factorText}</Text>
+            <Group>
+              <Button loading={begin.isPending} onClick={() => begin.mutate()}>
+                {texts.setUp}
+              </Button>
+            </Group>
+          </>
+        )}
+      </Stack>
+    </Card>
+  )
+}
+
+type Begun = { secret: string; qr: string }
+
+function SetUp({ secret, qr, onDone }: Begun & { onDone: (codes: { recoveryCodes: string[] }) => void }) {
+  const texts = useTexts(accountTexts).profile
+  const fresh = useFreshFactor()
+  const form = useForm({ initialValues: { code: '' } })
+  const { place, rest } = useFaults(form, ['code'])
+  const confirm = useMutation({
+    mutationFn: ({ code }: { code: string }) =>
+      fresh(() => answer(api.POST('/portal/mfa/totp/confirm', { body: { code: code.trim() } }))),
+    onSuccess: onDone,
+    onError: place,
+  })
+  return (
+    <form noValidate onSubmit={form.onSubmit(values => confirm.mutate(values))}>
+      <Stack maw={460}>
+        <Text>{texts.scan}</Text>
+        <Image src={qr} alt={texts.qr} w={220} h={220} />
+        <TextInput label={texts.secret} description={texts.secretHint} value={secret} readOnly />
+        {rest !== null && <Failure error={rest} />}
+        <TextInput
+          label={texts.code}
+          description={texts.codeHint}
+          autoComplete="one-time-code"
+          inputMode="numeric"
+          maxLength={64}
+          {...form.getInputProps('code')}
+        />
+        <Group>
+          <Button type="submit" loading={confirm.isPending}>
+            {texts.confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function Password() {
+  const texts = useTexts(accountTexts).profile
+  const notify = useNotify()
+  const changed = useAccountChanged()
+  const form = useForm({ initialValues: { current: '', password: '' } })
+  const { place, rest } = useFaults(form, ['current', 'password'])
+  const change = useMutation({
+    mutationFn: (body: { current: string; password: string }) => api.POST('/portal/password', { body }),
+    onSuccess() {
+      form.reset()
+      void changed()
+      notify.done(texts.passwordChanged)
+    },
+    onError: place,
+  })
+  const shown = { visibilityToggleButtonProps: { 'aria-label': texts.showPassword }, maxLength: 256 }
+  return (
+    <Card>
+      <form noValidate onSubmit={form.onSubmit(values => change.mutate(values))}>
+        <Stack maw={460}>
+          <Title order={2}>{texts.password}</Title>
+          {rest !== null && <Failure error={rest} />}
+          <PasswordInput
+            label={texts.current}
+            autoComplete="current-password"
+            {...shown}
+            {...form.getInputProps('current')}
+          />
+          <PasswordInput
+            label={texts.newPassword}
+            description={texts.passwordHint}
+            autoComplete="new-password"
+            {...shown}
+            {...form.getInputProps('password')}
+          />
+          <Group>
+            <Button type="submit" loading={change.isPending}>
+              {texts.changePassword}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Card>
+  )
+}
+
+function Sessions() {
+  const texts = useTexts(accountTexts).profile
+  const query = useQuery(sessionsQuery)
+  const changed = useAccountChanged()
+  const notify = useNotify()
+  const endOthers = useMutation({
+    mutationFn: () => api.DELETE('/portal/sessions'),
+    onSuccess: changed,
+    onError: notify.failed,
+  })
+  if (query.error) return <Failure error={query.error} onRetry={() => void query.refetch()} />
+  if (!query.data) return <Loading lines={3} />
+  return (
+    <Card>
+      <Stack>
+        <Title order={2}>{texts.sessions}</Title>
+        <Stack component="ul" gap="md" m={0} p={0} style={{ listStyle: 'none' }}>
+          {query.data.map(session => (
+            <SessionLine key={session.sessionId} session={session} />
+          ))}
+        </Stack>
+        {query.data.length > 1 && (
+          <Group>
+            <Button variant="default" loading={endOthers.isPending} onClick={() => endOthers.mutate()}>
+              {texts.endOthers}
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </Card>
+  )
+}
+
+function SessionLine({ session }: { session: OwnSession }) {
+  const texts = useTexts(accountTexts).profile
+  const changed = useAccountChanged()
+  const notify = useNotify()
+  const { sessionId } = session
+  const end = useMutation({
+    mutationFn: () => api.DELETE('/portal/sessions/{sessionId}', { params: { path: { sessionId } } }),
+    onSuccess: changed,
+    onError: notify.failed,
+  })
+  return (
+    <Group component="li" justify="space-between" align="flex-start" wrap="nowrap">
+      <div style={{ minWidth: 0 }}>
+        <Text fw={600} truncate>
+          {session.userAgent || texts.unknownProgram}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {session.address} · {texts.methods[session.method]} · {texts.seen} <DateTime at={session.lastSeenAt} />
+        </Text>
+      </div>
+      {session.current ? (
+        <Badge style={{ flexShrink: 0 }}>{texts.thisOne}</Badge>
+      ) : (
+        <Button
+          variant="subtle"
+          size="compact-md"
+          style={{ flexShrink: 0 }}
+          loading={end.isPending}
+          onClick={() => end.mutate()}
+        >
+          {texts.end}
+        </Button>
+      )}
+    </Group>
+  )
+}

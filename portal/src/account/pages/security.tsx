@@ -1,0 +1,96 @@
+import { Button, Card, Checkbox, Group, NumberInput, Radio, Stack, Textarea } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { answer, api } from '../../api/client.ts'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { useNotify } from '../../ui/notify.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Failure, Loading } from '../../ui/states.tsx'
+import { useFreshFactor } from '../components/fresh-factor.tsx'
+import { type Policy, policyQuery, useAccountChanged } from '../queries.ts'
+import { accountTexts } from '../texts.ts'
+
+/** What the account asks of its people and systems. */
+export function SecurityPage() {
+  const texts = useTexts(accountTexts).security
+  const query = useQuery(policyQuery)
+  return (
+    <>
+      <PageHeader title={texts.title} lead={texts.lead} />
+      {query.error && <Failure error={query.error} onRetry={() => void query.refetch()} />}
+      {query.data ? <PolicyForm policy={query.data} /> : !query.error && <Loading />}
+    </>
+  )
+}
+
+const linesOf = (text: string): string[] => text.split(/[\s,]+/).filter(line => line !== '')
+
+function PolicyForm({ policy }: { policy: Policy }) {
+  const texts = useTexts(accountTexts).security
+  const fresh = useFreshFactor()
+  const changed = useAccountChanged()
+  const notify = useNotify()
+  const form = useForm({
+    initialValues: {
+      mfa: policy.mfa,
+      sessionMinutes: policy.sessionMinutes as number | string,
+      people: policy.addresses.people.join('\n'),
+      systems: policy.addresses.systems.join('\n'),
+      force: false,
+    },
+  })
+  const save = useMutation({
+    mutationFn: ({ mfa, sessionMinutes, people, systems, force }: typeof form.values) => {
+      const addresses = { people: linesOf(people), systems: linesOf(systems) }
+      const body = { mfa, sessionMinutes: Number(sessionMinutes), addresses, force }
+      return fresh(() => answer(api.PUT('/portal/security-policy', { body })))
+    },
+    onSuccess() {
+      void changed()
+      notify.done(texts.saved)
+    },
+  })
+  return (
+    <Card>
+      <form noValidate onSubmit={form.onSubmit(values => save.mutate(values))}>
+        <Stack maw={560}>
+          {save.error && <Failure error={save.error} />}
+          <Radio.Group label={texts.mfa} {...form.getInputProps('mfa')}>
+            <Stack gap="xs" mt="xs">
+              {(['off', 'optional', 'required'] as const).map(value => (
+                <Radio key={value} value={value} label={texts.rules[value]} />
+              ))}
+            </Stack>
+          </Radio.Group>
+          <NumberInput
+            label={texts.minutes}
+            min={15}
+            max={120}
+            allowDecimal={false}
+            {...form.getInputProps('sessionMinutes')}
+          />
+          <Textarea
+            label={texts.people}
+            description={texts.networksHint}
+            autosize
+            minRows={2}
+            {...form.getInputProps('people')}
+          />
+          <Textarea
+            label={texts.systems}
+            description={texts.networksHint}
+            autosize
+            minRows={2}
+            {...form.getInputProps('systems')}
+          />
+          <Checkbox label={texts.force} {...form.getInputProps('force', { type: 'checkbox' })} />
+          <Group>
+            <Button type="submit" loading={save.isPending}>
+              {texts.save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Card>
+  )
+}

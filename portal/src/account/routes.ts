@@ -1,0 +1,42 @@
+/** The addresses of an account's own pages: the same for merchants, banks and the platform. */
+import { createRoute, notFound } from '@tanstack/react-router'
+import { forbidden, signedInRoute } from '../routing/base-routes.ts'
+import { lazyPage } from '../routing/lazy-page.ts'
+import { isManager } from '../session/rights.ts'
+import type { Session } from '../session/session.ts'
+
+const accountRoute = createRoute({ getParentRoute: () => signedInRoute, path: '/account' })
+
+/** To others these pages say that they are not for them. */
+const onlyManagers = ({ context }: { context: { session: Session } }): void => {
+  if (!isManager(context.session)) throw notFound({ data: forbidden })
+}
+
+const people = createRoute({
+  getParentRoute: () => accountRoute,
+  path: '/people',
+  beforeLoad: onlyManagers,
+  component: lazyPage(() => import('./pages/people.tsx'), 'PeoplePage'),
+})
+
+const credentials = createRoute({
+  getParentRoute: () => accountRoute,
+  path: '/credentials',
+  beforeLoad: onlyManagers,
+  component: lazyPage(() => import('./pages/own-credentials.tsx'), 'OwnCredentialsPage'),
+})
+
+const security = createRoute({
+  getParentRoute: () => accountRoute,
+  path: '/security',
+  beforeLoad: onlyManagers,
+  component: lazyPage(() => import('./pages/security.tsx'), 'SecurityPage'),
+})
+
+const profile = createRoute({
+  getParentRoute: () => accountRoute,
+  path: '/profile',
+  component: lazyPage(() => import('./pages/profile.tsx'), 'ProfilePage'),
+})
+
+export const accountRoutes = accountRoute.addChildren([people, credentials, security, profile])

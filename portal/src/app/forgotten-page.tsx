@@ -1,0 +1,67 @@
+import { Alert, Anchor, Button, Input, SegmentedControl, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useId } from 'react'
+import { accountTexts } from '../account/texts.ts'
+import { api } from '../api/client.ts'
+import { useTexts } from '../i18n/preferences.tsx'
+import { type AccountType, accountTypes } from '../session/session.ts'
+import { Failure } from '../ui/states.tsx'
+import { LoginFrame } from './login-page.tsx'
+import { appTexts } from './texts.ts'
+
+/** Where people go who have forgotten their password. What it says never tells whether a login exists. */
+export function ForgottenPage() {
+  const texts = useTexts(accountTexts).forgotten
+  const types = useTexts(appTexts).login.typeAccounts
+  const typeLabel = useId()
+  const form = useForm({ initialValues: { typeAccount: 'retailer' as AccountType, login: '' } })
+  const send = useMutation({
+    mutationFn: (body: { typeAccount: AccountType; login: string }) => api.POST('/portal/password-resets', { body }),
+  })
+  return (
+    <LoginFrame title={texts.title} lead={texts.lead}>
+      {send.isSuccess ? (
+        <Alert color="perk" role="status">
+          {texts.done}
+        </Alert>
+      ) : (
+        <form
+          noValidate
+          onSubmit={form.onSubmit(values => {
+            if (values.login !== '') send.mutate(values)
+          })}
+        >
+          <Stack>
+            {send.error && <Failure error={send.error} />}
+            <Input.Wrapper size="md" label={texts.typeAccount} labelElement="div" labelProps={{ id: typeLabel }}>
+              <SegmentedControl
+                fullWidth
+                mt={4}
+                aria-labelledby={typeLabel}
+                data={accountTypes.map(value => ({ value, label: types[value] }))}
+                {...form.getInputProps('typeAccount')}
+              />
+            </Input.Wrapper>
+            <TextInput
+              size="md"
+              label={texts.login}
+              autoComplete="username"
+              autoCapitalize="none"
+              spellCheck={false}
+              maxLength={128}
+              {...form.getInputProps('login')}
+            />
+            <Button type="submit" size="md" loading={send.isPending}>
+              {texts.submit}
+            </Button>
+          </Stack>
+        </form>
+      )}
+      <Anchor component={Link} to="/login" ta="center">
+        {texts.toLogin}
+      </Anchor>
+    </LoginFrame>
+  )
+}

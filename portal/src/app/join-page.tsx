@@ -1,0 +1,82 @@
+import { Alert, Anchor, Button, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { accountTexts } from '../account/texts.ts'
+import { answer, api } from '../api/client.ts'
+import { isApiError } from '../api/errors.ts'
+import { useTexts } from '../i18n/preferences.tsx'
+import { Failure } from '../ui/states.tsx'
+import { useFaults } from '../ui/use-faults.ts'
+import { LoginFrame } from './login-page.tsx'
+
+/** Where links of invitations and to new passwords lead. The token is in the fragment, which browsers send to nobody. */
+export function JoinPage() {
+  const texts = useTexts(accountTexts).join
+  const [token] = useState(() => location.hash.slice(1))
+  const [login, setLogin] = useState<string | null>(null)
+  return (
+    <LoginFrame title={texts.title} lead={texts.lead}>
+      {login !== null ? (
+        <Stack>
+          <Alert color="perk" role="status">
+            {texts.done(login)}
+          </Alert>
+          <Anchor component={Link} to="/login">
+            {texts.toLogin}
+          </Anchor>
+        </Stack>
+      ) : token === '' ? (
+        <Alert color="red">{texts.noLink}</Alert>
+      ) : (
+        <JoinForm token={token} onJoined={setLogin} />
+      )}
+    </LoginFrame>
+  )
+}
+
+function JoinForm({ token, onJoined }: { token: string; onJoined: (login: string) => void }) {
+  const texts = useTexts(accountTexts).join
+  const form = useForm({ initialValues: { password: '', login: '' } })
+  const { place, rest } = useFaults(form, ['password', 'login'])
+  const join = useMutation({
+    mutationFn: ({ password, login }: { password: string; login: string }) => {
+      const body = { token, password, ...(login.trim() !== '' && { login: login.trim() }) }
+      return answer(api.POST('/portal/invitations/accept', { body }))
+    },
+    onSuccess: ({ login }) => onJoined(login),
+    onError: place,
+  })
+  const isTaken = isApiError(join.error, 409) || form.values.login !== ''
+  return (
+    <form noValidate onSubmit={form.onSubmit(values => join.mutate(values))}>
+      <Stack>
+        {rest !== null && <Failure error={rest} />}
+        {isTaken && (
+          <TextInput
+            size="md"
+            label={texts.login}
+            description={texts.loginHint}
+            autoComplete="username"
+            autoCapitalize="none"
+            spellCheck={false}
+            maxLength={128}
+            {...form.getInputProps('login')}
+          />
+        )}
+        <PasswordInput
+          size="md"
+          label={texts.password}
+          autoComplete="new-password"
+          maxLength={256}
+          visibilityToggleButtonProps={{ 'aria-label': texts.showPassword }}
+          {...form.getInputProps('password')}
+        />
+        <Button type="submit" size="md" loading={join.isPending}>
+          {texts.submit}
+        </Button>
+      </Stack>
+    </form>
+  )
+}

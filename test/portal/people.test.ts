@@ -1,0 +1,114 @@
+/** People, credentials, policy and profile in a real browser (contract/people.md). */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { after, before, test } from 'node:test'
+import { Secret, TOTP } from 'otpauth'
+import { assertAccessible, closeBrowser, fillLogin, visit } from '../support/browser.ts'
+import { codeOf } from '../support/people.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { addAccount } from '../support/portal.ts'
+import { requireProgram } from '../support/require-program.ts'
+
+let platform: TestPlatform
+before(async () => {
+  platform = await startPlatform()
+})
+after(async () => {
+  await closeBrowser()
+  await platform.close()
+})
+
+test('a second factor: set up from its QR code, then asked for at the login', async t => {
+  if (!requireProgram(t, 'zbarimg')) return
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, errors } = visitor
+  const account = await addAccount(platform, { merchant: 'grocer' }, 'viewer')
+  await logIn(account, '/account/profile')
+  await page.getByRole('button', { name: 'Set up' }).click()
+  const picture = await page.getByRole('img', { name: 'QR code for the authenticator app' }).getAttribute('src')
+  const png = Buffer.from(String(picture).split(',')[1] ?? '', 'base64')
+  const { stdout } = spawnSync('zbarimg', ['--quiet', '--raw', 'png:-'], { input: png, encoding: 'utf8' })
+  const secret = new URL(stdout.trim()).searchParams.get('secret') ?? ''
+  assert.equal(new TOTP({ secret: Secret.fromBase32(secret) }).digits, 6)
+  await page.getByRole('textbox', { name: 'Code' }).fill(codeOf(secret, -1))
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  const codes = (await page.getByRole('textbox', { name: 'Recovery codes' }).inputValue()).split('\n')
+  assert.equal(codes.length, 10)
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByText('10 recovery codes are left.').waitFor()
+  await assertAccessible(visitor)
+
+  await page.getByRole('button', { name: 'Account' }).click()
+  await page.getByRole('menuitem', { name: 'Log out' }).click()
+  await page.waitForURL('**/app/login**')
+  await fillLogin(page, account)
+  await page.getByRole('textbox', { name: 'Code' }).fill('000000')
+  await page.getByRole('button', { name: 'Log in', exact: true }).click()
+  await page.getByRole('alert').getByText('This code is wrong').waitFor()
+  await page.getByRole('button', { name: 'Use a recovery code' }).click()
+  await page.getByRole('textbox', { name: 'Recovery code' }).fill(codes[0] ?? '')
+  await page.getByRole('button', { name: 'Log in', exact: true }).click()
+  await page.waitForURL('**/app/merchant')
+  errors.splice(0)
+})
+
+test('a person is invited, chooses a password by the link, and is listed', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, empty, open } = visitor
+  const manager = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
+  await logIn(manager, '/account/people')
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await page.getByRole('textbox', { name: 'Login' }).fill('browser-olena')
+  await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
+  const link = await page.getByRole('textbox', { name: 'Link' }).inputValue()
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByText('Invited', { exact: true }).waitFor()
+  await assertAccessible(visitor)
+
+  await empty()
+  await open(link.slice(link.indexOf('/app') + 4))
+  await page.locator('input[autocomplete=new-password]').fill('correct horse battery staple')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Log in as browser-olena').waitFor()
+  await assertAccessible(visitor)
+  await logIn({ typeAccount: 'bank', login: 'browser-olena', password: 'correct horse battery staple' })
+  assert.equal(await page.getByRole('link', { name: 'People' }).count(), 0, 'a viewer manages nobody')
+})
+
+test('a change that needs a fresh factor asks for the password first; policy and credentials', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, walk, errors } = visitor
+  const manager = await addAccount(platform, { bank: 'beta' }, 'ADMIN')
+  await logIn(manager, '/account/security')
+  await platform.platform.database.execute(`update sessions set factor_at = now() - interval '20 minutes'`)
+  await page.getByRole('textbox', { name: 'A login lasts, in minutes' }).fill('60')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('dialog').locator('input[autocomplete=current-password]').fill(manager.password)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByText('Saved. It holds within 10 seconds.').waitFor()
+  await assertAccessible(visitor)
+  await walk('/account/credentials')
+  await page.getByRole('button', { name: 'Issue a credential' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('Core banking')
+  await page.getByRole('dialog').getByRole('button', { name: 'Issue a credential' }).click()
+  assert.match(await page.getByRole('textbox', { name: 'Secret' }).inputValue(), /^[\w-]{43}$/)
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByText('Core banking').waitFor()
+  await assertAccessible(visitor)
+  errors.splice(0)
+})
+
+test('a forgotten password: the page says the same for everybody', async t => {
+  const visitor = await visit(t, platform, { language: 'uk-UA' })
+  if (!visitor) return
+  const { page, open } = visitor
+  await open('/login')
+  await page.getByRole('link', { name: 'Забули пароль?' }).click()
+  await page.getByRole('textbox', { name: 'Логін' }).fill('nobody')
+  await page.getByRole('button', { name: 'Надіслати посилання' }).click()
+  await page.getByText('Якщо лист може дійти до вас').waitFor()
+  await assertAccessible(visitor)
+})
