@@ -46,7 +46,7 @@ export async function readFeed(deps: FeedDeps, account: Account, asked: FeedAske
     throw new DomainError('invalid', [`type must be a type of event or a group, not ${unknown[0]}`])
   const types = asked.types.length === 0 ? null : typesOf(asked.types)
   const { after } = asked
-  if (after === 'now') return atEnd(await requireFeed(deps, account, 0, asked.feedId))
+  if (after === 'now') return atEnd(await requireFeed(deps, account, null, asked.feedId))
   const first = await readPage(deps, account, { ...asked, after, types })
   if (asked.waitSeconds === 0 || first.data.length > 0 || first.hasMore) return first
   const endTurn = deps.waiters.take(account)
@@ -98,15 +98,18 @@ function withinBytes(events: readonly StoredEvent[]): StoredEvent[] {
   return end === -1 ? [...events] : events.slice(0, end)
 }
 
-/** @throws DomainError 'feed-restarted' for a position of another feed; 'events-removed' for one before the oldest event */
+/**
+ * @param after null: the present end, which always is
+ * @throws DomainError 'feed-restarted' for a position of another feed; 'events-removed' for one before the oldest event
+ */
 export async function requireFeed(
   { database }: { database: Queryable },
   account: Account,
-  after: number,
+  after: number | null,
   feedId: string | undefined,
 ): Promise<Feed> {
   const feed = await findFeed(database, account)
-  if ((feedId !== undefined && feedId.toLowerCase() !== feed.feedId) || after > feed.last)
+  if ((feedId !== undefined && feedId.toLowerCase() !== feed.feedId) || (after !== null && after > feed.last))
     throw new DomainError(
       'feed-restarted',
       'This feed has begun anew: read all objects again, then follow the new feed',
@@ -114,7 +117,7 @@ export async function requireFeed(
         facts: { feedId: feed.feedId, lastSequence: feed.last },
       },
     )
-  if (after < feed.removedThrough)
+  if (after !== null && after < feed.removedThrough)
     throw new DomainError('events-removed', `Events before ${feed.removedThrough + 1} are over their retention`, {
       facts: { oldestSequence: feed.removedThrough + 1 },
     })

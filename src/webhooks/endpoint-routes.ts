@@ -2,6 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { requireFreshFactor } from '../access/factors/fresh.ts'
+import { personOf } from '../access/request/authenticate.ts'
 import { originOf } from '../audit-log/request/origin.ts'
 import { realNow } from '../clock.ts'
 import { DomainError } from '../errors.ts'
@@ -31,6 +33,11 @@ const notFound = { 404: 'The account has no such endpoint' }
 const change = 'The endpoint as it is then'
 
 export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = async (app, { webhooks: deps }) => {
+  app.addHook('onRequest', async request => {
+    // A system proves itself with each token; a session may have been left open.
+    if (request.routeOptions.config.needsFreshFactor && request.caller?.userType === 'portal_user')
+      await requireFreshFactor(deps.database, personOf(request).sessionId)
+  })
   const reads = (operationId: string, summary: string, description: string) =>
     operation('Webhooks', integrationReaders, { operationId, summary, description })
   const changes = (operationId: string, summary: string, description: string) =>
@@ -39,7 +46,7 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
   app.post(
     '/webhook-endpoints',
     {
-      config: idempotent,
+      config: { ...idempotent, needsFreshFactor: true },
       schema: {
         ...changes(
           'createEndpoint',
@@ -178,7 +185,7 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
   app.post(
     '/webhook-endpoints/:endpointId/rotate-secret',
     {
-      config: { ...idempotent, ...bodyOptional },
+      config: { ...idempotent, ...bodyOptional, needsFreshFactor: true },
       schema: {
         ...changes(
           'rotateEndpointSecret',

@@ -5,6 +5,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openUser } from '../../support/campaigns.ts'
 import { type Bank, openBank } from '../../support/esim.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
 
@@ -283,5 +284,15 @@ describe('endpoints', () => {
       const { data } = (await call('GET', `/audit-log?object=endpoint:${endpointId}`)).body
       return data.length === 4
     })
+  })
+
+  test('a person needs a factor that was proven lately', async () => {
+    const person = await openUser(platform, { bank: 'alpha' }, 'ADMIN')
+    const made = await call('POST', '/webhook-endpoints', { url }, person.token)
+    assert.equal(made.status, 201, made.text)
+    await platform.platform.database.execute(`update sessions set factor_at = factor_at - interval '16 minutes'`)
+    const refused = await call('POST', `/webhook-endpoints/${made.body.endpointId}/rotate-secret`, {}, person.token)
+    assert.deepEqual([refused.status, refused.body.code], [401, 'mfa-needed'])
+    await remove(made.body.endpointId)
   })
 })

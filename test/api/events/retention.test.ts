@@ -1,0 +1,88 @@
+/** Days that are over their retention go as a whole, and readers are told; what was restored into a younger cluster goes on. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { dropOldEvents } from '../../../src/events/retention-store.ts'
+import { sequenceEvents } from '../../../src/events/sequence-store.ts'
+import { emptyOldSlots, recoverOutbox } from '../../../src/events/tick-store.ts'
+import { type Bank, openBank } from '../../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+let platform: TestPlatform
+let bank: Bank
+const database = () => platform.platform.database
+const feed = async (query = '') => platform.call('GET', `/partner/v1/events${query}`, { token: bank.token })
+async function number(): Promise<void> {
+  while ((await sequenceEvents(database(), true))?.mayBeMore);
+}
+async function cancelled(externalId: string): Promise<void> {
+  await bank.cancel((await bank.reserve(externalId)).body.orderId)
+}
+
+before(async () => {
+  platform = await startPlatform()
+  await platform.addStock('kyivstar', 'eu-10gb', 20)
+  bank = await openBank(platform)
+})
+after(() => platform?.close())
+
+test('an old day goes, its readers get 410, and sequences go on where they were', async () => {
+  await cancelled('old')
+  await number()
+  const before = (await feed()).body
+  assert.ok(before.lastSequence > 0)
+  // As if all of it had been recorded 40 days ago.
+  await database().execute(`create table events_20260101 (like events including all)`)
+  await database().execute(
+    `alter table events attach partition events_20260101 for values from ('2026-01-01') to ('2026-01-02')`,
+  )
+  await database().execute(`update events set day = '2026-01-01'`)
+  await database().execute(`update feed_days set day = '2026-01-01'`)
+  assert.deepEqual((await feed()).body.data, before.data)
+  await dropOldEvents(database(), 30)
+  const gone = await feed()
+  assert.deepEqual(
+    [gone.status, gone.body.code, gone.body.oldestSequence],
+    [410, 'events-removed', before.lastSequence + 1],
+  )
+  const empty = (await feed(`?after=${before.lastSequence}`)).body
+  assert.deepEqual(
+    [empty.data, empty.lastSequence, empty.oldestSequence],
+    [[], before.lastSequence, before.lastSequence + 1],
+  )
+  await cancelled('new')
+  await number()
+  const [next] = (await feed(`?after=${before.lastSequence}`)).body.data
+  assert.deepEqual([next.sequence, next.type], [before.lastSequence + 1, 'order.cancelled'])
+  await emptyOldSlots(database())
+})
+
+test('a dump that was restored into a younger cluster: what had no number yet gets one, once', async () => {
+  await number()
+  const { lastSequence } = (await feed('?after=now')).body
+  await database().transaction(async transaction => {
+    await transaction.execute(`lock table event_ticks in access exclusive mode`)
+    // Transactions of the cluster that the dump is of were numbered far above those of this one.
+    await transaction.execute(`update outbox set xid = (xid::text::bigint + 1000000)::text::xid8`)
+    await transaction.execute(
+      `insert into outbox (xid, kind, account, account_type, data)
+       select (pg_current_xact_id()::text::bigint + 2000000)::text::xid8, 'event', null, 'platform',
+         jsonb_build_object('type', 'order.cancelled', 'at', now(), 'banks', jsonb_build_array(account_id), 'text', '{"restored":1}')
+       from feeds where feed_id = $1`,
+      [(await feed('?after=now')).body.feedId],
+    )
+    const moved = (at: string) => `(${at}::text::bigint + 1000000)`
+    await transaction.execute(
+      `update event_ticks set snapshot = (${moved('pg_snapshot_xmin(snapshot)')} || ':' || ${moved('pg_snapshot_xmax(snapshot)')} || ':')::pg_snapshot`,
+    )
+  })
+  await recoverOutbox(database())
+  await cancelled('after the restore')
+  await number()
+  const answer = await feed(`?after=${lastSequence}`)
+  assert.equal(answer.status, 200, answer.text)
+  const { data } = answer.body
+  assert.deepEqual(
+    data.map(({ data: one }: { data: { restored?: number; status?: string } }) => one.restored ?? one.status),
+    [1, 'cancelled'],
+  )
+})
