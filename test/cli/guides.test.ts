@@ -145,7 +145,13 @@ async function follow(t: TestContext, steps: Step[], shell: Shell): Promise<void
 }
 
 suite('the guides', () => {
-  for (const guide of ['guide-bank.md', 'guide-merchant.md', 'guide-operator.md', 'selling-esims.md'])
+  for (const guide of [
+    'guide-bank.md',
+    'guide-merchant.md',
+    'guide-operator.md',
+    'guide-reconcile-your-day.md',
+    'selling-esims.md',
+  ])
     for (const shell of shells)
       test(`${guide}: every command runs in ${shell.name}, answers as it says, and leaves the samples alone`, async t => {
         if (!shell.needs.every(name => requireProgram(t, name))) return
