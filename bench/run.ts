@@ -27,6 +27,7 @@ import { reserveCase } from './cases/reserve.ts'
 import { scaleCase } from './cases/scale.ts'
 import { segmentCase } from './cases/segment.ts'
 import { startCase } from './cases/start.ts'
+import { statementsCase } from './cases/statements.ts'
 import { tokensCase } from './cases/tokens.ts'
 import { startDatabaseServer } from './database.ts'
 import { busyPercent, describeMachine } from './machine.ts'
@@ -40,6 +41,7 @@ const cases: readonly Case[] = [
   processesCase,
   peerCase,
   readsCase,
+  statementsCase,
   qrCase,
   tokensCase,
   importCase,

@@ -2,6 +2,7 @@
 import { type Case, using } from '../bench.ts'
 import type { Part } from '../scale/compared.ts'
 import { auditPart } from '../scale/parts/audit.ts'
+import { backOfficePart } from '../scale/parts/back-office.ts'
 import { campaignsPart } from '../scale/parts/campaigns.ts'
 import { figuresPart } from '../scale/parts/figures.ts'
 import { neighboursPart } from '../scale/parts/neighbours.ts'
@@ -16,6 +17,7 @@ import { startSides } from '../scale/sides.ts'
 const parts: readonly Part[] = [
   sizePart,
   ordersPart,
+  backOfficePart,
   figuresPart,
   campaignsPart,
   startPart,

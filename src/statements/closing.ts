@@ -49,10 +49,19 @@ export async function closeStatements(deps: ClosingDeps, waits: boolean): Promis
   if (due.length === 0) return false
   await makeAllLines(database, linesWithinMs)
   const endAtMs = performance.now() + runMs
-  for (const { bankId } of due) {
-    while (await closeNext(deps, bankId, waits)) if (performance.now() > endAtMs) return true
+  for (const bank of due) {
+    while (await isDue(deps, bank.bankId)) {
+      if (!(await closeNext(deps, bank.bankId, waits))) break
+      if (performance.now() > endAtMs) return true
+    }
   }
   return false
+}
+
+/** Asked before a connection is made for a closing. */
+async function isDue({ database, clock }: ClosingDeps, bankId: string): Promise<boolean> {
+  const bank = await store.findBankState(database, bankId)
+  return bank !== null && dueOf(bank, clock.now()) !== null
 }
 
 /** Closes one statement of a bank. @returns false: none is due, or another process is busy with the bank */

@@ -1,0 +1,95 @@
+/**
+ * Closing a day of 20 banks, files included, against one update of the same lines and an insert of the same bytes.
+ */
+import { createClock } from '../../src/clock.ts'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { closeStatements } from '../../src/statements/closing.ts'
+import type { Bench, Case } from '../bench.ts'
+import type { Figure } from '../report.ts'
+import { compare } from '../rounds.ts'
+
+const name = 'bench_statements'
+const banks = 20
+const mostTimes = 2.5
+
+export const statementsCase: Case = {
+  name: 'statements',
+  async run(bench) {
+    await bench.server.create(name, (await bench.world()).template)
+    const database = openDatabase({ connection: { connectionString: bench.server.url(name) }, poolSize: 4 })
+    try {
+      return [await closing(bench, database)]
+    } finally {
+      await database.close()
+    }
+  },
+}
+
+async function closing(bench: Bench, database: Database): Promise<Figure> {
+  const lines = bench.quick ? 20_000 : 1_000_000
+  const { ours, limit, ratio } = await compare(
+    bench.quick ? 1 : 3,
+    async () => {
+      await makeLines(database, lines)
+      return timed(async () => {
+        while (await closeStatements({ database, clock: createClock() }, true));
+      })
+    },
+    async () => {
+      const files = await database.query<{ bytes: Buffer }>(
+        'select bytes from statement_files order by statement_id, piece',
+      )
+      await makeLines(database, lines)
+      await database.execute('create table if not exists plain_files (bytes bytea)')
+      return timed(() => writePlainly(database, files))
+    },
+  )
+  return {
+    name: `closing ${lines.toLocaleString('en')} lines of ${banks} banks, against one update and an insert of the same bytes`,
+    ours: `${(ours / 1000).toFixed(2)} s`,
+    limit: `${(limit / 1000).toFixed(2)} s`,
+    ratio,
+    target: `<= ${mostTimes}`,
+    pass: ratio <= mostTimes,
+  }
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+/** Open lines of yesterday. */
+async function makeLines(database: Database, count: number): Promise<void> {
+  await database.dedicated(async client => {
+    await client.query('truncate statements, statement_lines, statement_files')
+    await client.query(
+      `insert into banks (bank_id, code, name, logo_url, api_version, status, esim_delivery_mode, esim_all_operators)
+       select gen_random_uuid(), 'statements-' || n, 'Bank', '', '1.0', 'active', 'local', true from generate_series(1, $1) n
+       on conflict (code) do nothing`,
+      [banks],
+    )
+    await client.query(
+      `insert into statement_lines (order_id, bank_id, external_id, tariff_id, tariff_name, confirmed_at, currency, amount)
+       select gen_random_uuid(), b.bank_id, 'payment-' || n, (select min(tariff_id) from tariffs), 'Europe 10 GB',
+              date_trunc('day', now(), 'UTC') - interval '1 day' * random(), 'UAH', 399
+       from generate_series(1, $1::int / $2::int) n cross join (select bank_id from banks where code like 'statements-%') b`,
+      [count, banks],
+    )
+    await client.query('analyze statement_lines')
+  })
+}
+
+async function writePlainly(database: Database, files: { bytes: Buffer }[]): Promise<void> {
+  await database.dedicated(async client => {
+    await client.query('begin')
+    await client.query(
+      `update statement_lines l set statement_id = bank_id, line = n.line
+       from (select order_id, row_number() over (partition by bank_id order by confirmed_at)::int as line from statement_lines) as n
+       where n.order_id = l.order_id`,
+    )
+    for (const { bytes } of files) await client.query('insert into plain_files values ($1)', [bytes])
+    await client.query('commit')
+  })
+}
