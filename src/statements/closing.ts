@@ -45,9 +45,9 @@ function dueOf(bank: store.BankState, now: Date): StatementSpan | null {
 export async function closeStatements(deps: ClosingDeps, waits: boolean): Promise<boolean> {
   const { database, clock } = deps
   if (!(await hasEveryLine(database))) return false
-  const due = (await store.findBankStates(database)).filter(bank => dueOf(bank, clock.now()))
-  if (due.length === 0) return false
+  // First: what nobody has seen yet may be a bank's first sale, or belong to the day that is closed now.
   await makeAllLines(database, linesWithinMs)
+  const due = (await store.findBankStates(database)).filter(bank => dueOf(bank, clock.now()))
   const endAtMs = performance.now() + runMs
   for (const bank of due) {
     while (await isDue(deps, bank.bankId)) {

@@ -76,7 +76,7 @@ test('a confirm that commits after the closing is on the next statement, late, a
   for (const round of range(10)) {
     midnight += dayMs
     let orderId: string
-    let confirmed: Promise<unknown>
+    let confirmed: Promise<{ status: number }>
     {
       using _ = stopBoth(midnight - 100)
       const at = round % 2 === 0 ? bank : bankAt(sibling, bank.token)
@@ -86,7 +86,8 @@ test('a confirm that commits after the closing is on the next statement, late, a
       confirmed = at.confirm(orderId)
       await until('the confirm waits', async () => {
         const [row] = await database().query<{ waiting: number }>(
-          `select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          `select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+             and query like '%with confirmed as%'`,
         )
         return (row?.waiting ?? 0) > 0
       })
@@ -96,15 +97,16 @@ test('a confirm that commits after the closing is on the next statement, late, a
       // The bank has statements: the day without a sale that is seen is closed all the same.
       await Promise.all([close(), close(sibling)])
       await other.query('commit')
-      await confirmed
+      // Who waits for seconds, as on a busy machine, is told to try again.
+      if ((await confirmed).status === 200) held.push(orderId)
     }
-    held.push(orderId)
   }
   midnight += dayMs
   using _ = stopBoth(midnight + 61_000)
   await Promise.all([close(), close(sibling)])
   const lines = await linesOf(held)
   assert.equal(lines.length, held.length)
+  assert.ok(held.length > 3)
   assert.ok(
     lines.slice(1).every(({ late }) => late),
     'all but those of before the first statement are late',
