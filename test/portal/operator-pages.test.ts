@@ -441,7 +441,7 @@ suite('eSIM', { timeout: 120_000 }, () => {
     await assertAccessible(visitor)
     await button(page, 'Choose another file').click()
     await choose.setInputFiles(csv([head, ...lines].join('')))
-    const trial = '3 profiles to import. Already in stock: 0'
+    const trial = '3 profiles to import. Already in stock, or twice in the file: 0'
     await sees(page, trial)
     // The platform cannot be reached just then; afterwards somebody thinks better of it.
     await page.route(/admin\/profiles/, route => route.abort())

@@ -56,6 +56,9 @@ export const campaignPageTexts = dictionary({
       upload: 'Upload a file of customers',
       replace: 'Upload another file',
       replaceText: 'It replaces the whole current segment.',
+      firstText:
+        'From then on the campaign is for the customers of the file only. You can replace the file, but not go back to all customers.',
+      tooFew: 'Hardly any customer of the file is known to the banks. Check that the ids are those of the banks.',
       hint: 'CSV with the header customerId, one customer a line, at most 1,000,000 lines',
       column: 'The bank’s own id of its customer: 1 to 128 characters. Ask each bank for its customers’ ids.',
       over: 'The segment can’t be changed after the campaign’s period ends or the campaign is closed.',
@@ -157,6 +160,9 @@ export const campaignPageTexts = dictionary({
       upload: 'Завантажте файл із клієнтами',
       replace: 'Завантажити інший файл',
       replaceText: 'Він повністю замінить поточний сегмент.',
+      firstText:
+        'Відтоді кампанія буде лише для клієнтів із файлу. Файл можна замінити, але повернутися до всіх клієнтів не можна.',
+      tooFew: 'Банки майже не знають клієнтів із цього файлу. Перевірте, чи це ідентифікатори банків.',
       hint: 'CSV із заголовком customerId, один клієнт у рядку, щонайбільше 1 000 000 рядків',
       column: 'Ідентифікатор клієнта в банку: від 1 до 128 символів. Ідентифікатори своїх клієнтів надає банк.',
       over: 'Після завершення періоду або закриття кампанії сегмент змінити не можна.',

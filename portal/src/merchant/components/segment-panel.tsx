@@ -41,6 +41,7 @@ export function SegmentPanel({ campaign }: { campaign: CampaignDetails }) {
         {segment => (
           <>
             <SegmentFacts segment={segment} />
+            {segment.formedAt !== null && segment.customersCount === 0 && <Alert color="orange">{texts.tooFew}</Alert>}
             {segment.formedAt !== null && (
               <Text size="sm" c="dimmed">
                 {texts.rounded}
@@ -124,11 +125,9 @@ function SegmentUpload({ campaign, isFirst }: { campaign: CampaignDetails; isFir
       <Title order={2} mb={4}>
         {isFirst ? texts.upload : texts.replace}
       </Title>
-      {!isFirst && (
-        <Text size="sm" c="dimmed" mb="md">
-          {texts.replaceText}
-        </Text>
-      )}
+      <Text size="sm" c="dimmed" mb="md">
+        {isFirst ? texts.firstText : texts.replaceText}
+      </Text>
       <FileUpload upload={upload} hint={texts.hint} mostBytes={mostBytes} guide={guide(texts.column)} />
       {malformed && <MalformedNotice malformed={malformed} />}
     </Card>
