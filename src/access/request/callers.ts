@@ -46,7 +46,7 @@ export function managerOf(request: FastifyRequest): ReturnType<typeof personOf> 
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The operation needs a factor that was proven within the last 15 minutes. */
+    /** For people the operation needs a factor that was proven within the last 15 minutes. */
     needsFreshFactor?: boolean
   }
 }
@@ -54,7 +54,8 @@ declare module 'fastify' {
 /** Routes of this plugin with `needsFreshFactor` ask for that once it is known who calls, and before anything is read. */
 export function askForFreshFactor(app: FastifyInstance, deps: { database: Parameters<typeof requireFreshFactor>[0] }) {
   app.addHook('onRequest', async request => {
-    if (request.routeOptions.config.needsFreshFactor)
+    // Systems have no factors; where they may call at all, their secret is enough.
+    if (request.routeOptions.config.needsFreshFactor && request.caller?.userType === 'portal_user')
       await requireFreshFactor(deps.database, personOf(request).sessionId)
   })
 }

@@ -161,6 +161,8 @@ suite('a fresh factor', () => {
       ],
       ['POST', '/portal/credentials', { role: 'VIEWER' }],
       ['POST', '/portal/credentials/pk_x/rotate'],
+      ['POST', '/partner/v1/webhook-endpoints', { url: 'https://hooks.alpha.example/', types: ['*'] }],
+      ['POST', `/partner/v1/webhook-endpoints/${manager.userId}/rotate-secret`, {}],
     ]
     for (const [method, path, body] of operations) {
       const answer = await manager.call(method, path, body)
