@@ -5,10 +5,12 @@
 import { openTokenKeys } from '../access/token-keys.ts'
 import { proveCopy } from '../admin/audit/audit.ts'
 import { prepare } from '../admin/audit/store.ts'
+import { findSigner } from '../audit-log/keys.ts'
 import { type Database, type Queryable, queryable } from '../db/database.ts'
 import { pendingMigrations } from '../db/migrate.ts'
 import { countServing } from '../db/versions.ts'
 import { createSealing, readIndexKey } from '../esim/stock/sealing.ts'
+import { openSecrets } from '../webhooks/endpoints.ts'
 import {
   countTables,
   drawProfiles,
@@ -110,6 +112,8 @@ async function checkSchema(connection: Queryable): Promise<Outcome> {
 async function checkKeys(connection: Queryable, masterKeys: readonly Buffer[]): Promise<Outcome> {
   const sealing = createSealing(masterKeys, await readIndexKey(connection, masterKeys))
   const tokenKeys = await openTokenKeys(connection, masterKeys)
+  const secrets = await openSecrets(connection, masterKeys)
+  await findSigner(connection, masterKeys)
   const profiles = await drawProfiles(connection, drawnProfiles)
   for (const { sealed, ...row } of profiles) {
     const { iccid } = sealing.open(sealed, row)
@@ -118,7 +122,7 @@ async function checkKeys(connection: Queryable, masterKeys: readonly Buffer[]): 
   }
   return {
     ok: true,
-    detail: `MASTER_KEY opens ${profiles.length} profiles drawn by chance, the key of the stock, and ${tokenKeys} token keys`,
+    detail: `MASTER_KEY opens ${profiles.length} profiles drawn by chance, the keys of the stock and the audit log, ${tokenKeys} token keys and ${secrets} secrets of endpoints`,
   }
 }
 

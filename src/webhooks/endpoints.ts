@@ -265,6 +265,24 @@ export async function resealSecrets({
   }
 }
 
+/**
+ * Opens the secret of every endpoint.
+ *
+ * @returns how many there are
+ * @throws SealingError when none of the master keys opens one
+ */
+export async function openSecrets(database: Queryable, masterKeys: readonly Buffer[]): Promise<number> {
+  const sealer = createSealer(masterKeys, webhookPurpose)
+  let opened = 0
+  for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
+    const secrets = await store.listSecrets(database, after, resealedAtOnce)
+    for (const { endpointId, secretId, sealed } of secrets) sealer.open(sealed, placeOf(endpointId, secretId))
+    opened += secrets.length
+    after = secrets.at(-1)?.secretId ?? after
+    if (secrets.length < resealedAtOnce) return opened
+  }
+}
+
 /** Deletes an endpoint; its log stays. */
 export function removeEndpoint(
   { database, origin }: Pick<EndpointDeps, 'database'> & By,
