@@ -1,0 +1,112 @@
+/** Which addresses endpoints may have, when deliveries are tried, and that openssl agrees with our signatures. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { AddressRefusedError, createAddressRules, literalOf, resolveAllowed } from '../../src/webhooks/addresses.ts'
+import { probeWait, retryAfterMs, waitAfter, waits } from '../../src/webhooks/schedule.ts'
+import { makeSecret, signatures } from '../../src/webhooks/signing.ts'
+import { urlFault } from '../../src/webhooks/urls.ts'
+
+const rules = createAddressRules([])
+const refused = [
+  ...['0.0.0.0', '10.0.0.1', '10.255.255.255', '100.64.0.1', '100.127.255.255', '127.0.0.1', '127.255.255.254'],
+  ...['169.254.169.254', '172.16.0.1', '172.31.255.255', '192.0.0.1', '192.0.2.1', '192.88.99.1', '192.168.0.1'],
+  ...[
+    '198.18.0.1',
+    '198.19.255.255',
+    '198.51.100.1',
+    '203.0.113.1',
+    '224.0.0.1',
+    '239.1.1.1',
+    '240.0.0.1',
+    '255.255.255.255',
+  ],
+  ...[
+    '::',
+    '::1',
+    '::127.0.0.1',
+    '::ffff:127.0.0.1',
+    '::ffff:8.8.8.8',
+    '64:ff9b::808:808',
+    '64:ff9b:1::1',
+    'fc00::1',
+    'fd00::1',
+  ],
+  ...[
+    'fe80::1',
+    'fe80::1%eth0',
+    'fec0::1',
+    'ff02::1',
+    '2001::1',
+    '2001:1ff:ffff::1',
+    '2001:db8::1',
+    '2002:7f00:1::',
+    '3fff::1',
+    '4000::1',
+  ],
+]
+const allowed = ['1.1.1.1', '8.8.8.8', '100.63.255.255', '172.32.0.1', '192.0.1.1', '198.20.0.1', '223.255.255.255']
+const allowedIPv6 = ['2001:200::1', '2001:4860:4860::8888', '2606:4700::1111', '2a00:1450::1', '3ffe::1']
+
+test('only what is globally reachable may be called', async () => {
+  for (const address of refused) assert.equal(rules.isAllowed(address), false, address)
+  for (const address of [...allowed, ...allowedIPv6]) assert.equal(rules.isAllowed(address), true, address)
+  await assert.rejects(resolveAllowed(rules, 'localhost'), AddressRefusedError)
+  await assert.rejects(resolveAllowed(rules, '[::1]'), AddressRefusedError)
+  const own = createAddressRules(['10.1.0.0/16', 'fd00::/8'])
+  assert.deepEqual(
+    ['10.1.2.3', '10.2.0.1', 'fd12::1', '::ffff:10.1.2.3'].map(address => own.isAllowed(address)),
+    [true, false, true, false],
+  )
+})
+
+test('odd spellings are what the URL parser makes of them', () => {
+  for (const host of ['2130706433', '0x7f000001', '0177.0.0.1', '127.1', '0', '[::ffff:7f00:1]', '①②⑦.0.0.1'])
+    assert.equal(rules.isAllowed(literalOf(new URL(`https://${host}/`).hostname) ?? ''), false, host)
+})
+
+test('URLs of endpoints', () => {
+  const live = { addresses: rules, ports: [443, 8443], isSandbox: false }
+  for (const url of ['https://x.example/', 'https://x.example:8443/a?b=c', 'https://8.8.8.8/'])
+    assert.equal(urlFault(live, url), null, url)
+  for (const url of [
+    'http://x.example/',
+    'https://x.example:80/',
+    'https://a@x.example/',
+    'https://x.example/#',
+    'https://127.1/',
+    'x',
+  ])
+    assert.notEqual(urlFault(live, url), null, url)
+  assert.equal(urlFault({ ...live, isSandbox: true }, 'http://x.example:8080/'), null)
+})
+
+test('ten attempts, each wait 10 % more or less, and as long as the receiver asks', () => {
+  assert.equal(waits.length, 9)
+  for (const [index, wait] of waits.entries())
+    for (const random of [0, 0.5, 1]) {
+      const ms = waitAfter(index + 1, null, random) ?? 0
+      assert.ok(Math.abs(ms - wait * (0.9 + 0.2 * random)) < 1)
+    }
+  assert.equal(waitAfter(10, null, 0.5), null)
+  assert.equal(waitAfter(1, 60_000, 0.5), 60_000)
+  assert.equal(waitAfter(1, 1, 0.5), 5_000)
+  assert.equal(waitAfter(1, 999 * 3_600_000, 0.5), 24 * 3_600_000)
+  const now = new Date('2026-11-22T08:00:00Z')
+  assert.equal(retryAfterMs(429, '120', now), 120_000)
+  assert.equal(retryAfterMs(503, 'Sun, 22 Nov 2026 08:01:00 GMT', now), 60_000)
+  assert.equal(retryAfterMs(500, '120', now), null)
+  assert.equal(retryAfterMs(429, 'soon', now), null)
+  assert.deepEqual([0, 1, 2, 3, 4, 50].map(probeWait), [30_000, 60_000, 120_000, 240_000, 300_000, 300_000])
+})
+
+test('openssl makes the same signature', () => {
+  const secret = makeSecret()
+  const signed = { id: 'e1', timestamp: 1_795_000_000, body: '{"a":"ї"}' }
+  const { stdout } = spawnSync(
+    'openssl',
+    ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', `hexkey:${secret.toString('hex')}`, '-binary'],
+    { input: `${signed.id}.${signed.timestamp}.${signed.body}` },
+  )
+  assert.equal(signatures([secret], signed), `v1,${stdout.toString('base64')}`)
+})
