@@ -6,6 +6,7 @@ import type { Refusals } from '../access/refusals.ts'
 import * as people from '../people/schemas.ts'
 import { ownerOf as namedOwner } from './access-routes.ts'
 import { AccountBody, AccountQuery } from './access-schemas.ts'
+import { by } from './request/by.ts'
 import { operation, operatorErrors } from './request/documents.ts'
 
 export type PolicyAdminDeps = {
@@ -59,7 +60,7 @@ export const policyAdminRoutes: FastifyPluginAsyncTypebox<PolicyAdminDeps> = asy
     },
     async request => {
       const owner = await accountOf(request.body)
-      await takeAddressesOff(database, owner)
+      await takeAddressesOff(database, owner, by({}, request).origin)
       await refusals.refresh()
       return readPolicy(database, owner, platformMfa)
     },

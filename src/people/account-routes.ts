@@ -1,6 +1,6 @@
 /** An account's policy and its own credentials, in the hands of those who manage it, below `/portal`. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
   IssuedCredential,
   overlapMs,
@@ -11,6 +11,7 @@ import {
 import { type Policy, readPolicy, setPolicy } from '../access/policy/policies.ts'
 import { askForFreshFactor, managerOf, onlyManagers } from '../access/request/callers.ts'
 import { clientOf } from '../access/request/client.ts'
+import { originOf } from '../audit-log/request/origin.ts'
 import { answerOnce, idempotent } from '../http/idempotency.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
@@ -73,7 +74,7 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async
       const { force, ...policy } = request.body
       const { address } = clientOf(request)
       return answerOnce(request, reply, { deps, status: 200, committed }, on =>
-        setPolicy(on.database, owner, { policy, address, force }),
+        setPolicy(on.database, owner, { policy, address, force, origin: originOf(request as FastifyRequest) }),
       ) as never
     },
   )

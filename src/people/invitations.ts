@@ -1,15 +1,26 @@
 /** Invitations, and what a link leads to: a new person, or a new password (contract/people.md, "Invitations and links"). */
 import { randomUUID } from 'node:crypto'
-import { endAccess, insertPerson, requireRole } from '../access/operations.ts'
+import type { Trace } from '../access/caller.ts'
+import { accountOf, endAccess, insertPerson, requireRole } from '../access/operations.ts'
 import type { AccountOwner } from '../access/owners.ts'
 import { requirePassword } from '../access/passwords/password-rules.ts'
 import { hashPassword, hashSecret, makeSecret } from '../access/secrets.ts'
 import { findNamesOf, lockUser } from '../access/store.ts'
+import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
+import { tellEntries } from '../audit-log/tell.ts'
 import { notify } from '../db/notifications.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { defaultLanguage } from './mail/mails.ts'
-import { joinLink, type Manager, manages, type PeopleDeps, requireAddress } from './managers.ts'
+import {
+  joinLink,
+  type Manager,
+  manages,
+  type PeopleDeps,
+  requireAddress,
+  tellManaged,
+  userObject,
+} from './managers.ts'
 import type { Link } from './users.ts'
 import * as store from './users-store.ts'
 
@@ -46,6 +57,11 @@ export async function invite(
       tokenHash: hashSecret(token),
       hours: invitationHours,
     })
+    await tellManaged(transaction, manager, owner, {
+      action: 'invitation.made',
+      object: invitation(invitationId),
+      change: { role: [null, role] },
+    })
     if (email === null || !mails.canSend) return { invitationId, expiresAt, link }
     const account = await store.findAccountName(transaction, owner)
     const inviter = await store.findManaged(transaction, manager.userId)
@@ -59,9 +75,15 @@ export async function invite(
 export async function withdrawInvitation(deps: PeopleDeps, manager: Manager, invitationId: string): Promise<void> {
   const owner = await store.findInvitationOwner(deps.database, invitationId)
   const isOwn = owner !== null && manages(manager, owner)
-  if (!isOwn || !(await store.deleteInvitation(deps.database, invitationId)))
-    throw new DomainError('not-found', 'There is no such invitation')
+  await deps.database.transaction(async transaction => {
+    if (!isOwn || !(await store.deleteInvitation(transaction, invitationId)))
+      throw new DomainError('not-found', 'There is no such invitation')
+    const fact = { action: 'invitation.withdrawn', object: invitation(invitationId) }
+    await tellManaged(transaction, manager, owner, fact)
+  })
 }
+
+const invitation = (id: string) => ({ type: 'invitation', id })
 
 const wrongLink = () => new DomainError('invalid', 'The link is wrong, was used, or is over')
 
@@ -75,7 +97,7 @@ export type Joined = { typeAccount: 'bank' | 'retailer' | 'platform'; login: str
  *   login that is taken: then the link stays valid
  */
 export async function acceptLink(
-  deps: PeopleDeps,
+  deps: PeopleDeps & { trace?: Trace },
   given: { token: string; password: string; login?: string },
 ): Promise<Joined> {
   const tokenHash = hashSecret(given.token)
@@ -95,9 +117,16 @@ export async function acceptLink(
         throw wrongLink()
       await endAccess(transaction, target.userId)
     }
+    const action = target.kind === 'invitation' ? 'invitation.accepted' : 'password.changed'
+    await tellEntries(transaction, personOrigin(target, deps.trace), [{ action, object: userObject(target.userId) }])
     await notify(transaction, 'access')
   })
   return { typeAccount: typeOf(target.owner), login }
+}
+
+/** Whoever has the link is the person. */
+function personOrigin({ owner, userId }: { owner: AccountOwner; userId: string }, trace?: Trace): Origin {
+  return { ...operatorOrigin(trace ?? null), account: accountOf(owner), actor: { type: 'person', id: userId } }
 }
 
 const typeOf = (owner: AccountOwner): Joined['typeAccount'] =>

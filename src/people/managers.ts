@@ -1,8 +1,10 @@
 /** Who manages whom (contract/people.md, "Who manages whom"). */
 
 import type { Caller } from '../access/caller.ts'
-import { ownerOf } from '../access/operations.ts'
+import { accountOf, ownerOf } from '../access/operations.ts'
 import { type AccountOwner, isSameOwner, ownerOfAccount } from '../access/owners.ts'
+import { originOfCaller } from '../audit-log/origin.ts'
+import { type Fact, tellEntries } from '../audit-log/tell.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
@@ -48,3 +50,15 @@ export const joinLink = (publicUrl: string, token: string): string => `${publicU
 export function requireAddress(email: string | null): void {
   if (email !== null && !isDeliverable(email)) throw new DomainError('invalid', [broken('email', 'email')])
 }
+
+/** Tells what a manager did to something of an account; part of the transaction. */
+export function tellManaged(
+  transaction: Queryable,
+  { caller }: Manager,
+  owner: AccountOwner,
+  fact: Pick<Fact, 'action' | 'object' | 'change'>,
+): Promise<void> {
+  return tellEntries(transaction, originOfCaller(caller), [{ ...fact, owner: accountOf(owner) }])
+}
+
+export const userObject = (id: string) => ({ type: 'user', id })

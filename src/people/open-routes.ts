@@ -1,8 +1,9 @@
 /** What people do before they can log in, below `/portal`: take a link, and say that they forgot the password. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Refusals } from '../access/refusals.ts'
 import { countMalformed } from '../access/request/malformed.ts'
+import { traceOf } from '../access/request/trace.ts'
 import type { AddressLimit } from '../access/throttle.ts'
 import { leaving } from '../http/answer/leaving.ts'
 import { NoQuery } from '../http/schemas.ts'
@@ -47,7 +48,7 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
     async (request, reply) => {
       const end = await turns.take(request.ip, leaving(reply))
       try {
-        const joined = await acceptLink(deps, request.body)
+        const joined = await acceptLink({ ...deps, trace: traceOf(request as FastifyRequest) }, request.body)
         await deps.refusals.refresh()
         return reply.code(201).send(joined)
       } finally {

@@ -8,12 +8,14 @@ import { hashPassword, hashSecret, makeSecret, passwordMatches } from '../access
 import { endSessions } from '../access/sessions/session-store.ts'
 import { deleteResets, findNamesOf, findUser } from '../access/store.ts'
 import type { WrongCodes } from '../access/throttle.ts'
+import type { Origin } from '../audit-log/origin.ts'
+import { tellEntries } from '../audit-log/tell.ts'
 import type { Database } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import { defaultLanguage } from './mail/mails.ts'
-import { joinLink, type PeopleDeps } from './managers.ts'
+import { joinLink, type PeopleDeps, userObject } from './managers.ts'
 import * as resetStore from './reset-store.ts'
 import { insertReset, replacePassword } from './users-store.ts'
 
@@ -24,7 +26,7 @@ import { insertReset, replacePassword } from './users-store.ts'
  *   'conflict' when it was changed at the same moment
  */
 export async function changePassword(
-  { database, wrongCodes }: { database: Database; wrongCodes: WrongCodes },
+  { database, wrongCodes, origin }: { database: Database; wrongCodes: WrongCodes; origin: Origin },
   { userId, sessionId, address }: Actor,
   given: { current: string; password: string },
 ): Promise<void> {
@@ -41,6 +43,7 @@ export async function changePassword(
   await database.transaction(async transaction => {
     if (!(await replacePassword(transaction, userId, { before, after })))
       throw new DomainError('conflict', 'The password was changed at this moment')
+    await tellEntries(transaction, origin, [{ action: 'password.changed', object: userObject(userId) }])
     await deleteChallenges(transaction, userId)
     await deleteResets(transaction, userId)
     await endSessions(transaction, userId, { except: sessionId })

@@ -16,6 +16,7 @@ import { clientOf } from '../access/request/client.ts'
 import { findNames, saveLanguage } from '../access/session-store.ts'
 import { listSessions } from '../access/sessions/session-store.ts'
 import { endOneSession, endOtherSessions } from '../access/sessions/sessions.ts'
+import { by } from '../admin/request/by.ts'
 import { answerOnce, idempotent } from '../http/idempotency.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
 import { changePassword } from './passwords.ts'
@@ -66,10 +67,15 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 204, committed: () => deps.refusals.refresh() }, async on => {
-        await changePassword(on, actorOf(request), request.body)
-        return null
-      }) as never,
+      answerOnce(
+        request,
+        reply,
+        { deps: by(deps, request), status: 204, committed: () => deps.refusals.refresh() },
+        async on => {
+          await changePassword(on, actorOf(request), request.body)
+          return null
+        },
+      ) as never,
   )
 
   app.put(
@@ -88,7 +94,7 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 204 }, async on => {
+      answerOnce(request, reply, { deps: by(deps, request), status: 204 }, async on => {
         await saveLanguage(on.database, personOf(request).userId, request.body.language)
         return null
       }) as never,
@@ -133,7 +139,7 @@ const sessionListRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app,
       },
     },
     async (request, reply) => {
-      await endOneSession(database, personOf(request).userId, request.params.sessionId)
+      await endOneSession(by({ database }, request), personOf(request).userId, request.params.sessionId)
       await refusals.refresh()
       return reply.code(204).send(null)
     },
@@ -154,7 +160,7 @@ const sessionListRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app,
     },
     async (request, reply) => {
       const { userId, sessionId } = personOf(request)
-      await endOtherSessions(database, userId, sessionId)
+      await endOtherSessions(by({ database }, request), userId, sessionId)
       await refusals.refresh()
       return reply.code(204).send(null)
     },
@@ -229,7 +235,7 @@ const factorRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 200, committed }, on =>
+      answerOnce(request, reply, { deps: by(deps, request), status: 200, committed }, on =>
         confirmTotp(on, actorOf(request), request.body.code),
       ) as never,
   )
@@ -249,7 +255,7 @@ const factorRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 204, committed }, async on => {
+      answerOnce(request, reply, { deps: by(deps, request), status: 204, committed }, async on => {
         await removeTotp(on, personOf(request).userId)
         return null
       }) as never,
@@ -273,7 +279,7 @@ const factorRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps
       },
     },
     (request, reply) =>
-      answerOnce(request, reply, { deps, status: 201 }, on =>
+      answerOnce(request, reply, { deps: by(deps, request), status: 201 }, on =>
         renewRecoveryCodes(on, personOf(request).userId),
       ) as never,
   )

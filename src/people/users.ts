@@ -6,11 +6,20 @@ import { endAccess, requireRole } from '../access/operations.ts'
 import type { AccountOwner } from '../access/owners.ts'
 import { hashSecret, makeSecret } from '../access/secrets.ts'
 import { deleteResets, lockUser } from '../access/store.ts'
+import type { Fact } from '../audit-log/tell.ts'
 import type { Queryable } from '../db/database.ts'
 import { notify } from '../db/notifications.ts'
 import { DomainError } from '../errors.ts'
 import { defaultLanguage } from './mail/mails.ts'
-import { joinLink, type Manager, manages, type PeopleDeps, requireAddress } from './managers.ts'
+import {
+  joinLink,
+  type Manager,
+  manages,
+  type PeopleDeps,
+  requireAddress,
+  tellManaged,
+  userObject,
+} from './managers.ts'
 import * as store from './users-store.ts'
 
 const resetHours = 24
@@ -40,11 +49,27 @@ export async function changePerson(
       await requireFreshFactor(transaction, manager.sessionId)
     requireChangeable(manager, person, after)
     await store.updatePerson(transaction, userId, after)
+    for (const fact of factsOf(person, after)) await tellManaged(transaction, manager, person.owner, fact)
     if (after.email !== person.email) await deleteResets(transaction, userId)
     if (after.role !== person.role || (after.isDisabled && !person.isDisabled)) await endAccess(transaction, userId)
     await notify(transaction, 'access')
   })
   return listed(deps.database, userId)
+}
+
+type After = { role: string; email: string | null; isDisabled: boolean }
+
+/** An address is told as changed, and not which it is. */
+function factsOf(before: Locked, after: After): Pick<Fact, 'action' | 'object' | 'change'>[] {
+  const object = userObject(before.userId)
+  const isOther = after.role !== before.role
+  const isSwitched = after.isDisabled !== before.isDisabled
+  const role = isOther
+    ? [{ action: 'user.role_changed', object, change: { role: [before.role, after.role] as const } }]
+    : []
+  const switched = { action: after.isDisabled ? 'user.disabled' : 'user.enabled', object }
+  const email = { action: 'user.changed', object, change: { email: [null, null] as const } }
+  return [...role, ...(isSwitched ? [switched] : []), ...(after.email === before.email ? [] : [email])]
 }
 
 type Locked = store.ManagedPerson & { isLastManager: boolean }
@@ -104,10 +129,11 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
   const token = makeSecret()
   const link = joinLink(publicUrl, token)
   return deps.database.transaction(async transaction => {
-    const { login, email, language, isDisabled } = await findOther(transaction, manager, userId)
+    const { owner, login, email, language, isDisabled } = await findOther(transaction, manager, userId)
     if (isDisabled) throw new DomainError('conflict', 'The person is disabled; enable them first')
     const reset = { tokenHash: hashSecret(token), userId, minutes: resetHours * 60 }
     const expiresAt = await store.insertReset(transaction, reset)
+    await tellManaged(transaction, manager, owner, { action: 'password.reset', object: userObject(userId) })
     if (email === null || !mails.canSend) return { expiresAt, link }
     const mail = { kind: 'reset', login, link, expiresAt: expiresAt.toISOString() } as const
     await mails.queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail })
@@ -122,9 +148,10 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
  */
 export async function resetFactors(deps: PeopleDeps, manager: Manager, userId: string): Promise<void> {
   await deps.database.transaction(async transaction => {
-    await findOther(transaction, manager, userId)
+    const { owner } = await findOther(transaction, manager, userId)
     await lockUser(transaction, userId)
     await clearFactors(transaction, userId)
+    await tellManaged(transaction, manager, owner, { action: 'mfa.removed', object: userObject(userId) })
     await endAccess(transaction, userId)
     await deps.mails.tell(transaction, userId, login => ({ kind: 'factors-removed', login }))
     await notify(transaction, 'access')

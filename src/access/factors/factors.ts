@@ -1,4 +1,6 @@
 /** What is done with second factors (contract/people.md, "Second factors"). */
+import type { Origin } from '../../audit-log/origin.ts'
+import { tellEntries } from '../../audit-log/tell.ts'
 import { realMs } from '../../clock.ts'
 import type { Database, Queryable } from '../../db/database.ts'
 import { notify } from '../../db/notifications.ts'
@@ -30,6 +32,10 @@ export type FactorDeps = {
   /** Tells a person that a recovery code of theirs was used; part of the transaction. */
   tellOfRecovery(transaction: Queryable, userId: string): Promise<void>
 }
+
+type OriginDeps = { origin: Origin }
+
+const factorFact = (action: string, userId: string) => ({ action, object: { type: 'user', id: userId } })
 
 export async function loadFactorKeys(database: Queryable, masterKeys: readonly Buffer[]): Promise<FactorKeys> {
   return {
@@ -123,7 +129,11 @@ export type Actor = { userId: string; sessionId: string; address: string }
  * @returns recovery codes, for this once
  * @throws DomainError 'invalid' for a wrong code, 'too-many' after too many of them, 'conflict' when no app waits for its code
  */
-export async function confirmTotp(deps: FactorDeps, actor: Actor, code: string): Promise<{ recoveryCodes: string[] }> {
+export async function confirmTotp(
+  deps: FactorDeps & OriginDeps,
+  actor: Actor,
+  code: string,
+): Promise<{ recoveryCodes: string[] }> {
   const { userId, sessionId, address } = actor
   await deps.wrongCodes.check(address, userId)
   const recoveryCodes = makeRecoveryCodes()
@@ -136,6 +146,7 @@ export async function confirmTotp(deps: FactorDeps, actor: Actor, code: string):
     if (!(await takeTotpCode(deps.factorKeys, transaction, { userId, code, isConfirmed: false }))) return false
     await store.setHasFactor(transaction, userId, true)
     await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
+    await tellEntries(transaction, deps.origin, [factorFact('mfa.added', userId)])
     await noteFactor(transaction, sessionId)
     await notify(transaction, 'access')
     return true
@@ -146,10 +157,11 @@ export async function confirmTotp(deps: FactorDeps, actor: Actor, code: string):
 }
 
 /** Removes the authenticator app and the recovery codes. */
-export async function removeTotp(deps: { database: Database }, userId: string): Promise<void> {
+export async function removeTotp(deps: { database: Database } & OriginDeps, userId: string): Promise<void> {
   await deps.database.transaction(async transaction => {
     await lockUser(transaction, userId)
     await clearFactors(transaction, userId)
+    await tellEntries(transaction, deps.origin, [factorFact('mfa.removed', userId)])
     await notify(transaction, 'access')
   })
 }
@@ -166,13 +178,17 @@ export async function clearFactors(transaction: Queryable, userId: string): Prom
  *
  * @throws DomainError 'conflict' when no authenticator app is set up
  */
-export async function renewRecoveryCodes(deps: FactorDeps, userId: string): Promise<{ recoveryCodes: string[] }> {
+export async function renewRecoveryCodes(
+  deps: FactorDeps & OriginDeps,
+  userId: string,
+): Promise<{ recoveryCodes: string[] }> {
   const recoveryCodes = makeRecoveryCodes()
   await deps.database.transaction(async transaction => {
     await lockUser(transaction, userId)
     if ((await methodsOf(transaction, userId)).length === 0)
       throw new DomainError('conflict', 'Recovery codes belong to an authenticator app; set one up first')
     await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
+    await tellEntries(transaction, deps.origin, [factorFact('mfa.codes_renewed', userId)])
   })
   return { recoveryCodes }
 }

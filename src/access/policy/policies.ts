@@ -1,8 +1,11 @@
 /** An account's policy: second factors, length of sessions, addresses (contract/people.md, "Policy of an account"). */
+import type { Origin } from '../../audit-log/origin.ts'
+import { tellEntries } from '../../audit-log/tell.ts'
 import type { Database, Queryable } from '../../db/database.ts'
 import { notify } from '../../db/notifications.ts'
 import { type BrokenRule, broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
+import { accountOf } from '../operations.ts'
 import type { AccountOwner } from '../owners.ts'
 import { tokenLifetimeSeconds } from '../token-keys.ts'
 import { createAddressList, isNetwork } from './address-lists.ts'
@@ -31,7 +34,7 @@ export async function readPolicy(
 export async function setPolicy(
   database: Database,
   owner: AccountOwner,
-  given: { policy: store.Policy; address: string; force: boolean },
+  given: { policy: store.Policy; address: string; force: boolean; origin: Origin },
 ): Promise<store.Policy> {
   const { policy, address, force } = given
   const { people, systems } = policy.addresses
@@ -40,7 +43,9 @@ export async function setPolicy(
   if (people.length > 0 && !force && !createAddressList(people).has(address))
     throw new DomainError('invalid', [broken('addresses.people', 'own-address', { address })])
   await database.transaction(async transaction => {
+    const before = await store.findPolicy(transaction, owner)
     await store.savePolicy(transaction, owner, policy)
+    await tellPolicy(transaction, owner, given.origin, before, policy)
     await notify(transaction, 'access')
   })
   return policy
@@ -50,9 +55,26 @@ const networkFaults = (field: string, networks: string[]): BrokenRule[] =>
   networks.flatMap((network, index) => (isNetwork(network) ? [] : [broken(`${field}.${index}`, 'network')]))
 
 /** The way back after a lock-out: takes an account's address lists off. */
-export async function takeAddressesOff(database: Database, owner: AccountOwner): Promise<void> {
+export async function takeAddressesOff(database: Database, owner: AccountOwner, origin: Origin): Promise<void> {
   await database.transaction(async transaction => {
+    const before = await store.findPolicy(transaction, owner)
     await store.clearAddresses(transaction, owner)
+    await tellPolicy(transaction, owner, origin, before, await store.findPolicy(transaction, owner))
     await notify(transaction, 'access')
   })
+}
+
+type Shown = store.Policy | null | undefined
+
+async function tellPolicy(
+  transaction: Queryable,
+  owner: AccountOwner,
+  origin: Origin,
+  before: Shown,
+  after: Shown,
+): Promise<void> {
+  const names = ['mfa', 'sessionMinutes', 'addresses'] as const
+  const change = Object.fromEntries(names.map(name => [name, [before?.[name] ?? null, after?.[name] ?? null] as const]))
+  const object = { type: 'policy', id: null }
+  await tellEntries(transaction, origin, [{ action: 'policy.changed', object, owner: accountOf(owner), change }])
 }

@@ -1,22 +1,38 @@
 /** How people end their sessions, in all processes (contract/people.md, "Sessions"). */
+import type { Origin } from '../../audit-log/origin.ts'
+import { tellEntries } from '../../audit-log/tell.ts'
 import type { Database } from '../../db/database.ts'
 import { notify } from '../../db/notifications.ts'
 import { DomainError } from '../../errors.ts'
 import { endSessions } from './session-store.ts'
 
+type SessionDeps = { database: Database; origin: Origin }
+
+const ended = (id: string | null) => ({ action: 'session.ended', object: { type: 'session', id } })
+
 /** @throws DomainError 'not-found' when the person has no such live session */
-export async function endOneSession(database: Database, userId: string, sessionId: string): Promise<void> {
+export async function endOneSession(
+  { database, origin }: SessionDeps,
+  userId: string,
+  sessionId: string,
+): Promise<void> {
   await database.transaction(async transaction => {
     if ((await endSessions(transaction, userId, { only: sessionId })) === 0)
       throw new DomainError('not-found', 'You have no such live session')
+    await tellEntries(transaction, origin, [ended(sessionId)])
     await notify(transaction, 'access')
   })
 }
 
 /** Ends all sessions of a person but this one. */
-export async function endOtherSessions(database: Database, userId: string, sessionId: string): Promise<void> {
+export async function endOtherSessions(
+  { database, origin }: SessionDeps,
+  userId: string,
+  sessionId: string,
+): Promise<void> {
   await database.transaction(async transaction => {
-    await endSessions(transaction, userId, { except: sessionId })
+    const count = await endSessions(transaction, userId, { except: sessionId })
+    if (count > 0) await tellEntries(transaction, origin, [{ ...ended(null), change: { sessions: [count, 0] } }])
     await notify(transaction, 'access')
   })
 }
