@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { profileLines } from '../../samples/make-profiles.ts'
 import { createLogger } from '../../src/log.ts'
-import { loadSamples } from '../../src/sandbox/samples.ts'
+import { loadSamples, type Samples } from '../../src/sandbox/samples.ts'
 import { codeOf } from './people.ts'
 import { type Answer, startPlatform, type TestPlatform } from './platform.ts'
 import { type Address, refusalsOf } from './refusal-walk.ts'
@@ -32,9 +32,18 @@ export async function walkExamples(
   addresses: Addresses,
   inspect: (platform: TestPlatform, exchanges: Exchange[]) => Promise<void> = async () => {},
 ): Promise<Exchange[]> {
-  const platform = await startPlatform({ PUBLIC_URL: 'http://127.0.0.1:8080' }, { directory: null })
+  const loaded: Samples[] = []
+  const settings = { PUBLIC_URL: 'http://127.0.0.1:8080' }
+  const platform = await startPlatform(settings, {
+    directory: null,
+    // As in a first start: the jobs would carry on what is being made.
+    async prepare(empty) {
+      const made = await loadSamples(empty, createLogger('silent'))
+      if (made) loaded.push(made)
+    },
+  })
   try {
-    const samples = await loadSamples(platform.platform, createLogger('silent'))
+    const [samples] = loaded
     assert.ok(samples)
     const exchanges: Exchange[] = []
     const tokens = new Map<Caller, string>([['operator', platform.config.operatorKey]])

@@ -87,14 +87,17 @@ const directoryDefaults = [
 
 let nextSeed = 1
 
+type StartOptions = { only?: Service[]; logger?: Logger; prepare?: (platform: Platform) => Promise<void> }
+
 /**
  * @param settings environment variables of this platform, beside or instead of the test's
  * @param options.directory what to apply before it starts; null: nothing
  * @param options.user of the database server
+ * @param options.prepare what to do before its jobs begin
  */
 export async function startPlatform(
   settings: Record<string, string> = {},
-  options: { directory?: string | null; only?: Service[]; logger?: Logger; user?: string } = {},
+  options: StartOptions & { directory?: string | null; user?: string } = {},
 ): Promise<TestPlatform> {
   const database = await createTestDatabase()
   const url = options.user ? Object.assign(new URL(database.url), { username: options.user }).href : database.url
@@ -125,14 +128,12 @@ export async function startPlatform(
   }
 }
 
-async function start(
-  env: Record<string, string>,
-  options: { only?: Service[]; logger?: Logger } = {},
-): Promise<TestPlatform> {
+async function start(env: Record<string, string>, options: StartOptions = {}): Promise<TestPlatform> {
   const port = await freePort()
   const config = readConfig({ ...env, PORT: String(port) }) as Config & { operatorKey: string }
   const logger = options.logger ?? createLogger(config.logLevel)
   const platform = await createPlatform(config, logger, options.only ?? null)
+  await options.prepare?.(platform)
   platform.startJobs()
   await platform.app.listen({ port, host: '127.0.0.1' })
   const url = `http://127.0.0.1:${port}`
