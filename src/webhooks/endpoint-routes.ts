@@ -247,6 +247,7 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
   app.delete(
     '/webhook-endpoints/:endpointId',
     {
+      config: idempotent,
       schema: {
         ...changes(
           'deleteEndpoint',
@@ -258,14 +259,11 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
         response: { 204: Type.Null({ description: 'It is deleted' }), ...partnerErrors(notFound) },
       },
     },
-    async (request, reply) => {
-      await endpoints.removeEndpoint(
-        { ...deps, origin: originOf(request as never) },
-        callerAccount(request),
-        request.params.endpointId,
-      )
-      return reply.code(204).send(null)
-    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 204 }, async own => {
+        await endpoints.removeEndpoint(own, callerAccount(request), request.params.endpointId)
+        return null
+      }) as never,
   )
 }
 

@@ -108,7 +108,11 @@ export async function createEndpoint(
     await store.insertEndpoint(transaction, { endpointId, account, url, description, eventTypes, order, position })
     const secret = await addSecret(transaction, deps.sealer, endpointId)
     const endpoint = await readEndpoint(transaction, account, endpointId)
-    await note(transaction, deps.origin, { action: 'endpoint.created', endpoint, change: { url: [null, url] } })
+    await note(transaction, deps.origin, {
+      action: 'endpoint.created',
+      endpoint,
+      change: { url: [null, originOfUrl(url)] },
+    })
     return { ...endpoint, secret }
   })
 }
@@ -149,11 +153,18 @@ export function changeEndpoint(
     const names = Object.keys(change) as (keyof Fields)[]
     if (names.length === 0) return before
     await store.updateEndpoint(transaction, endpointId, change)
-    const values = Object.fromEntries(names.map(name => [name, [before[name], change[name] ?? null] as const]))
+    const values = Object.fromEntries(
+      names.map(name => [name, [toldOf(name, before[name]), toldOf(name, change[name])] as const]),
+    )
     await note(transaction, origin, { action: 'endpoint.changed', endpoint: before, change: values })
     return readEndpoint(transaction, account, endpointId)
   })
 }
+
+/** A path or a query may hold a partner's secret: of a URL only its origin is told. */
+const toldOf = (name: string, value: unknown): unknown =>
+  name === 'url' && typeof value === 'string' ? originOfUrl(value) : (value ?? null)
+const originOfUrl = (url: string): string => new URL(url).origin
 
 export type Switching = { endpointId: string; by: 'partner' | 'operator' }
 

@@ -5,6 +5,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readEntries } from '../../support/audit-log.ts'
 import { openUser } from '../../support/campaigns.ts'
 import { type Bank, openBank } from '../../support/esim.ts'
 import { type Answer, startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -254,6 +255,34 @@ describe('endpoints', () => {
     const eleventh = await call('POST', '/webhook-endpoints', { url })
     assert.deepEqual([eleventh.status, eleventh.body.code], [409, 'limit-reached'])
     for (const id of made) assert.equal((await remove(id)).status, 204)
+  })
+
+  test('a deletion with a key is answered again as the first time', async () => {
+    const { endpointId } = await makeEndpoint()
+    const headers = { 'idempotency-key': 'delete-once' }
+    const path = `/partner/v1/webhook-endpoints/${endpointId}`
+    const [first, again] = [
+      await platform.call('DELETE', path, { token: bank.token, headers }),
+      await platform.call('DELETE', path, { token: bank.token, headers }),
+    ]
+    assert.deepEqual([first.status, again.status, again.headers.get('idempotent-replayed')], [204, 204, 'true'])
+    assert.equal((await remove(endpointId)).status, 404)
+  })
+
+  test('of a URL the audit log has only scheme and host', async () => {
+    const { endpointId } = await makeEndpoint({ url: `${url}/s3cret?key=s3cret` })
+    await call('PATCH', `/webhook-endpoints/${endpointId}`, { url: `${url}/s3cret/2` })
+    await remove(endpointId)
+    const entries = await readEntries(platform, bank.token, `&object=endpoint:${endpointId}`)
+    const { origin } = new URL(url)
+    assert.deepEqual(
+      entries.map(({ action, change }) => [action, change]),
+      [
+        ['endpoint.created', { url: [null, origin] }],
+        ['endpoint.changed', { url: [origin, origin] }],
+        ['endpoint.deleted', {}],
+      ],
+    )
   })
 
   test('the operator sees, disables and enables; restarted feeds tell their readers', async () => {
