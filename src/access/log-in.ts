@@ -1,7 +1,11 @@
 /** A person gets in: password, second factor, session (contract/access.md, "Tokens", and contract/people.md, "Second factors"). */
 import { randomUUID } from 'node:crypto'
+import { originOfCaller } from '../audit-log/origin.ts'
+import type { RefusalSums } from '../audit-log/refusal-sums.ts'
+import { tellEntries } from '../audit-log/tell.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
+import type { Caller, Trace } from './caller.ts'
 import * as factorStore from './factors/factor-store.ts'
 import { asksFactor, type FactorDeps, type FactorMethod, methodsOf, takeCode } from './factors/factors.ts'
 import type { Mfa } from './policy/policy-store.ts'
@@ -16,6 +20,7 @@ export type LogInDeps = FactorDeps & {
   database: Database
   tokens: Tokens
   refusals: Pick<Refusals, 'admitsAddress' | 'refresh'>
+  refusalSums: Pick<RefusalSums, 'add'>
   /** What holds for the platform's people while no policy was set. */
   platformMfa: Mfa
   /** Whether the platform's own people get in; where not, they are refused as if their password were wrong. */
@@ -23,7 +28,7 @@ export type LogInDeps = FactorDeps & {
 }
 
 /** Where a person sits. */
-export type Client = { address: string; userAgent: string }
+export type Client = { address: string; userAgent: string; trace: Trace }
 export type PasswordLogin = { typeAccount: string; login: string; password: string }
 export type Issued = { token: string; expireSeconds: number }
 export type Challenge = { challenge: string; methods: FactorMethod[]; expiresAt: Date }
@@ -45,10 +50,20 @@ export async function findPerson(deps: LogInDeps, client: Client, given: Passwor
 }
 
 /** Whether a person gets in at this door and from this address. */
-function isAdmitted(deps: LogInDeps, client: Client, { account, userId }: store.User): boolean {
-  if (account.type === 'platform' && !deps.admitsStaff) return false
-  return deps.refusals.admitsAddress({ ...account, userType: 'portal_user', subject: userId }, client.address)
+function isAdmitted(deps: LogInDeps, client: Client, person: store.User): boolean {
+  if (person.account.type === 'platform' && !deps.admitsStaff) return false
+  const caller = callerOf(person, client)
+  const isAdmitted = deps.refusals.admitsAddress(caller, client.address)
+  if (!isAdmitted) deps.refusalSums.add({ action: 'address.refused', caller, trace: client.trace })
+  return isAdmitted
 }
+
+const callerOf = ({ account, userId }: store.User, { trace }: Client): Caller => ({
+  ...account,
+  userType: 'portal_user',
+  subject: userId,
+  trace,
+})
 
 /** Whether the account asks this person for a second factor, and there is none. */
 export const lacksFactor = (deps: Pick<LogInDeps, 'platformMfa'>, { account, mfa, hasFactor }: store.User): boolean =>
@@ -66,7 +81,7 @@ export async function letIn(
   { person, otp }: { person: store.User; otp: string | undefined },
 ): Promise<Issued | null> {
   if (lacksFactor(deps, person)) throw new DomainError('mfa-needed', 'Set up a second factor in the portal first')
-  if (!asksFactor(person)) return openSession(deps, deps.database, { client, person, method: 'password' })
+  if (!asksFactor(person)) return openByPassword(deps, client, person)
   if (otp === undefined) throw new DomainError('mfa-needed', 'A code of the second factor is needed (otp)')
   const method = /^\d{6}$/.test(otp) ? 'totp' : 'recovery-code'
   return withCode(deps, client, { person, method, code: otp })
@@ -79,11 +94,14 @@ export async function letIntoPortal(
   person: store.User,
 ): Promise<Issued | Challenge | null> {
   if (asksFactor(person)) return challengeOf(deps, person)
-  const issued = await openSession(deps, deps.database, { client, person, method: 'password' })
+  const issued = await openByPassword(deps, client, person)
   // This process is to know before the first request comes; the others were told when the person or the policy changed.
   if (lacksFactor(deps, person)) await deps.refusals.refresh()
   return issued
 }
+
+const openByPassword = (deps: LogInDeps, client: Client, person: store.User): Promise<Issued | null> =>
+  deps.database.transaction(transaction => openSession(deps, transaction, { client, person, method: 'password' }))
 
 async function challengeOf({ database }: LogInDeps, { userId }: store.User): Promise<Challenge> {
   const challenge = makeSecret()
@@ -110,9 +128,12 @@ export async function answerChallenge(
   const hash = hashSecret(given.challenge)
   const userId = await factorStore.tryChallenge(deps.database, hash, challengeTries)
   const person = userId === null ? null : await store.findUser(deps.database, { userId })
-  if (!person || person.disabled || person.suspended || !isAdmitted(deps, client, person)) return null
-  const issued = await withCode(deps, client, { person, ...given, challengeHash: hash })
-  return issued && { person, issued }
+  const mayEnter = person && !person.disabled && !person.suspended && isAdmitted(deps, client, person)
+  const issued = mayEnter ? await withCode(deps, client, { person, ...given, challengeHash: hash }) : null
+  if (person && issued) return { person, issued }
+  const caller = person && callerOf(person, client)
+  deps.refusalSums.add({ action: 'login.refused', caller, trace: client.trace })
+  return null
 }
 
 /** Takes a code and opens the session that it is for, or neither. */
@@ -123,12 +144,13 @@ async function withCode(
 ): Promise<Issued | null> {
   const { person, method, code, challengeHash } = given
   const { userId } = person
+  const origin = originOfCaller(callerOf(person, client))
   await deps.wrongCodes.check(client.address, userId)
   const issued = await deps.database
     .transaction(async transaction => {
       await store.lockUser(transaction, userId)
       if (challengeHash && !(await factorStore.takeChallenge(transaction, challengeHash))) return null
-      if (!(await takeCode(deps, transaction, { userId, method, code }))) throw new WrongCode()
+      if (!(await takeCode({ ...deps, origin }, transaction, { userId, method, code }))) throw new WrongCode()
       return openSession(deps, transaction, { client, person, method })
     })
     .catch(error => {
@@ -142,24 +164,32 @@ async function withCode(
 
 class WrongCode extends Error {}
 
-/** @returns null when the person was disabled, or got another role or password meanwhile */
+/**
+ * @param transaction the session is there with its entry in the audit log, or neither
+ * @returns null when the person was disabled, or got another role or password meanwhile
+ */
 async function openSession(
   { tokens }: Pick<LogInDeps, 'tokens'>,
-  database: Queryable,
+  transaction: Queryable,
   { client, person, method }: { client: Client; person: store.User; method: SessionMethod },
 ): Promise<Issued | null> {
   const sessionId = randomUUID()
   const minutes = person.sessionMinutes ?? tokenLifetimeSeconds / 60
-  const caller = { ...person.account, userType: 'portal_user', subject: person.userId } as const
+  const caller = callerOf(person, client)
   const token = tokens.issue(caller, { sessionId, minutes })
   const expiresAt = tokens.read(token)?.expiresAt
   if (!expiresAt) throw new Error('A token that was just made is not valid')
   const { address } = client
   const userAgent = client.userAgent.slice(0, longestUserAgent)
   const isOpen = await insertSession(
-    database,
+    transaction,
     { sessionId, userId: person.userId, expiresAt, address, userAgent, method },
     { role: person.account.role, passwordHash: person.passwordHash },
   )
-  return isOpen ? { token, expireSeconds: minutes * 60 } : null
+  if (!isOpen) return null
+  const object = { type: 'session', id: sessionId }
+  await tellEntries(transaction, originOfCaller(caller), [
+    { action: 'login.done', object, change: { method: [null, method] } },
+  ])
+  return { token, expireSeconds: minutes * 60 }
 }

@@ -1,6 +1,8 @@
 /** All SQL of attempts to log in with a password: how often they failed, and where they succeeded. Real time is the database's. */
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../db/database.ts'
+import type { Caller } from './caller.ts'
+import { type AccountRow, accountOf } from './store.ts'
 
 /** How long an address where a login got in is known. */
 const knownDays = 30
@@ -11,8 +13,8 @@ const longestWaitSeconds = 60
 const keyOf = (login: string): Buffer => createHash('sha256').update(login).digest()
 
 export type Attempts = {
-  /** null: nobody has this login. */
-  userId: string | null
+  /** Who has this login; null: nobody. */
+  holder: Caller | null
   /** The login got in from this address lately. */
   isKnownAddress: boolean
   /** Seconds until the next password of the login is looked at. */
@@ -21,11 +23,12 @@ export type Attempts = {
 
 /** How attempts with this login stand. @param address as `addressUnit` gives it */
 export async function findAttempts(database: Queryable, login: string, address: string): Promise<Attempts> {
-  const [attempts] = await database.query<Attempts>(
+  type Row = Omit<Attempts, 'holder'> & AccountRow & { userId: string | null }
+  const [row] = await database.query<Row>(
     {
       name: 'access.find-attempts',
       text: `
-        select u.user_id as "userId",
+        select u.user_id as "userId", u.bank_id, u.merchant_id, u.role,
           exists (select from login_addresses a where a.user_id = u.user_id and a.address = $3
                   and a.last_at > now() - interval '${knownDays} days') as "isKnownAddress",
           coalesce(greatest(0, extract(epoch from f.next_at - now())), 0)::float8 as "waitSeconds"
@@ -34,8 +37,10 @@ export async function findAttempts(database: Queryable, login: string, address: 
     },
     [keyOf(login), login, address],
   )
-  if (!attempts) throw new Error('A row of values is there')
-  return attempts
+  if (!row) throw new Error('A row of values is there')
+  const { userId, isKnownAddress, waitSeconds } = row
+  const holder = userId === null ? null : ({ ...accountOf(row), userType: 'portal_user', subject: userId } as const)
+  return { holder, isKnownAddress, waitSeconds }
 }
 
 const wait = (failures: string) =>

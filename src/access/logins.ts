@@ -3,6 +3,7 @@
 import { DomainError } from '../errors.ts'
 import { addressPrefixes, addressUnit } from '../text/addresses.ts'
 import { createTurns } from '../work/turns.ts'
+import type { Caller } from './caller.ts'
 import type { FactorMethod } from './factors/factors.ts'
 import {
   answerChallenge,
@@ -16,7 +17,7 @@ import {
   type PasswordLogin,
 } from './log-in.ts'
 import { claimAttempt, findAttempts, noteFailure, noteSuccess } from './login-store.ts'
-import { issueGatewayToken } from './operations.ts'
+import { issueGatewayToken, type Source } from './operations.ts'
 import type { User } from './store.ts'
 import type { AddressLimit, Throttle } from './throttle.ts'
 
@@ -39,10 +40,10 @@ export type Logins = {
   /**
    * A token for clientId and secret. There are too many secrets to guess one, so a right one is always taken.
    *
-   * @param address where the caller is
+   * @param from where the caller is
    * @throws DomainError 'invalid' when they do not fit, 'too-many' when they do not and this address has failed too often
    */
-  withSecret(address: string, given: { clientId: string; secret: string }): Promise<string>
+  withSecret(from: Source, given: { clientId: string; secret: string }): Promise<string>
   /**
    * A token for a portal user.
    *
@@ -94,11 +95,11 @@ export function createLogins(deps: LoginDeps): Logins {
     }
   }
 
-  /** An attempt whose turn it is. @param attempts.userId null for a login that nobody has, which is treated as all others */
+  /** An attempt whose turn it is. @param attempts.holder null for a login that nobody has, which is treated as all others */
   const tryPassword = async <Result extends Issued | Challenge>(
     client: Client,
     given: PasswordLogin,
-    { userId, isKnownAddress, enter }: Attempt<Result>,
+    { holder, isKnownAddress, enter }: Attempt<Result>,
   ): Promise<Result | null> => {
     const { address } = client
     // What others have tried meanwhile counts.
@@ -106,12 +107,14 @@ export function createLogins(deps: LoginDeps): Logins {
     if (!isKnownAddress) refuseFor(await claimAttempt(database, given.login))
     const person = await findPerson(deps, client, given)
     const result = person && (await enter(person))
-    if (result === null || userId === null) {
-      await noteFailure(database, given.login, userId !== null)
+    if (result === null || holder === null) {
+      deps.refusalSums.add({ action: 'login.refused', caller: holder, trace: client.trace })
+      await noteFailure(database, given.login, holder !== null)
       await loginThrottle.fail(address, given.login)
       return null
     }
-    if (!isChallenge(result)) await noteSuccess(database, { userId, login: given.login, address: addressUnit(address) })
+    if (!isChallenge(result))
+      await noteSuccess(database, { userId: holder.subject, login: given.login, address: addressUnit(address) })
     return result
   }
 
@@ -143,9 +146,10 @@ export function createLogins(deps: LoginDeps): Logins {
     admitsStaff: deps.admitsStaff,
     malformed: deps.malformed,
 
-    async withSecret(address, given) {
+    async withSecret(from, given) {
+      const { address } = from
       const token = await observed({ by: 'secret', address }, async () => {
-        const token = await issueGatewayToken(deps, address, given)
+        const token = await issueGatewayToken(deps, from, given)
         if (token === null) await gatewayThrottle.fail(address, given.clientId)
         return token
       })
@@ -171,7 +175,7 @@ export function createLogins(deps: LoginDeps): Logins {
 }
 
 type Attempt<Result> = {
-  userId: string | null
+  holder: Caller | null
   isKnownAddress: boolean
   enter: (person: User) => Promise<Result | null>
 }

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { type Origin, operatorOrigin } from '../audit-log/origin.ts'
+import type { RefusalSums, Refused } from '../audit-log/refusal-sums.ts'
 import { tellEntries } from '../audit-log/tell.ts'
 import { realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
@@ -10,7 +11,7 @@ import { broken } from '../error-rules.ts'
 import { DomainError } from '../errors.ts'
 import type { Account } from '../events/tell.ts'
 import { isUuid } from '../text/uuid.ts'
-import type { BankRole } from './caller.ts'
+import type { BankRole, Trace } from './caller.ts'
 import { bankRoles, merchantRoles, platformRoles } from './caller.ts'
 import { deleteChallenges } from './factors/factor-store.ts'
 import type { AccountOwner, CredentialOwner } from './owners.ts'
@@ -25,7 +26,15 @@ import type { Tokens } from './tokens.ts'
 /** @property origin who makes the change; left out: the platform itself */
 export type ChangeDeps = { database: Queryable & Pick<Database, 'transaction'>; origin?: Origin }
 
-export type AccessDeps = { database: Database; tokens: Tokens; refusals: Pick<Refusals, 'admitsAddress'> }
+export type AccessDeps = {
+  database: Database
+  tokens: Tokens
+  refusals: Pick<Refusals, 'admitsAddress'>
+  refusalSums: Pick<RefusalSums, 'add'>
+}
+
+/** Where a request for a token comes from. */
+export type Source = { address: string; trace: Trace }
 
 /**
  * Exchanges clientId and secret for a token (POST /getToken/auth).
@@ -35,23 +44,33 @@ export type AccessDeps = { database: Database; tokens: Tokens; refusals: Pick<Re
  */
 export async function issueGatewayToken(
   deps: AccessDeps,
-  address: string,
+  { address, trace }: Source,
   given: { clientId: string; secret: string },
 ): Promise<string | null> {
   const credential = await store.findCredential(deps.database, given.clientId)
+  const caller =
+    credential && ({ ...credential.account, userType: 'gateway_user', subject: credential.clientId } as const)
+  const refuse = (action: Refused['action']) => {
+    deps.refusalSums.add({ action, caller, trace })
+    return null
+  }
   const current = secretMatches(given.secret, credential?.secretHash ?? null)
   const previous = secretMatches(given.secret, credential?.previousSecretHash ?? null)
-  if (!credential || credential.revoked || credential.suspended) return null
-  if (!current && !(previous && credential.hasOverlap)) return null
-  const caller = { ...credential.account, userType: 'gateway_user', subject: credential.clientId } as const
-  if (!deps.refusals.admitsAddress(caller, address)) return null
+  if (!credential || !caller || credential.revoked || credential.suspended) return refuse('login.refused')
+  if (!current && !(previous && credential.hasOverlap)) return refuse('login.refused')
+  if (!deps.refusals.admitsAddress(caller, address)) return refuse('address.refused')
   return deps.tokens.issue(caller, { secretId: secretIdOf(hashSecret(given.secret)) })
 }
 
 /** Ends one token in all processes, as when its user logs out; other tokens of the same user live on. */
-export async function endToken(deps: { database: Database }, token: { id: string; expiresAt: Date }): Promise<void> {
-  await deps.database.transaction(async transaction => {
-    await store.insertEndedToken(transaction, token)
+export async function endToken(
+  { database, origin = operatorOrigin() }: ChangeDeps,
+  token: { id: string; expiresAt: Date },
+): Promise<void> {
+  await database.transaction(async transaction => {
+    const isNew = await store.insertEndedToken(transaction, token)
+    const fact = { action: 'logout', object: { type: 'session', id: token.id } }
+    await tellEntries(transaction, origin, isNew ? [fact] : [])
     if (isUuid(token.id)) await deleteSession(transaction, token.id)
     await notify(transaction, 'access')
   })

@@ -1,5 +1,6 @@
 /** How a partner gets a token: clientId and secret (POST /getToken/auth), or login and password (POST /auth/login). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { leaving } from '../http/answer/leaving.ts'
 import { CashbackError, TokenError } from '../http/errors.ts'
@@ -9,6 +10,7 @@ import type { Issued } from './log-in.ts'
 import type { Logins } from './logins.ts'
 import { clientOf } from './request/client.ts'
 import { countMalformed } from './request/malformed.ts'
+import { traceOf } from './request/trace.ts'
 import { tokenLifetimeSeconds } from './token-keys.ts'
 
 export const Token = Type.Object(
@@ -103,7 +105,10 @@ export const tokenRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
       },
     },
     async (request, reply) => {
-      const token = await deps.logins.withSecret(request.ip, request.body)
+      const token = await deps.logins.withSecret(
+        { address: request.ip, trace: { ...traceOf(request as FastifyRequest), via: 'api' } },
+        request.body,
+      )
       return reply.send(answer({ token, expireSeconds: tokenLifetimeSeconds }))
     },
   )
@@ -135,7 +140,7 @@ export const loginRoutes: FastifyPluginAsyncTypebox<AccessRoutesDeps> = async (a
       },
     },
     async (request, reply) => {
-      return reply.send(answer(await deps.logins.withPassword(clientOf(request), request.body, leaving(reply))))
+      return reply.send(answer(await deps.logins.withPassword(clientOf(request, 'api'), request.body, leaving(reply))))
     },
   )
 }

@@ -1,6 +1,7 @@
 /** How a person logs in to the portal: the token of `POST /auth/login`, kept by the browser in a cookie that no script can read. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { originOfCaller } from '../audit-log/origin.ts'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { broken } from '../error-rules.ts'
 import { DomainError, InvalidTokenError } from '../errors.ts'
@@ -16,6 +17,7 @@ import { clientOf } from './request/client.ts'
 import { countMalformed } from './request/malformed.ts'
 import { originOf } from './request/same-origin.ts'
 import { endedSessionCookie, sessionCookie } from './request/session-cookie.ts'
+import { traceOf } from './request/trace.ts'
 import { LoginBody, tooManyAttempts } from './routes.ts'
 import { Challenge, Session, VerifyBody } from './session-schemas.ts'
 import { sessionView } from './session-views.ts'
@@ -65,7 +67,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
     },
     async (request, reply) => {
       if (originOf(request, publicUrl) === 'other') throw new DomainError('forbidden', foreign)
-      const result = await deps.logins.intoPortal(clientOf(request), request.body, leaving(reply))
+      const result = await deps.logins.intoPortal(clientOf(request as FastifyRequest), request.body, leaving(reply))
       if (isChallenge(result)) return reply.code(202).send({ ...result, expiresAt: result.expiresAt.toISOString() })
       return sendSession(reply, deps, result)
     },
@@ -102,7 +104,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
       if (challenge === undefined) return reply.send(await refreshed(request, { method, code }))
       if (method === 'password')
         throw new DomainError('invalid', [broken('method', 'one-of', { values: factorMethods.join(', ') })])
-      const issued = await deps.logins.withCode(clientOf(request), { challenge, method, code })
+      const issued = await deps.logins.withCode(clientOf(request as FastifyRequest), { challenge, method, code })
       return sendSession(reply, deps, issued)
     },
   )
@@ -114,7 +116,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
     const { caller, id: sessionId } = read
     if (caller.userType !== 'portal_user') throw new DomainError('forbidden', 'This operation is for people')
     const actor = { userId: caller.subject, sessionId, address: clientOf(request).address }
-    await refreshFactor(deps.factors, actor, given)
+    const origin = originOfCaller({ ...caller, trace: traceOf(request) })
+    await refreshFactor({ ...deps.factors, origin }, actor, given)
     return sessionView(deps, read)
   }
 
@@ -189,7 +192,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
           ? new InvalidTokenError()
           : new DomainError('forbidden', 'A system’s token can’t be ended: revoke its credential')
       if (read) {
-        await endToken(deps, read)
+        const caller = { ...read.caller, trace: traceOf(request as FastifyRequest) }
+        await endToken({ ...deps, origin: originOfCaller(caller) }, read)
         await refusals.refresh()
       }
       if (byCookie) reply.header('set-cookie', endedSessionCookie(publicUrl))

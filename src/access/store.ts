@@ -23,9 +23,10 @@ export type Credential = {
   suspended: boolean
 }
 
-type AccountRow = { bank_id: string | null; merchant_id: string | null; role: string; suspended: boolean }
+export type AccountRow = { bank_id: string | null; merchant_id: string | null; role: string }
 
-function accountOf(row: AccountRow): Account {
+/** The account of a credential or of a person. */
+export function accountOf(row: AccountRow): Account {
   if (row.bank_id !== null) return { type: 'bank', bankId: row.bank_id, role: row.role as BankRole }
   if (row.merchant_id !== null) return { type: 'retailer', merchantId: row.merchant_id, role: row.role as MerchantRole }
   return { type: 'platform', role: row.role as PlatformRole }
@@ -43,6 +44,7 @@ const findCredentialStatement: Statement = {
 
 export async function findCredential(database: Queryable, clientId: string): Promise<Credential | null> {
   type Row = AccountRow & {
+    suspended: boolean
     secret_hash: Buffer
     previous_secret_hash: Buffer | null
     has_overlap: boolean
@@ -220,7 +222,7 @@ export type User = {
 
 /** @param by the login, or the id */
 export async function findUser(database: Queryable, by: { login: string } | { userId: string }): Promise<User | null> {
-  type Row = AccountRow & { user_id: string; password_hash: string } & Pick<
+  type Row = AccountRow & { user_id: string; password_hash: string; suspended: boolean } & Pick<
       User,
       'login' | 'disabled' | 'hasFactor' | 'mfa' | 'sessionMinutes'
     >
@@ -353,12 +355,16 @@ export async function lockEndedTokens(transaction: Queryable): Promise<void> {
 }
 
 /** Ends one token before its time. */
-export async function insertEndedToken(transaction: Queryable, token: { id: string; expiresAt: Date }): Promise<void> {
+export async function insertEndedToken(
+  transaction: Queryable,
+  token: { id: string; expiresAt: Date },
+): Promise<boolean> {
   await lockEndedTokens(transaction)
-  await transaction.execute(
+  const inserted = await transaction.execute(
     'insert into ended_tokens (token_id, expires_at) values ($1, $2) on conflict (token_id) do nothing',
     [token.id, token.expiresAt],
   )
+  return inserted === 1
 }
 
 /**

@@ -10,7 +10,7 @@ import { selfRoutes } from './self-routes.ts'
 /** `people`: what these routes have beside others. */
 export type PeoplePortalDeps = Pick<
   AccountRoutesDeps,
-  'database' | 'tokens' | 'refusals' | 'activity' | 'publicUrl'
+  'database' | 'tokens' | 'refusals' | 'refusalSums' | 'activity' | 'publicUrl'
 > & {
   logins: Logins
   people: Pick<AccountRoutesDeps, 'mails' | 'platformMfa'>

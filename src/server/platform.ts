@@ -18,6 +18,7 @@ import { findTokenKeys } from '../access/token-keys-store.ts'
 import { createTokens } from '../access/tokens.ts'
 import { makeCheckpoint } from '../audit-log/checkpoints.ts'
 import { ensureAuditKey, findAuditKeys } from '../audit-log/keys.ts'
+import { createRefusalSums } from '../audit-log/refusal-sums.ts'
 import { createSeldomEntries } from '../audit-log/seldom.ts'
 import { createClock, databaseTime, followDatabaseClock, machineOffsetMs, realMs, realNow } from '../clock.ts'
 import { type Config, ConfigError, type Service, services } from '../config.ts'
@@ -319,6 +320,10 @@ export async function createPlatform(
       await makeCheckpoint(checkpoints).catch(onFault)
     })
 
+    // Before the worker's last checkpoint, which covers it.
+    const refusalSums = createRefusalSums(others, onFault)
+    closers.unshift(() => refusalSums.close())
+
     const activationReads = createActivationReads({ database, onError: onFault })
     closers.unshift(() => activationReads.close())
     const orders = createOrders({
@@ -336,7 +341,7 @@ export async function createPlatform(
       onFault,
     })
     const operatorKeys = [config.operatorKey, ...config.furtherOperatorKeys]
-    const callers = { tokens, refusals, activity, publicUrl: config.publicUrl }
+    const callers = { tokens, refusals, refusalSums, activity, publicUrl: config.publicUrl }
     const factors = {
       database: access,
       factorKeys,
@@ -348,6 +353,7 @@ export async function createPlatform(
       ...factors,
       tokens,
       refusals,
+      refusalSums,
       platformMfa: config.platformMfa,
       malformed: createAddressLimit((...limit) => limits.counter('malformed', ...limit)),
       gatewayThrottle: createThrottle((name, ...limit) => limits.counter(`gateway-${name}`, ...limit)),

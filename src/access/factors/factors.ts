@@ -70,14 +70,16 @@ export async function readFactors(
  * @returns false for a wrong or used one
  */
 export async function takeCode(
-  { factorKeys, tellOfRecovery }: Pick<FactorDeps, 'factorKeys' | 'tellOfRecovery'>,
+  { factorKeys, tellOfRecovery, origin }: Pick<FactorDeps, 'factorKeys' | 'tellOfRecovery'> & OriginDeps,
   transaction: Queryable,
   { userId, method, code }: { userId: string; method: FactorMethod; code: string },
 ): Promise<boolean> {
   if (method === 'totp') return takeTotpCode(factorKeys, transaction, { userId, code, isConfirmed: true })
   const isTaken = await store.takeRecoveryCode(transaction, userId, hashRecoveryCode(factorKeys.recoveryKey, code))
-  if (isTaken) await tellOfRecovery(transaction, userId)
-  return isTaken
+  if (!isTaken) return false
+  await tellOfRecovery(transaction, userId)
+  await tellEntries(transaction, origin, [factorFact('mfa.recovery_used', userId)])
+  return true
 }
 
 async function takeTotpCode(
@@ -210,7 +212,7 @@ async function keepRecoveryCodes(
  *   too many of them
  */
 export async function refreshFactor(
-  deps: FactorDeps,
+  deps: FactorDeps & OriginDeps,
   { userId, sessionId, address }: Actor,
   { method, code }: { method: FactorMethod | 'password'; code: string },
 ): Promise<void> {

@@ -1,5 +1,6 @@
 /** Who is calling: the token of a request becomes a Caller, before anything else of the request is read. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { RefusalSums } from '../../audit-log/refusal-sums.ts'
 import { DomainError, InvalidTokenError } from '../../errors.ts'
 import { isUuid } from '../../text/uuid.ts'
 import type { BankCaller, Caller, MerchantCaller } from '../caller.ts'
@@ -16,7 +17,13 @@ declare module 'fastify' {
   }
 }
 
-export type AuthenticateDeps = { tokens: Tokens; refusals: Refusals; activity: Activity; publicUrl: string }
+export type AuthenticateDeps = {
+  tokens: Tokens
+  refusals: Refusals
+  refusalSums: Pick<RefusalSums, 'add'>
+  activity: Activity
+  publicUrl: string
+}
 
 /**
  * Every route of this plugin needs a token of ours (contract/access.md, "Tokens"), as bearer token or in the portal's session cookie.
@@ -73,9 +80,15 @@ export function readTokenOf(request: FastifyRequest, deps: AuthenticateDeps): Re
 }
 
 /** What the policy of the caller's account says against a request. */
-function policyRefusal(request: FastifyRequest, caller: Caller, { refusals }: AuthenticateDeps): DomainError | null {
-  if (!refusals.admitsAddress(caller, request.ip))
+function policyRefusal(
+  request: FastifyRequest,
+  caller: Caller,
+  { refusals, refusalSums }: AuthenticateDeps,
+): DomainError | null {
+  if (!refusals.admitsAddress(caller, request.ip)) {
+    refusalSums.add({ action: 'address.refused', caller, trace: traceOf(request) })
     return new DomainError('address-not-allowed', 'Your account lets nobody in from this address')
+  }
   const { url = '' } = request.routeOptions
   if (refusals.lacksFactor(caller) && !/^\/portal\/(?:mfa|session)/.test(url))
     return new DomainError('mfa-needed', 'Set up a second factor first: your account asks for one')

@@ -1,9 +1,13 @@
 /** Where a person sits who logs in. */
 import type { FastifyRequest } from 'fastify'
 import { plainAddress } from '../../text/addresses.ts'
+import type { Trace } from '../caller.ts'
 import type { Client } from '../log-in.ts'
+import { traceOf } from './trace.ts'
 
-export const clientOf = (request: FastifyRequest): Client => ({
+/** @param via by which way, where the request itself does not say */
+export const clientOf = (request: FastifyRequest, via?: Trace['via']): Client => ({
   address: plainAddress(request.ip),
   userAgent: (request.headers['user-agent'] ?? '').replace(/[^\x20-\x7e]/g, ''),
+  trace: { ...traceOf(request), ...(via && { via }) },
 })

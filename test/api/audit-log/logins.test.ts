@@ -1,0 +1,151 @@
+/** What the audit log has of getting in, and of not getting in (contract/audit-log.md, "Entries", "Refusals"). */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createRefusalSums } from '../../../src/audit-log/refusal-sums.ts'
+import { platformUserToken, readEntries } from '../../support/audit-log.ts'
+import { openPerson, type Person, setUpTotp } from '../../support/people.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+import { browserWith, cookieOf } from '../../support/portal.ts'
+
+let platform: TestPlatform
+let auditor: string
+before(async () => {
+  platform = await startPlatform({ TRUSTED_PROXIES: '127.0.0.1' })
+  auditor = await platformUserToken(platform)
+})
+after(() => platform.close())
+
+const accountOf = ({ typeAccount, login, password }: Person) => ({ typeAccount, login, password })
+const told = (entries: any[]) => entries.map(({ action, via, object }) => [action, via, object.type])
+
+/** Does something in another process, which is stopped then: a stop writes what was counted. */
+async function inProcess(work: (there: TestPlatform) => Promise<void>): Promise<void> {
+  const there = await platform.sibling({ TRUSTED_PROXIES: '127.0.0.1' })
+  await work(there)
+  await there.close()
+}
+
+test('each login and logout is an entry of the person’s account', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+  const entered = await platform.call('POST', '/portal/session', { body: accountOf(person) })
+  const browser = browserWith(platform, cookieOf(entered))
+  for (let times = 0; times < 2; times++) await browser.call('DELETE', '/portal/session')
+  const { body } = await platform.call('POST', '/auth/login', { body: accountOf(person) })
+  const entries = await readEntries(platform, body.access_token, `&actor=${person.userId}`)
+  assert.deepEqual(told(entries).slice(-3), [
+    ['login.done', 'portal', 'session'],
+    ['logout', 'portal', 'session'],
+    ['login.done', 'api', 'session'],
+  ])
+  const [login, logout] = entries.slice(-3)
+  assert.equal(login.requestId, entered.headers.get('x-request-id'))
+  assert.deepEqual([login.change, login.address], [{ method: [null, 'password'] }, '127.0.0.1'])
+  assert.equal(logout.object.id, login.object.id)
+})
+
+test('a recovery code that was used is told beside the login', async () => {
+  const person = await openPerson(platform, { bank: 'beta' }, 'ADMIN')
+  const {
+    recoveryCodes: [code = ''],
+  } = await setUpTotp(person)
+  const logIn = (otp: string) => platform.call('POST', '/auth/login', { body: { ...accountOf(person), otp } })
+  const entered = await logIn(code)
+  assert.equal(entered.status, 200, entered.text)
+  assert.equal((await logIn(code)).status, 401)
+  const entries = await readEntries(platform, auditor, `&actor=${person.userId}`)
+  assert.deepEqual(told(entries).slice(-2), [
+    ['mfa.recovery_used', 'api', 'user'],
+    ['login.done', 'api', 'session'],
+  ])
+  assert.deepEqual(entries.at(-1).change, { method: [null, 'recovery-code'] })
+})
+
+test('refused logins are summed up: known ones in their account, all others in one entry, without what was typed', async () => {
+  const person = await openPerson(platform, { merchant: 'grocer' }, 'admin_user')
+  const gateway = { bank: 'gamma', role: 'ADMIN', label: 'Core' }
+  const operator = { token: platform.config.operatorKey }
+  const { body: issued } = await platform.call('POST', '/admin/credentials', { ...operator, body: gateway })
+  await inProcess(async there => {
+    const from = (address: string) => ({ 'x-forwarded-for': address })
+    for (const address of ['203.0.113.1', '203.0.113.2', '203.0.113.1']) {
+      const body = { ...accountOf(person), password: 'typed-by-mistake' }
+      assert.equal((await there.call('POST', '/auth/login', { body, headers: from(address) })).status, 401)
+    }
+    for (const login of ['typed-nobody-1', 'typed-nobody-2']) {
+      const body = { ...accountOf(person), login }
+      assert.equal((await there.call('POST', '/portal/session', { body, headers: from('203.0.113.9') })).status, 401)
+    }
+    const body = { clientId: issued.clientId, secret: 'typed-secret' }
+    assert.equal((await there.call('POST', '/getToken/auth', { body })).status, 400)
+  })
+  const entries = await readEntries(platform, auditor, '&action=login.refused')
+  const { since, ...change } = entries.find(({ object }) => object.type === 'user').change
+  assert.deepEqual(change, { tries: [null, 3], addresses: [null, 2] })
+  assert.ok(Date.parse(since[1]) <= Date.now())
+  assert.deepEqual(
+    entries
+      .map(({ account, actor, object, outcome, address, change: { tries } }) => [
+        account.type,
+        actor.type,
+        object,
+        outcome,
+        address,
+        tries[1],
+      ])
+      .toSorted(),
+    [
+      ['bank', 'unknown', { type: 'credential', id: issued.clientId }, 'refused', '127.0.0.1', 1],
+      ['merchant', 'unknown', { type: 'user', id: person.userId }, 'refused', null, 3],
+      ['platform', 'unknown', { type: 'login', id: null }, 'refused', '203.0.113.9', 2],
+    ],
+  )
+  assert.ok(!JSON.stringify(entries).includes('typed'))
+})
+
+test('an address that an account does not admit is told with whom it refused', async () => {
+  const person = await openPerson(platform, { merchant: 'voltshop' }, 'admin_user')
+  const policy = { mfa: 'optional', sessionMinutes: 120, addresses: { people: ['127.0.0.1'], systems: [] } }
+  const set = await person.call('PUT', '/portal/security-policy', policy)
+  assert.equal(set.status, 200, set.text)
+  const { body } = await platform.call('POST', '/auth/login', { body: accountOf(person) })
+  await inProcess(async there => {
+    const headers = { 'x-forwarded-for': '203.0.113.7' }
+    for (let times = 0; times < 3; times++)
+      assert.equal((await there.call('GET', '/portal/session', { token: body.access_token, headers })).status, 403)
+    const login = await there.call('POST', '/auth/login', { body: accountOf(person), headers })
+    assert.equal(login.status, 401)
+  })
+  const [entry, ...others] = await readEntries(platform, body.access_token, '&action=address.refused')
+  assert.deepEqual(others, [])
+  assert.deepEqual([entry.actor.id, entry.object.id, entry.address], [person.userId, person.userId, '203.0.113.7'])
+  assert.deepEqual([entry.outcome, entry.change.tries], ['refused', [null, 4]])
+})
+
+test('what cannot be written is kept, and neither logins nor addresses fill the memory', async () => {
+  const { database } = platform.platform
+  let isAway = true
+  const faults: unknown[] = []
+  const sums = createRefusalSums(
+    {
+      ...database,
+      transaction: work => (isAway ? Promise.reject(new Error('away')) : database.transaction(work)),
+    },
+    fault => faults.push(fault),
+  )
+  const action = 'login.refused'
+  for (let n = 0; n < 1_100; n++)
+    sums.add({
+      action,
+      caller: { type: 'platform', role: 'viewer', userType: 'portal_user', subject: `flood-${n}` },
+      trace: { via: 'api', requestId: 'x', address: `2001:db8::${n.toString(16)}` },
+    })
+  await sums.flush()
+  assert.equal(faults.length, 1)
+  isAway = false
+  await sums.close()
+  const flood = (await readEntries(platform, auditor, `&action=${action}&account=00000000-0000-0000-0000-000000000000`))
+    .map(({ object, change }) => ({ id: object.id, tries: change.tries[1], addresses: change.addresses[1] }))
+    .filter(({ id, tries }) => id === null && tries > 2)
+  assert.deepEqual(flood, [{ id: null, tries: 100, addresses: 100 }])
+  await sums.close()
+})
