@@ -1,6 +1,6 @@
-import { IconKey, IconShieldLock, IconUsersGroup } from '@tabler/icons-react'
+import { IconKey, IconShieldLock, IconUsersGroup, IconWebhook } from '@tabler/icons-react'
 import type { NavigationItem } from '../routing/navigation-item.ts'
-import { isManager } from '../session/rights.ts'
+import { isManager, maySeeEvents } from '../session/rights.ts'
 
 export const accountNavigation: NavigationItem[] = [
   { to: '/account/people', text: 'people', icon: IconUsersGroup, isFor: isManager },
@@ -11,5 +11,6 @@ export const accountNavigation: NavigationItem[] = [
     // The platform has no systems of its own.
     isFor: session => isManager(session) && session.typeAccount !== 'platform',
   },
+  { to: '/account/webhooks', text: 'webhooks', icon: IconWebhook, isFor: maySeeEvents },
   { to: '/account/security', text: 'security', icon: IconShieldLock, isFor: isManager },
 ]

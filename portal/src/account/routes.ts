@@ -2,14 +2,19 @@
 import { createRoute, notFound } from '@tanstack/react-router'
 import { forbidden, signedInRoute } from '../routing/base-routes.ts'
 import { lazyPage } from '../routing/lazy-page.ts'
-import { isManager } from '../session/rights.ts'
+import { isManager, maySeeEvents } from '../session/rights.ts'
 import type { Session } from '../session/session.ts'
+import { deliveriesSearch } from './search.ts'
 
 const accountRoute = createRoute({ getParentRoute: () => signedInRoute, path: '/account' })
 
 /** To others these pages say that they are not for them. */
 const onlyManagers = ({ context }: { context: { session: Session } }): void => {
   if (!isManager(context.session)) throw notFound({ data: forbidden })
+}
+
+const onlyEventReaders = ({ context }: { context: { session: Session } }): void => {
+  if (!maySeeEvents(context.session)) throw notFound({ data: forbidden })
 }
 
 const people = createRoute({
@@ -39,4 +44,34 @@ const profile = createRoute({
   component: lazyPage(() => import('./pages/profile.tsx'), 'ProfilePage'),
 })
 
-export const accountRoutes = accountRoute.addChildren([people, credentials, security, profile])
+const webhooks = createRoute({
+  getParentRoute: () => accountRoute,
+  path: '/webhooks',
+  beforeLoad: onlyEventReaders,
+  component: lazyPage(() => import('./pages/webhooks.tsx'), 'WebhooksPage'),
+})
+
+const endpoint = createRoute({
+  getParentRoute: () => accountRoute,
+  path: '/webhooks/$endpointId',
+  validateSearch: deliveriesSearch,
+  beforeLoad: onlyEventReaders,
+  component: lazyPage(() => import('./pages/endpoint.tsx'), 'EndpointPage'),
+})
+
+const delivery = createRoute({
+  getParentRoute: () => accountRoute,
+  path: '/webhooks/$endpointId/$deliveryId',
+  beforeLoad: onlyEventReaders,
+  component: lazyPage(() => import('./pages/delivery.tsx'), 'DeliveryPage'),
+})
+
+export const accountRoutes = accountRoute.addChildren([
+  people,
+  credentials,
+  security,
+  profile,
+  webhooks,
+  endpoint,
+  delivery,
+])

@@ -3,7 +3,6 @@ import { counted, dictionary } from '../i18n/texts.ts'
 
 export const accountTexts = dictionary({
   en: {
-    once: { copy: 'Copy', copied: 'Copied', kept: 'I have kept it' },
     fresh: {
       title: 'Is it you?',
       code: 'Code',
@@ -150,7 +149,6 @@ export const accountTexts = dictionary({
     },
   },
   uk: {
-    once: { copy: 'Копіювати', copied: 'Скопійовано', kept: 'Збережено' },
     fresh: {
       title: 'Це ви?',
       code: 'Код',

@@ -24,6 +24,7 @@ export const appTexts = dictionary({
       people: 'People',
       ownCredentials: 'Credentials',
       security: 'Security',
+      webhooks: 'Webhooks',
     },
     accountType: { retailer: 'Merchant', bank: 'Bank', platform: 'Platform' },
     role: {
@@ -123,6 +124,7 @@ export const appTexts = dictionary({
       people: 'Люди',
       ownCredentials: 'Ключі доступу',
       security: 'Безпека',
+      webhooks: 'Вебхуки',
     },
     accountType: { retailer: 'Торговець', bank: 'Банк', platform: 'Платформа' },
     role: {

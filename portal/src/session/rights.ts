@@ -20,6 +20,9 @@ const managerRole: Record<Session['typeAccount'], Role> = { retailer: 'admin_use
 /** Whether the person manages the people and credentials of the account. */
 export const isManager = ({ typeAccount, role }: Reader): boolean => role === managerRole[typeAccount]
 
+/** Whether the person sees the account's events and webhooks; a manager changes them. */
+export const maySeeEvents = maySeeCampaigns
+
 const roles: Record<Session['typeAccount'], readonly Role[]> = {
   retailer: ['admin_user', 'editor', 'viewer'],
   bank: ['ADMIN', 'EDITOR', 'VIEWER'],

@@ -50,6 +50,8 @@ const toneOf: { [Kind in StatusKind]: Record<StatusOf<Kind>, Tone> } = {
   order: { reserved: 'waiting', confirmed: 'good', cancelled: 'bad', expired: 'over', withdrawn: 'over' },
   partner: { active: 'good', suspended: 'bad', withdrawn: 'over' },
   access: { active: 'good', disabled: 'bad', revoked: 'bad', expiring: 'waiting' },
+  endpoint: { enabled: 'good', failing: 'waiting', disabled: 'bad' },
+  delivery: { pending: 'waiting', delivered: 'good', failed: 'bad', skipped: 'over' },
 }
 
 /** A status of any kind in people's words. */

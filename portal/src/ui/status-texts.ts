@@ -40,6 +40,8 @@ export const statusTexts = dictionary({
     },
     partner: { active: 'Active', suspended: 'Suspended', withdrawn: 'Withdrawn' },
     access: { active: 'Active', disabled: 'Disabled', revoked: 'Revoked', expiring: 'Expiring' },
+    endpoint: { enabled: 'Enabled', failing: 'Failing', disabled: 'Disabled' },
+    delivery: { pending: 'Waiting', delivered: 'Delivered', failed: 'Failed', skipped: 'Skipped' },
   },
   uk: {
     campaign: {
@@ -79,6 +81,8 @@ export const statusTexts = dictionary({
     },
     partner: { active: 'Активний', suspended: 'Призупинений', withdrawn: 'Вилучений' },
     access: { active: 'Діє', disabled: 'Вимкнено', revoked: 'Відкликано', expiring: 'Скоро завершиться' },
+    endpoint: { enabled: 'Увімкнено', failing: 'Збоїть', disabled: 'Вимкнено' },
+    delivery: { pending: 'Очікує', delivered: 'Доставлено', failed: 'Не вдалося', skipped: 'Пропущено' },
   },
 })
 

@@ -10,6 +10,7 @@ export const uiTexts = dictionary({
     today: 'Today',
     copy: 'Copy',
     copied: 'Copied',
+    kept: 'I have kept it',
     requestId: (id: string) => `Support reference: ${id}`,
     errors: {
       title: 'Something went wrong',
@@ -95,6 +96,7 @@ export const uiTexts = dictionary({
     today: 'Сьогодні',
     copy: 'Копіювати',
     copied: 'Скопійовано',
+    kept: 'Збережено',
     requestId: id => `Номер для звернення до підтримки: ${id}`,
     errors: {
       title: 'Щось пішло не так',

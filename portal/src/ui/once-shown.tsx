@@ -1,8 +1,8 @@
 /** What is shown this once: a link, a secret, recovery codes. It is in the memory of a component and nowhere else. */
 import { Alert, Button, CopyButton, Group, Stack, Textarea } from '@mantine/core'
 import { modals } from '@mantine/modals'
-import { useTexts } from '../../i18n/preferences.tsx'
-import { accountTexts } from '../texts.ts'
+import { useTexts } from '../i18n/preferences.tsx'
+import { uiTexts } from './texts.ts'
 
 /** Shows texts in a dialog until the person says that they are kept: a slip of the hand beside it does not lose them. */
 export function showOnce(title: string, hint: string, fields: { label: string; value: string }[]): void {
@@ -18,7 +18,7 @@ export function showOnce(title: string, hint: string, fields: { label: string; v
 }
 
 function OnceShown({ hint, fields }: { hint: string; fields: { label: string; value: string }[] }) {
-  const texts = useTexts(accountTexts).once
+  const texts = useTexts(uiTexts)
   return (
     <Stack gap="md">
       <Alert color="orange">{hint}</Alert>

@@ -1,0 +1,204 @@
+/** Dialogs of an endpoint. A dialog does not know who is logged in: it is told the kind of account. */
+import { Alert, NativeSelect, Radio, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { modals } from '@mantine/modals'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, api, ifMatch } from '../../api/client.ts'
+import { isApiError } from '../../api/errors.ts'
+import { useTexts } from '../../i18n/preferences.tsx'
+import type { AccountType } from '../../session/session.ts'
+import { useNotify } from '../../ui/notify.tsx'
+import { NumberField } from '../../ui/number-field.tsx'
+import { showOnce } from '../../ui/once-shown.tsx'
+import { useFaults } from '../../ui/use-faults.ts'
+import { FormFrame } from '../../webhooks/form-frame.tsx'
+import { webhookTexts } from '../../webhooks/texts.ts'
+import { TypeChoice } from '../../webhooks/type-choice.tsx'
+import type { Endpoint } from '../../webhooks/types.ts'
+import { useEventTypeNames, useWebhooksChanged } from '../webhook-queries.ts'
+import { useFreshFactor } from './fresh-factor.tsx'
+
+const orders = ['concurrent', 'serial'] as const
+const fields = ['url', 'description', 'eventTypes', 'order', 'startAfter'] as const
+
+/** Makes an endpoint, or changes one. @param props.endpoint with the version that the person has seen */
+export function EndpointForm(props: { typeAccount: AccountType; endpoint?: Endpoint & { etag: string | null } }) {
+  const { typeAccount, endpoint } = props
+  const texts = useTexts(webhookTexts)
+  const types = useEventTypeNames(typeAccount)
+  const [start, setStart] = useState<'now' | 'beginning'>('now')
+  const form = useForm({
+    initialValues: {
+      url: endpoint?.url ?? '',
+      description: endpoint?.description ?? '',
+      eventTypes: endpoint?.eventTypes ?? [],
+      order: endpoint?.order ?? ('concurrent' as const),
+      startAfter: 0 as number | string,
+    },
+  })
+  const { place, rest } = useFaults(form, fields)
+  const { mutate, isPending } = useSave(endpoint, place)
+  const save = ({ url, description, eventTypes, order, startAfter }: typeof form.values) => {
+    const note = description.trim()
+    mutate({
+      url: url.trim(),
+      description: note === '' ? null : note,
+      eventTypes: eventTypes.length > 0 ? eventTypes : null,
+      order,
+      ...(start === 'beginning' && { startAfter: startAfter as number }),
+    })
+  }
+  return (
+    <FormFrame
+      action={endpoint ? texts.save : texts.add}
+      rest={rest}
+      isPending={isPending}
+      onSubmit={form.onSubmit(save)}
+    >
+      <TextInput
+        data-autofocus
+        required
+        label={texts.fields.url}
+        description={texts.fields.urlHint}
+        inputMode="url"
+        maxLength={2048}
+        {...form.getInputProps('url')}
+      />
+      <TextInput
+        label={texts.fields.description}
+        description={texts.fields.descriptionHint}
+        maxLength={255}
+        {...form.getInputProps('description')}
+      />
+      <TypeChoice types={types} {...form.getInputProps('eventTypes')} />
+      <NativeSelect
+        label={texts.fields.order}
+        data={orders.map(value => ({ value, label: texts.fields.orders[value] }))}
+        {...form.getInputProps('order')}
+      />
+      {!endpoint && (
+        <NativeSelect
+          label={texts.fields.start}
+          data={(['now', 'beginning'] as const).map(value => ({ value, label: texts.fields.starts[value] }))}
+          value={start}
+          onChange={({ currentTarget }) => setStart(currentTarget.value === 'now' ? 'now' : 'beginning')}
+        />
+      )}
+      {start === 'beginning' && (
+        <NumberField label={texts.fields.startAfter} decimals={0} {...form.getInputProps('startAfter')} />
+      )}
+    </FormFrame>
+  )
+}
+
+type Fields = Pick<Endpoint, 'url' | 'description' | 'eventTypes' | 'order'>
+
+function useSave(endpoint: (Endpoint & { etag: string | null }) | undefined, onError: (error: unknown) => void) {
+  const texts = useTexts(webhookTexts)
+  const fresh = useFreshFactor()
+  const changed = useWebhooksChanged()
+  const notify = useNotify()
+  return useMutation({
+    // It gives nothing back: what a mutation gives is kept for a while, and this holds the secret.
+    async mutationFn({ startAfter, ...body }: Fields & { startAfter?: number }) {
+      if (endpoint) {
+        const params = { path: { endpointId: endpoint.endpointId }, header: ifMatch(endpoint.etag) }
+        await answer(api.PATCH('/partner/v1/webhook-endpoints/{endpointId}', { params, body }))
+        modals.closeAll()
+        return notify.done(texts.saved)
+      }
+      const asked = { ...body, ...(startAfter !== undefined && { startAfter }) }
+      const { secret } = await fresh(() => answer(api.POST('/partner/v1/webhook-endpoints', { body: asked })))
+      showOnce(texts.secretTitle, texts.secretText, [{ label: texts.secret, value: secret }])
+    },
+    onSuccess: () => void changed(),
+    onError,
+  })
+}
+
+/** With what a disabled endpoint goes on. */
+export function EnableForm({ endpointId }: { endpointId: string }) {
+  const texts = useTexts(webhookTexts)
+  const changed = useWebhooksChanged()
+  const notify = useNotify()
+  const [resume, setResume] = useState<'position' | 'now'>('position')
+  const enable = useMutation({
+    mutationFn: () =>
+      answer(
+        api.POST('/partner/v1/webhook-endpoints/{endpointId}/enable', {
+          params: { path: { endpointId } },
+          body: { resume },
+        }),
+      ),
+    onSuccess() {
+      void changed()
+      modals.closeAll()
+      notify.done(texts.done)
+    },
+  })
+  const isRemoved = isApiError(enable.error, 410)
+  return (
+    <FormFrame
+      action={texts.enable}
+      rest={isRemoved ? null : enable.error}
+      isPending={enable.isPending}
+      onSubmit={() => enable.mutate()}
+    >
+      {isRemoved && (
+        <Alert color="orange" role="alert">
+          {texts.overRetention}
+        </Alert>
+      )}
+      <Radio.Group
+        label={texts.resume}
+        value={resume}
+        onChange={value => setResume(value === 'now' ? 'now' : 'position')}
+      >
+        <Stack gap="xs" mt="xs">
+          {(['position', 'now'] as const).map(value => (
+            <Radio key={value} value={value} label={texts.resumes[value]} />
+          ))}
+        </Stack>
+      </Radio.Group>
+    </FormFrame>
+  )
+}
+
+const ping = 'test.ping'
+
+/** Sends a sample of a type. */
+export function TestForm({ typeAccount, endpointId }: { typeAccount: AccountType; endpointId: string }) {
+  const { test: texts } = useTexts(webhookTexts)
+  const types = useEventTypeNames(typeAccount)
+  const changed = useWebhooksChanged()
+  const notify = useNotify()
+  const [type, setType] = useState(ping)
+  const send = useMutation({
+    mutationFn: () =>
+      answer(
+        api.POST('/partner/v1/webhook-endpoints/{endpointId}/test', {
+          params: { path: { endpointId } },
+          body: { type },
+        }),
+      ),
+    onSuccess() {
+      void changed()
+      modals.closeAll()
+      notify.done(texts.sent)
+    },
+  })
+  const known = [ping, ...types.filter(each => each !== ping)]
+  return (
+    <FormFrame action={texts.title} rest={send.error} isPending={send.isPending} onSubmit={() => send.mutate()}>
+      <Text>{texts.text}</Text>
+      <NativeSelect
+        data-autofocus
+        label={texts.type}
+        data={known}
+        value={type}
+        onChange={({ currentTarget }) => setType(currentTarget.value)}
+      />
+    </FormFrame>
+  )
+}

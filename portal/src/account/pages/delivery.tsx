@@ -1,0 +1,193 @@
+import { Button, Card, CopyButton, Group, Stack, Text, Title } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { answer, api } from '../../api/client.ts'
+import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { isManager } from '../../session/rights.ts'
+import { useSession } from '../../session/use-session.ts'
+import { BackLink } from '../../ui/back-link.tsx'
+import { useConfirm } from '../../ui/confirm.tsx'
+import type { Column } from '../../ui/data-table/columns.ts'
+import { DataTable } from '../../ui/data-table/data-table.tsx'
+import { KeyFacts } from '../../ui/key-facts.tsx'
+import { useNotify } from '../../ui/notify.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
+import { StatusBadge } from '../../ui/status-badge.tsx'
+import { uiTexts } from '../../ui/texts.ts'
+import { Count, DateTime, none } from '../../ui/values.tsx'
+import { Json } from '../../webhooks/json.tsx'
+import { requestText } from '../../webhooks/request-text.ts'
+import { webhookTexts } from '../../webhooks/texts.ts'
+import type { Attempt, Delivery } from '../../webhooks/types.ts'
+import { Outcome, Sequence } from '../components/deliveries.tsx'
+import { deliveryQuery, endpointQuery, eventTextQuery, useWebhooksChanged } from '../webhook-queries.ts'
+
+const route = getRouteApi('/signed-in/account/webhooks/$endpointId/$deliveryId')
+
+function Back() {
+  const texts = useTexts(webhookTexts)
+  const { endpointId } = route.useParams()
+  return (
+    <BackLink to="/account/webhooks/$endpointId" params={{ endpointId }}>
+      {texts.deliveries.title}
+    </BackLink>
+  )
+}
+
+/** One delivery: what was sent, each attempt, and what can be done about it. */
+export function DeliveryPage() {
+  const { deliveryId } = route.useParams()
+  const texts = useTexts(webhookTexts)
+  const query = useQuery(deliveryQuery(deliveryId))
+  return (
+    <CampaignLoaded query={query} back={<Back />} notShown={texts.notShown} notFound={texts.deliveries.notFound}>
+      {delivery => <Whole delivery={delivery} query={query} />}
+    </CampaignLoaded>
+  )
+}
+
+function Whole({ delivery, query }: { delivery: Delivery; query: Parameters<typeof Attempts>[0]['query'] }) {
+  const texts = useTexts(webhookTexts)
+  const mayChange = isManager(useSession())
+  const { type, state, sequence, replayId, createdAt, nextAttemptAt, eventId } = delivery
+  const kind = sequence === 0 ? texts.deliveries.isTest : replayId !== null ? texts.deliveries.isReplay : undefined
+  return (
+    <>
+      <PageHeader
+        back={<Back />}
+        title={type}
+        badge={<StatusBadge of="delivery" status={state} />}
+        lead={kind}
+        actions={mayChange && <Actions delivery={delivery} />}
+      />
+      <Stack gap="lg">
+        <Card>
+          <KeyFacts
+            facts={[
+              { label: texts.deliveries.sequence, value: <Sequence value={sequence} /> },
+              { label: texts.deliveries.created, value: <DateTime at={createdAt} /> },
+              { label: texts.deliveries.next, value: <DateTime at={nextAttemptAt} /> },
+              { label: texts.delivery.eventId, value: <Text style={{ overflowWrap: 'anywhere' }}>{eventId}</Text> },
+            ]}
+          />
+        </Card>
+        <Attempts attempts={delivery.attempts} query={query} />
+        <Request delivery={delivery} />
+      </Stack>
+    </>
+  )
+}
+
+function Actions({ delivery: { deliveryId, state, sequence } }: { delivery: Delivery }) {
+  const texts = useTexts(webhookTexts).delivery
+  const changed = useWebhooksChanged()
+  const notify = useNotify()
+  const confirm = useConfirm()
+  const path = { params: { path: { deliveryId } } }
+  const retry = useMutation({
+    mutationFn: () => answer(api.POST('/partner/v1/webhook-deliveries/{deliveryId}/retry', { ...path, body: {} })),
+    onSuccess() {
+      void changed()
+      notify.done(texts.retried)
+    },
+    onError: notify.failed,
+  })
+  const skip = useMutation({
+    mutationFn: () => answer(api.POST('/partner/v1/webhook-deliveries/{deliveryId}/skip', { ...path, body: {} })),
+    onSuccess: () => void changed(),
+    onError: notify.failed,
+  })
+  const askToSkip = async () => {
+    if (await confirm({ title: texts.skipTitle, text: texts.skipText, action: texts.skip })) skip.mutate()
+  }
+  // A test is not repeated: another one is sent.
+  const isTest = sequence === 0
+  return (
+    <>
+      {!isTest && (
+        <Button loading={retry.isPending} onClick={() => retry.mutate()}>
+          {texts.retry}
+        </Button>
+      )}
+      {!isTest && state === 'pending' && (
+        <Button variant="default" loading={skip.isPending} onClick={() => void askToSkip()}>
+          {texts.skip}
+        </Button>
+      )}
+    </>
+  )
+}
+
+type AttemptsProps = { attempts: readonly Attempt[]; query: Parameters<typeof DataTable<Attempt>>[0]['query'] }
+
+function Attempts({ attempts, query }: AttemptsProps) {
+  const texts = useTexts(webhookTexts).delivery
+  const format = useFormat()
+  const columns: Column<Attempt>[] = [
+    { key: 'attempt', title: texts.attempt, cell: ({ attempt }) => <Count value={attempt} /> },
+    { key: 'at', title: texts.at, cell: ({ at }) => <DateTime at={at} /> },
+    {
+      key: 'duration',
+      title: texts.duration,
+      align: 'right',
+      cell: ({ durationMs }) => (durationMs === null ? none : texts.milliseconds(format.number(durationMs))),
+    },
+    { key: 'outcome', title: texts.outcome, cell: attempt => <Outcome attempt={attempt} /> },
+    {
+      key: 'excerpt',
+      title: texts.excerpt,
+      cell: ({ responseExcerpt }) => (
+        <Text component="span" size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {responseExcerpt || none}
+        </Text>
+      ),
+    },
+  ]
+  return (
+    <Stack component="section" gap="md" aria-label={texts.attempts}>
+      <Title order={2}>{texts.attempts}</Title>
+      <DataTable
+        label={texts.attempts}
+        columns={columns}
+        query={query}
+        rows={attempts}
+        rowKey={({ attempt }) => String(attempt)}
+        empty={<Empty title={texts.noAttempts} />}
+      />
+    </Stack>
+  )
+}
+
+/** The request of the last attempt, or of the one to come. */
+function Request({ delivery }: { delivery: Delivery }) {
+  const texts = useTexts(webhookTexts).delivery
+  const { copied: copiedText } = useTexts(uiTexts)
+  const { endpointId, eventId, attempts, sequence } = delivery
+  const isTest = sequence === 0
+  const body = useQuery({ ...eventTextQuery(eventId), enabled: !isTest })
+  const endpoint = useQuery(endpointQuery(endpointId))
+  const last = attempts.at(-1)
+  const show = (text: string | null) => (
+    <Json text={requestText(endpoint.data?.url ?? null, delivery, text ?? `(${texts.noBody})`)} />
+  )
+  return (
+    <Stack component="section" gap="md" aria-label={texts.request}>
+      <Group justify="space-between">
+        <Title order={2}>{texts.request}</Title>
+        {body.data && (
+          <CopyButton value={body.data}>
+            {({ copied, copy }) => (
+              <Button variant="default" size="compact-md" onClick={copy}>
+                {copied ? copiedText : texts.copy}
+              </Button>
+            )}
+          </CopyButton>
+        )}
+      </Group>
+      <Text c="dimmed">{last ? texts.requestText(last.attempt) : texts.nextRequest}</Text>
+      {isTest ? show(null) : <Loaded query={body}>{show}</Loaded>}
+    </Stack>
+  )
+}

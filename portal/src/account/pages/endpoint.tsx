@@ -1,0 +1,107 @@
+import { Alert, Card, Stack, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { CampaignLoaded } from '../../campaigns/detail/campaign-loaded.tsx'
+import { useTexts } from '../../i18n/preferences.tsx'
+import { isManager } from '../../session/rights.ts'
+import { useSession } from '../../session/use-session.ts'
+import { BackLink } from '../../ui/back-link.tsx'
+import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
+import { KeyFacts } from '../../ui/key-facts.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Count, DateTime } from '../../ui/values.tsx'
+import { EndpointStatus } from '../../webhooks/endpoint-status.tsx'
+import { webhookTexts } from '../../webhooks/texts.ts'
+import type { Endpoint } from '../../webhooks/types.ts'
+import { Deliveries, DeliveryFilters } from '../components/deliveries.tsx'
+import { EndpointActions } from '../components/endpoint-actions.tsx'
+import type { DeliveriesSearch } from '../search.ts'
+import { endpointQuery } from '../webhook-queries.ts'
+
+const route = getRouteApi('/signed-in/account/webhooks/$endpointId')
+
+/** One endpoint: how it fares, what can be done with it, and what was sent to it. */
+export function EndpointPage() {
+  const { endpointId } = route.useParams()
+  const texts = useTexts(webhookTexts)
+  const query = useQuery(endpointQuery(endpointId))
+  const back = <BackLink to="/account/webhooks">{texts.title}</BackLink>
+  return (
+    <CampaignLoaded query={query} back={back} notShown={texts.notShown} notFound={texts.notFound}>
+      {endpoint => <Whole endpoint={endpoint} />}
+    </CampaignLoaded>
+  )
+}
+
+function Whole({ endpoint }: { endpoint: Endpoint & { etag: string | null } }) {
+  const texts = useTexts(webhookTexts)
+  const { page, ...filters } = route.useSearch()
+  const setSearch = useSetSearch<DeliveriesSearch>()
+  const mayChange = isManager(useSession())
+  const { endpointId, url, description, disabledReason } = endpoint
+  return (
+    <>
+      <PageHeader
+        back={<BackLink to="/account/webhooks">{texts.title}</BackLink>}
+        title={url}
+        lead={description}
+        actions={mayChange && <EndpointActions endpoint={endpoint} />}
+      />
+      <Stack gap="lg">
+        {disabledReason === 'operator' && <Alert color="orange">{texts.byOperator}</Alert>}
+        <Card>
+          <Facts endpoint={endpoint} />
+        </Card>
+        <Stack component="section" gap="md" aria-label={texts.deliveries.title}>
+          <Title order={2}>{texts.deliveries.title}</Title>
+          <DeliveryFilters search={filters} onSearch={setSearch} />
+          <Deliveries asked={{ ...filters, endpointId }} page={page} onPage={next => setSearch({ page: next })} />
+        </Stack>
+      </Stack>
+    </>
+  )
+}
+
+function Facts({ endpoint }: { endpoint: Endpoint }) {
+  const texts = useTexts(webhookTexts)
+  const { fields } = texts
+  const { lag, pending, position, order, eventTypes, lastSuccessAt, lastFailureAt, failingSince, secrets } = endpoint
+  const when = (at: string | null) => (at ? <DateTime at={at} /> : texts.never)
+  return (
+    <KeyFacts
+      facts={[
+        { label: fields.status, value: <EndpointStatus endpoint={endpoint} /> },
+        { label: fields.lag, value: <Count value={lag} />, hint: fields.lagHint },
+        { label: fields.pending, value: <Count value={pending} /> },
+        { label: fields.position, value: <Count value={position} /> },
+        { label: fields.success, value: when(lastSuccessAt) },
+        { label: fields.failure, value: when(lastFailureAt) },
+        ...(failingSince ? [{ label: fields.failing, value: <DateTime at={failingSince} /> }] : []),
+        { label: fields.order, value: fields.orders[order] },
+        { label: fields.types, value: eventTypes?.join(', ') ?? fields.allTypes },
+        { label: fields.created, value: <DateTime at={endpoint.createdAt} /> },
+        { label: fields.secrets, value: <Secrets secrets={secrets} /> },
+      ]}
+    />
+  )
+}
+
+/** When each was made, and until when one that is replaced still signs. */
+function Secrets({ secrets }: Pick<Endpoint, 'secrets'>) {
+  const { fields } = useTexts(webhookTexts)
+  return (
+    <Stack gap={2}>
+      {secrets.map(({ createdAt, validUntil }) => (
+        <span key={createdAt}>
+          <DateTime at={createdAt} />
+          {validUntil && (
+            <>
+              {' '}
+              {fields.validUntil} <DateTime at={validUntil} />
+            </>
+          )}
+        </span>
+      ))}
+    </Stack>
+  )
+}

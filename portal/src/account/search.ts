@@ -1,0 +1,13 @@
+/** What the pages of an account keep in their addresses. */
+import { counting, day, oneOf, searchParams, text } from '../routing/search.ts'
+
+export const deliveryStates = ['pending', 'delivered', 'failed', 'skipped'] as const
+
+export const deliveriesSearch = searchParams({
+  state: oneOf(deliveryStates),
+  type: text,
+  from: day,
+  to: day,
+  page: counting,
+})
+export type DeliveriesSearch = ReturnType<typeof deliveriesSearch>

@@ -1,0 +1,105 @@
+/** What the pages of webhooks read; below `/partner/v1`. A change of them invalidates all of it: `useWebhooksChanged`. */
+import { infiniteQueryOptions, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCallback } from 'react'
+import { answer, api, versioned } from '../api/client.ts'
+import { isApiError } from '../api/errors.ts'
+import { periodOfDays } from '../i18n/time-zone.ts'
+import type { AccountType } from '../session/session.ts'
+import type { Delivery } from '../webhooks/types.ts'
+import type { DeliveriesSearch } from './search.ts'
+
+const root = 'webhooks'
+
+/** Attempts go on behind the answers: while something waits, the page looks again. */
+const lookAgainMs = 2_000
+const lookAtCountsMs = 5_000
+
+export const endpointsQuery = queryOptions({
+  queryKey: [root, 'endpoints'],
+  queryFn: async ({ signal }) => (await answer(api.GET('/partner/v1/webhook-endpoints', { signal }))).data,
+})
+
+/** With its version, for a change of what the person has seen. */
+export const endpointQuery = (endpointId: string) =>
+  queryOptions({
+    queryKey: [root, 'endpoint', endpointId],
+    queryFn: ({ signal }) =>
+      versioned(api.GET('/partner/v1/webhook-endpoints/{endpointId}', { params: { path: { endpointId } }, signal })),
+    refetchInterval: ({ state: { data } }) => (data && data.pending + data.lag > 0 ? lookAtCountsMs : false),
+  })
+
+export const eventTypesQuery = queryOptions({
+  queryKey: [root, 'types'],
+  staleTime: Number.POSITIVE_INFINITY,
+  queryFn: async ({ signal }) => (await answer(api.GET('/partner/v1/event-types', { signal }))).data,
+})
+
+const recipientOf = { retailer: 'merchant', bank: 'bank', platform: 'platform' } as const
+
+/** The types of events that such an account gets; none while they are read. A dialog is told the account: it does not know it. */
+export function useEventTypeNames(typeAccount: AccountType): string[] {
+  const { data = [] } = useQuery(eventTypesQuery)
+  return data.filter(({ recipients }) => recipients.includes(recipientOf[typeAccount])).map(({ type }) => type)
+}
+
+const pageSize = 50
+
+export type DeliveriesAsked = Omit<DeliveriesSearch, 'page'> & { endpointId?: string; eventId?: string }
+
+/** Newest first. @param timeZone in which the days are meant */
+export const deliveriesQuery = ({ from, to, ...asked }: DeliveriesAsked, timeZone: string) =>
+  infiniteQueryOptions({
+    queryKey: [root, 'deliveries', asked, from, to, timeZone],
+    initialPageParam: '',
+    queryFn({ pageParam, signal }) {
+      const query = {
+        limit: pageSize,
+        ...known(asked),
+        ...(from && { from: periodOfDays(from, from, timeZone).dateFrom }),
+        ...(to && { to: periodOfDays(to, to, timeZone).dateTo }),
+        ...(pageParam && { cursor: pageParam }),
+      }
+      return answer(api.GET('/partner/v1/webhook-deliveries', { params: { query }, signal }))
+    },
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.length === 1 && state.data.pages[0]?.data.some(isUnderWay) ? lookAgainMs : false,
+  })
+
+/** Whether an attempt is due: what waits for hours need not be looked at again. */
+const isUnderWay = ({ state, nextAttemptAt, attempts }: Delivery): boolean =>
+  state === 'pending' && (attempts.length === 0 || (nextAttemptAt !== null && Date.parse(nextAttemptAt) <= Date.now()))
+
+/** Without what is undefined. */
+const known = <Fields extends object>(fields: Fields): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+
+export const deliveryQuery = (deliveryId: string) =>
+  queryOptions({
+    queryKey: [root, 'delivery', deliveryId],
+    queryFn: ({ signal }) =>
+      answer(api.GET('/partner/v1/webhook-deliveries/{deliveryId}', { params: { path: { deliveryId } }, signal })),
+    refetchInterval: ({ state }) => (state.data && isUnderWay(state.data) ? lookAgainMs : false),
+  })
+
+/** The event's bytes as they stand in the feed, which are those of each request; null: it is in no feed (a test), or over its retention. */
+export const eventTextQuery = (eventId: string) =>
+  queryOptions({
+    queryKey: [root, 'event', eventId],
+    staleTime: Number.POSITIVE_INFINITY,
+    async queryFn({ signal }): Promise<string | null> {
+      try {
+        const params = { path: { eventId } }
+        return await answer(api.GET('/partner/v1/events/{eventId}', { params, parseAs: 'text', signal }))
+      } catch (error) {
+        if (isApiError(error, 404)) return null
+        throw error
+      }
+    },
+  })
+
+/** Reads endpoints and deliveries anew, after a change. */
+export function useWebhooksChanged(): () => Promise<void> {
+  const client = useQueryClient()
+  return useCallback(() => client.invalidateQueries({ queryKey: [root] }), [client])
+}

@@ -1,0 +1,30 @@
+import { MultiSelect, type MultiSelectProps } from '@mantine/core'
+import { useTexts } from '../i18n/preferences.tsx'
+import { webhookTexts } from './texts.ts'
+
+/** `order.*` for each group that has several types, and every type. */
+export function typeOptions(types: readonly string[], group: (name: string) => string) {
+  const groups = Map.groupBy(types, type => type.slice(0, type.indexOf('.')))
+  return [...groups].flatMap(([name, members]) => [
+    ...(members.length > 1 ? [{ value: `${name}.*`, label: group(name) }] : []),
+    ...members.map(value => ({ value, label: value })),
+  ])
+}
+
+/** Types of events, single ones and whole groups; none chosen stands for all. */
+export function TypeChoice({ types, ...field }: MultiSelectProps & { types: readonly string[] }) {
+  const { fields: texts } = useTexts(webhookTexts)
+  const known = typeOptions(types, texts.group)
+  // An endpoint may name a type that this platform does not list for the account.
+  const others = (field.value ?? []).filter(value => !known.some(option => option.value === value))
+  return (
+    <MultiSelect
+      label={texts.types}
+      description={texts.typesHint}
+      data={[...known, ...others]}
+      searchable
+      clearable
+      {...field}
+    />
+  )
+}

@@ -1,0 +1,214 @@
+/** Webhooks and events in a real browser (contract/webhooks.md, contract/events.md). */
+import assert from 'node:assert/strict'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
+import { type Bank, openBank } from '../support/esim.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { type Account, addAccount } from '../support/portal.ts'
+
+let platform: TestPlatform
+let bank: Bank
+let manager: Account
+let receiver: Server
+let url: string
+let status = 204
+const received: string[] = []
+
+before(async () => {
+  receiver = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    received.push(Buffer.concat(chunks).toString())
+    response.writeHead(status).end('noted')
+  })
+  await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  platform = await startPlatform()
+  await platform.addStock('kyivstar', 'eu-10gb', 20)
+  bank = await openBank(platform)
+  manager = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
+})
+after(async () => {
+  await closeBrowser()
+  await platform?.close()
+  receiver.closeAllConnections()
+  receiver.close()
+})
+
+const titled = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
+const row = (page: Page, name: string | RegExp) => page.getByRole('row').filter({ hasText: name })
+const deliver = () => platform.call('POST', '/sandbox/webhooks/deliver')
+
+async function makeEndpoint(fields: object = {}, token = bank.token): Promise<string> {
+  const body = { url, eventTypes: ['order.*'], ...fields }
+  const made = await platform.call('POST', '/partner/v1/webhook-endpoints', { token, body })
+  assert.equal(made.status, 201, made.text)
+  return made.body.endpointId
+}
+
+async function cancelOrder(externalId: string): Promise<void> {
+  const { orderId } = (await bank.reserve(externalId)).body
+  await bank.cancel(orderId)
+}
+
+test('an endpoint is made, its secret is shown once, a test reaches the receiver', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn } = visitor
+  await logIn(manager, '/account/webhooks')
+  await titled(page, 'Webhooks')
+  await page.getByText('No webhooks yet').waitFor()
+  await assertAccessible(visitor)
+  await page.getByRole('button', { name: 'Add an endpoint' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Address' }).fill(url)
+  await dialog.getByRole('textbox', { name: 'Note' }).fill('Core banking')
+  await assertAccessible(visitor)
+  await dialog.getByRole('button', { name: 'Add an endpoint' }).click()
+  const secret = await page.getByRole('textbox', { name: 'Secret' }).inputValue()
+  assert.match(secret, /^whsec_[\w+/]+=*$/)
+  await assertAccessible(visitor)
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await row(page, 'Core banking').getByText('Enabled').waitFor()
+  assert.ok(!(await page.content()).includes(secret), 'it is shown this once')
+  await assertAccessible(visitor)
+
+  await page.getByRole('link', { name: url }).click()
+  await titled(page, url)
+  const before = received.length
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await dialog.getByRole('combobox', { name: 'Sample of' }).selectOption('order.confirmed')
+  await dialog.getByRole('button', { name: 'Send a test' }).click()
+  await row(page, 'order.confirmed').getByText('Delivered').first().waitFor()
+  assert.equal(received.length, before + 1)
+  assert.equal(JSON.parse(received.at(-1) ?? '').test, true)
+  await page.getByRole('link', { name: 'order.confirmed' }).click()
+  await page.getByText('it was a test').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Retry' }).count(), 0, 'a test is not repeated')
+})
+
+test('what is wrong with an address stands in the dialog', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, errors } = visitor
+  await logIn(manager, '/account/webhooks')
+  await page.getByRole('button', { name: 'Add an endpoint' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Address' }).fill('ftp://example.com')
+  await dialog.getByRole('button', { name: 'Add an endpoint' }).click()
+  await dialog
+    .getByText(/begins with https/)
+    .last()
+    .waitFor()
+  errors.splice(0)
+})
+
+test('a failed delivery: its attempts, the exact request, retry; skip, replay and the filters', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn } = visitor
+  const endpointId = await makeEndpoint({ description: 'Failing first' })
+  status = 500
+  await cancelOrder('browser-1')
+  await deliver()
+  status = 204
+  await logIn(manager, `/account/webhooks/${endpointId}`)
+  await row(page, 'order.cancelled').getByText('Refused by the receiver, 500').waitFor()
+  await assertAccessible(visitor)
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('delivered')
+  await page.getByText('No deliveries fit').waitFor()
+  await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await page.getByRole('link', { name: 'order.cancelled' }).click()
+  await titled(page, 'order.cancelled')
+  const body = received.find(each => each.includes('browser-1')) ?? ''
+  const request = page.getByRole('region', { name: 'The request' }).locator('pre')
+  await request.getByText('perkline-attempt: 1').waitFor()
+  assert.ok((await request.textContent())?.includes(body), 'the bytes that were sent')
+  assert.ok((await request.textContent())?.startsWith('POST /hook HTTP/1.1'))
+  await assertAccessible(visitor)
+  await page.getByRole('button', { name: 'Retry' }).click()
+  await row(page, 'Delivered, 204').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Skip' }).count(), 0, 'it has been delivered')
+
+  await page.getByRole('link', { name: 'Deliveries' }).click()
+  await page.getByRole('button', { name: 'Replay from…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('radio', { name: 'All', exact: true }).check()
+  await assertAccessible(visitor)
+  await dialog.getByRole('button', { name: 'Replay events' }).click()
+  await page.getByText(/^\d deliver(y is|ies are) going to be made\.$/).waitFor()
+})
+
+test('a new secret asks for a fresh factor; disabled, enabled, deleted', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, errors } = visitor
+  const endpointId = await makeEndpoint({ description: 'Short life' })
+  await logIn(manager, `/account/webhooks/${endpointId}`)
+  await platform.platform.database.execute(`update sessions set factor_at = now() - interval '20 minutes'`)
+  const choose = async (name: string) => {
+    await page.getByRole('button', { name: 'More', exact: true }).click()
+    await page.getByRole('menuitem', { name }).click()
+  }
+  await choose('New secret')
+  await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click()
+  await page.getByRole('dialog').locator('input[autocomplete=current-password]').fill(manager.password)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  assert.match(await page.getByRole('textbox', { name: 'Secret' }).inputValue(), /^whsec_/)
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await choose('Edit')
+  await page.getByRole('textbox', { name: 'Note' }).fill('Longer life')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Longer life').waitFor()
+  await choose('Disable')
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
+  await page.getByText('By your account').waitFor()
+  await page.getByRole('button', { name: 'Enable', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Enable' }).click()
+  await page.getByText('Enabled', { exact: true }).waitFor()
+  await choose('Delete')
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await titled(page, 'Webhooks')
+  await page.getByText('The endpoint is deleted.').waitFor()
+  assert.equal(await page.getByText('Longer life').count(), 0)
+  errors.splice(0)
+})
+
+test('who only reads sees no buttons; a bank’s viewer sees no webhooks', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, empty } = visitor
+  const endpointId = await makeEndpoint({ description: 'Read only' })
+  await logIn(await addAccount(platform, { bank: 'alpha' }, 'EDITOR'), '/account/webhooks')
+  await row(page, 'Read only').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Add an endpoint' }).count(), 0)
+  await visitor.walk(`/account/webhooks/${endpointId}`)
+  await page.getByRole('heading', { name: 'Deliveries', exact: true }).waitFor()
+  for (const name of ['Send test', 'Replay from…', 'More'])
+    assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name)
+  await empty()
+  await logIn(await addAccount(platform, { bank: 'alpha' }, 'VIEWER'))
+  assert.equal(await page.getByRole('link', { name: 'Webhooks' }).count(), 0)
+})
+
+test('a merchant, on a phone, in Ukrainian', async t => {
+  const visitor = await visit(t, platform, { language: 'uk-UA', viewport: phone })
+  if (!visitor) return
+  const { page, logIn } = visitor
+  await logIn(await addAccount(platform, { merchant: 'grocer' }, 'admin_user'), '/account/webhooks')
+  await titled(page, 'Вебхуки')
+  await page.getByRole('button', { name: 'Додати адресу' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Адреса' }).fill(url)
+  await dialog.getByRole('button', { name: 'Додати адресу' }).click()
+  await page.getByRole('textbox', { name: 'Секрет' }).waitFor()
+  await page.getByRole('button', { name: 'Збережено' }).click()
+  await page.getByRole('link', { name: url }).click()
+  await page.getByRole('button', { name: 'Надіслати тест' }).click()
+  await dialog.getByRole('button', { name: 'Надіслати тест' }).click()
+  await row(page, 'test.ping').getByText('Доставлено').first().waitFor()
+  await assertAccessible(visitor)
+})
