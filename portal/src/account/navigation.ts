@@ -1,4 +1,4 @@
-import { IconKey, IconShieldLock, IconUsersGroup, IconWebhook } from '@tabler/icons-react'
+import { IconKey, IconListDetails, IconShieldLock, IconUsersGroup, IconWebhook } from '@tabler/icons-react'
 import type { NavigationItem } from '../routing/navigation-item.ts'
 import { isManager, maySeeEvents } from '../session/rights.ts'
 
@@ -12,5 +12,6 @@ export const accountNavigation: NavigationItem[] = [
     isFor: session => isManager(session) && session.typeAccount !== 'platform',
   },
   { to: '/account/webhooks', text: 'webhooks', icon: IconWebhook, isFor: maySeeEvents },
+  { to: '/account/events', text: 'events', icon: IconListDetails, isFor: maySeeEvents },
   { to: '/account/security', text: 'security', icon: IconShieldLock, isFor: isManager },
 ]

@@ -4,7 +4,7 @@ import { forbidden, signedInRoute } from '../routing/base-routes.ts'
 import { lazyPage } from '../routing/lazy-page.ts'
 import { isManager, maySeeEvents } from '../session/rights.ts'
 import type { Session } from '../session/session.ts'
-import { deliveriesSearch } from './search.ts'
+import { deliveriesSearch, eventsSearch } from './search.ts'
 
 const accountRoute = createRoute({ getParentRoute: () => signedInRoute, path: '/account' })
 
@@ -66,6 +66,21 @@ const delivery = createRoute({
   component: lazyPage(() => import('./pages/delivery.tsx'), 'DeliveryPage'),
 })
 
+const events = createRoute({
+  getParentRoute: () => accountRoute,
+  path: '/events',
+  validateSearch: eventsSearch,
+  beforeLoad: onlyEventReaders,
+  component: lazyPage(() => import('./pages/events.tsx'), 'EventsPage'),
+})
+
+const event = createRoute({
+  getParentRoute: () => accountRoute,
+  path: '/events/$eventId',
+  beforeLoad: onlyEventReaders,
+  component: lazyPage(() => import('./pages/event.tsx'), 'EventPage'),
+})
+
 export const accountRoutes = accountRoute.addChildren([
   people,
   credentials,
@@ -74,4 +89,6 @@ export const accountRoutes = accountRoute.addChildren([
   webhooks,
   endpoint,
   delivery,
+  events,
+  event,
 ])

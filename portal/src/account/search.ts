@@ -11,3 +11,7 @@ export const deliveriesSearch = searchParams({
   page: counting,
 })
 export type DeliveriesSearch = ReturnType<typeof deliveriesSearch>
+
+/** A type of event, or a group of them (`order.*`). */
+export const eventsSearch = searchParams({ type: text })
+export type EventsSearch = ReturnType<typeof eventsSearch>

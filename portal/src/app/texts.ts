@@ -25,6 +25,7 @@ export const appTexts = dictionary({
       ownCredentials: 'Credentials',
       security: 'Security',
       webhooks: 'Webhooks',
+      events: 'Events',
     },
     accountType: { retailer: 'Merchant', bank: 'Bank', platform: 'Platform' },
     role: {
@@ -125,6 +126,7 @@ export const appTexts = dictionary({
       ownCredentials: 'Ключі доступу',
       security: 'Безпека',
       webhooks: 'Вебхуки',
+      events: 'Події',
     },
     accountType: { retailer: 'Торговець', bank: 'Банк', platform: 'Платформа' },
     role: {

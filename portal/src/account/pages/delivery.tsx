@@ -11,6 +11,7 @@ import { useConfirm } from '../../ui/confirm.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { KeyFacts } from '../../ui/key-facts.tsx'
+import { LinkAnchor } from '../../ui/links.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
@@ -51,7 +52,7 @@ export function DeliveryPage() {
 function Whole({ delivery, query }: { delivery: Delivery; query: Parameters<typeof Attempts>[0]['query'] }) {
   const texts = useTexts(webhookTexts)
   const mayChange = isManager(useSession())
-  const { type, state, sequence, replayId, createdAt, nextAttemptAt, eventId } = delivery
+  const { type, state, sequence, replayId, createdAt, nextAttemptAt } = delivery
   const kind = sequence === 0 ? texts.deliveries.isTest : replayId !== null ? texts.deliveries.isReplay : undefined
   return (
     <>
@@ -69,7 +70,7 @@ function Whole({ delivery, query }: { delivery: Delivery; query: Parameters<type
               { label: texts.deliveries.sequence, value: <Sequence value={sequence} /> },
               { label: texts.deliveries.created, value: <DateTime at={createdAt} /> },
               { label: texts.deliveries.next, value: <DateTime at={nextAttemptAt} /> },
-              { label: texts.delivery.eventId, value: <Text style={{ overflowWrap: 'anywhere' }}>{eventId}</Text> },
+              { label: texts.delivery.eventId, value: <EventId delivery={delivery} /> },
             ]}
           />
         </Card>
@@ -77,6 +78,16 @@ function Whole({ delivery, query }: { delivery: Delivery; query: Parameters<type
         <Request delivery={delivery} />
       </Stack>
     </>
+  )
+}
+
+/** Leads to the event; a test is in no feed. */
+function EventId({ delivery: { eventId, sequence } }: { delivery: Delivery }) {
+  if (sequence === 0) return <Text style={{ overflowWrap: 'anywhere' }}>{eventId}</Text>
+  return (
+    <LinkAnchor to="/account/events/$eventId" params={{ eventId }} style={{ overflowWrap: 'anywhere' }}>
+      {eventId}
+    </LinkAnchor>
   )
 }
 

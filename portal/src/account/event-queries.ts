@@ -1,0 +1,61 @@
+/** What the pages of events read; below `/partner/v1`. */
+import { infiniteQueryOptions } from '@tanstack/react-query'
+import { answer, api } from '../api/client.ts'
+import type { FeedEvent } from '../webhooks/types.ts'
+
+/** Where a page of the feed ends, and how far back the feed goes. */
+type Place = { feedId: string; through: number; oldest: number }
+/** `lookedTo`: the lowest sequence that was looked at. */
+export type FeedPage = { data: FeedEvent[]; lookedTo: number; next: Place | null }
+
+const pageSize = 50
+/** With a filter most events may be others: so many are looked at with one request, and so many requests make a page at most. */
+const windowSize = 1_000
+const maxWindows = 10
+
+/** The account's feed, newest first. @param type a type or a group (`order.*`); undefined: all */
+export const feedQuery = (type: string | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['feed', type],
+    initialPageParam: null as Place | null,
+    queryFn: async ({ pageParam, signal }) => readBack(pageParam ?? (await findEnd(signal)), type, signal),
+    getNextPageParam: ({ next }) => next,
+  })
+
+async function findEnd(signal: AbortSignal): Promise<Place> {
+  const end = await answer(api.GET('/partner/v1/events', { params: { query: { after: 'now' } }, signal }))
+  return { feedId: end.feedId, through: end.lastSequence, oldest: end.oldestSequence }
+}
+
+/** The platform reads a feed forwards: windows of it are read from its end on, and turned round. */
+async function readBack(place: Place, type: string | undefined, signal: AbortSignal): Promise<FeedPage> {
+  const { feedId, oldest } = place
+  const size = type === undefined ? pageSize : windowSize
+  const data: FeedEvent[] = []
+  let through = place.through
+  for (let windows = 0; windows < maxWindows && data.length < pageSize && through >= oldest; windows++) {
+    const after = Math.max(through - size, oldest - 1)
+    data.push(...(await readWindow({ feedId, after, through }, type, signal)).reverse())
+    through = after
+  }
+  return { data, lookedTo: through + 1, next: through >= oldest ? { ...place, through } : null }
+}
+
+type Window = { feedId: string; after: number; through: number }
+
+/** The events behind `after` up to `through`, oldest first. An answer may end early: it has at most 1 MiB. */
+async function readWindow(
+  { feedId, after, through }: Window,
+  type: string | undefined,
+  signal: AbortSignal,
+): Promise<FeedEvent[]> {
+  const events: FeedEvent[] = []
+  for (let at = after; at < through; ) {
+    const query = { feedId, after: String(at), limit: through - at, ...(type !== undefined && { type: [type] }) }
+    const { data, nextAfter } = await answer(api.GET('/partner/v1/events', { params: { query }, signal }))
+    events.push(...data.filter(({ sequence }) => sequence <= through))
+    if (nextAfter <= at) break
+    at = nextAfter
+  }
+  return events
+}

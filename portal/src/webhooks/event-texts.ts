@@ -1,0 +1,43 @@
+/** Texts of the feed of events. */
+import { dictionary } from '../i18n/texts.ts'
+
+export const eventTexts = dictionary({
+  en: {
+    title: 'Events',
+    lead: 'What has happened, numbered without gaps. Your systems read the same feed.',
+    refresh: 'Refresh',
+    type: 'Event',
+    anyType: 'Any event',
+    sequence: 'Number',
+    at: 'Happened',
+    data: 'Data',
+    body: 'The event',
+    id: 'ID',
+    feedId: 'Feed',
+    modes: { live: 'Live', sandbox: 'Sandbox' },
+    none: 'No events fit',
+    noneText: 'Events stand here as soon as something happens.',
+    more: 'Show more',
+    lookedTo: (sequence: string) => `Looked at down to number ${sequence}.`,
+    notFound: 'Event not found',
+  },
+  uk: {
+    title: 'Події',
+    lead: 'Що сталося, з номерами без пропусків. Ваші системи читають ту саму стрічку.',
+    refresh: 'Оновити',
+    type: 'Подія',
+    anyType: 'Будь-яка подія',
+    sequence: 'Номер',
+    at: 'Коли',
+    data: 'Дані',
+    body: 'Подія',
+    id: 'ID',
+    feedId: 'Стрічка',
+    modes: { live: 'Справжнє', sandbox: 'Пісочниця' },
+    none: 'Жодна подія не підходить',
+    noneText: 'Події з’являться тут, щойно щось станеться.',
+    more: 'Показати ще',
+    lookedTo: (sequence: string) => `Переглянуто до номера ${sequence}.`,
+    notFound: 'Подію не знайдено',
+  },
+})
