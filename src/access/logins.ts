@@ -2,7 +2,7 @@
 
 import { DomainError } from '../errors.ts'
 import { addressPrefixes, addressUnit } from '../text/addresses.ts'
-import { createTurns } from '../work/turns.ts'
+import { createConcurrencyLimit } from '../work/concurrency-limit.ts'
 import type { Caller } from './caller.ts'
 import type { FactorMethod } from './factors/factors.ts'
 import {
@@ -73,7 +73,10 @@ const busy = { code: 'unavailable', text: 'Too many logins at once; try again', 
 
 export function createLogins(deps: LoginDeps): Logins {
   const { database, loginThrottle, gatewayThrottle } = deps
-  const [strangers, known] = [createTurns(queue, busy, 'logins'), createTurns(knownQueue, busy, 'logins')]
+  const [strangers, known] = [
+    createConcurrencyLimit(queue, busy, 'logins'),
+    createConcurrencyLimit(knownQueue, busy, 'logins'),
+  ]
 
   /** Runs an attempt and tells its outcome; a challenge is none yet. */
   const observed = async <Result extends object | string>(

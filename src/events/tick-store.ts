@@ -63,10 +63,10 @@ function inTurn<T>(
   turn: { consumer: Consumer; waits: boolean },
   work: (transaction: Queryable) => Promise<T>,
 ): Promise<T | null> {
-  return database.transaction(async transaction => ((await takeTurn(transaction, turn)) ? work(transaction) : null))
+  return database.transaction(async transaction => ((await becomeTicker(transaction, turn)) ? work(transaction) : null))
 }
 
-async function takeTurn(
+async function becomeTicker(
   transaction: Queryable,
   { consumer, waits }: { consumer: Consumer; waits: boolean },
 ): Promise<boolean> {

@@ -7,7 +7,7 @@ import { traceOf } from '../access/request/trace.ts'
 import type { AddressLimit } from '../access/throttle.ts'
 import { leaving } from '../http/answer/leaving.ts'
 import { NoQuery } from '../http/schemas.ts'
-import { createTurns } from '../work/turns.ts'
+import { createConcurrencyLimit } from '../work/concurrency-limit.ts'
 import { acceptLink } from './invitations.ts'
 import type { PeopleDeps } from './managers.ts'
 import { requestReset } from './passwords.ts'
@@ -21,7 +21,7 @@ const hashing = { atOnce: 2, perPartner: 1, waiting: 100, waitMs: 20_000 }
 const busy = { code: 'unavailable', text: 'Too many others at once; try again', retryAfterSeconds: 2 } as const
 
 export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async (app, deps) => {
-  const turns = createTurns(hashing, busy)
+  const places = createConcurrencyLimit(hashing, busy)
 
   app.post(
     '/invitations/accept',
@@ -46,7 +46,7 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
       },
     },
     async (request, reply) => {
-      const end = await turns.take(request.ip, leaving(reply))
+      const end = await places.take(request.ip, leaving(reply))
       try {
         const joined = await acceptLink({ ...deps, trace: traceOf(request as FastifyRequest) }, request.body)
         await deps.refusals.refresh()

@@ -1,7 +1,7 @@
 /** Reports, reconciliation and settlement after the period, below `/portal` (contract/reconciliation.md). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
-import { createUploadTurns } from '../http/upload/file-upload.ts'
+import { createUploadLimit } from '../http/upload/file-upload.ts'
 import { actRoutes } from './act/routes.ts'
 import { readRoutes } from './read-routes.ts'
 import { bankTransitionRoutes, merchantTransitionRoutes } from './transition-routes.ts'
@@ -10,9 +10,9 @@ import { bankUploadRoutes, merchantUploadRoutes } from './upload-routes.ts'
 const uploadsAtOnce = 8
 
 export const reconciliationRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
-  const turns = createUploadTurns(uploadsAtOnce)
+  const places = createUploadLimit(uploadsAtOnce)
   for (const routes of [bankUploadRoutes, merchantUploadRoutes])
-    await app.register(routes, { ...deps, turns, prefix: '' })
+    await app.register(routes, { ...deps, places, prefix: '' })
   for (const routes of [bankTransitionRoutes, merchantTransitionRoutes, readRoutes, actRoutes])
     await app.register(routes, { ...deps, prefix: '' })
 }

@@ -10,14 +10,14 @@ import { cashbackErrors, secured } from '../http/schemas.ts'
 import { formType } from '../http/upload/file-form.ts'
 import { withFileForm } from '../http/upload/file-upload.ts'
 import { takeUploads, uploadRoute } from '../http/upload/upload-route.ts'
-import type { Turns } from '../work/turns.ts'
+import type { ConcurrencyLimit } from '../work/concurrency-limit.ts'
 import type { Side } from './differences.ts'
 import type { PartParams } from './operations.ts'
 import * as schemas from './schemas.ts'
 import { tryReport, uploadReport } from './uploads.ts'
 import { triedView, uploadedView } from './views.ts'
 
-export type UploadRoutesDeps = CampaignRoutesDeps & { turns: Turns }
+export type UploadRoutesDeps = CampaignRoutesDeps & { places: ConcurrencyLimit }
 
 const mebibyte = 1024 * 1024
 const limits = { maxBytes: 256 * mebibyte, maxMs: 30 * 60_000 }
@@ -116,7 +116,7 @@ async function upload(
   const { caller, side } = asked
   const texts: Record<string, number> = side === 'merchant' ? { comment: schemas.maxCommentCharacters } : {}
   const partnerId = caller.type === 'bank' ? caller.bankId : caller.merchantId
-  const rules = { ...limits, texts, turns: deps.turns, partnerId }
+  const rules = { ...limits, texts, places: deps.places, partnerId }
   return withFileForm(request, reply, rules, async (openForm, left) => {
     const opening = (openThis: typeof openForm) => async () => {
       const { fileName, bytes, texts } = await openThis()

@@ -10,7 +10,7 @@ import { CampaignPath } from '../campaigns/schemas.ts'
 import { answerUploadOnce, idempotentUpload } from '../http/idempotency.ts'
 import { cashbackErrors, closed, NoQuery, secured, uuid } from '../http/schemas.ts'
 import { formType } from '../http/upload/file-form.ts'
-import { createUploadTurns, withFileForm } from '../http/upload/file-upload.ts'
+import { createUploadLimit, withFileForm } from '../http/upload/file-upload.ts'
 import { takeUploads, uploadRoute } from '../http/upload/upload-route.ts'
 import { maxIdCharacters } from './customer-rules.ts'
 import { formSegment, maxSegmentLines } from './operations.ts'
@@ -70,7 +70,7 @@ const Segment = Type.Object(
 export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = async (app, deps) => {
   onlyMerchants(app as unknown as FastifyInstance, deps)
   takeUploads(app as unknown as FastifyInstance, formType)
-  const turns = createUploadTurns(uploadsAtOnce)
+  const places = createUploadLimit(uploadsAtOnce)
 
   app.put(
     '/cashbacks/:cashbackId/segment',
@@ -113,7 +113,7 @@ export const segmentRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asyn
     },
     async (request, reply) => {
       const merchant = merchantOf(request)
-      const rules = { ...limits, turns, partnerId: merchant.merchantId }
+      const rules = { ...limits, places, partnerId: merchant.merchantId }
       const input = { merchant, ...request.params, ...guardOf(request) }
       return withFileForm(request as FastifyRequest, reply as FastifyReply, rules, (openForm, left) => {
         const options = { deps, status: 200, openForm, left }

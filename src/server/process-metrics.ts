@@ -6,7 +6,7 @@ import { realMs } from '../clock.ts'
 import type { Instance } from '../config.ts'
 import type { AuditState } from '../upkeep/state-store.ts'
 import { version } from '../version.ts'
-import { countWaitingTurns } from '../work/turns.ts'
+import { countWaiting } from '../work/concurrency-limit.ts'
 import { seldom } from './seldom.ts'
 
 export type ProcessMetrics = ReturnType<typeof createProcessMetrics>
@@ -87,7 +87,7 @@ export function createProcessMetrics(
     labelNames: ['kind'],
     registers,
     collect() {
-      for (const [kind, waiting] of countWaitingTurns()) this.set({ kind }, waiting)
+      for (const [kind, waiting] of countWaiting()) this.set({ kind }, waiting)
     },
   })
   const recoveries = new Counter({

@@ -2,6 +2,8 @@
  * `npm test`: starts one real PostgreSQL server for all test files and runs them. The system's own server is taken where there is
  * one (its version is likely another than the embedded one's, which some tests start anyway); else the embedded one.
  */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -80,10 +82,10 @@ const files = (chosen.length > 0 ? chosen : ['test']).flatMap(name =>
 )
 const took: Record<string, number> = {}
 
-/** Runs files and reports what they say. Returns whether all passed. */
-async function runFiles(options: NonNullable<Parameters<typeof run>[0]>): Promise<boolean> {
+/** Each file in a process of its own. Returns whether all passed. */
+async function runFiles(files: readonly string[]): Promise<boolean> {
   let passed = true
-  const tests = run({ ...options, cwd: checkout, timeout: 240_000 })
+  const tests = run({ files: [...files], cwd: checkout, concurrency: 3, timeout: 240_000 })
   tests.on('test:summary', summary => {
     if (summary.file === undefined) passed = summary.success
     else took[relative(checkout, summary.file)] = Math.round(summary.duration_ms / 100) / 10
@@ -92,13 +94,21 @@ async function runFiles(options: NonNullable<Parameters<typeof run>[0]>): Promis
   return passed
 }
 
-// Tests of pure rules hold nothing that another one could disturb: one process is enough for all of them.
+/** All in one process, which is not this one: it would wait for the database server to end. */
+async function runTogether(files: readonly string[]): Promise<boolean> {
+  const options = ['--test', '--test-isolation=none', '--test-reporter=spec', '--test-timeout=240000']
+  const child = spawn(process.execPath, [...options, ...files], { cwd: checkout, stdio: 'inherit' })
+  const [code] = await once(child, 'exit')
+  return code === 0
+}
+
+// Tests of pure rules hold nothing that another one could disturb.
 const [pure = [], others = []] = [true, false].map(isPure =>
   files.filter(file => file.startsWith('test/rules/') === isPure),
 )
 const results: boolean[] = []
-if (pure.length > 0) results.push(await runFiles({ files: pure.map(file => join(checkout, file)), isolation: 'none' }))
-if (others.length > 0) results.push(await runFiles({ files: longestFirst(others), concurrency: 3 }))
+if (pure.length > 0) results.push(await runTogether(pure))
+if (others.length > 0) results.push(await runFiles(longestFirst(others)))
 const passed = results.every(one => one)
 if (isRecorded) {
   const all = Object.entries({ ...durations, ...took }).filter(([file]) => existsSync(join(checkout, file)))

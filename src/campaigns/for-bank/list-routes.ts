@@ -54,7 +54,7 @@ export const bankListRoutes: FastifyPluginAsyncTypebox<CampaignRoutesDeps> = asy
       if (request.method === 'HEAD') return encoded(announced(reply, tag), encoding).send()
     }
     const { version, body } = await lists.read(bankId, filters, leaving(reply), () =>
-      deps.costlyReads.takeTurn(request, reply),
+      deps.costlyReads.takePlace(request, reply),
     )
     const bytes = Buffer.isBuffer(body) ? await encodeBytes(body, encoding) : null
     encoded(announced(reply, tagOf(version)), encoding)

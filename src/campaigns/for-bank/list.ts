@@ -3,7 +3,7 @@
 import type { Database } from '../../db/database.ts'
 import type { LongRead, ReadLimits } from '../../db/streaming/copy-out.ts'
 import { DomainError } from '../../errors.ts'
-import { createTurns, type TurnLimits } from '../../work/turns.ts'
+import { type ConcurrencyLimits, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { type BankList, isShort, type ListFilters, openLong, readShort, readVersion } from './list-store.ts'
 
 export type BankLists = {
@@ -13,31 +13,35 @@ export type BankLists = {
    * The campaigns as a JSON array. For a long list, it resolves when the first bytes have arrived.
    *
    * @param left aborts when the reader has left
-   * @param takeTurn waits for the reader's own place, before a long list
+   * @param takePlace waits for the reader's own place, before a long list
    * @throws DomainError 'unavailable' when too many are reading, or the reader has left
    */
   read(
     bankId: string,
     filters: ListFilters,
     left: AbortSignal,
-    takeTurn: () => Promise<void>,
+    takePlace: () => Promise<void>,
   ): Promise<BankList<Buffer | LongRead>>
 }
 
 /** The limit is low, because each read takes memory and half a processor. No snapshot is held so long that it hinders vacuum. */
-const limits: { turns: TurnLimits; reading: ReadLimits } = {
-  turns: { atOnce: 4, perPartner: 2, waiting: 100, waitMs: 60_000 },
+const limits: { places: ConcurrencyLimits; reading: ReadLimits } = {
+  places: { atOnce: 4, perPartner: 2, waiting: 100, waitMs: 60_000 },
   reading: { stallMs: 10_000, wholeMs: 90_000 },
 }
 
 export function createBankLists(database: Database): BankLists {
-  const turns = createTurns(limits.turns, 'Other lists are still being read: try again in a moment', 'lists')
+  const places = createConcurrencyLimit(
+    limits.places,
+    'Other lists are still being read: try again in a moment',
+    'lists',
+  )
   return {
     version: bankId => readVersion(database, bankId),
-    async read(bankId, filters, left, takeTurn) {
+    async read(bankId, filters, left, takePlace) {
       if (await isShort(database, bankId)) return readShort(database, bankId, filters)
-      await takeTurn()
-      const end = await turns.take(bankId, left)
+      await takePlace()
+      const end = await places.take(bankId, left)
       const params = { bankId, filters, limits: limits.reading }
       return openLong(database, params, { left, closed: end }).catch(error => {
         throw left.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error

@@ -129,7 +129,7 @@ export const portalCampaignFileRoutes: FastifyPluginAsyncTypebox<CampaignRoutesD
       await requireParty(database, { caller, cashbackId })
       const [part] = await findSegmentParts(database, cashbackId, caller.bankId)
       if (!part?.formedAt) throw new DomainError('not-found', 'The campaign has no segment for this bank')
-      await deps.costlyReads.takeTurn(request, reply)
+      await deps.costlyReads.takePlace(request, reply)
       const writeTo = await segmentFiles.open({ cashbackId, bankId: caller.bankId }, leaving(reply))
       reply.headers(downloadHeaders(`segment-${cashbackId}.csv`))
       sendLong(request, reply, { encoding: 'identity', writeTo })

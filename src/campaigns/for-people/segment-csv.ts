@@ -11,7 +11,7 @@ import { withLiterals } from '../../db/literals.ts'
 import { copyAsJson } from '../../db/streaming/copy-out.ts'
 import { DomainError } from '../../errors.ts'
 import { csvCell } from '../../text/csv-cell.ts'
-import { createTurns } from '../../work/turns.ts'
+import { createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 
 export type SegmentFiles = {
   /**
@@ -27,10 +27,10 @@ const limits = { atOnce: 3, perPartner: 2, waiting: 100, waitMs: 10_000 }
 const reading = { stallMs: 10_000, wholeMs: 90_000 }
 
 export function createSegmentFiles(database: Database): SegmentFiles {
-  const turns = createTurns(limits, 'Other files are still being read: try again in a moment', 'files')
+  const places = createConcurrencyLimit(limits, 'Other files are still being read: try again in a moment', 'files')
   return {
     async open({ cashbackId, bankId }, left) {
-      const endTurn = await turns.take(bankId, left)
+      const endPlace = await places.take(bankId, left)
       const opened = Promise.withResolvers<(taker: Writable) => Promise<void>>()
       database
         .longRead(async client => {
@@ -50,7 +50,7 @@ export function createSegmentFiles(database: Database): SegmentFiles {
           await read.ended
         })
         .catch(opened.reject)
-        .finally(endTurn)
+        .finally(endPlace)
       return opened.promise.catch(error => {
         throw left.aborted ? new DomainError('unavailable', 'The reader has left', { cause: error }) : error
       })

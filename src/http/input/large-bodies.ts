@@ -3,7 +3,7 @@
  * for an edit, that the sender may edit (contract/http.md, "Request bodies").
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createTurns, type Turns } from '../../work/turns.ts'
+import { type ConcurrencyLimit, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { leaving } from '../answer/leaving.ts'
 import { findKeptAnswer } from '../idempotency.ts'
 import { accountOf } from '../limits/account.ts'
@@ -22,7 +22,7 @@ declare module 'fastify' {
     beforeBody?: (request: FastifyRequest) => Promise<void>
   }
   interface FastifyRequest {
-    hasBodyTurn: boolean
+    hasBodyPlace: boolean
   }
 }
 
@@ -37,19 +37,23 @@ export const bodyWaitMs = (request: FastifyRequest): number => (isLarge(request)
 
 /** Reads the JSON bodies of all routes. Call it after all other hooks that may refuse a request. */
 export function readBodies(app: FastifyInstance): void {
-  const turns = createTurns(limits, 'Other large requests are still being read: try again in a moment', 'bodies')
+  const places = createConcurrencyLimit(
+    limits,
+    'Other large requests are still being read: try again in a moment',
+    'bodies',
+  )
   // Fastify passes no reply to a parser.
   const replies = new WeakMap<FastifyRequest, FastifyReply>()
-  app.decorateRequest('hasBodyTurn', false)
-  const waitForTurn = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  app.decorateRequest('hasBodyPlace', false)
+  const waitForPlace = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { beforeBody, longUpload, bodyTimeoutMs } = request.routeOptions.config
     await beforeBody?.(request)
-    await takeTurn(turns, request, reply)
+    await takePlace(places, request, reply)
     if (!longUpload && bodyTimeoutMs !== undefined) refuseLateBody(request, reply, bodyTimeoutMs)
   }
   app.addHook('preParsing', (request, reply, _payload, done) => {
     if (takesLarge(request)) replies.set(request, reply)
-    return isLarge(request) ? waitForTurn(request, reply) : done()
+    return isLarge(request) ? waitForPlace(request, reply) : done()
   })
   app.removeAllContentTypeParsers()
   const parse = async (request: FastifyRequest, body: Buffer<ArrayBuffer>): Promise<unknown> => {
@@ -58,7 +62,7 @@ export function readBodies(app: FastifyInstance): void {
     const { jsonBounds: bounds, asideReader: reader } = config
     if (body.length <= largeBytes && countValues(body, bounds) <= fewValues) return readJson(body, bounds)
     const reply = replies.get(request)
-    if (!request.hasBodyTurn && reply) await takeTurn(turns, request, reply)
+    if (!request.hasBodyPlace && reply) await takePlace(places, request, reply)
     return readJsonAside(body, { bounds, schema: Object(schema?.body), reader })
   }
   app.addContentTypeParser('application/json', (request, payload, done) => {
@@ -66,10 +70,10 @@ export function readBodies(app: FastifyInstance): void {
   })
 }
 
-async function takeTurn(turns: Turns, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function takePlace(places: ConcurrencyLimit, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const left = leaving(reply)
-  const end = await turns.take(accountOf(request) ?? request.ip, left)
-  request.hasBodyTurn = true
+  const end = await places.take(accountOf(request) ?? request.ip, left)
+  request.hasBodyPlace = true
   if (left.aborted) end()
   else left.addEventListener('abort', end)
 }

@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AsideKind, Database, Queryable } from '../../db/database.ts'
-import { createTurns, type TurnLimits } from '../../work/turns.ts'
+import { type ConcurrencyLimits, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { leaving } from '../answer/leaving.ts'
 import { accountOf } from './account.ts'
 
@@ -14,12 +14,12 @@ export type Reads = {
    *
    * @throws DomainError 'too-many' when the partner's other reads take too long
    */
-  takeTurn(request: FastifyRequest, reply: FastifyReply): Promise<void>
+  takePlace(request: FastifyRequest, reply: FastifyReply): Promise<void>
   /**
    * Begins a read as soon as the partner may run one.
    *
    * @returns the database to read from; when the client disconnects, running statements end too
-   * @throws DomainError as `takeTurn`
+   * @throws DomainError as `takePlace`
    */
   begin(request: FastifyRequest, reply: FastifyReply): Promise<Queryable>
 }
@@ -27,24 +27,28 @@ export type Reads = {
 /** For routes that read for people. */
 export type ReadDeps = { pageReads: Reads; costlyReads: Reads }
 
-const limits: Record<AsideKind, TurnLimits> = {
+const limits: Record<AsideKind, ConcurrencyLimits> = {
   // Leaves room for other partners when one partner's reads are slow.
   short: { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 1_000, waitMs: 5_000 },
   long: { atOnce: Number.POSITIVE_INFINITY, perPartner: 2, waiting: 1_000, waitMs: 10_000 },
 }
 
 function createReads(database: Database, kind: AsideKind, busy: string): Reads {
-  const turns = createTurns(limits[kind], { code: 'too-many', text: busy }, kind === 'short' ? 'reads' : 'costly-reads')
-  const takeTurn = async (request: FastifyRequest, left: AbortSignal) => {
-    const end = await turns.take(accountOf(request) ?? request.ip, left)
+  const places = createConcurrencyLimit(
+    limits[kind],
+    { code: 'too-many', text: busy },
+    kind === 'short' ? 'reads' : 'costly-reads',
+  )
+  const takePlace = async (request: FastifyRequest, left: AbortSignal) => {
+    const end = await places.take(accountOf(request) ?? request.ip, left)
     if (left.aborted) end()
     else left.addEventListener('abort', end)
   }
   return {
-    takeTurn: (request, reply) => takeTurn(request, leaving(reply)),
+    takePlace: (request, reply) => takePlace(request, leaving(reply)),
     async begin(request, reply) {
       const left = leaving(reply)
-      await takeTurn(request, left)
+      await takePlace(request, left)
       return database.aside(left, kind)
     },
   }

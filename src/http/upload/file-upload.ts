@@ -1,14 +1,14 @@
 /** Runs uploads of forms with one file. Each uses a database connection and a transaction, so their number is limited. */
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { createTurns, type Turns } from '../../work/turns.ts'
+import { type ConcurrencyLimit, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { leaving } from '../answer/leaving.ts'
 import { type FileForm, type FileFormRules, readFileForm } from './file-form.ts'
 import { withUpload } from './upload-route.ts'
 
 /** The concurrency limit of uploads in one process. */
-export const createUploadTurns = (atOnce: number): Turns =>
-  createTurns(
+export const createUploadLimit = (atOnce: number): ConcurrencyLimit =>
+  createConcurrencyLimit(
     { atOnce, perPartner: 2, waiting: 100, waitMs: 60_000 },
     'Other uploads are still running: try again in a moment',
     'uploads',
@@ -22,7 +22,7 @@ export const createUploadTurns = (atOnce: number): Turns =>
 export async function withFileForm<T>(
   request: FastifyRequest,
   reply: FastifyReply,
-  { turns, partnerId, ...rules }: FileFormRules & { turns: Turns; partnerId: string },
+  { places, partnerId, ...rules }: FileFormRules & { places: ConcurrencyLimit; partnerId: string },
   work: (openForm: () => Promise<FileForm>, left: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { maxBytes, maxMs } = rules
@@ -30,7 +30,7 @@ export async function withFileForm<T>(
     let form: FileForm | undefined
     const left = leaving(reply)
     await begun()
-    const end = await turns.take(partnerId, left)
+    const end = await places.take(partnerId, left)
     try {
       return await work(async () => {
         form = await readFileForm(source, request.headers, rules)

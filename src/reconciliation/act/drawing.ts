@@ -1,11 +1,15 @@
 /** Draws settlement acts in worker threads, because each takes the processor for tens of milliseconds. */
-import { createTurns } from '../../work/turns.ts'
+import { createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { piecesOfThread } from '../../work/worker-pieces.ts'
 import type { ActStyle } from './pdf.ts'
 import type { SettlementAct } from './read.ts'
 
 const limits = { atOnce: 1, perPartner: 1, waiting: 200, waitMs: 20_000 }
-const turns = createTurns(limits, 'Other documents are still being drawn: try again in a moment', 'documents')
+const places = createConcurrencyLimit(
+  limits,
+  'Other documents are still being drawn: try again in a moment',
+  'documents',
+)
 
 /**
  * @param params.partner limits the partner to one document at a time
@@ -18,7 +22,7 @@ export async function drawAct(
   style: ActStyle,
   params: { partner: string; left: AbortSignal },
 ): Promise<Uint8Array> {
-  const end = await turns.take(params.partner, params.left)
+  const end = await places.take(params.partner, params.left)
   try {
     const file = new URL('./worker.ts', import.meta.url)
     for await (const bytes of piecesOfThread<Uint8Array>(file, { act, style })) return bytes

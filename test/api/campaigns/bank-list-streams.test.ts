@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { DomainError } from '../../../src/errors.ts'
 import { chooseEncoding } from '../../../src/http/answer/content-encoding.ts'
-import { createTurns } from '../../../src/work/turns.ts'
+import { createConcurrencyLimit } from '../../../src/work/concurrency-limit.ts'
 import {
   assertRefused,
   campaignDirectory,
@@ -328,7 +328,7 @@ suite('turns', () => {
     error instanceof DomainError && error.code === 'unavailable' && (error.retryAfterSeconds ?? 0) > 0
 
   test('one for each bank, so many in all, in the order of asking', async () => {
-    const turns = createTurns({ ...patient, waiting: 10 }, 'busy')
+    const turns = createConcurrencyLimit({ ...patient, waiting: 10 }, 'busy')
     const begun: string[] = []
     const take = async (bank: string) => {
       const end = await turns.take(bank, here())
@@ -353,7 +353,7 @@ suite('turns', () => {
   })
 
   test('who waits too long, and who is one too many, is refused with Retry-After', async () => {
-    const turns = createTurns(limits, 'busy')
+    const turns = createConcurrencyLimit(limits, 'busy')
     const end = await turns.take('a', here())
     const waiting = [turns.take('a', here()), turns.take('a', here())].map(turn => assert.rejects(turn, unavailable))
     await assert.rejects(turns.take('a', here()), unavailable)
@@ -364,7 +364,7 @@ suite('turns', () => {
   })
 
   test('who leaves while waiting makes room for others', async () => {
-    const turns = createTurns(patient, 'busy')
+    const turns = createConcurrencyLimit(patient, 'busy')
     const end = await turns.take('a', here())
     const leaving = new AbortController()
     const left = turns.take('a', leaving.signal)

@@ -4,7 +4,7 @@ import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { DomainError } from '../../../src/errors.ts'
-import { createTurns } from '../../../src/work/turns.ts'
+import { createConcurrencyLimit } from '../../../src/work/concurrency-limit.ts'
 import { openBank } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
@@ -50,7 +50,8 @@ suite('sales figures that take long', () => {
     const asked = Array.from({ length: 60 }, () => ask(alpha.token))
     await until(async () => (await counting()) === 2)
     for (let index = 0; index < 20; index++) {
-      assert.equal((await beta.reserve(`b-${index}`)).status, 201)
+      const reserved = await beta.reserve(`b-${index}`)
+      assert.equal(reserved.status, 201, reserved.text)
       assert.ok((await counting()) <= 2)
     }
     const other = ask(beta.token)
@@ -75,7 +76,7 @@ suite('turns of groups', () => {
 
   test('a refusal is told as the limit says', async () => {
     const refusal = { code: 'too-many', text: 'wait', retryAfterSeconds: 3 } as const
-    const turns = createTurns({ ...patient, waiting: 0 }, refusal)
+    const turns = createConcurrencyLimit({ ...patient, waiting: 0 }, refusal)
     await turns.take('a', here())
     await assert.rejects(
       turns.take('a', here()),
@@ -88,7 +89,7 @@ suite('turns of groups', () => {
   })
 
   test('who was served longest ago is next: one group’s many do not come before another’s one', async () => {
-    const turns = createTurns({ ...patient, waiting: 100 }, 'busy')
+    const turns = createConcurrencyLimit({ ...patient, waiting: 100 }, 'busy')
     const served: string[] = []
     const take = async (groups: string[]) => {
       const end = await turns.take(groups, here())
@@ -106,7 +107,7 @@ suite('turns of groups', () => {
   })
 
   test('in a full queue the largest group makes room', async () => {
-    const turns = createTurns(patient, 'busy')
+    const turns = createConcurrencyLimit(patient, 'busy')
     const end = await turns.take(['a', 'a1'], here())
     const many = Array.from({ length: 4 }, () => codeOf(turns.take(['a', 'a2'], here())))
     assert.equal(await codeOf(turns.take(['a', 'a3'], here())), 'unavailable')

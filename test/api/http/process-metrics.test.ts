@@ -4,7 +4,7 @@ import process from 'node:process'
 import { test } from 'node:test'
 import { serveMetrics } from '../../../src/server/metrics.ts'
 import { version } from '../../../src/version.ts'
-import { createTurns } from '../../../src/work/turns.ts'
+import { createConcurrencyLimit } from '../../../src/work/concurrency-limit.ts'
 import { until } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { startRedisServer } from '../../support/redis.ts'
@@ -92,7 +92,7 @@ test('who waits for a turn, and who is told to slow down, is counted', async () 
   const platform = await startPlatform({ RATE_LIMIT: '1/1' })
   const metrics = await scrapeOf(platform)
   try {
-    const turns = createTurns({ atOnce: 1, perPartner: 1, waiting: 5, waitMs: 10_000 }, 'busy', 'documents')
+    const turns = createConcurrencyLimit({ atOnce: 1, perPartner: 1, waiting: 5, waitMs: 10_000 }, 'busy', 'documents')
     const end = await turns.take('a', new AbortController().signal)
     const leaving = new AbortController()
     const waiting = turns.take('b', leaving.signal).catch(() => null)

@@ -4,7 +4,7 @@
  */
 import { DomainError } from '../errors.ts'
 
-export type TurnLimits = {
+export type ConcurrencyLimits = {
   atOnce: number
   /** How many of these one partner may run. */
   perPartner: number
@@ -13,9 +13,9 @@ export type TurnLimits = {
 }
 
 /** The error for callers that are refused. */
-export type TurnRefusal = { code: 'unavailable' | 'too-many'; text: string; retryAfterSeconds?: number }
+export type LimitRefusal = { code: 'unavailable' | 'too-many'; text: string; retryAfterSeconds?: number }
 
-export type Turns = {
+export type ConcurrencyLimit = {
   /**
    * Waits for a free place.
    *
@@ -30,7 +30,7 @@ export type Turns = {
 type Waiter = { groups: readonly string[]; start(): void; giveUp(text: string): void }
 
 /** What is limited. The list is closed, because a metric has one series for each. */
-export const turnKinds = [
+export const limitedKinds = [
   'reads',
   'costly-reads',
   'uploads',
@@ -41,17 +41,21 @@ export const turnKinds = [
   'documents',
   'others',
 ] as const
-export type TurnKind = (typeof turnKinds)[number]
+export type LimitedKind = (typeof limitedKinds)[number]
 
 /** For all limits of this process. */
-const waitingNow = new Map<TurnKind, number>(turnKinds.map(kind => [kind, 0]))
+const waitingNow = new Map<LimitedKind, number>(limitedKinds.map(kind => [kind, 0]))
 
 /** How many callers wait at this moment, by kind. */
-export const countWaitingTurns = (): ReadonlyMap<TurnKind, number> => waitingNow
+export const countWaiting = (): ReadonlyMap<LimitedKind, number> => waitingNow
 
 /** @param busy the refusal; a text is answered as 'unavailable' */
-export function createTurns(limits: TurnLimits, busy: string | TurnRefusal, kind: TurnKind = 'others'): Turns {
-  const refusal: TurnRefusal = typeof busy === 'string' ? { code: 'unavailable', text: busy } : busy
+export function createConcurrencyLimit(
+  limits: ConcurrencyLimits,
+  busy: string | LimitRefusal,
+  kind: LimitedKind = 'others',
+): ConcurrencyLimit {
+  const refusal: LimitRefusal = typeof busy === 'string' ? { code: 'unavailable', text: busy } : busy
   const refuse = (text: string) =>
     new DomainError(refusal.code, text, { retryAfterSeconds: refusal.retryAfterSeconds ?? 10 })
   const running: string[] = []
