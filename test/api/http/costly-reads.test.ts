@@ -36,8 +36,8 @@ suite('sales figures that take long', () => {
 
   test('two of a partner run, the others wait; another bank sells and reads meanwhile; those of readers that left are ended', async () => {
     const [alpha, beta] = [await openBank(platform), await openBank(platform, await platform.bankToken('beta'))]
-    // A reservation asks the catalogue in memory.
-    await blocker.query('begin; lock table mobile_operators in access exclusive mode')
+    // No sale reads or writes these figures.
+    await blocker.query('begin; lock table sales_days in access exclusive mode')
     const leaving = new AbortController()
     const ask = (token: string) =>
       fetch(`${platform.url}/portal/esim/sales`, {
