@@ -36,18 +36,3 @@ export function anchorsOf(notes: string, keys: readonly AuditKey[] | null): Anch
     return { seq: note.seq, hash: keys === null || note.isSignedBy(keys) ? note.hash : null }
   })
 }
-
-const recentDays = 2
-
-/** Checks the chain of the last two days. @returns what `checkLog` does */
-export async function checkRecent(database: Queryable, now: Date): Promise<Verified> {
-  const from = new Date(now.getTime() - recentDays * 86_400_000)
-  const verifier = createVerifier({ all: null }, await findKeptAnchors(database))
-  let last = 0
-  for await (const lines of readLines(database, null, { from, until: null }))
-    for (const line of lines) {
-      last = line.seq
-      if (!verifier.add(line)) return verifier.end()
-    }
-  return last === 0 ? { ok: true, entries: 0, checkedUntil: null, fault: null } : verifier.end()
-}

@@ -60,6 +60,18 @@ const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
     en: ['Returned profiles are in their tariff', 'Each of them is in stock'],
     uk: ['Повернуті профілі належать до свого тарифу', 'Кожен із них є на складі'],
   },
+  feeds: {
+    en: ['Event feeds have no gaps', 'In each account’s feed the numbers follow one another'],
+    uk: ['У стрічках подій немає прогалин', 'У стрічці кожного учасника номери йдуть один за одним'],
+  },
+  'feed-orders': {
+    en: ['Events of orders are in their bank’s feed', 'Each tells of an order that has ended so'],
+    uk: ['Події замовлень у стрічці свого банку', 'Кожна розповідає про замовлення, яке так завершилося'],
+  },
+  'audit-log': {
+    en: ['The security log of the last two days is unchanged', 'Each entry continues the one before it'],
+    uk: ['Журнал безпеки за останні дві доби не змінено', 'Кожен запис продовжує попередній'],
+  },
   'sales-hours': {
     en: ['The hourly sales figures match the orders', 'Every order was counted again'],
     uk: ['Погодинні підсумки продажів збігаються із замовленнями', 'Кожне замовлення пораховано ще раз'],

@@ -3,6 +3,7 @@
  * by piece, while everything goes on.
  */
 import { setTimeout as wait } from 'node:timers/promises'
+import { auditLogCheck, auditLogStep } from '../../audit-log/audit-step.ts'
 import { campaignChecks } from '../../campaigns/lifecycle/audit-checks.ts'
 import { campaignSteps } from '../../campaigns/lifecycle/audit-steps.ts'
 import { addCount, type Check, type CheckResult, type Counts, type Piece, type Step } from '../../db/check.ts'
@@ -12,6 +13,7 @@ import { salesChecks, salesSteps } from '../../esim/sold/audit-steps.ts'
 import { sealedCheck, sealedStep } from '../../esim/stock/audit.ts'
 import { auditChecks, booksCheck, orderSteps } from '../../esim/stock/audit-checks.ts'
 import type { Sealing } from '../../esim/stock/sealing.ts'
+import { feedChecks, feedsStep } from '../../events/audit-step.ts'
 import { checksOfRetention, type RetentionDays } from '../../retention/removal.ts'
 import { statementChecks, statementSteps } from '../../statements/audit-steps.ts'
 import type { AuditProgress, AuditResult, AuditRun, Found } from './store.ts'
@@ -84,13 +86,25 @@ export const findLastAudits = ({ database }: Pick<AuditDeps, 'database'>) => sto
 function planOf({ sealing, retention }: AuditDeps, now: Date): { checks: Check[]; steps: Step[] } {
   const kept = checksOfRetention(retention, now)
   return {
-    checks: [booksCheck, sealedCheck, ...auditChecks, ...salesChecks, ...statementChecks, ...campaignChecks, ...kept],
+    checks: [
+      booksCheck,
+      sealedCheck,
+      ...auditChecks,
+      ...salesChecks,
+      ...statementChecks,
+      ...campaignChecks,
+      ...feedChecks,
+      auditLogCheck,
+      ...kept,
+    ],
     steps: [
       sealedStep(sealing),
       ...orderSteps(now, within => kept.flatMap(({ orders }) => orders?.(within) ?? [])),
       ...salesSteps,
       ...statementSteps(),
       ...campaignSteps(within => kept.flatMap(({ campaigns }) => campaigns?.(within) ?? [])),
+      feedsStep,
+      auditLogStep,
     ],
   }
 }

@@ -1,0 +1,98 @@
+/** What the audit proves of the log: the chain of the last two days holds, by code that knows nothing of how it was made. */
+import { type Account, platformAccountId } from '../access/caller.ts'
+import { realMs } from '../clock.ts'
+import type { Check, Step } from '../db/check.ts'
+import type { Queryable } from '../db/database.ts'
+import type { Head } from './chain.ts'
+import { type Anchor, accountKeyOf, createVerifier, type Fault, type Line } from './verifier.ts'
+
+export const auditLogCheck: Check = {
+  code: 'audit-log',
+  name: 'the audit log of the last two days is as it was written',
+  holds: 'each entry continues the one before it, of all and of its account, up to the last checkpoint',
+}
+
+const recentMs = 2 * 86_400_000
+const linesAtOnce = 1_000
+
+export const auditLogStep: Step = {
+  name: auditLogCheck.code,
+  table: 'audit_log',
+  async next(database, after) {
+    const from = after ? Number(after[0]) : await findStart(database, new Date(realMs() - recentMs))
+    // Before the entries: a checkpoint that is made meanwhile covers none that is not read.
+    const anchors = await findAnchors(database, from)
+    const lines = await findLines(database, from)
+    const isLast = lines.length < linesAtOnce
+    const last = lines.at(-1)?.seq ?? from
+    const start = { all: await findHead(database, from), ofAccount: await findAccountHeads(database, from, last) }
+    const verifier = createVerifier(start, isLast ? anchors : anchors.filter(({ seq }) => seq <= last))
+    const fits = lines.every(line => verifier.add(line))
+    const { fault } = verifier.end()
+    // Behind the first entry that does not fit nothing can be said.
+    const reached = fits && !isLast ? [String(last)] : null
+    return {
+      findings: fault ? [{ code: auditLogCheck.code, text: textOf(fault) }] : [],
+      counts: {},
+      rows: lines.length,
+      reached,
+    }
+  },
+}
+
+const textOf = ({ seq, reason }: Fault): string => `entry ${seq} of the audit log does not fit: ${reason}`
+
+/** The last entry that is older; without one, where the log begins or would go on. */
+async function findStart(database: Queryable, before: Date): Promise<number> {
+  const [row] = await database.query<{ seq: number }>(
+    `select coalesce(
+       (select seq from audit_log where at < $1 order by at desc, seq desc limit 1),
+       (select seq from audit_anchors where kind = 'removed' and account_type is null order by anchor_id desc limit 1), 0) as seq`,
+    [before],
+  )
+  return row?.seq ?? 0
+}
+
+const findAnchors = (database: Queryable, after: number): Promise<Anchor[]> =>
+  database.query(`select seq, hash from audit_anchors where kind = 'checkpoint' and seq > $1`, [after])
+
+const findLines = (database: Queryable, after: number): Promise<(Line & { seq: number })[]> =>
+  database.query(
+    `select seq, entry, account_hash as "accountHash", hash from audit_log where seq > $1 order by seq limit ${linesAtOnce}`,
+    [after],
+  )
+
+/** Where the chain of all stood; null: the entry is not there any more, or there was none. */
+async function findHead(database: Queryable, seq: number): Promise<Head | null> {
+  const [head] = await database.query<Head>(
+    `select seq, hash from audit_log where seq = $1
+     union all select seq, hash from audit_anchors where kind = 'removed' and account_type is null and seq = $1 limit 1`,
+    [seq],
+  )
+  return head ?? (seq === 0 ? { seq: 0, hash: Buffer.alloc(32) } : null)
+}
+
+type AccountHead = Head & { type: 'bank' | 'merchant' | 'platform'; id: Account['id'] }
+
+/** Where the chains stood of the accounts whose entries come next. */
+async function findAccountHeads(database: Queryable, from: number, last: number): Promise<Map<string, Head>> {
+  const heads = await database.query<AccountHead>(
+    `select type, id, head.seq, head.hash
+     from (select distinct account_type as type, account_id as id from audit_log where seq > $1 and seq <= $2) as accounts
+     cross join lateral (
+       (select account_seq as seq, account_hash as hash from audit_log
+        where account_type = type and account_id = id and audit_log.seq <= $1 order by audit_log.seq desc limit 1)
+       union all
+       (select seq, hash from audit_anchors
+        where kind = 'removed' and account_type = type and account_id = id order by seq desc limit 1)
+       order by seq desc limit 1
+     ) as head`,
+    [from, last],
+  )
+  return new Map(
+    heads.map(({ type, id, seq, hash }) => [
+      accountKeyOf({ type, id: id === platformAccountId ? null : id }),
+      { seq, hash },
+    ]),
+  )
+}

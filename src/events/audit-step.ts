@@ -1,0 +1,85 @@
+/** What the audit proves of the feeds: they have no hole, and what they tell of orders is so. */
+import type { Check, Finding, Step } from '../db/check.ts'
+import type { Queryable } from '../db/database.ts'
+
+const denseCheck: Check = {
+  code: 'feeds',
+  name: 'feeds have no hole',
+  holds: 'in each account’s feed the numbers of stored events follow one another',
+}
+const ordersCheck: Check = {
+  code: 'feed-orders',
+  name: 'events of orders are in the feed of their bank',
+  holds: 'each event of an order’s end tells of an order of that bank that has ended so',
+}
+export const feedChecks: readonly Check[] = [denseCheck, ordersCheck]
+
+const eventsAtOnce = 5_000
+
+type Place = { type: string; id: string; sequence: number }
+type Feed = Place & { nextType: string | null; nextId: string | null }
+
+/** Some events of one feed; what is removed because of its age is no hole. */
+export const feedsStep: Step = {
+  name: denseCheck.code,
+  table: 'feeds',
+  async next(database, after) {
+    const feed = await findFeed(database, placeOf(after))
+    if (!feed) return { findings: [], counts: {}, rows: 0, reached: null }
+    const [read] = await readPiece(database, feed)
+    const { events = 0, last = 0, holes = [], strangers = [] } = read ?? {}
+    const place = `the feed of ${feed.type} ${feed.id}`
+    const findings: Finding[] = [
+      ...(holes ?? []).map(sequence => ({ code: denseCheck.code, text: `${place} has no event before ${sequence}` })),
+      ...(strangers ?? []).map(sequence => ({
+        code: ordersCheck.code,
+        text: `event ${sequence} in ${place} is of no such order of the bank`,
+      })),
+    ]
+    const next = feed.nextType !== null && feed.nextId !== null ? [feed.nextType, feed.nextId, '0'] : null
+    const reached = events === eventsAtOnce ? [feed.type, feed.id, String(last)] : next
+    return { findings, counts: {}, rows: 1, reached }
+  },
+}
+
+const placeOf = (after: string[] | null): Place => ({
+  type: after?.[0] ?? '',
+  id: after?.[1] ?? '00000000-0000-0000-0000-000000000000',
+  sequence: Number(after?.[2] ?? 0),
+})
+
+/** The feed of a place, else the next one, with the one behind it. */
+async function findFeed(database: Queryable, { type, id, sequence }: Place): Promise<Feed | null> {
+  const [feed, next] = await database.query<Pick<Place, 'type' | 'id'>>(
+    `select account_type as type, account_id as id from feeds where (account_type, account_id) >= ($1, $2::uuid)
+     order by account_type, account_id limit 2`,
+    [type, id],
+  )
+  if (!feed) return null
+  const isSame = feed.type === type && feed.id === id
+  return { ...feed, sequence: isSame ? sequence : 0, nextType: next?.type ?? null, nextId: next?.id ?? null }
+}
+
+type Read = { events: number; last: number; holes: number[] | null; strangers: number[] | null }
+
+const readPiece = (database: Queryable, { type, id, sequence }: Place): Promise<Read[]> =>
+  database.query(
+    `with floor as (
+       select greatest($3::bigint, removed_through) as sequence from feeds where account_type = $1 and account_id = $2
+     ), piece as materialized (
+       select sequence, type, body from events
+       where account_type = $1 and account_id = $2 and sequence > (select sequence from floor)
+       order by sequence limit ${eventsAtOnce}
+     ), ordered as (
+       select sequence, lag(sequence, 1, (select sequence from floor)) over (order by sequence) as before from piece
+     ), told as (
+       select sequence, type, (body::jsonb #>> '{data,orderId}')::uuid as order_id from piece
+       where type in ('order.confirmed', 'order.cancelled', 'order.expired')
+     )
+     select (select count(*) from piece)::int as events, (select max(sequence) from piece) as last,
+       (select array_agg(sequence order by sequence) from ordered where sequence <> before + 1) as holes,
+       (select array_agg(sequence order by sequence) from told
+        left join lateral (select bank_id, status from orders o where o.order_id = told.order_id offset 0) as o on true
+        where o.bank_id is distinct from $2 or 'order.' || o.status <> told.type) as strangers`,
+    [type, id, sequence],
+  )
