@@ -1,0 +1,121 @@
+/** The commands of the audit log against a real platform (contract/audit-log.md, "Reading", "Checkpoints", "Checking"). */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { chained } from '../support/audit-log.ts'
+import { perkline } from '../support/command.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+
+const formerKey = randomBytes(32).toString('base64')
+const folder = mkdtempSync(join(tmpdir(), 'perkline-audit-log-'))
+const anchors = join(folder, 'anchors.txt')
+let platform: TestPlatform
+let clientId: string
+before(async () => {
+  platform = await startPlatform({ MASTER_KEY: formerKey, AUDIT_ANCHOR_FILE: anchors })
+  clientId = (await json('credentials', 'issue', '--bank', 'alpha', '--role', 'ADMIN', '--label', 'Core')).clientId
+  await json('credentials', 'issue', '--merchant', 'grocer')
+  await chained(platform)
+})
+after(async () => {
+  await platform.close()
+  rmSync(folder, { recursive: true })
+})
+
+const run = (...args: string[]) =>
+  perkline(args, { env: { PERKLINE_URL: platform.url, OPERATOR_KEY: platform.config.operatorKey } })
+async function json(...args: string[]): Promise<any> {
+  const { code, stdout, stderr } = await run(...args, '--json')
+  assert.deepEqual([code, stderr], [0, ''])
+  return JSON.parse(stdout)
+}
+
+test('entries are listed newest first, and filtered', async () => {
+  const { data, nextCursor } = await json('audit-log', 'list', '--action', 'credential.issued')
+  assert.deepEqual(
+    [data.map(({ account, via }: any) => [account.type, via]), nextCursor],
+    [
+      [
+        ['merchant', 'cli'],
+        ['bank', 'cli'],
+      ],
+      null,
+    ],
+  )
+  const own = await json('audit-log', 'list', '--account', data[1].account.id, '--object', `credential:${clientId}`)
+  assert.deepEqual(own.data, [data[1]])
+  assert.equal((await json('audit-log', 'list', '--limit', '1')).data.length, 1)
+  const { code, stdout } = await run('audit-log', 'list', '--action', 'credential.issued')
+  assert.equal(code, 0)
+  const [head, first, second, ...others] = stdout.trimEnd().split('\n')
+  assert.match(head ?? '', /^SEQ +AT \(UTC\) +ACCOUNT +ACTOR +ACTION +OBJECT/)
+  assert.match(first ?? '', /merchant .+ operator +credential\.issued +credential:/)
+  assert.match(second ?? '', new RegExp(`bank .+ operator +credential\\.issued +credential:${clientId}`))
+  assert.deepEqual(others, [])
+  assert.equal((await run('audit-log', 'list', '--limit', '501')).code, 1)
+})
+
+test('a checkpoint is told, kept and appended to the file', async () => {
+  const { seq, hash, at } = await json('audit-log', 'checkpoint')
+  assert.match(hash, /^[0-9a-f]{64}$/)
+  assert.ok(Math.abs(Date.now() - Date.parse(at)) < 60_000)
+  const note = readFileSync(anchors, 'utf8').split('\n\n— ').at(-2)?.split('\n') ?? []
+  assert.deepEqual(note.slice(-3), [String(seq), Buffer.from(hash, 'hex').toString('base64'), at])
+  const { code, stdout } = await run('audit-log', 'checkpoint')
+  assert.deepEqual([code, /^Entry \d+ and all before it: [0-9a-f]{64}\n$/.test(stdout)], [0, true])
+})
+
+test('the log is exported whole or of one account, and checked from the file', async () => {
+  await chained(platform)
+  const file = join(folder, 'log.jsonl')
+  const { entries } = await json('audit-log', 'export', file)
+  const lines = readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  assert.equal(lines.length, entries)
+  assert.deepEqual(
+    lines.map(({ seq }) => seq),
+    lines.map((_, index) => index + 1),
+  )
+  const verified = await json('audit-log', 'verify', '--file', file, '--anchors', anchors)
+  assert.deepEqual([verified.ok, verified.entries], [true, entries])
+  const account = JSON.parse(lines.at(-1).entry).account.id
+  assert.equal(account, null)
+  const bank = lines.map(({ entry }) => JSON.parse(entry).account).find(({ type }) => type === 'bank')
+  const own = join(folder, 'own.jsonl')
+  const part = await json('audit-log', 'export', own, '--account', bank.id)
+  assert.ok(part.entries > 0 && part.entries < entries)
+  for (const line of readFileSync(own, 'utf8').trimEnd().split('\n'))
+    assert.equal(JSON.parse(JSON.parse(line).entry).account.id, bank.id)
+  const { code, stderr } = await run('audit-log', 'export', join(folder, 'nowhere', 'log.jsonl'))
+  assert.equal(code, 1)
+  assert.match(stderr, /nowhere/)
+})
+
+test('a change of the master key seals the signing key anew: the same key signs on', async () => {
+  const newKey = randomBytes(32).toString('base64')
+  const sealed = async () =>
+    (await platform.platform.database.query<{ key: Buffer }>('select sealed_private_key as key from audit_keys'))[0]
+      ?.key
+  const former = await sealed()
+  const both = await platform.sibling({ MASTER_KEY: `${newKey},${formerKey}` })
+  const rotated = await both.call('POST', '/admin/keys/rotate', { token: platform.config.operatorKey })
+  assert.equal(rotated.status, 200, rotated.text)
+  await both.close()
+  assert.notDeepEqual(await sealed(), former)
+  const later = await platform.sibling({ MASTER_KEY: newKey })
+  const [own, theirs] = [
+    await platform.call('GET', '/.well-known/perkline-keys.json'),
+    await later.call('GET', '/.well-known/perkline-keys.json'),
+  ]
+  assert.deepEqual(theirs.body, own.body)
+  const made = await later.call('POST', '/admin/audit-log/checkpoint', { token: platform.config.operatorKey })
+  assert.equal(made.status, 200, made.text)
+  await later.close()
+  const verified = await json('audit-log', 'verify', '--anchors', anchors)
+  assert.deepEqual([verified.ok, verified.fault], [true, null])
+})
