@@ -11,6 +11,7 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Bench, Case } from './bench.ts'
+import { auditLogCase } from './cases/audit-log.ts'
 import { bankConfirmCase } from './cases/bank-confirm.ts'
 import { bankListCase } from './cases/bank-list.ts'
 import { clockCase } from './cases/clock.ts'
@@ -42,6 +43,7 @@ const cases: readonly Case[] = [
   peerCase,
   readsCase,
   statementsCase,
+  auditLogCase,
   qrCase,
   tokensCase,
   importCase,
