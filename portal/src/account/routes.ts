@@ -2,8 +2,9 @@
 import { createRoute, notFound } from '@tanstack/react-router'
 import { forbidden, signedInRoute } from '../routing/base-routes.ts'
 import { lazyPage } from '../routing/lazy-page.ts'
-import { isManager, maySeeEvents } from '../session/rights.ts'
+import { isManager, maySeeAuditLog, maySeeEvents } from '../session/rights.ts'
 import type { Session } from '../session/session.ts'
+import { auditLogSearch } from './audit-log/search.ts'
 import { deliveriesSearch, eventsSearch } from './search.ts'
 
 const accountRoute = createRoute({ getParentRoute: () => signedInRoute, path: '/account' })
@@ -36,6 +37,16 @@ const security = createRoute({
   path: '/security',
   beforeLoad: onlyManagers,
   component: lazyPage(() => import('./pages/security.tsx'), 'SecurityPage'),
+})
+
+const auditLog = createRoute({
+  getParentRoute: () => accountRoute,
+  path: '/audit-log',
+  validateSearch: auditLogSearch,
+  beforeLoad({ context }) {
+    if (!maySeeAuditLog(context.session)) throw notFound({ data: forbidden })
+  },
+  component: lazyPage(() => import('./pages/audit-log.tsx'), 'AuditLogPage'),
 })
 
 const profile = createRoute({
@@ -85,6 +96,7 @@ export const accountRoutes = accountRoute.addChildren([
   people,
   credentials,
   security,
+  auditLog,
   profile,
   webhooks,
   endpoint,

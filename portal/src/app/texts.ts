@@ -26,6 +26,8 @@ export const appTexts = dictionary({
       security: 'Security',
       webhooks: 'Webhooks',
       events: 'Events',
+      securityLog: 'Security log',
+      auditLog: 'Audit log',
     },
     accountType: { retailer: 'Merchant', bank: 'Bank', platform: 'Platform' },
     role: {
@@ -127,6 +129,8 @@ export const appTexts = dictionary({
       security: 'Безпека',
       webhooks: 'Вебхуки',
       events: 'Події',
+      securityLog: 'Журнал безпеки',
+      auditLog: 'Журнал дій',
     },
     accountType: { retailer: 'Торговець', bank: 'Банк', platform: 'Платформа' },
     role: {

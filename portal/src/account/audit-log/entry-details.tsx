@@ -1,0 +1,88 @@
+import { Badge, Code, Stack, Table, Text } from '@mantine/core'
+import { modals } from '@mantine/modals'
+import type { ReactNode } from 'react'
+import { useFormat, useTexts } from '../../i18n/preferences.tsx'
+import { KeyFacts } from '../../ui/key-facts.tsx'
+import { none } from '../../ui/values.tsx'
+import { actionTexts, objectText } from './action-texts.ts'
+import type { KnownNames } from './names.ts'
+import type { Entry } from './queries.ts'
+import { type ShownChange, useShownChanges } from './shown-value.ts'
+import { auditLogTexts } from './texts.ts'
+import { useActorText } from './use-actor-text.ts'
+
+/** Opens an entry with all that it has. @param given.known names: a dialog does not know who reads */
+export function showEntry(given: { title: string; entry: Entry; known: KnownNames }): void {
+  const { title, entry, known } = given
+  modals.open({ title, size: 'xl', children: <EntryDetails entry={entry} known={known} /> })
+}
+
+function EntryDetails({ entry, known }: { entry: Entry; known: KnownNames }) {
+  const changes = useShownChanges(known)(entry)
+  const texts = useTexts(auditLogTexts)
+  return (
+    <Stack gap="lg">
+      <KeyFacts facts={useFacts(entry, known)} columns={3} />
+      {changes.length > 0 ? <Changes changes={changes} /> : <Text c="dimmed">{texts.noChange}</Text>}
+    </Stack>
+  )
+}
+
+function useFacts(entry: Entry, known: KnownNames) {
+  const texts = useTexts(auditLogTexts)
+  const format = useFormat()
+  const actorText = useActorText()
+  const { seq, accountSeq, at, actor, via, object, outcome, requestId, address } = entry
+  return [
+    { label: texts.at, value: format.precise(at) },
+    { label: texts.who, value: actorText(actor), hint: id(actor.id) },
+    { label: texts.object, value: <ObjectName object={object} known={known} />, hint: id(object.id) },
+    { label: texts.way, value: texts.via[via] ?? via },
+    { label: texts.outcome, value: <Outcome outcome={outcome} /> },
+    { label: texts.address, value: address ?? none },
+    { label: texts.number, value: format.number(accountSeq) },
+    ...(seq === undefined ? [] : [{ label: texts.numberOfAll, value: format.number(seq) }]),
+    { label: texts.request, value: id(requestId) ?? none },
+  ]
+}
+
+const id = (text: string | null): ReactNode => text && <Code style={{ overflowWrap: 'anywhere' }}>{text}</Code>
+
+/** Its kind, and its name; where that is not known, enough of its id to tell it from others. */
+export function ObjectName({ object: { type, id }, known }: { object: Entry['object']; known: KnownNames }) {
+  const kind = objectText(useTexts(actionTexts), type)
+  return id === null ? kind : `${kind}, ${known.get(id) ?? shortened(id)}`
+}
+
+const shortened = (text: string): string => (text.length > 16 ? `${text.slice(0, 8)}…` : text)
+
+export function Outcome({ outcome }: { outcome: Entry['outcome'] }) {
+  const texts = useTexts(auditLogTexts)
+  return <Badge color={outcome === 'refused' ? 'red' : 'perk'}>{texts[outcome]}</Badge>
+}
+
+const anywhere = { overflowWrap: 'anywhere' } as const
+
+function Changes({ changes }: { changes: readonly ShownChange[] }) {
+  const texts = useTexts(auditLogTexts)
+  return (
+    <Table layout="fixed" aria-label={texts.change}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{texts.field}</Table.Th>
+          <Table.Th>{texts.before}</Table.Th>
+          <Table.Th>{texts.after}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {changes.map(({ field, before, after }) => (
+          <Table.Tr key={field} style={{ verticalAlign: 'top' }}>
+            <Table.Td style={anywhere}>{field}</Table.Td>
+            <Table.Td style={anywhere}>{before}</Table.Td>
+            <Table.Td style={anywhere}>{after}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}

@@ -1,0 +1,124 @@
+import { Button, NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import classes from '../../campaigns/parts.module.css'
+import { useNames, useTexts } from '../../i18n/preferences.tsx'
+import { useSession } from '../../session/use-session.ts'
+import { DaysFilter } from '../../ui/days-filter.tsx'
+import { SearchInput } from '../../ui/search-input.tsx'
+import { actionGroups, actionTexts } from './action-texts.ts'
+import type { Actor } from './names.ts'
+import { accountsQuery } from './queries.ts'
+import { type AuditLogFilters, readObject, writeObject } from './search.ts'
+import { auditLogTexts } from './texts.ts'
+
+type Given = { filters: AuditLogFilters; onFilter: (change: Partial<AuditLogFilters>) => void }
+type Choice = { value: string; label: string }
+
+const nothing = {
+  from: undefined,
+  to: undefined,
+  action: undefined,
+  actor: undefined,
+  object: undefined,
+  account: undefined,
+}
+
+/** What the address asks for can be chosen, also when nobody knows its name. */
+const withChosen = (choices: readonly Choice[], chosen: string | undefined): Choice[] =>
+  chosen === undefined || choices.some(({ value }) => value === chosen)
+    ? [...choices]
+    : [...choices, { value: chosen, label: chosen }]
+
+/** Which entries the table shows. */
+export function EntryFilters({ filters, onFilter, actors }: Given & { actors: readonly Actor[] }) {
+  const texts = useTexts(auditLogTexts)
+  const { typeAccount } = useSession()
+  const { actor, from, to } = filters
+  const isFiltered = Object.values(filters).some(value => value !== undefined)
+  const choices = actors.map(({ id, name }) => ({ value: id, label: name }))
+  return (
+    <div className={classes.filters} style={{ marginBlockEnd: 'var(--mantine-spacing-md)' }}>
+      {typeAccount === 'platform' && <AccountFilter filters={filters} onFilter={onFilter} />}
+      <ActionFilter filters={filters} onFilter={onFilter} />
+      <NativeSelect
+        aria-label={texts.who}
+        data={[{ value: '', label: texts.anyActor }, ...withChosen(choices, actor)]}
+        value={actor ?? ''}
+        onChange={({ currentTarget }) => onFilter({ actor: currentTarget.value || undefined })}
+      />
+      <ObjectFilter filters={filters} onFilter={onFilter} />
+      <DaysFilter
+        aria-label={texts.days}
+        placeholder={texts.days}
+        isClearable
+        value={[from ?? null, to ?? null]}
+        onChange={([first, last]) => onFilter({ from: first ?? undefined, to: last ?? undefined })}
+      />
+      {isFiltered && (
+        <Button variant="subtle" onClick={() => onFilter(nothing)}>
+          {texts.clear}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function AccountFilter({ filters: { account }, onFilter }: Given) {
+  const texts = useTexts(auditLogTexts)
+  const names = useNames()
+  const { data = [] } = useQuery(accountsQuery)
+  const choices = data.map(each => ({ value: each.id, label: names.of(each) }))
+  return (
+    <NativeSelect
+      aria-label={texts.account}
+      data={[{ value: '', label: texts.anyAccount }, ...withChosen(choices, account)]}
+      value={account ?? ''}
+      onChange={({ currentTarget }) => onFilter({ account: currentTarget.value || undefined })}
+    />
+  )
+}
+
+function ActionFilter({ filters: { action }, onFilter }: Given) {
+  const texts = useTexts(auditLogTexts)
+  const actions = useTexts(actionTexts)
+  const groups = actionGroups.map(group => ({
+    group: actions.groups[group],
+    items: Object.entries(actions[group]).map(([value, label]) => ({ value, label })),
+  }))
+  const isKnown = groups.some(({ items }) => items.some(({ value }) => value === action))
+  const unknown = action === undefined || isKnown ? [] : [{ value: action, label: action }]
+  return (
+    <NativeSelect
+      aria-label={texts.action}
+      data={[{ value: '', label: texts.anyAction }, ...unknown, ...groups]}
+      value={action ?? ''}
+      onChange={({ currentTarget }) => onFilter({ action: currentTarget.value || undefined })}
+    />
+  )
+}
+
+/** A kind of object, and then one of them by its id. */
+function ObjectFilter({ filters, onFilter }: Given) {
+  const texts = useTexts(auditLogTexts)
+  const { objects } = useTexts(actionTexts)
+  const object = readObject(filters.object)
+  const choices = Object.entries(objects).map(([value, label]) => ({ value, label }))
+  return (
+    <>
+      <NativeSelect
+        aria-label={texts.object}
+        data={[{ value: '', label: texts.anyObject }, ...withChosen(choices, object?.type)]}
+        value={object?.type ?? ''}
+        onChange={({ currentTarget }) => onFilter({ object: currentTarget.value || undefined })}
+      />
+      {object && (
+        <SearchInput
+          label={texts.objectId}
+          maxLength={128}
+          value={object.id}
+          onChange={id => onFilter({ object: writeObject(object.type, id) })}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,42 @@
+/** Names for the ids that entries have: of people, credentials, banks and merchants, as far as the reader may know them. */
+import { useQuery } from '@tanstack/react-query'
+import { directoryQuery } from '../../campaigns/queries.ts'
+import { useNames } from '../../i18n/preferences.tsx'
+import { isManager } from '../../session/rights.ts'
+import { useSession } from '../../session/use-session.ts'
+import { ownCredentialsQuery, peopleQuery } from '../queries.ts'
+import { accountsQuery, type Entry } from './queries.ts'
+
+/** By id. */
+export type KnownNames = ReadonlyMap<string, string>
+
+/** Those who may be searched for as the one who acted. */
+export type Actor = { id: string; name: string }
+
+/** @param entries that are shown: they name their actors */
+export function useKnownNames(entries: readonly Entry[]): { known: KnownNames; actors: Actor[] } {
+  const session = useSession()
+  const names = useNames()
+  const isPlatform = session.typeAccount === 'platform'
+  const { data: people = [] } = useQuery({ ...peopleQuery, enabled: isManager(session) })
+  const { data: credentials = [] } = useQuery({ ...ownCredentialsQuery, enabled: isManager(session) && !isPlatform })
+  const { data: accounts = [] } = useQuery({ ...accountsQuery, enabled: isPlatform })
+  const { data: directory } = useQuery(directoryQuery)
+  const systems = directory?.paymentSystems.map(({ id, name }) => [id, name] as const) ?? []
+  const own = session.id ? [[session.id, names.of(session)] as const] : []
+  const actors = new Map([
+    ...entries.flatMap(({ actor: { id, name } }) => (id && name && name !== erasedName ? [[id, name] as const] : [])),
+    ...people.map(({ userId, login }) => [userId, login] as const),
+    ...credentials.map(({ clientId, label }) => [clientId, label || clientId] as const),
+  ])
+  const known = new Map([
+    ...systems,
+    ...own,
+    ...accounts.map(account => [account.id, names.of(account)] as const),
+    ...actors,
+  ])
+  return { known, actors: [...actors].map(([id, name]) => ({ id, name })) }
+}
+
+/** What the platform calls a person who was erased. */
+export const erasedName = 'erased person'

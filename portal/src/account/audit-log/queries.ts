@@ -1,0 +1,62 @@
+/** What the page of the audit log reads; the entries are below `/partner/v1`. */
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { answer, api } from '../../api/client.ts'
+import type { components } from '../../api/schema/partner.ts'
+import { periodOfDays } from '../../i18n/time-zone.ts'
+import type { AuditLogFilters } from './search.ts'
+
+export type Entry = components['schemas']['AuditEntry']
+export type Checkpoint = components['schemas']['AuditCheckpoint']
+
+/** The days of the filters as the platform is asked for them. @param timeZone in which they are meant */
+const spanAsked = ({ from, to }: AuditLogFilters, timeZone: string) => ({
+  ...(from && { from: periodOfDays(from, from, timeZone).dateFrom }),
+  ...(to && { to: periodOfDays(to, to, timeZone).dateTo }),
+})
+
+/** The newest first, page by page. */
+export const entriesQuery = (filters: AuditLogFilters, timeZone: string) =>
+  infiniteQueryOptions({
+    queryKey: ['account', 'audit-log', filters, timeZone],
+    placeholderData: keepPreviousData,
+    initialPageParam: '',
+    queryFn({ pageParam, signal }) {
+      const { from, to, ...others } = filters
+      const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
+      const query = {
+        ...given,
+        ...spanAsked({ from, to }, timeZone),
+        limit: 50,
+        ...(pageParam && { cursor: pageParam }),
+      }
+      return answer(api.GET('/partner/v1/audit-log', { params: { query }, signal }))
+    },
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+
+/** Where the log of these days can be had as a file. */
+export function exportPath(filters: AuditLogFilters, timeZone: string): string {
+  const account = filters.account ? { account: filters.account } : {}
+  return `/partner/v1/audit-log.jsonl?${new URLSearchParams({ ...spanAsked(filters, timeZone), ...account })}`
+}
+
+/** The newest checkpoint; null: there is none yet. */
+export const checkpointQuery = queryOptions({
+  queryKey: ['account', 'checkpoint'],
+  async queryFn({ signal }): Promise<Checkpoint | null> {
+    const { data } = await answer(
+      api.GET('/partner/v1/audit-log/checkpoints', { params: { query: { limit: 1 } }, signal }),
+    )
+    return data[0] ?? null
+  },
+})
+
+/** The banks, and the first merchants, for the platform's people. */
+export const accountsQuery = queryOptions({
+  queryKey: ['account', 'partners'],
+  async queryFn({ signal }) {
+    const query = { page: 1, pageSize: 100 }
+    const { banks, merchants } = await answer(api.GET('/admin/partners', { params: { query }, signal }))
+    return [...banks, ...merchants.data].map(({ entry }) => entry)
+  },
+})

@@ -1,0 +1,117 @@
+/** Old and new values of entries in people's words. What is not known is shown as it is. */
+import { appTexts } from '../../app/texts.ts'
+import { changeTexts } from '../../campaigns/history/change-texts.ts'
+import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
+import { directoryTexts } from '../../ui/directory-texts.ts'
+import { statusTexts } from '../../ui/status-texts.ts'
+import { accountTexts } from '../texts.ts'
+import { fieldTexts } from './field-texts.ts'
+import type { KnownNames } from './names.ts'
+import type { Entry } from './queries.ts'
+
+export type ShownChange = { field: string; before: string; after: string }
+
+const amounts = ['minAmount', 'maxAmount', 'maxBudget']
+const percents = ['percentage', 'merchantCompensationPercentage', 'esim.statement.commissionPercentage']
+const named = ['participantsIds', 'paymentSystemsId', 'cashbackId']
+const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/
+/** More are told by their number. */
+const mostListed = 8
+
+/** @returns each change of an entry: the field's name, the old value and the new one */
+export function useShownChanges(known: KnownNames): (entry: Entry) => ShownChange[] {
+  const texts = useTexts(fieldTexts)
+  const nameOf = useFieldName(known)
+  const shown = useShownValue(known)
+  return entry =>
+    Object.entries(entry.change).map(([field, [before, after]]) => {
+      // It has changed, and the values are not told.
+      if (before === null && after === null) return { field: nameOf(field), before: '', after: texts.changed }
+      return { field: nameOf(field), before: shown(entry, field, before), after: shown(entry, field, after) }
+    })
+}
+
+/** `participation.<bankId>` names the bank, too. */
+function useFieldName(known: KnownNames): (field: string) => string {
+  const texts = useTexts(fieldTexts)
+  const names: Record<string, string> = {
+    ...useTexts(directoryTexts).fields,
+    ...useTexts(changeTexts).fields,
+    ...texts.fields,
+  }
+  return field => {
+    const [first = '', id] = field.split('.')
+    if (id === undefined || names[field] !== undefined) return names[field] ?? field
+    return names[first] === undefined ? field : texts.partOf(names[first], known.get(id) ?? texts.aBank)
+  }
+}
+
+function useShownValue(known: KnownNames): (entry: Entry, field: string, value: unknown) => string {
+  const texts = useTexts(fieldTexts)
+  const format = useFormat()
+  const names = useNames()
+  const word = useWords()
+  const listed = useShownList(known)
+  const changed = useTexts(directoryTexts).terminalsChange
+  return (entry, field, value) => {
+    if (value === null || value === undefined || value === '') return texts.nothing
+    if (typeof value === 'boolean') return value ? texts.yes : texts.no
+    if (Array.isArray(value)) return listed(field, value)
+    if (field === 'terminals' && isTerminalsChange(value))
+      return changed(format.number(value.added), format.number(value.removed), format.number(value.changed))
+    if (typeof value === 'object') return listed(field, Object.entries(value))
+    const text = String(value)
+    if (percents.includes(field)) return format.percent(Number(value))
+    if (amounts.includes(field)) return format.money(Number(value))
+    if (field === 'countryCode') return names.country(text)
+    if (instant.test(text)) return format.dateTime(text)
+    if (typeof value === 'number') return format.number(value)
+    return word(entry, field)[text] ?? known.get(text) ?? text
+  }
+}
+
+type TerminalsChange = { added: number; removed: number; changed: number }
+const isTerminalsChange = (value: object): value is TerminalsChange => 'added' in value && 'removed' in value
+
+/** Lists, and objects as pairs of name and value. */
+function useShownList(known: KnownNames): (field: string, elements: readonly unknown[]) => string {
+  const texts = useTexts(fieldTexts)
+  const format = useFormat()
+  const networks: Record<string, string> = texts.networks
+  const shown = (element: unknown, field: string): string => {
+    if (!Array.isArray(element))
+      return named.includes(field) ? (known.get(String(element)) ?? String(element)) : plain(element)
+    const [name, value] = element
+    const inside = Array.isArray(value) ? value.map(plain).join(', ') || texts.everywhere : plain(value)
+    return texts.named(networks[name] ?? plain(name), inside)
+  }
+  return (field, elements) => {
+    if (elements.length === 0) return texts.nothing
+    if (elements.length > mostListed) return texts.entries(format.number(elements.length))
+    return elements.map(element => shown(element, field)).join(Array.isArray(elements[0]) ? '; ' : ', ')
+  }
+}
+
+const plain = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** The words for a field's values. */
+function useWords(): (entry: Entry, field: string) => Record<string, string> {
+  const texts = useTexts(fieldTexts)
+  const statuses = useTexts(statusTexts)
+  const directory = useTexts(directoryTexts)
+  const words: Record<string, Record<string, string>> = {
+    role: useTexts(appTexts).role,
+    mfa: useTexts(accountTexts).security.rules,
+    participation: statuses.participation,
+    stage: statuses.reporting,
+    reason: texts.reasons,
+    resume: texts.resumes,
+    order: texts.orders,
+    'esim.deliveryMode': directory.deliveryModes,
+    'esim.operators': { all: directory.allOperators },
+  }
+  return ({ object }, field) => {
+    if (field === 'status') return object.type === 'campaign' ? statuses.campaign : statuses.partner
+    return words[field] ?? words[field.split('.')[0] ?? ''] ?? {}
+  }
+}

@@ -1,0 +1,131 @@
+/** The audit log in a real browser: search, one object's story, details, older entries, the file, and who sees which account's. */
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { actionText, actionTexts } from '../../portal/src/account/audit-log/action-texts.ts'
+import { triggers } from '../../src/campaigns/lifecycle/lifecycle.ts'
+import { chained } from '../support/audit-log.ts'
+import { assertAccessible, closeBrowser, phone, visit } from '../support/browser.ts'
+import { startPlatform, type TestPlatform } from '../support/platform.ts'
+import { type Account, addAccount } from '../support/portal.ts'
+
+let platform: TestPlatform
+let bank: Account
+let merchant: Account
+let auditor: Account
+let clientId: string
+before(async () => {
+  platform = await startPlatform()
+  const operator = { token: platform.config.operatorKey }
+  bank = await addAccount(platform, { bank: 'alpha' }, 'ADMIN')
+  merchant = await addAccount(platform, { merchant: 'grocer' }, 'admin_user')
+  auditor = await addAccount(platform, 'platform', 'viewer')
+  const issue = { bank: 'alpha', role: 'EDITOR', label: 'Core banking' }
+  clientId = (await platform.call('POST', '/admin/credentials', { ...operator, body: issue })).body.clientId
+  for (let count = 0; count < 60; count++) await platform.bankToken('alpha', 'VIEWER')
+  await platform.call('POST', `/admin/credentials/${clientId}/rotate`, { ...operator, body: { overlap: 'PT1H' } })
+  await platform.call('POST', `/admin/credentials/${clientId}/revoke`, operator)
+  await chained(platform)
+  await platform.call('POST', '/admin/audit-log/checkpoint', operator)
+  await chained(platform)
+})
+after(async () => {
+  await closeBrowser()
+  await platform.close()
+})
+
+const titled = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+const rows = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
+
+test('a bank reads an object’s story, its values, and the file', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(bank, '/account/security')
+  await page.getByRole('link', { name: 'Security log' }).click()
+  await titled(page, 'Security log')
+  await page.getByText(/^Checked until \d/).waitFor()
+  await page.getByText(/covers the entries up to no\. \d+/).waitFor()
+  await assertAccessible(visitor)
+  await rows(page, 'Secret replaced').getByRole('link', { name: 'Credential, Core banking' }).click()
+  await page.getByText('All entries of: Credential, Core banking').waitFor()
+  // The head, and its three entries.
+  await page.getByRole('row').nth(4).waitFor({ state: 'detached' })
+  assert.equal(await page.getByRole('row').count(), 4)
+  await rows(page, 'Credential issued').getByText('Role: none → Editor').waitFor()
+  await assertAccessible(visitor)
+  await page.getByRole('button', { name: 'Secret replaced' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText(clientId).waitFor()
+  await dialog.getByRole('row').filter({ hasText: 'Fingerprint of the secret' }).waitFor()
+  await dialog.getByRole('row').filter({ hasText: 'Old secret works until' }).getByText('none').waitFor()
+  await assertAccessible(visitor)
+  await page.keyboard.press('Escape')
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Export JSONL' }).click(),
+  ])
+  const [line = ''] = (await readFile(await file.path(), 'utf8')).split('\n')
+  assert.deepEqual(Object.keys(JSON.parse(line)), ['entry', 'accountHash'])
+  await page.getByRole('link', { name: 'Show all objects' }).click()
+  await rows(page, 'Credential revoked').waitFor()
+})
+
+test('entries are searched for, and older ones follow', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(bank, '/account/audit-log')
+  await page.getByRole('button', { name: 'Show older entries' }).click()
+  await rows(page, 'Person added').waitFor()
+  await page.getByRole('combobox', { name: 'Action' }).selectOption({ label: 'Credential revoked' })
+  await page.waitForURL('**action=credential.revoked**')
+  await rows(page, 'Credential revoked').waitFor()
+  await page.getByRole('combobox', { name: 'Who' }).selectOption({ label: bank.login })
+  await page.getByText('No entries found').waitFor()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByRole('combobox', { name: 'Object' }).selectOption({ label: 'Credential' })
+  await page.getByRole('searchbox', { name: 'ID of the object' }).fill(clientId)
+  await page.getByText('All entries of: Credential, Core banking').waitFor()
+  await visitor.walk('/account/audit-log?from=2020-01-01&to=2020-01-02')
+  await page.getByText('No entries found').waitFor()
+})
+
+test('the platform’s people read all accounts, and one of them', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(auditor, '/account/audit-log')
+  await titled(page, 'Audit log')
+  await rows(page, 'Checkpoint made').getByText('Platform').waitFor()
+  await assertAccessible(visitor)
+  await page.getByRole('combobox', { name: 'Account' }).selectOption({ label: 'Grocer' })
+  await rows(page, 'Directory changed').waitFor()
+  assert.equal(await rows(page, 'Alpha Bank').count(), 0)
+  await page.getByRole('button', { name: 'Directory changed' }).click()
+  await page.getByRole('dialog').getByText('Name in English').waitFor()
+})
+
+test('on a phone, in Ukrainian; not for those who manage nobody', async t => {
+  const visitor = await visit(t, platform, { viewport: phone, language: 'uk-UA' })
+  if (!visitor) return
+  const { page } = visitor
+  await visitor.logIn(merchant, '/account/audit-log')
+  await titled(page, 'Журнал безпеки')
+  await rows(page, 'Людину додано').waitFor()
+  await assertAccessible(visitor)
+  await visitor.empty()
+  await visitor.logIn(await addAccount(platform, { bank: 'alpha' }, 'EDITOR'), '/account/audit-log')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  assert.equal(await page.getByRole('table').count(), 0)
+})
+
+test('every action that the contract names has its words in both languages', async () => {
+  const page = await readFile(new URL('../../docs/contract/audit-log.md', import.meta.url), 'utf8')
+  const table = page.split('| Object | Actions |')[1]?.split('\n\n')[0] ?? ''
+  const named = [...table.matchAll(/`([a-z_]+\.[a-z_]+)`/g)].map(([, action = '']) => action)
+  assert.ok(named.length > 25, named.join())
+  for (const action of [...named, ...triggers.map(trigger => `campaign.${trigger}`)])
+    for (const texts of [actionTexts.en, actionTexts.uk]) assert.notEqual(actionText(texts, action), action, action)
+})
