@@ -8,7 +8,7 @@ import { firstScreen } from './build/first-screen.ts'
 import { removeLeftovers } from './build/leftovers.ts'
 
 /** What the portal asks of the platform; in development it is passed on to one that runs already. */
-const apis = ['/portal', '/cashbacks', '/retailers', '/esim', '/admin', '/sandbox']
+const apis = ['/portal', '/cashbacks', '/retailers', '/esim', '/admin', '/partner', '/sandbox']
 
 export default defineConfig((): UserConfig => {
   const platform = process.env.PERKLINE_URL ?? 'http://127.0.0.1:8080'

@@ -165,7 +165,7 @@ test('a new secret asks for a fresh factor; disabled, enabled, deleted', async t
   await page.getByText('Longer life').waitFor()
   await choose('Disable')
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
-  await page.getByText('By your account').waitFor()
+  await page.getByText('By the account itself').waitFor()
   await page.getByRole('button', { name: 'Enable', exact: true }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Enable' }).click()
   await page.getByText('Enabled', { exact: true }).waitFor()
@@ -217,6 +217,7 @@ test('the feed, newest first: a filter, one event with its JSON and its deliveri
   const visitor = await visit(t, platform)
   if (!visitor) return
   const { page, logIn } = visitor
+  await makeEndpoint()
   await cancelOrder('in-the-feed')
   await deliver()
   await logIn(manager, '/account/events')
@@ -242,4 +243,41 @@ test('the feed, newest first: a filter, one event with its JSON and its deliveri
   await assertAccessible(visitor)
   await visitor.walk('/account/events?type=statement.closed')
   await page.getByText('No events fit').waitFor()
+})
+
+test('the operator: all endpoints, disabled ones first, and its own', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, empty } = visitor
+  const off = await makeEndpoint({ url: `${url}/off` })
+  const disabled = await platform.call('POST', `/partner/v1/webhook-endpoints/${off}/disable`, { token: bank.token })
+  assert.equal(disabled.status, 200)
+  await logIn(await addAccount(platform, 'platform', 'admin'), '/operator/webhooks')
+  await titled(page, 'Partners’ webhooks')
+  await page.getByRole('row').nth(1).getByText(`${url}/off`).waitFor()
+  await page.getByRole('row').nth(1).getByText('By the account itself').waitFor()
+  await page.getByRole('region', { name: 'How far the events have come' }).getByText('1 disabled').waitFor()
+  await assertAccessible(visitor)
+  const choose = async (name: string) => {
+    await page.getByRole('button', { name: `Actions for ${url}/off` }).click()
+    await page.getByRole('menuitem', { name }).click()
+  }
+  await choose('Enable')
+  await row(page, `${url}/off`).getByText('Enabled').waitFor()
+  await choose('Disable')
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
+  await row(page, `${url}/off`).getByText('By the platform').waitFor()
+  await choose('New secret')
+  await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click()
+  assert.match(await page.getByRole('textbox', { name: 'Secret' }).inputValue(), /^whsec_/)
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await visitor.walk('/account/webhooks')
+  await page.getByText('No webhooks yet').waitFor()
+  await page.getByRole('button', { name: 'Add an endpoint' }).waitFor()
+  await visitor.walk('/account/events')
+  await page.getByRole('link', { name: 'credential.issued' }).first().waitFor()
+  await empty()
+  await logIn(await addAccount(platform, 'platform', 'viewer'), '/operator/webhooks')
+  await row(page, `${url}/off`).waitFor()
+  assert.equal(await page.getByRole('button', { name: /^Actions for/ }).count(), 0)
 })

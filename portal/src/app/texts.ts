@@ -28,6 +28,7 @@ export const appTexts = dictionary({
       events: 'Events',
       securityLog: 'Security log',
       auditLog: 'Audit log',
+      partnerWebhooks: 'Partners’ webhooks',
     },
     accountType: { retailer: 'Merchant', bank: 'Bank', platform: 'Platform' },
     role: {
@@ -131,6 +132,7 @@ export const appTexts = dictionary({
       events: 'Події',
       securityLog: 'Журнал безпеки',
       auditLog: 'Журнал дій',
+      partnerWebhooks: 'Вебхуки партнерів',
     },
     accountType: { retailer: 'Торговець', bank: 'Банк', platform: 'Платформа' },
     role: {

@@ -9,6 +9,7 @@ import {
   IconReceipt2,
   IconSpeakerphone,
   IconUsers,
+  IconWebhook,
 } from '@tabler/icons-react'
 import type { NavigationItem } from '../routing/navigation-item.ts'
 
@@ -22,5 +23,6 @@ export const operatorNavigation: NavigationItem[] = [
   { to: '/operator/statements', text: 'statements', icon: IconFileText },
   { to: '/operator/campaigns', text: 'campaigns', icon: IconSpeakerphone },
   { to: '/operator/customers', text: 'customers', icon: IconUsers },
+  { to: '/operator/webhooks', text: 'partnerWebhooks', icon: IconWebhook },
   { to: '/operator/audit', text: 'audit', icon: IconChecklist },
 ]

@@ -24,6 +24,7 @@ export type Credential = Read<'/admin/credentials'>[number]
 export type StockLine = Read<'/admin/stock-desk'>[number]
 export type Order = Read<'/admin/orders'>['data'][number]
 export type OrderWithTimeline = Read<'/admin/orders/{orderId}'>
+export type AccountEndpoint = Read<'/admin/webhook-endpoints'>['data'][number]
 type Statements = Read<'/admin/statements'>
 export type BankStatement = Statements['data'][number]
 export type MissingStatement = Statements['missing'][number]
@@ -40,6 +41,24 @@ const pageSize = 20
 export const overviewQuery = queryOptions({
   queryKey: ['operator', 'overview'],
   queryFn: ({ signal }) => answer(api.GET('/admin/overview', { signal })),
+})
+
+/** Endpoints of all accounts: disabled ones first, then those that fail, then those that are furthest behind. */
+export const allEndpointsQuery = queryOptions({
+  queryKey: ['operator', 'endpoints'],
+  async queryFn({ signal }) {
+    const { data } = await answer(api.GET('/admin/webhook-endpoints', { signal }))
+    return data.toSorted((one, other) => urgencyOf(one) - urgencyOf(other) || other.lag - one.lag)
+  },
+})
+
+const urgencyOf = ({ status, failingSince }: AccountEndpoint): number =>
+  status === 'disabled' ? 0 : failingSince !== null ? 1 : 2
+
+export const eventsStatusQuery = queryOptions({
+  queryKey: ['operator', 'events-status'],
+  refetchInterval: 30_000,
+  queryFn: ({ signal }) => answer(api.GET('/admin/events/status', { signal })),
 })
 
 /** All banks and mobile operators, and a page of the merchants. */

@@ -110,6 +110,12 @@ const statements = createRoute({
   component: lazyPage(() => import('./pages/statements.tsx'), 'StatementsPage'),
 })
 
+const webhooks = createRoute({
+  getParentRoute: () => operatorRoute,
+  path: '/webhooks',
+  component: lazyPage(() => import('./pages/webhooks.tsx'), 'WebhooksPage'),
+})
+
 const audit = createRoute({
   getParentRoute: () => operatorRoute,
   path: '/audit',
@@ -130,5 +136,6 @@ export const operatorRoutes = operatorRoute.addChildren([
   campaign,
   customers,
   statements,
+  webhooks,
   audit,
 ])

@@ -43,7 +43,7 @@ export const webhookTexts = dictionary({
       actions: 'Actions',
     },
     reasons: {
-      partner: 'By your account',
+      partner: 'By the account itself',
       operator: 'By the platform',
       gone: 'The address answered 410',
       failing: 'No success for 5 days',
@@ -192,7 +192,7 @@ export const webhookTexts = dictionary({
       actions: 'Дії',
     },
     reasons: {
-      partner: 'Вашою стороною',
+      partner: 'Самим обліковим записом',
       operator: 'Платформою',
       gone: 'Адреса відповіла 410',
       failing: '5 днів без успіху',

@@ -101,7 +101,7 @@ function useColumns(): Column<FeedEvent>[] {
       title: texts.data,
       isMinor: true,
       cell: ({ data }) => (
-        <Text size="sm" c="dimmed" ff="monospace" lineClamp={1} maw="60ch" style={{ overflowWrap: 'anywhere' }}>
+        <Text size="sm" c="dimmed" ff="monospace" truncate maw="60ch">
           {JSON.stringify(data)}
         </Text>
       ),
