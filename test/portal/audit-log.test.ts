@@ -26,6 +26,7 @@ before(async () => {
   for (let count = 0; count < 60; count++) await platform.bankToken('alpha', 'VIEWER')
   await platform.call('POST', `/admin/credentials/${clientId}/rotate`, { ...operator, body: { overlap: 'PT1H' } })
   await platform.call('POST', `/admin/credentials/${clientId}/revoke`, operator)
+  await platform.call('POST', '/portal/session', { body: bank })
   await chained(platform)
   await platform.call('POST', '/admin/audit-log/checkpoint', operator)
   await chained(platform)
@@ -48,6 +49,7 @@ test('a bank reads an object’s story, its values, and the file', async t => {
   await page.getByText(/^Checked until \d/).waitFor()
   await page.getByText(/covers the entries up to no\. \d+/).waitFor()
   await assertAccessible(visitor)
+  await rows(page, 'Logged in').getByText('Method: none → by password').first().waitFor()
   await rows(page, 'Secret replaced').getByRole('link', { name: 'Credential, Core banking' }).click()
   await page.getByText('All entries of: Credential, Core banking').waitFor()
   // The head, and its three entries.

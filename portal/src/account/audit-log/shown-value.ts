@@ -99,9 +99,11 @@ function useWords(): (entry: Entry, field: string) => Record<string, string> {
   const texts = useTexts(fieldTexts)
   const statuses = useTexts(statusTexts)
   const directory = useTexts(directoryTexts)
+  const account = useTexts(accountTexts)
   const words: Record<string, Record<string, string>> = {
     role: useTexts(appTexts).role,
-    mfa: useTexts(accountTexts).security.rules,
+    mfa: account.security.rules,
+    method: account.profile.methods,
     participation: statuses.participation,
     stage: statuses.reporting,
     reason: texts.reasons,

@@ -184,7 +184,7 @@ function Who({ entry: { actor, via } }: { entry: Entry }) {
 
 /** So many fields a row shows, and so much of a value. */
 const mostShown = 2
-const maxShown = 48
+const maxShown = 24
 
 const shortened = (value: string): string => (value.length > maxShown ? `${value.slice(0, maxShown)}…` : value)
 
