@@ -1,0 +1,33 @@
+/** When refusals are written (contract/audit-log.md, "Refusals"); test/api/audit-log tells what of them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createRefusalSums } from '../../src/audit-log/refusal-sums.ts'
+import type { Database } from '../../src/db/database.ts'
+
+test('refusals are written ten minutes after the first one, together', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const written: unknown[] = []
+  const execute = async (_: unknown, [, , , rows]: unknown[] = []) => written.push(...(rows as unknown[]))
+  const transaction = { execute } as unknown as Database
+  const database = { transaction: (work: (within: Database) => unknown) => work(transaction) } as unknown as Database
+  const sums = createRefusalSums(database, assert.ifError)
+  const refuse = (address: string) =>
+    sums.add({ action: 'login.refused', caller: null, trace: { via: 'api', requestId: 'x', address } })
+  const pass = async (minutes: number) => {
+    t.mock.timers.tick(minutes * 60_000)
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+  }
+  refuse('192.0.2.1')
+  await pass(6)
+  refuse('192.0.2.2')
+  await pass(3)
+  assert.equal(written.length, 0)
+  await pass(1)
+  const { change, outcome } = JSON.parse(String(written[0]))
+  assert.deepEqual([written.length, outcome, change.tries, change.addresses], [1, 'refused', [null, 2], [null, 2]])
+  await pass(20)
+  assert.equal(written.length, 1, 'nothing was refused since')
+  refuse('192.0.2.1')
+  await pass(10)
+  assert.equal(written.length, 2)
+})
