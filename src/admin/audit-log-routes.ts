@@ -86,7 +86,12 @@ export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & { checkpo
     '/audit-log/export',
     {
       schema: {
-        ...operation('Upkeep', 'exportWholeAuditLog', 'The audit log as a file', 'Each line is a JSON object.'),
+        ...operation(
+          'Upkeep',
+          'exportWholeAuditLog',
+          'The audit log as a file',
+          'Each line is a JSON object. The lines of one account have its own chain only.',
+        ),
         querystring: LogQuery,
         response: { 200: LogLines, ...operatorErrors({ 404: 'There is no such account' }) },
       },
@@ -94,7 +99,7 @@ export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & { checkpo
     async (request, reply) => {
       const database = await costlyReads.begin(request, reply)
       const account = await accountAsked(database, platformAccount, request.query.account)
-      return sendLog(reply, database, { account, span: readFromTo(request.query), showsAll: true }) as never
+      return sendLog(reply, database, { account, span: readFromTo(request.query) }) as never
     },
   )
 

@@ -4,6 +4,7 @@ import { realMs } from '../clock.ts'
 import type { Check, Step } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Head } from './chain.ts'
+import { lineColumns } from './lines-store.ts'
 import { type Anchor, accountKeyOf, createVerifier, type Fault, type Line } from './verifier.ts'
 
 export const auditLogCheck: Check = {
@@ -57,10 +58,7 @@ const findAnchors = (database: Queryable, after: number): Promise<Anchor[]> =>
   database.query(`select seq, hash from audit_anchors where kind = 'checkpoint' and seq > $1`, [after])
 
 const findLines = (database: Queryable, after: number): Promise<(Line & { seq: number })[]> =>
-  database.query(
-    `select seq, entry, account_hash as "accountHash", hash from audit_log where seq > $1 order by seq limit ${linesAtOnce}`,
-    [after],
-  )
+  database.query(`select ${lineColumns} from audit_log where seq > $1 order by seq limit ${linesAtOnce}`, [after])
 
 /** Where the chain of all stood; null: the entry is not there any more, or there was none. */
 async function findHead(database: Queryable, seq: number): Promise<Head | null> {

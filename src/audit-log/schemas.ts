@@ -120,11 +120,11 @@ export const LogLines = {
         Type.Object(
           {
             seq: Type.Optional(
-              Type.Integer({ description: 'Number among all entries; for the platform’s users only', examples: [1] }),
+              Type.Integer({ description: 'Number among all entries; of the whole log only', examples: [1] }),
             ),
             entry: text('The entry: the JSON text that is hashed', '{"accountSeq":1}'),
             accountHash: hex('The hash of the account’s chain, in hexadecimal digits'),
-            hash: Type.Optional(hex('The hash of all entries; for the platform’s users only')),
+            hash: Type.Optional(hex('The hash of all entries; of the whole log only')),
           },
           { title: 'AuditLogLine', description: 'A line of the audit log' },
         ),

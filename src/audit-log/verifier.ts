@@ -9,7 +9,14 @@ export const faultReasons = ['changed', 'missing', 'added', 'cut-off', 'forked',
 export type Fault = { seq: number; reason: (typeof faultReasons)[number] }
 
 /** `seq` and `hash` are null in a partner's file, which is checked by its own chain. */
-export type Line = { seq: number | null; entry: string; accountHash: Buffer; hash: Buffer | null }
+export type Line = {
+  seq: number | null
+  entry: string
+  accountHash: Buffer
+  hash: Buffer | null
+  /** What the database has beside the text, as `columnsOf` writes it; undefined in a file. */
+  columns?: string
+}
 /** What a checkpoint says of the place `seq`; null: it says nothing that can be believed. */
 export type Anchor = { seq: number; hash: Buffer | null }
 
@@ -31,6 +38,9 @@ export type Start = {
 type Chain = { head: Head; before: Head | null }
 
 export const accountKeyOf = ({ type, id }: Entry['account']): string => `${type} ${id ?? ''}`
+
+/** What the columns beside the text must say: they are what searches and removals go by. */
+const columnsOf = ({ account, accountSeq, at }: Entry): string => `${accountKeyOf(account)} ${accountSeq} ${at}`
 
 export type Verifier = {
   /** @returns false once something does not fit: the rest needs not be read */
@@ -72,6 +82,7 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
         return { seq, reason: 'forked' }
       return { seq, reason: fitsAccount || fitsAll ? 'changed' : 'added' }
     }
+    if (line.columns !== undefined && line.columns !== columnsOf(read)) return { seq, reason: 'changed' }
     accounts.set(key, { head: { seq: read.accountSeq, hash: line.accountHash }, before: account?.head ?? null })
     const hash = isOwn ? line.accountHash : (line.hash ?? firstHead.hash)
     const anchored = bySeq.get(seq) ?? []

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { anchorsOf } from '../audit-log/check.ts'
 import type { AuditKey } from '../audit-log/note.ts'
-import { type Anchor, createVerifier, type Line, type Verified } from '../audit-log/verifier.ts'
+import { type Anchor, createVerifier, type Fault, type Line, type Verified } from '../audit-log/verifier.ts'
 import { callAdmin, streamAdmin } from './connection.ts'
 import { CommandError, usageFault } from './failure.ts'
 import { readText, writeFault } from './files.ts'
@@ -92,11 +92,12 @@ export type VerifyOptions = OutputOptions & { file?: string; anchors?: string; k
 export async function verifyLog(options: VerifyOptions): Promise<void> {
   const { file, anchors, keys } = options
   if (keys !== undefined && file === undefined) throw usageFault('--keys goes with --file.')
-  const verified = file === undefined ? await askPlatform(anchors) : await verifyFile(file, { anchors, keys })
+  const { verified, why } =
+    file === undefined ? { verified: await askPlatform(anchors), why: null } : await verifyFile(file, { anchors, keys })
   const { ok, entries, checkedUntil, fault } = verified
   const until = checkedUntil ? `, until entry ${checkedUntil.seq} of ${minute(checkedUntil.at)}` : ''
   print(options, verified, [`${entries} entries fit${until}.`])
-  if (!ok && fault) throw new CommandError(`Entry ${fault.seq} does not fit: ${fault.reason}.`)
+  if (!ok && fault) throw new CommandError(`Entry ${fault.seq} does not fit: ${fault.reason}.${why ? ` ${why}` : ''}`)
 }
 
 /** Some years of hourly checkpoints. */
@@ -108,19 +109,39 @@ async function askPlatform(anchorFile: string | undefined): Promise<Verified> {
   return callAdmin<Verified>({ method: 'POST', path: '/audit-log/verify', json: { anchors }, long: true })
 }
 
+/** `why`: what the reason of the fault alone does not tell. */
+type FileVerified = { verified: Verified; why: string | null }
+
 async function verifyFile(
   path: string,
   { anchors, keys }: { anchors: string | undefined; keys: string | undefined },
-): Promise<Verified> {
+): Promise<FileVerified> {
   const known = keys === undefined ? null : readKeys(keys, await readText(keys, maxKeysBytes))
   const given = anchors === undefined ? [] : readAnchors(await readText(anchors, maxAnchorBytes), known)
   const verifier = createVerifier({ all: null }, given)
   let number = 0
   for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
     number++
-    if (text !== '' && !verifier.add(readLine(text, `${path}, line ${number}`))) break
+    if (text === '') continue
+    const line = readLine(text)
+    if (line === null) return faulty(verifier.end(), 'changed', `${path}, line ${number}, is no line of an audit log.`)
+    if (!verifier.add(line)) break
   }
-  return verifier.end()
+  const verified = verifier.end()
+  const isUncovered = anchors !== undefined && verified.ok && !coversSome(given, verified)
+  return isUncovered ? faulty(verified, 'checkpoint', nothingCovered) : { verified, why: null }
+}
+
+const nothingCovered = 'No checkpoint of the file of --anchors covers any entry.'
+
+const coversSome = (anchors: Anchor[], { checkedUntil, entries }: Verified): boolean =>
+  anchors.some(({ seq }) => seq > (checkedUntil?.seq ?? 0) - entries)
+
+/** A fault that the chain does not tell: in the next line, or of all of them. */
+function faulty(verified: Verified, reason: Fault['reason'], why: string): FileVerified {
+  const reached = verified.checkedUntil?.seq ?? 0
+  const seq = (reason === 'checkpoint' ? reached - verified.entries : reached) + 1
+  return { verified: { ...verified, ok: false, fault: { seq, reason } }, why }
 }
 
 function readKeys(path: string, text: string): AuditKey[] {
@@ -142,15 +163,29 @@ function readAnchors(text: string, keys: AuditKey[] | null): Anchor[] {
     })
 }
 
-function readLine(text: string, place: string): Line {
-  const { seq = null, entry, accountHash, hash } = parse<{ seq?: number } & Record<string, string>>(text, place)
-  if (typeof entry !== 'string' || typeof accountHash !== 'string')
-    throw new CommandError(`${place} is no line of an audit log.`)
+/** @returns null for what is no line of a log */
+function readLine(text: string): Line | null {
+  const line = parseOrNull(text)
+  if (typeof line !== 'object' || line === null) return null
+  const { seq = null, entry, accountHash, hash = null } = line as Record<string, unknown>
+  if (typeof entry !== 'string' || typeof accountHash !== 'string') return null
+  if ((seq !== null && !isNumber(seq)) || (hash !== null && typeof hash !== 'string')) return null
   return {
     seq,
     entry,
     accountHash: Buffer.from(accountHash, 'hex'),
-    hash: hash === undefined ? null : Buffer.from(hash, 'hex'),
+    hash: hash === null ? null : Buffer.from(hash, 'hex'),
+  }
+}
+
+const isNumber = (value: unknown): value is number => Number.isSafeInteger(value)
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
   }
 }
 

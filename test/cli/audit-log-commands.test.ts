@@ -1,7 +1,7 @@
 /** The commands of the audit log against a real platform (contract/audit-log.md, "Reading", "Checkpoints", "Checking"). */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -90,10 +90,37 @@ test('the log is exported whole or of one account, and checked from the file', a
   const part = await json('audit-log', 'export', own, '--account', bank.id)
   assert.ok(part.entries > 0 && part.entries < entries)
   for (const line of readFileSync(own, 'utf8').trimEnd().split('\n'))
-    assert.equal(JSON.parse(JSON.parse(line).entry).account.id, bank.id)
+    assert.deepEqual(
+      [JSON.parse(JSON.parse(line).entry).account.id, Object.keys(JSON.parse(line))],
+      [bank.id, ['entry', 'accountHash']],
+    )
+  const partly = await json('audit-log', 'verify', '--file', own)
+  assert.deepEqual([partly.ok, partly.entries], [true, part.entries])
   const { code, stderr } = await run('audit-log', 'export', join(folder, 'nowhere', 'log.jsonl'))
   assert.equal(code, 1)
   assert.match(stderr, /nowhere/)
+})
+
+test('a file that nothing covers, and one that is no log, do not pass', async () => {
+  const file = join(folder, 'short.jsonl')
+  const { entries } = await json('audit-log', 'export', file)
+  const none = join(folder, 'none.txt')
+  writeFileSync(none, '')
+  const verify = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run('audit-log', 'verify', '--file', file, ...args, '--json')
+    return { code, stderr, ...JSON.parse(stdout) }
+  }
+  const uncovered = await verify('--anchors', none)
+  assert.deepEqual([uncovered.code, uncovered.ok, uncovered.entries], [1, false, entries])
+  assert.deepEqual(uncovered.fault, { seq: 1, reason: 'checkpoint' })
+  assert.match(uncovered.stderr, /No checkpoint/)
+  const [first, second, ...others] = readFileSync(file, 'utf8').split('\n')
+  for (const line of ['null', 'nonsense', '{"seq":"3"}', '{"seq":3,"entry":"{}","accountHash":"00","hash":3}']) {
+    writeFileSync(file, [first, second, line, ...others.slice(1)].join('\n'))
+    const { code, ok, fault, stderr } = await verify()
+    assert.deepEqual([code, ok, fault], [1, false, { seq: 3, reason: 'changed' }], line)
+    assert.match(stderr, /line 3/)
+  }
 })
 
 test('a change of the master key seals the signing key anew: the same key signs on', async () => {

@@ -45,22 +45,23 @@ function objectOf(text: string): { type: string; id: string | null } {
   return at === -1 ? { type: text, id: null } : { type: text.slice(0, at), id: text.slice(at + 1) }
 }
 
-/** Sends the log line by line, no faster than it is read. @param log.showsAll also the numbers and hashes of all accounts together */
+/** Sends the log line by line, no faster than it is read. Of one account, it can be checked by that account's chain alone. */
 export function sendLog(
   reply: FastifyReply,
   database: Queryable,
-  { account, span, showsAll }: { account: LogAccount; span: Span; showsAll: boolean },
+  { account, span }: { account: LogAccount; span: Span },
 ): FastifyReply {
   const texts = async function* () {
     for await (const lines of readLines(database, account, span))
-      yield lines.map(line => `${JSON.stringify(lineOf(line, showsAll))}\n`).join('')
+      yield lines.map(line => `${JSON.stringify(lineOf(line, account === null))}\n`).join('')
   }
   return reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(texts()))
 }
 
 type Line = { seq: number; entry: string; accountHash: Buffer; hash: Buffer }
 
-function lineOf({ seq, entry, accountHash, hash }: Line, showsAll: boolean): object {
+/** @param isWhole with the numbers and hashes of all accounts together */
+function lineOf({ seq, entry, accountHash, hash }: Line, isWhole: boolean): object {
   const own = { entry, accountHash: accountHash.toString('hex') }
-  return showsAll ? { seq, ...own, hash: hash.toString('hex') } : own
+  return isWhole ? { seq, ...own, hash: hash.toString('hex') } : own
 }

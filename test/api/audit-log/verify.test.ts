@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { chained, platformUserToken } from '../../support/audit-log.ts'
+import { chained, platformUserToken, tokenOfUser } from '../../support/audit-log.ts'
 import { perkline } from '../../support/command.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
@@ -104,6 +104,19 @@ test('each way to change it is found at its place, by its name', async () => {
   assert.deepEqual(swapped.fault, { seq: 80, reason: 'changed' })
 })
 
+test('each column beside the text is bound to it', async () => {
+  for (const change of [
+    `account_type = (array['bank', 'merchant', 'platform'])[1 + seq % 3]`,
+    `account_id = '3a8d6b25-6e71-4f4b-9c28-a4e1f7b6d301'`,
+    'account_seq = account_seq + 100000',
+    `at = at - interval '1 microsecond'`,
+    `at = at - interval '8 years'`,
+  ]) {
+    const { fault } = await tampered([`update audit_log set ${change} where seq = 91`])
+    assert.deepEqual(fault, { seq: 91, reason: 'changed' }, change)
+  }
+})
+
 test('a log that was cut is found by a checkpoint alone', async () => {
   const last = 'delete from audit_log where seq > (select max(seq) from audit_log) - 100'
   for (const statements of [[last], [last, forget]]) {
@@ -184,6 +197,10 @@ test('a partner’s file has its own chain and nothing of others', async () => {
       .digest()
     assert.equal(accountHash, previous.toString('hex'))
   }
+  const account = JSON.parse(JSON.parse(text.slice(0, text.indexOf('\n'))).entry).account.id
+  const auditor = await tokenOfUser(platform, 'platform', 'auditor-viewer')
+  const asked = await platform.call('GET', `/partner/v1/audit-log.jsonl?account=${account}`, { token: auditor })
+  assert.equal(asked.text, text, 'the platform gets the same file of one account')
   await platform.call('POST', '/admin/audit-log/checkpoint', operator)
   const { body } = await platform.call('GET', '/partner/v1/audit-log/checkpoints', { token })
   assert.deepEqual(Object.keys(body.data[0]).sort(), ['accountHash', 'accountSeq', 'at', 'hash'])
