@@ -21,6 +21,8 @@ export const Event = Type.Object(
     mode: Type.Enum(['live', 'sandbox'], { title: 'EventMode', description: 'sandbox: a test, to be booked nowhere' }),
     data: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
+      // Serializers leave out what a schema does not allow.
+      additionalProperties: true,
       description: 'By type, as `GET /event-types` says; facts as of the change',
       examples: [{ orderId: '019aa5a2-0000-7000-8000-000000000001', status: 'expired' }],
     }),

@@ -6,7 +6,10 @@ import { isTypeFilter, typesOf } from './catalogue.ts'
 import { type Feed, findEvent, findEvents, findFeed, type StoredEvent } from './feed-store.ts'
 import type { FeedWaiters } from './waiting.ts'
 
-export type FeedDeps = { database: Database; waiters: FeedWaiters }
+/** Numbers everything that was told before; what another process is busy with is waited for. */
+export type NumberTold = () => Promise<void>
+
+export type FeedDeps = { database: Database; waiters: FeedWaiters; numberTold: NumberTold }
 
 export type FeedAsked = {
   /** `now`: nothing but the present end. */
@@ -46,7 +49,11 @@ export async function readFeed(deps: FeedDeps, account: Account, asked: FeedAske
     throw new DomainError('invalid', [`type must be a type of event or a group, not ${unknown[0]}`])
   const types = asked.types.length === 0 ? null : typesOf(asked.types)
   const { after } = asked
-  if (after === 'now') return atEnd(await requireFeed(deps, account, null, asked.feedId))
+  if (after === 'now') {
+    // Else the reader would get, behind the end, what was done before it asked.
+    await deps.numberTold()
+    return atEnd(await requireFeed(deps, account, null, asked.feedId))
+  }
   const first = await readPage(deps, account, { ...asked, after, types })
   if (asked.waitSeconds === 0 || first.data.length > 0 || first.hasMore) return first
   const endTurn = deps.waiters.take(account)

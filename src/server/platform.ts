@@ -289,6 +289,9 @@ export async function createPlatform(
       observeEvents: metrics.events,
       observe: metrics,
     }
+    const numberTold = async () => {
+      while (await numberEvents(jobDeps, true));
+    }
     const addresses = createAddressRules([
       ...config.webhooks.allowedAddresses,
       ...(config.mode === 'sandbox' ? ['127.0.0.0/8', '::1'] : []),
@@ -395,8 +398,8 @@ export async function createPlatform(
         ...callers,
         database: others,
         clock,
-        feed: { database: others, waiters },
-        webhooks: { ...webhooks, urls, onFault },
+        feed: { database: others, waiters, numberTold },
+        webhooks: { ...webhooks, urls, onFault, numberTold },
       },
       admin: {
         ...reads,
@@ -429,7 +432,7 @@ export async function createPlatform(
               beforeMove: () => lookAtStock(jobDeps),
               runDue: () => runDue(jobDeps),
               async deliverWebhooks(endsAtMs) {
-                while (await numberEvents(jobDeps, true));
+                await numberTold()
                 while (await handOverAll(jobDeps));
                 return deliverWaiting(webhooks, endsAtMs)
               },

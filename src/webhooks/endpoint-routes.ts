@@ -7,6 +7,7 @@ import { personOf } from '../access/request/authenticate.ts'
 import { originOf } from '../audit-log/request/origin.ts'
 import { realNow } from '../clock.ts'
 import { DomainError } from '../errors.ts'
+import type { NumberTold } from '../events/feed.ts'
 import { matches } from '../http/answer/etag.ts'
 import { answerOnce, idempotent } from '../http/idempotency.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
@@ -23,7 +24,7 @@ import * as schemas from './schemas.ts'
 import { endpointTag, endpointView } from './views.ts'
 
 export type WebhookRoutesDeps = {
-  webhooks: endpoints.EndpointDeps & DeliveringDeps & { onFault(error: unknown): void }
+  webhooks: endpoints.EndpointDeps & DeliveringDeps & { onFault(error: unknown): void; numberTold: NumberTold }
 }
 
 /** With the version for `If-Match`. */
@@ -64,12 +65,16 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
         },
       },
     },
-    (request, reply) =>
-      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 201 }, async own => {
-        const { startAfter = 'now', ...fields } = request.body
+    async (request, reply) => {
+      const { startAfter = 'now', ...fields } = request.body
+      // Before the transaction: it needs another connection.
+      if (startAfter === 'now') await deps.numberTold()
+      const given = { ...deps, origin: originOf(request as never) }
+      return answerOnce(request, reply, { deps: given, status: 201 }, async own => {
         const made = await endpoints.createEndpoint(own, callerAccount(request), { ...fields, startAfter })
         return { ...endpointView(made), secret: made.secret }
-      }) as never,
+      }) as never
+    },
   )
   app.get(
     '/webhook-endpoints',
@@ -151,14 +156,18 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
         },
       },
     },
-    (request, reply) =>
-      answerOnce(request, reply, { deps: { ...deps, origin: originOf(request as never) }, status: 200 }, async own => {
-        const { endpointId } = request.params
-        const { resume = 'position' } = request.body
-        return endpointView(
+    async (request, reply) => {
+      const { endpointId } = request.params
+      const { resume = 'position' } = request.body
+      // Before the transaction: it needs another connection.
+      if (resume === 'now') await deps.numberTold()
+      const given = { ...deps, origin: originOf(request as never) }
+      return answerOnce(request, reply, { deps: given, status: 200 }, async own =>
+        endpointView(
           await endpoints.enableEndpoint(own, callerAccount(request), { endpointId, by: 'partner', resume }),
-        )
-      }) as never,
+        ),
+      ) as never
+    },
   )
   app.post(
     '/webhook-endpoints/:endpointId/disable',
