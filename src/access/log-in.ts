@@ -145,21 +145,20 @@ async function withCode(
   const { person, method, code, challengeHash } = given
   const { userId } = person
   const origin = originOfCaller(callerOf(person, client))
-  await deps.wrongCodes.check(client.address, userId)
-  const issued = await deps.database
-    .transaction(async transaction => {
+  const attempt = () =>
+    deps.database.transaction(async transaction => {
       await store.lockUser(transaction, userId)
       if (challengeHash && !(await factorStore.takeChallenge(transaction, challengeHash))) return null
       if (!(await takeCode({ ...deps, origin }, transaction, { userId, method, code }))) throw new WrongCode()
       return openSession(deps, transaction, { client, person, method })
     })
-    .catch(error => {
+  return deps.wrongCodes.guard(client.address, userId, () =>
+    attempt().catch(error => {
       // Rolled back: the challenge may be tried again.
       if (error instanceof WrongCode) return null
       throw error
-    })
-  if (issued === null) await deps.wrongCodes.fail(client.address, userId)
-  return issued
+    }),
+  )
 }
 
 class WrongCode extends Error {}

@@ -80,26 +80,36 @@ const wrongCodesSeconds = 15 * 60
 
 /** Slows down guesses of a second factor: 10 wrong codes of a person from one address within 15 min close both for 15 min. */
 export type WrongCodes = {
-  /** @throws DomainError 'too-many' while it is closed */
-  check(address: string, userId: string): Promise<void>
-  fail(address: string, userId: string): Promise<void>
+  /**
+   * Carries out an attempt. It counts as wrong from its beginning until it was right, so that many at once learn no more than one after
+   * the other.
+   *
+   * @param attempt gives null or false for a wrong code
+   * @throws DomainError 'too-many' while it is closed; what `attempt` throws, which does not count
+   */
+  guard<Result>(address: string, userId: string, attempt: () => Promise<Result>): Promise<Result>
 }
 
 /** @param create as for `createAddressLimit` */
 export function createWrongCodes(create: (points: number, seconds: number) => RateLimiterAbstract): WrongCodes {
   const counter = create(wrongCodesAllowed, wrongCodesSeconds)
-  const keyOf = (address: string, userId: string) => `${addressUnit(address)}|${userId}`
   return {
-    async check(address, userId) {
-      const count = await counter.get(keyOf(address, userId))
-      if (count !== null && count.consumedPoints >= wrongCodesAllowed)
+    async guard(address, userId, attempt) {
+      const key = `${addressUnit(address)}|${userId}`
+      const { consumedPoints, msBeforeNext } = await counter.penalty(key, 1)
+      if (consumedPoints > wrongCodesAllowed)
         throw new DomainError('too-many', 'Too many wrong codes; wait some minutes', {
-          retryAfterSeconds: Math.max(1, Math.ceil(count.msBeforeNext / 1000)),
+          retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
         })
-    },
-    async fail(address, userId) {
-      const { consumedPoints } = await counter.penalty(keyOf(address, userId), 1)
-      if (consumedPoints >= wrongCodesAllowed) await counter.block(keyOf(address, userId), wrongCodesSeconds)
+      let isWrong = false
+      try {
+        const result = await attempt()
+        isWrong = result === null || result === false
+        return result
+      } finally {
+        if (!isWrong) await counter.reward(key, 1)
+        else if (consumedPoints === wrongCodesAllowed) await counter.block(key, wrongCodesSeconds)
+      }
     },
   }
 }

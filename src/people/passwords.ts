@@ -30,14 +30,11 @@ export async function changePassword(
   { userId, sessionId, address }: Actor,
   given: { current: string; password: string },
 ): Promise<void> {
-  await wrongCodes.check(address, userId)
   const person = await findUser(database, { userId })
   if (!person) throw new DomainError('unauthenticated', 'This account is not there any more')
   const { account, login, passwordHash: before } = person
-  if (!(await passwordMatches(given.current, before))) {
-    await wrongCodes.fail(address, userId)
+  if (!(await wrongCodes.guard(address, userId, () => passwordMatches(given.current, before))))
     throw new DomainError('invalid', [broken('current', 'present-password')])
-  }
   requirePassword('password', given.password, await findNamesOf(database, ownerOfAccount(account), login))
   const after = await hashPassword(given.password)
   await database.transaction(async transaction => {

@@ -155,7 +155,6 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.setErrorHandler(answerError)
   limitBodyTime(app)
   takeAbsentBodies(app)
-  takeKeys(app, deps.campaigns.answers)
   measureRequests(app, deps.metrics)
   sendDefaultHeaders(app, deps.publicUrl)
   logRequests(app, deps.logger)
@@ -171,6 +170,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.server.on('connect', (_request, socket) => answerUnreadable(tunnelError, socket as Socket))
   // All of these later than onRequest, where it is found out who is calling: that comes first.
   if (deps.accountLimiter) limitAccounts(app, deps.accountLimiter)
+  takeKeys(app, deps.campaigns.answers)
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     done(isReadableQuery(request.raw.url) ? null : new DomainError('invalid', 'The query must be well-formed text'))
   })

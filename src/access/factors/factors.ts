@@ -137,24 +137,23 @@ export async function confirmTotp(
   code: string,
 ): Promise<{ recoveryCodes: string[] }> {
   const { userId, sessionId, address } = actor
-  await deps.wrongCodes.check(address, userId)
   const recoveryCodes = makeRecoveryCodes()
-  const isRight = await deps.database.transaction(async transaction => {
-    await lockUser(transaction, userId)
-    await personWithFactors(transaction, userId)
-    const waiting = await store.findTotp(transaction, userId)
-    if (!waiting || waiting.confirmedAt !== null)
-      throw new DomainError('conflict', 'No authenticator app waits for its first code')
-    if (!(await takeTotpCode(deps.factorKeys, transaction, { userId, code, isConfirmed: false }))) return false
-    await store.setHasFactor(transaction, userId, true)
-    await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
-    await tellEntries(transaction, deps.origin, [factorFact('mfa.added', userId)])
-    await noteFactor(transaction, sessionId)
-    await notify(transaction, 'access')
-    return true
-  })
-  if (isRight) return { recoveryCodes }
-  await deps.wrongCodes.fail(address, userId)
+  const attempt = () =>
+    deps.database.transaction(async transaction => {
+      await lockUser(transaction, userId)
+      await personWithFactors(transaction, userId)
+      const waiting = await store.findTotp(transaction, userId)
+      if (!waiting || waiting.confirmedAt !== null)
+        throw new DomainError('conflict', 'No authenticator app waits for its first code')
+      if (!(await takeTotpCode(deps.factorKeys, transaction, { userId, code, isConfirmed: false }))) return false
+      await store.setHasFactor(transaction, userId, true)
+      await keepRecoveryCodes(deps, transaction, userId, recoveryCodes)
+      await tellEntries(transaction, deps.origin, [factorFact('mfa.added', userId)])
+      await noteFactor(transaction, sessionId)
+      await notify(transaction, 'access')
+      return true
+    })
+  if (await deps.wrongCodes.guard(address, userId, attempt)) return { recoveryCodes }
   throw new DomainError('invalid', [broken('code', 'present-code')])
 }
 
@@ -216,22 +215,21 @@ export async function refreshFactor(
   { userId, sessionId, address }: Actor,
   { method, code }: { method: FactorMethod | 'password'; code: string },
 ): Promise<void> {
-  await deps.wrongCodes.check(address, userId)
   const person = await findUser(deps.database, { userId })
   if (!person) throw new DomainError('unauthenticated', 'This account is not there any more')
   if (asksFactor(person) === (method === 'password'))
     throw new DomainError('invalid', [
       broken('method', 'one-of', { values: asksFactor(person) ? factorMethods.join(', ') : 'password' }),
     ])
-  const isRight = await deps.database.transaction(async transaction => {
-    const isProven =
-      method === 'password'
-        ? await passwordMatches(code, person.passwordHash)
-        : await takeCode(deps, transaction, { userId, method, code })
-    return isProven && (await noteFactor(transaction, sessionId))
-  })
-  if (isRight) return
-  await deps.wrongCodes.fail(address, userId)
+  const attempt = () =>
+    deps.database.transaction(async transaction => {
+      const isProven =
+        method === 'password'
+          ? await passwordMatches(code, person.passwordHash)
+          : await takeCode(deps, transaction, { userId, method, code })
+      return isProven && (await noteFactor(transaction, sessionId))
+    })
+  if (await deps.wrongCodes.guard(address, userId, attempt)) return
   throw new DomainError('unauthenticated', 'This is wrong, or was used before')
 }
 

@@ -55,6 +55,8 @@ suite('the limit of each account', () => {
     const path = '/cashbacks/for-merchant'
     await untilRefused(() => platform.call('GET', `${path}?page=x`, { token }))
     assert.equal((await platform.call('POST', path, { token, raw: '{' })).status, 429)
+    const headers = { 'idempotency-key': '' }
+    assert.equal((await platform.call('POST', path, { token, body: {}, headers })).status, 429)
     assert.equal((await platform.call('GET', '/retailers', { token })).status, 403)
     assert.equal((await platform.call('GET', path, { token: 'none' })).status, 401)
   })

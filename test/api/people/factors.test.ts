@@ -100,6 +100,21 @@ suite('an authenticator app', () => {
     assert.equal(entered.status, 200)
   })
 
+  test('guesses at the same moment learn no more than one after the other', async () => {
+    const person = await openPerson(platform, { bank: 'alpha' }, 'EDITOR')
+    const { secret } = await setUpTotp(person)
+    const home = at(newAddress())
+    const challenges = await Promise.all(Array.from({ length: 8 }, () => openSession(person, home)))
+    const guess = ({ body }: (typeof challenges)[number]) =>
+      verify({ challenge: body.challenge, method: 'totp', code: '000000' }, home)
+    const answers = await Promise.all([...challenges, ...challenges, ...challenges, ...challenges].map(guess))
+    const wrong = answers.filter(({ status }) => status === 401)
+    assert.ok(wrong.length <= 10, `${wrong.length} guesses were looked at`)
+    assert.ok(answers.every(({ status }) => status === 401 || status === 429))
+    const right = await verify({ challenge: challenges[0]?.body.challenge, method: 'totp', code: codeOf(secret) }, home)
+    assert.equal(right.status, 429)
+  })
+
   test('a challenge takes five tries; ten wrong codes close an address for the person', async () => {
     const person = await openPerson(platform, { bank: 'alpha' }, 'EDITOR')
     const { secret } = await setUpTotp(person)
