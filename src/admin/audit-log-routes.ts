@@ -63,10 +63,9 @@ const Made = Type.Object(
   { description: 'The checkpoint' },
 )
 
-export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & { checkpoints: CheckpointDeps }> = async (
-  app,
-  { pageReads, costlyReads, checkpoints },
-) => {
+export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<
+  ReadDeps & { checkpoints: CheckpointDeps; auditYears: number }
+> = async (app, { pageReads, costlyReads, checkpoints, auditYears }) => {
   app.get(
     '/audit-log',
     {
@@ -122,7 +121,7 @@ export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<ReadDeps & { checkpo
     },
     async (request, reply) => {
       const database = await costlyReads.begin(request, reply)
-      return checkLog({ database }, { notes: request.body.anchors ?? null })
+      return checkLog({ database }, { notes: request.body.anchors ?? null, years: auditYears })
     },
   )
 

@@ -35,7 +35,7 @@ export type AdminRoutesDeps = AccessAdminDeps &
   OperatorDeps &
   EventAdminDeps &
   SupportDeps &
-  EntryDeps & { checkpoints: CheckpointDeps }
+  EntryDeps & { checkpoints: CheckpointDeps; auditYears: number }
 
 const groups: readonly FastifyPluginAsyncTypebox<AdminRoutesDeps>[] = [
   overviewAdminRoutes,

@@ -5,6 +5,7 @@ import type { Check, Step } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Head } from './chain.ts'
 import { lineColumns } from './lines-store.ts'
+import { findEarlyRemoval, leastYears } from './removals.ts'
 import { type Anchor, accountKeyOf, createVerifier, type Fault, type Line } from './verifier.ts'
 
 export const auditLogCheck: Check = {
@@ -23,13 +24,14 @@ export const auditLogStep: Step = {
     const from = after ? Number(after[0]) : await findStart(database, new Date(realMs() - recentMs))
     // Before the entries: a checkpoint that is made meanwhile covers none that is not read.
     const anchors = await findAnchors(database, from)
+    const early = after ? null : await findEarlyRemoval(database, { outside: [], years: leastYears })
     const lines = await findLines(database, from)
     const isLast = lines.length < linesAtOnce
     const last = lines.at(-1)?.seq ?? from
     const start = { all: await findHead(database, from), ofAccount: await findAccountHeads(database, from, last) }
     const verifier = createVerifier(start, isLast ? anchors : anchors.filter(({ seq }) => seq <= last))
     const fits = lines.every(line => verifier.add(line))
-    const { fault } = verifier.end()
+    const fault = early ?? verifier.end().fault
     // Behind the first entry that does not fit nothing can be said.
     const reached = fits && !isLast ? [String(last)] : null
     return {

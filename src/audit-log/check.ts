@@ -4,19 +4,23 @@ import { DomainError } from '../errors.ts'
 import { findAuditKeys } from './keys.ts'
 import { findKeptAnchors, findStart, readLines } from './lines-store.ts'
 import { type AuditKey, readNote, splitNotes } from './note.ts'
-import { type Anchor, createVerifier, type Verified } from './verifier.ts'
+import { findEarlyRemoval, type TimedAnchor } from './removals.ts'
+import { createVerifier, type Verified } from './verifier.ts'
 
 const whole = { from: null, until: null }
 
 /**
  * @param given.notes checkpoints from outside of the database; null: none
+ * @param given.years how long entries are kept
  * @throws DomainError 'invalid' for notes that are none
  */
 export async function checkLog(
   { database }: { database: Queryable },
-  given: { notes: string | null },
+  given: { notes: string | null; years: number },
 ): Promise<Verified> {
   const outside = given.notes === null ? [] : anchorsOf(given.notes, await findAuditKeys(database))
+  const fault = await findEarlyRemoval(database, { outside, years: given.years })
+  if (fault) return { ok: false, entries: 0, checkedUntil: null, fault }
   const verifier = createVerifier(await findStart(database), [...outside, ...(await findKeptAnchors(database))])
   for await (const lines of readLines(database, null, whole))
     for (const line of lines) if (!verifier.add(line)) return verifier.end()
@@ -29,10 +33,10 @@ export async function checkLog(
  * @param keys null: signatures are not looked at
  * @throws DomainError 'invalid' for a text that is no such notes
  */
-export function anchorsOf(notes: string, keys: readonly AuditKey[] | null): Anchor[] {
+export function anchorsOf(notes: string, keys: readonly AuditKey[] | null): TimedAnchor[] {
   return splitNotes(notes).map((text, index) => {
     const note = readNote(text)
     if (note === null) throw new DomainError('invalid', [`anchors must be signed notes; the ${index + 1}. is none`])
-    return { seq: note.seq, hash: keys === null || note.isSignedBy(keys) ? note.hash : null }
+    return { seq: note.seq, at: note.at, hash: keys === null || note.isSignedBy(keys) ? note.hash : null }
   })
 }

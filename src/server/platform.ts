@@ -406,6 +406,7 @@ export async function createPlatform(
         ...guard,
         seldomEntries: createSeldomEntries(others),
         checkpoints,
+        auditYears: config.auditYears,
         database: others,
         clock,
         webhooks: { ...webhooks, urls },
