@@ -38,7 +38,7 @@ export default defineConfig((): UserConfig => {
               // Each file of the first ones runs in a task of its own: together they would keep the browser from answering for long.
               { name: 'look', test: /node_modules/, tags: ['$initial'], priority: 4 },
               { name: 'first', tags: ['$initial'], priority: 3 },
-              { name: 'shared', minShareCount: 10, priority: 2 },
+              { name: 'shared', minShareCount: 16, priority: 2 },
               // The login needs these two, and not the frame.
               { name: 'head', test: /src\/app\/(?:logo|header-switches)\./, priority: 1 },
               // What everybody loads who is logged in: the layout, and what the first pages of two areas are made of.
