@@ -203,11 +203,11 @@ export function requireRole(owner: AccountOwner, role: string): void {
   if (!roles.includes(role)) throw new DomainError('invalid', [broken('role', 'one-of', { values: roles.join(', ') })])
 }
 
-/** Ends what a person could come in with: sessions, logins half-way through, links to a new password. The row is locked. */
-export async function endAccess(transaction: Queryable, userId: string): Promise<void> {
+/** Ends what a person could come in with: sessions, logins half-way through, links to a new password. The row is locked. @returns whether there were sessions */
+export async function endAccess(transaction: Queryable, userId: string): Promise<boolean> {
   await deleteChallenges(transaction, userId)
   await store.deleteResets(transaction, userId)
-  await endSessions(transaction, userId)
+  return (await endSessions(transaction, userId)) > 0
 }
 
 /** Disables a user, whoever it is; sessions and links end. @throws DomainError 'not-found' when there is no such login */

@@ -74,7 +74,13 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async
       const { force, ...policy } = request.body
       const { address } = clientOf(request)
       return answerOnce(request, reply, { deps, status: 200, committed }, on =>
-        setPolicy(on.database, owner, { policy, address, force, origin: originOf(request as FastifyRequest) }),
+        setPolicy(on.database, owner, {
+          policy,
+          platformMfa: deps.platformMfa,
+          address,
+          force,
+          origin: originOf(request as FastifyRequest),
+        }),
       ) as never
     },
   )

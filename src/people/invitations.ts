@@ -117,7 +117,7 @@ export async function acceptLink(
         throw wrongLink()
       await endAccess(transaction, target.userId)
     }
-    const action = target.kind === 'invitation' ? 'invitation.accepted' : 'password.changed'
+    const action = target.kind === 'invitation' ? 'invitation.accepted' : 'password.reset'
     await tellEntries(transaction, personOrigin(target, deps.trace), [{ action, object: userObject(target.userId) }])
     await notify(transaction, 'access')
   })

@@ -133,7 +133,7 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
     if (isDisabled) throw new DomainError('conflict', 'The person is disabled; enable them first')
     const reset = { tokenHash: hashSecret(token), userId, minutes: resetHours * 60 }
     const expiresAt = await store.insertReset(transaction, reset)
-    await tellManaged(transaction, manager, owner, { action: 'password.reset', object: userObject(userId) })
+    await tellManaged(transaction, manager, owner, { action: 'password.reset_link_made', object: userObject(userId) })
     if (email === null || !mails.canSend) return { expiresAt, link }
     const mail = { kind: 'reset', login, link, expiresAt: expiresAt.toISOString() } as const
     await mails.queue(transaction, userId, { to: email, language: language ?? defaultLanguage, mail })
@@ -150,9 +150,10 @@ export async function resetFactors(deps: PeopleDeps, manager: Manager, userId: s
   await deps.database.transaction(async transaction => {
     const { owner } = await findOther(transaction, manager, userId)
     await lockUser(transaction, userId)
-    await clearFactors(transaction, userId)
-    await tellManaged(transaction, manager, owner, { action: 'mfa.removed', object: userObject(userId) })
-    await endAccess(transaction, userId)
+    const hadFactor = await clearFactors(transaction, userId)
+    const hadAccess = await endAccess(transaction, userId)
+    const action = hadFactor ? 'mfa.removed' : hadAccess ? 'session.ended' : null
+    if (action) await tellManaged(transaction, manager, owner, { action, object: userObject(userId) })
     await deps.mails.tell(transaction, userId, login => ({ kind: 'factors-removed', login }))
     await notify(transaction, 'access')
   })

@@ -1,5 +1,6 @@
 /** What partners do with their endpoints (docs/contract/webhooks.md, "Endpoints"). */
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Account } from '../access/caller.ts'
 import { clockOrigin, type Origin } from '../audit-log/origin.ts'
 import { tellEntries } from '../audit-log/tell.ts'
@@ -150,7 +151,9 @@ export function changeEndpoint(
   return database.transaction(async transaction => {
     const before = await lockEndpoint(transaction, account, endpointId)
     isExpected(before)
-    const names = Object.keys(change) as (keyof Fields)[]
+    const names = (Object.keys(change) as (keyof Fields)[]).filter(
+      name => !isDeepStrictEqual(before[name], change[name]),
+    )
     if (names.length === 0) return before
     await store.updateEndpoint(transaction, endpointId, change)
     const values = Object.fromEntries(

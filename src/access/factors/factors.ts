@@ -161,17 +161,19 @@ export async function confirmTotp(
 export async function removeTotp(deps: { database: Database } & OriginDeps, userId: string): Promise<void> {
   await deps.database.transaction(async transaction => {
     await lockUser(transaction, userId)
-    await clearFactors(transaction, userId)
-    await tellEntries(transaction, deps.origin, [factorFact('mfa.removed', userId)])
+    const hadFactor = await clearFactors(transaction, userId)
+    if (hadFactor) await tellEntries(transaction, deps.origin, [factorFact('mfa.removed', userId)])
     await notify(transaction, 'access')
   })
 }
 
-/** Takes all second factors of a person away; the person's row is locked. */
-export async function clearFactors(transaction: Queryable, userId: string): Promise<void> {
+/** Takes all second factors of a person away; the person's row is locked. @returns whether one was set up */
+export async function clearFactors(transaction: Queryable, userId: string): Promise<boolean> {
+  const methods = await methodsOf(transaction, userId)
   await store.setHasFactor(transaction, userId, false)
   await store.deleteTotp(transaction, userId)
   await store.replaceRecoveryCodes(transaction, userId, [])
+  return methods.length > 0
 }
 
 /**

@@ -1,4 +1,5 @@
 /** An account's policy: second factors, length of sessions, addresses (contract/people.md, "Policy of an account"). */
+import { isDeepStrictEqual } from 'node:util'
 import type { Origin } from '../../audit-log/origin.ts'
 import { tellEntries } from '../../audit-log/tell.ts'
 import type { Database, Queryable } from '../../db/database.ts'
@@ -28,13 +29,14 @@ export async function readPolicy(
 /**
  * Sets an account's whole policy.
  *
+ * @param given.platformMfa the default of the platform's people
  * @param given.address where the one who sets it sits: a list for people without it needs `force`
  * @throws DomainError 'invalid'
  */
 export async function setPolicy(
   database: Database,
   owner: AccountOwner,
-  given: { policy: store.Policy; address: string; force: boolean; origin: Origin },
+  given: { policy: store.Policy; platformMfa: store.Mfa; address: string; force: boolean; origin: Origin },
 ): Promise<store.Policy> {
   const { policy, address, force } = given
   const { people, systems } = policy.addresses
@@ -43,7 +45,7 @@ export async function setPolicy(
   if (people.length > 0 && !force && !createAddressList(people).has(address))
     throw new DomainError('invalid', [broken('addresses.people', 'own-address', { address })])
   await database.transaction(async transaction => {
-    const before = await store.findPolicy(transaction, owner)
+    const before = await readPolicy(transaction, owner, given.platformMfa)
     await store.savePolicy(transaction, owner, policy)
     await tellPolicy(transaction, owner, given.origin, before, policy)
     await notify(transaction, 'access')
@@ -58,23 +60,26 @@ const networkFaults = (field: string, networks: string[]): BrokenRule[] =>
 export async function takeAddressesOff(database: Database, owner: AccountOwner, origin: Origin): Promise<void> {
   await database.transaction(async transaction => {
     const before = await store.findPolicy(transaction, owner)
+    if (before === null) return
     await store.clearAddresses(transaction, owner)
-    await tellPolicy(transaction, owner, origin, before, await store.findPolicy(transaction, owner))
+    await tellPolicy(transaction, owner, origin, before, { ...before, addresses: { people: [], systems: [] } })
     await notify(transaction, 'access')
   })
 }
 
-type Shown = store.Policy | null | undefined
-
+/** Tells the fields that are other than before; where there are none, nothing. */
 async function tellPolicy(
   transaction: Queryable,
   owner: AccountOwner,
   origin: Origin,
-  before: Shown,
-  after: Shown,
+  before: store.Policy,
+  after: store.Policy,
 ): Promise<void> {
-  const names = ['mfa', 'sessionMinutes', 'addresses'] as const
-  const change = Object.fromEntries(names.map(name => [name, [before?.[name] ?? null, after?.[name] ?? null] as const]))
+  const names = (['mfa', 'sessionMinutes', 'addresses'] as const).filter(
+    name => !isDeepStrictEqual(before[name], after[name]),
+  )
+  if (names.length === 0) return
+  const change = Object.fromEntries(names.map(name => [name, [before[name], after[name]] as const]))
   const object = { type: 'policy', id: null }
   await tellEntries(transaction, origin, [{ action: 'policy.changed', object, owner: accountOf(owner), change }])
 }

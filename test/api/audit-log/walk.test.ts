@@ -71,11 +71,11 @@ const actions: Record<string, string | string[] | { none: string }> = {
   acceptLink: 'invitation.accepted',
   requestPasswordReset: { none: 'the link is told when it is used' },
   changePerson: 'user.role_changed',
-  resetPassword: 'password.reset',
-  resetFactors: 'mfa.removed',
+  resetPassword: 'password.reset_link_made',
+  resetFactors: { none: 'the person of the walk has neither factor nor session' },
   invitePerson: 'invitation.made',
   withdrawInvitation: 'invitation.withdrawn',
-  setSecurityPolicy: 'policy.changed',
+  setSecurityPolicy: { none: 'the walk sets what holds already' },
   issueOwnCredential: 'credential.issued',
   rotateOwnCredential: 'credential.rotated',
   revokeOwnCredential: 'credential.revoked',
@@ -87,7 +87,7 @@ const actions: Record<string, string | string[] | { none: string }> = {
   removeTotp: 'mfa.removed',
   confirmTotp: 'mfa.added',
   renewRecoveryCodes: 'mfa.codes_renewed',
-  takeAddressesOff: 'policy.changed',
+  takeAddressesOff: { none: 'there are no lists in the walk' },
 }
 
 /** A trial of a report, or a login that waits for its second factor. */

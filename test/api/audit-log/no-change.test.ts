@@ -1,0 +1,92 @@
+/** What changes nothing leaves no entry, and an entry tells only what changed (contract/audit-log.md, "Entries"). */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { platformUserToken, readEntries } from '../../support/audit-log.ts'
+import { logInAs, openPerson, type Person, setUpTotp, tokenOfLink } from '../../support/people.ts'
+import { startPlatform, type TestPlatform } from '../../support/platform.ts'
+
+let platform: TestPlatform
+let auditor: string
+let manager: Person
+before(async () => {
+  platform = await startPlatform()
+  auditor = await platformUserToken(platform)
+  manager = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
+})
+after(() => platform.close())
+
+/** The entries that this leaves. */
+async function entriesOf(work: () => Promise<unknown>): Promise<any[]> {
+  const before = (await readEntries(platform, auditor)).length
+  await work()
+  return (await readEntries(platform, auditor)).slice(before)
+}
+const actionsOf = async (work: () => Promise<unknown>) => (await entriesOf(work)).map(({ action }) => action)
+
+/** Asks, and expects success. */
+async function done(answer: Promise<{ status: number; text: string; body: any }>): Promise<any> {
+  const { status, text, body } = await answer
+  assert.ok(status < 300, text)
+  return body
+}
+
+test('a second factor that is not there is not removed', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  const remove = () => done(person.call('DELETE', '/portal/mfa/totp'))
+  assert.deepEqual(await actionsOf(remove), [])
+  await setUpTotp(person)
+  assert.deepEqual(await actionsOf(remove), ['mfa.removed'])
+  const reset = () => done(manager.call('POST', `/portal/users/${person.userId}/reset-mfa`))
+  assert.deepEqual(await actionsOf(reset), ['session.ended'])
+  assert.deepEqual(await actionsOf(reset), [])
+  await setUpTotp(await logInAs(platform, person))
+  assert.deepEqual(await actionsOf(reset), ['mfa.removed'])
+})
+
+test('a policy tells the fields that changed, from the defaults on', async () => {
+  const put = (policy: object) => () => done(manager.call('PUT', '/portal/security-policy', policy))
+  const policy = await done(manager.call('GET', '/portal/security-policy'))
+  const { sessionMinutes } = policy
+  assert.deepEqual(await actionsOf(put(policy)), [])
+  const [first, ...others] = await entriesOf(put({ ...policy, sessionMinutes: sessionMinutes - 30 }))
+  assert.deepEqual([first.action, others], ['policy.changed', []])
+  assert.deepEqual(first.change, { sessionMinutes: [sessionMinutes, sessionMinutes - 30] })
+  assert.deepEqual(await actionsOf(put({ ...policy, sessionMinutes: sessionMinutes - 30 })), [])
+  const body = { bank: 'alpha' }
+  const off = () =>
+    done(platform.call('POST', '/admin/security-policy/addresses-off', { token: platform.config.operatorKey, body }))
+  assert.deepEqual(await actionsOf(off), [])
+  const addresses = { people: [], systems: ['0.0.0.0/0', '::/0'] }
+  await put({ ...policy, addresses })()
+  const [taken] = await entriesOf(off)
+  assert.deepEqual(taken.change, { addresses: [addresses, { people: [], systems: [] }] })
+})
+
+test('an endpoint that stays as it is has not changed', async () => {
+  const url = 'http://127.0.0.1:9/hook'
+  const { endpointId } = await done(
+    manager.call('POST', '/partner/v1/webhook-endpoints', { url, eventTypes: ['order.*'] }),
+  )
+  const patch = (change: object) => () =>
+    done(manager.call('PATCH', `/partner/v1/webhook-endpoints/${endpointId}`, change))
+  assert.deepEqual(await actionsOf(patch({ url, eventTypes: ['order.*'] })), [])
+  const [changed] = await entriesOf(patch({ url, description: 'Orders' }))
+  assert.deepEqual(changed.change, { description: [null, 'Orders'] })
+})
+
+test('the password is reset by who takes the link', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  let link = ''
+  const make = async () => {
+    link = (await done(manager.call('POST', `/portal/users/${person.userId}/reset-password`))).link
+  }
+  assert.deepEqual(await actionsOf(make), ['password.reset_link_made'])
+  const body = { token: tokenOfLink(link), password: 'another fine long password' }
+  const [entry, ...others] = await entriesOf(() => done(platform.call('POST', '/portal/invitations/accept', { body })))
+  assert.deepEqual([entry.action, entry.actor.id, entry.via, others], ['password.reset', person.userId, 'portal', []])
+})
+
+test('who comes without a cookie and is nobody comes through the API', async () => {
+  const [entry] = await entriesOf(() => done(platform.call('POST', '/sandbox/clock', { body: { advance: 'PT1S' } })))
+  assert.deepEqual([entry.action, entry.via], ['clock.moved', 'api'])
+})
