@@ -108,7 +108,7 @@ test('the version before serves on; the new one joins, takes over and is taken b
     const env = { ...settings, PERKLINE_URL: '' }
     const check = await perkline(['migrate', '--check', '--json'], { env, cwd: folder })
     assert.equal(check.code, 0, check.stderr)
-    assert.deepEqual(JSON.parse(check.stdout).connected, ['0.2'])
+    assert.deepEqual(JSON.parse(check.stdout).connected, ['0.2', '0.3'])
     const migrated = await perkline(['migrate'], { env, cwd: folder })
     assert.equal(migrated.code, 0, migrated.stderr)
     await goesOn('it goes on on the new schema')
