@@ -125,7 +125,10 @@ export const eventAdminRoutes: FastifyPluginAsyncTypebox<EventAdminDeps> = async
         params: schemas.EndpointPath,
         querystring: NoQuery,
         body: schemas.ReplayBody,
-        response: { 202: schemas.ReplayAnswer, ...operatorErrors({ ...notFound, 409: 'The endpoint is disabled' }) },
+        response: {
+          202: schemas.ReplayAnswer,
+          ...operatorErrors({ ...notFound, 409: 'The endpoint is disabled or deleted' }),
+        },
       },
     },
     async (request, reply) => {

@@ -100,6 +100,8 @@ const encode = (text: string): string => Buffer.from(text).toString('base64url')
 function digestOf({ list, account, filters, sort = '' }: ListScope, position: Position): string {
   const asked = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
+    // Several values are a set, in whatever order they were written.
+    .map(([name, value]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value] as const)
     .sort(([one], [other]) => (one < other ? -1 : 1))
   return createHash('sha256')
     .update(JSON.stringify([list, account.type, account.id, asked, sort, position]))
@@ -114,7 +116,7 @@ type Rows<Row> = {
 }
 
 /**
- * One page of a list that is read from the newest item on.
+ * One page of a list that has an end, such as one that is read from the newest item on.
  *
  * @param rows in their order; one more than `limit` when there are more
  */

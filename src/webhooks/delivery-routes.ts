@@ -2,6 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { originOf } from '../audit-log/request/origin.ts'
+import { DomainError } from '../errors.ts'
+import { isTypeFilter, testType, typesOf } from '../events/catalogue.ts'
 import { answerOnce, idempotent } from '../http/idempotency.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { readCursor, writeCursor } from '../partner/lists.ts'
@@ -43,7 +45,7 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       const page = await findDeliveries(
         deps.database,
         account,
-        { ...filters, from: from ?? undefined, to: until ?? undefined },
+        { ...filters, types: readTypes(filters.type), from: from ?? undefined, to: until ?? undefined },
         { before: before === null ? null : String(before), limit },
       )
       return {
@@ -113,4 +115,12 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
         deliveryView(await skipDelivery(own, callerAccount(request), request.params.deliveryId)),
       ) as never,
   )
+}
+
+/** @throws DomainError 'invalid' for what is neither a type nor a group of types */
+function readTypes(filter: string | undefined): string[] | undefined {
+  if (filter === undefined) return undefined
+  if (filter === testType) return [filter]
+  if (!isTypeFilter(filter)) throw new DomainError('invalid', ['type must be a type of event or a group'])
+  return typesOf([filter])
 }

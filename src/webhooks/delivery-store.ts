@@ -3,7 +3,7 @@ import type { Account } from '../access/caller.ts'
 import { realMs } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { typesOf } from '../events/catalogue.ts'
-import { mostPending } from './endpoint-store.ts'
+import { isBetween, mostPending } from './endpoint-store.ts'
 import { probedFrom } from './schedule.ts'
 import type { Outcome } from './sender.ts'
 
@@ -70,8 +70,9 @@ type HandingOver = {
 
 const deliveryColumns = `delivery_id, day, account_type, account_id, endpoint_id, event_id, sequence, type, replay_id, state, created_at,
   next_attempt_at`
+/** Ids of one instant ascend with the sequence, so the log shows them in the order of the feed. */
 const made = (replay: string) => `
-  select uuid_at(now()), (now() at time zone 'UTC')::date, account_type, account_id, $1::uuid, event_id, sequence, type, ${replay},
+  select uuid_at(now(), sequence), (now() at time zone 'UTC')::date, account_type, account_id, $1::uuid, event_id, sequence, type, ${replay},
          'pending', now(), now()`
 
 const handOverText = `
@@ -110,7 +111,7 @@ const replayText = `
     select e.account_type, e.account_id, e.event_id, e.sequence, e.type
     from webhook_endpoints w cross join replay r join events e on e.account_type = w.account_type and e.account_id = w.account_id
     where w.endpoint_id = $1 and e.sequence > r.position and e.sequence <= r.through
-      and (r.types is null or e.type = any(r.types)) and (not r.only_failed or 'failed' = (
+      and ${isBetween('r.since', 'r.until')} and (r.types is null or e.type = any(r.types)) and (not r.only_failed or 'failed' = (
         select d.state from webhook_deliveries d where d.event_id = e.event_id and d.endpoint_id = $1 order by d.delivery_id desc limit 1))
     order by e.sequence limit $3
   ), handed as (insert into webhook_deliveries (${deliveryColumns}) ${made('$2::uuid')} from wanted

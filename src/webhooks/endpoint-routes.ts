@@ -12,13 +12,14 @@ import { matches } from '../http/answer/etag.ts'
 import { answerOnce, idempotent } from '../http/idempotency.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { etagHeader } from '../http/openapi/operations.ts'
+import { newestFirst, type Position, readCursor } from '../partner/lists.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../partner/request/documents.ts'
 import { integrationAdmins, integrationReaders } from '../partner/roles.ts'
 import { addDuration } from '../text/duration.ts'
 import { readInstant } from '../text/instant.ts'
 import { attemptDelivery, type DeliveringDeps, testEndpoint } from './delivering.ts'
-import { findEndpoints } from './endpoint-store.ts'
+import { type Endpoint, findEndpoints } from './endpoint-store.ts'
 import * as endpoints from './endpoints.ts'
 import * as schemas from './schemas.ts'
 import { endpointTag, endpointView } from './views.ts'
@@ -81,11 +82,19 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
     {
       schema: {
         ...reads('listEndpoints', 'All endpoints', 'Without their secrets.'),
-        querystring: NoQuery,
+        querystring: schemas.EndpointsQuery,
         response: { 200: schemas.Endpoints, ...partnerErrors() },
       },
     },
-    async request => ({ data: (await findEndpoints(deps.database, callerAccount(request))).map(endpointView) }),
+    async request => {
+      const { limit, cursor } = request.query
+      const account = callerAccount(request)
+      const scope = { list: 'webhook-endpoints', account, filters: {} }
+      const after = readCursor(scope, cursor)
+      const all = await findEndpoints(deps.database, account)
+      const rest = after === null ? all : all.filter(endpoint => isBehind(positionOf(endpoint), after))
+      return newestFirst(rest, { scope, limit, positionOf }, endpointView)
+    },
   )
   app.get(
     '/webhook-endpoints/:endpointId',
@@ -242,7 +251,10 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
         params: schemas.EndpointPath,
         querystring: NoQuery,
         body: schemas.ReplayBody,
-        response: { 202: schemas.ReplayAnswer, ...partnerErrors({ ...notFound, 409: 'The endpoint is disabled' }) },
+        response: {
+          202: schemas.ReplayAnswer,
+          ...partnerErrors({ ...notFound, 409: 'The endpoint is disabled or deleted' }),
+        },
       },
     },
     (request, reply) =>
@@ -275,6 +287,12 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       }) as never,
   )
 }
+
+/** Endpoints stand in the order of their making. */
+const positionOf = ({ createdAt, endpointId }: Endpoint): Position => [createdAt.getTime(), endpointId]
+
+const isBehind = ([at = 0, id = '']: Position, [atBefore = 0, idBefore = '']: Position): boolean =>
+  at === atBefore ? id > idBefore : at > atBefore
 
 const longestOverlapMs = 7 * 86_400_000
 

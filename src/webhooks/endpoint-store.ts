@@ -59,7 +59,7 @@ export const accountOfEndpoint = ({
 /** The account's endpoints, the oldest first. */
 export function findEndpoints(database: Queryable, { type, id }: Account): Promise<Endpoint[]> {
   return database.query<Endpoint>(
-    `select ${columns} ${ofLive} and e.account_type = $1 and e.account_id = $2 order by e.created_at, e.endpoint_id`,
+    `select ${columns} ${ofLive} and e.account_type = $1 and e.account_id = $2 order by date_trunc('milliseconds', e.created_at), e.endpoint_id`,
     [type, id],
   )
 }
@@ -95,6 +95,16 @@ export async function lockEndpoint(
 ): Promise<Endpoint | null> {
   await transaction.query('select from webhook_endpoints where endpoint_id = $1 for update', [endpointId])
   return findEndpoint(transaction, account, endpointId)
+}
+
+/** Whether the account had such an endpoint, and deleted it. @param account null: anybody */
+export async function isDeleted(database: Queryable, account: Account | null, endpointId: string): Promise<boolean> {
+  const rows = await database.query(
+    `select from webhook_endpoints where endpoint_id = $1 and deleted_at is not null
+       and ($2::text is null or account_type = $2 and account_id = $3::uuid)`,
+    [endpointId, account?.type ?? null, account?.id ?? null],
+  )
+  return rows.length > 0
 }
 
 /** Makes creations of one account follow one another, so that they are counted right. */
@@ -259,9 +269,19 @@ export type ReplayAsked = {
   endpointId: string
   from: number
   through: number
+  /** Of the events' timestamps, both inclusive; null: no bound. */
+  since: Date | null
+  until: Date | null
   types: string[] | null
   onlyFailed: boolean
 }
+
+/** The timestamp of the event `e`, out of its body: the third of its texts. */
+const timestamp = `split_part(e.body, '"', 12)::timestamptz`
+
+/** That the timestamp of the event `e` is between two instants; null: no bound. */
+export const isBetween = (since: string, until: string): string =>
+  `(${since}::timestamptz is null or ${timestamp} >= ${since}) and (${until}::timestamptz is null or ${timestamp} <= ${until})`
 
 /** The condition that an event of the account is to be replayed; `e` is the event. */
 const replayed = (endpoint: string, types: string, onlyFailed: string) => `
@@ -269,34 +289,47 @@ const replayed = (endpoint: string, types: string, onlyFailed: string) => `
     select d.state from webhook_deliveries d where d.event_id = e.event_id and d.endpoint_id = ${endpoint}
     order by d.delivery_id desc limit 1))`
 
+export type Counted = {
+  deliveries: number
+  /** The sequences of the first and the last event; null: there is none. */
+  first: number | null
+  last: number | null
+}
+
 /** How many deliveries a replay will make, counted up to `most`. */
 export async function countReplayed(
   database: Queryable,
   { type, id }: Account,
-  { endpointId, from, through, types, onlyFailed }: Omit<ReplayAsked, 'replayId'>,
+  { endpointId, from, through, since, until, types, onlyFailed }: Omit<ReplayAsked, 'replayId'>,
   most: number,
-): Promise<number> {
-  const [row] = await database.query<{ count: number }>(
-    `select count(*)::int as count from (
-       select from events e where e.account_type = $1 and e.account_id = $2 and e.sequence between $3 and $4
-         and ${replayed('$5', '$6', '$7')} limit $8) as counted`,
-    [type, id, from, through, endpointId, types, onlyFailed, most],
+): Promise<Counted> {
+  const [counted] = await database.query<Counted>(
+    `select count(*)::int as deliveries, min(sequence) as first, max(sequence) as last from (
+       select e.sequence from events e where e.account_type = $1 and e.account_id = $2 and e.sequence between $3 and $4
+         and ${isBetween('$9', '$10')} and ${replayed('$5', '$6', '$7')} limit $8) as counted`,
+    [type, id, from, through, endpointId, types, onlyFailed, most, since, until],
   )
-  return row?.count ?? 0
+  return counted ?? { deliveries: 0, first: null, last: null }
 }
 
 export async function insertReplay(
   transaction: Queryable,
-  { replayId, endpointId, from, through, types, onlyFailed }: ReplayAsked,
+  { replayId, endpointId, from, through, since, until, types, onlyFailed }: ReplayAsked,
 ): Promise<void> {
   await transaction.execute(
-    `insert into webhook_replays (replay_id, endpoint_id, position, through, types, only_failed, created_at)
-     values ($1, $2, $3, $4, $5, $6, now())`,
-    [replayId, endpointId, from - 1, through, types, onlyFailed],
+    `insert into webhook_replays (replay_id, endpoint_id, position, through, types, only_failed, since, until, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, now())`,
+    [replayId, endpointId, from - 1, through, types, onlyFailed, since, until],
   )
 }
 
-/** The first sequence at or after an instant of recording, or the last one at or before it. */
+/**
+ * Beyond these an event was not recorded: before it happened, by clocks that differ a little, or long after, as an upload is one
+ * transaction. A sandbox's clock is moved, and its feeds are small: there any event may have happened at any time.
+ */
+const margins = { from: `interval '5 minutes'`, to: `interval '3 hours'` }
+
+/** The first sequence that may have happened at or after an instant, or the last one that may have at or before it; null: none. */
 export async function sequenceAt(
   database: Queryable,
   { type, id }: Account,
@@ -304,9 +337,11 @@ export async function sequenceAt(
   edge: 'from' | 'to',
 ): Promise<number | null> {
   const [condition, order] = edge === 'from' ? ['>=', 'asc'] : ['<=', 'desc']
+  const beyond = edge === 'from' ? `$3::timestamptz - ${margins.from}` : `$3::timestamptz + ${margins.to}`
+  const bound = `(select case when mode = 'sandbox' then '${edge === 'from' ? '-' : ''}infinity' else ${beyond} end from database_mode)`
   const [row] = await database.query<{ sequence: number }>(
-    `select sequence from events where account_type = $1 and account_id = $2 and day ${condition} ($3::timestamptz at time zone 'UTC')::date
-       and recorded_at ${condition} $3 order by sequence ${order} limit 1`,
+    `select sequence from events where account_type = $1 and account_id = $2 and day ${condition} (${bound} at time zone 'UTC')::date
+       and recorded_at ${condition} ${bound} order by sequence ${order} limit 1`,
     [type, id, at],
   )
   return row?.sequence ?? null

@@ -312,7 +312,7 @@ export function removeEndpoint(
 
 export type Replay = {
   endpointId: string
-  /** Sequences, or instants of recording; both inclusive. */
+  /** Sequences, or instants of the events' timestamps; both inclusive. */
   from: number | Date
   to: number | Date | null
   types: string[] | null
@@ -324,7 +324,7 @@ const mostReplayed = 100_000
 /**
  * Sends events again, each as a new delivery, as there is room.
  *
- * @throws DomainError 'not-found'; 'conflict' for a disabled endpoint; 'invalid' for more than 100,000
+ * @throws DomainError 'not-found'; 'conflict' for a disabled or deleted endpoint; 'invalid' for more than 100,000
  */
 export function replayEvents(
   { database, origin }: Pick<EndpointDeps, 'database'> & By,
@@ -335,6 +335,8 @@ export function replayEvents(
   if (unknown !== undefined)
     throw new DomainError('invalid', [`types must be types of events or groups, not ${unknown}`])
   return database.transaction(async transaction => {
+    if (await store.isDeleted(transaction, account, endpointId))
+      throw new DomainError('conflict', 'The endpoint is deleted')
     const endpoint = await lockEndpoint(transaction, account, endpointId)
     if (endpoint.status === 'disabled') throw new DomainError('conflict', 'The endpoint is disabled: enable it first')
     const owner = store.accountOfEndpoint(endpoint)
@@ -345,13 +347,16 @@ export function replayEvents(
       endpointId,
       from: first ?? endpoint.lastSequence + 1,
       through: Math.min(last ?? 0, endpoint.lastSequence),
+      since: from instanceof Date ? from : null,
+      until: to instanceof Date ? to : null,
       types: types === null ? null : typesOf(types),
       onlyFailed: only === 'failed',
     }
-    const deliveries = await store.countReplayed(transaction, owner, asked, mostReplayed + 1)
+    const { deliveries, ...range } = await store.countReplayed(transaction, owner, asked, mostReplayed + 1)
     if (deliveries > mostReplayed)
       throw new DomainError('invalid', [`from must be such that at most ${mostReplayed} events are replayed`])
-    await store.insertReplay(transaction, asked)
+    const { from: lowest, through: highest } = asked
+    await store.insertReplay(transaction, { ...asked, from: range.first ?? lowest, through: range.last ?? highest })
     await note(transaction, origin, {
       action: 'endpoint.replayed',
       endpoint,

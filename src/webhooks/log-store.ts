@@ -29,7 +29,7 @@ export type Delivery = {
 export type DeliverySearch = {
   endpointId?: string | undefined
   state?: DeliveryState | undefined
-  type?: string | undefined
+  types?: readonly string[] | undefined
   eventId?: string | undefined
   replayId?: string | undefined
   from?: Date | undefined
@@ -62,8 +62,8 @@ export async function findDeliveries(
   search: DeliverySearch,
   page: { before: string | null; limit: number },
 ): Promise<DeliveryPage> {
-  const { endpointId, state, type, eventId, replayId, from, to } = search
-  const isIndexed = type === undefined && replayId === undefined && (state === undefined || endpointId !== undefined)
+  const { endpointId, state, types, eventId, replayId, from, to } = search
+  const isIndexed = types === undefined && replayId === undefined && (state === undefined || endpointId !== undefined)
   const rows = await database.query<Delivery & { lookedAt: number; lookedTo: string | null }>(
     `with looked as materialized (
        select * from webhook_deliveries
@@ -73,7 +73,7 @@ export async function findDeliveries(
          and ($8::text is null or not $11 or state = $8)
        order by delivery_id desc limit $12
      ), found as (
-       select * from looked where ($8::text is null or state = $8) and ($9::text is null or type = $9)
+       select * from looked where ($8::text is null or state = $8) and ($9::text[] is null or type = any($9))
          and ($10::uuid is null or replay_id = $10)
        order by delivery_id desc limit $13
      ), ends as (
@@ -89,7 +89,7 @@ export async function findDeliveries(
       from ? firstIdAt(from) : null,
       to ? firstIdAt(to) : null,
       state ?? null,
-      type ?? null,
+      types ?? null,
       replayId ?? null,
       isIndexed,
       isIndexed ? page.limit + 1 : mostLookedAt,

@@ -73,9 +73,13 @@ export const NewEndpoint = Type.Object(
   { title: 'NewEndpoint', description: 'An endpoint with its secret' },
 )
 export const Endpoints = Type.Object(
-  { data: Type.Array(Endpoint, { description: 'The account’s endpoints, the oldest first' }) },
-  { description: 'All endpoints' },
+  {
+    data: Type.Array(Endpoint, { description: 'The account’s endpoints, the oldest first' }),
+    nextCursor: nullable(text('Give it as `cursor` to go on. Null: there is nothing more', 'WzQyXQ.Vf8mRz1xq0kQy1aJ')),
+  },
+  { description: 'Endpoints' },
 )
+export const EndpointsQuery = Type.Object(listParameters, closed)
 export const CreateBody = Type.Object(
   {
     url,
@@ -150,8 +154,8 @@ const edge = (description: string) =>
   )
 export const ReplayBody = Type.Object(
   {
-    from: edge('A sequence or an instant, inclusive'),
-    to: Type.Optional(edge('A sequence or an instant, inclusive. Default: the present end')),
+    from: edge('A sequence, or an instant of `timestamp`; inclusive'),
+    to: Type.Optional(edge('A sequence, or an instant of `timestamp`; inclusive. Default: the present end')),
     types: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
         minItems: 1,
@@ -207,7 +211,12 @@ export const DeliveriesQuery = Type.Object(
     endpointId: Type.Optional(endpointId),
     state: Type.Optional(Type.Enum([...deliveryStates], { title: 'DeliveryState', description: 'What became of it' })),
     type: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 64, description: 'Exactly this type', examples: ['order.expired'] }),
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'Type, or group of types (`order.*`)',
+        examples: ['order.expired'],
+      }),
     ),
     eventId: Type.Optional(uuid('Deliveries of this event')),
     replayId: Type.Optional(uuid('Deliveries of this replay')),
