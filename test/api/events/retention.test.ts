@@ -58,7 +58,7 @@ test('an old day goes, its readers get 410, and sequences go on where they were'
 
 test('a dump that was restored into a younger cluster: what had no number yet gets one, once', async () => {
   await number()
-  const { lastSequence } = (await feed('?after=now')).body
+  const { lastSequence, feedId } = (await feed('?after=now')).body
   await database().transaction(async transaction => {
     await transaction.execute(`lock table event_ticks in access exclusive mode`)
     // Transactions of the cluster that the dump is of were numbered far above those of this one.
@@ -68,7 +68,7 @@ test('a dump that was restored into a younger cluster: what had no number yet ge
        select (pg_current_xact_id()::text::bigint + 2000000)::text::xid8, 'event', null, 'platform',
          jsonb_build_object('type', 'order.cancelled', 'at', now(), 'banks', jsonb_build_array(account_id), 'text', '{"restored":1}')
        from feeds where feed_id = $1`,
-      [(await feed('?after=now')).body.feedId],
+      [feedId],
     )
     const moved = (at: string) => `(${at}::text::bigint + 1000000)`
     await transaction.execute(
