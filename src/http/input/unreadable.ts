@@ -47,9 +47,11 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
     if (!socket.writable || socket.bytesRead === 0) return void socket.destroy()
     const answer = openAnswer(socket)
     if (answer === null) send(socket, statusOf(error))
-    else if (!answer.req.complete && answer.req.listenerCount('error') > 0)
+    else if (!answer.req.complete && answer.req.listenerCount('error') > 0) {
+      // Where the next request would begin is unknown.
+      answer.shouldKeepAlive = false
       answer.req.emit('error', new DomainError('invalid', messages[400] ?? ''))
-    else answer.once('close', () => answerUnreadable(error, socket))
+    } else answer.once('close', () => answerUnreadable(error, socket))
   }
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { METHODS } from 'node:http'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { type Answer, type CallOptions, startPlatform, type TestPlatform } from '../../support/platform.ts'
 import { openRaw, type RawAnswer, readRaw, requestText, sendRaw } from '../../support/raw-http.ts'
@@ -414,6 +415,20 @@ test('400 for a chunked body that cannot be read, in the body of the API', async
   assert.equal(answer.status, 400)
   assert.equal(answer.body.path, '/esim/v1/orders')
   assert.equal(answer.headers['perkline-error-code'], 'invalid')
+})
+
+test('the connection of an upload that breaks off is closed at once', async () => {
+  const socket = await openRaw(platform.url)
+  const closed = once(socket.resume(), 'close')
+  const { operatorKey } = platform.config
+  socket.write(
+    `POST /admin/customers?bank=alpha HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${operatorKey}\r\ncontent-type: text/csv\r\n` +
+      `content-length: 2000000\r\n\r\nclientId,msisdn\n${'x'.repeat(100_000)}`,
+  )
+  await sleep(200)
+  socket.end()
+  const outcome = await Promise.race([closed.then(() => 'closed'), sleep(5_000, 'open', { ref: false })])
+  assert.equal(outcome, 'closed')
 })
 
 test('400 for HTTP/1.1 without Host, in the body of the API; HTTP/1.0 needs none', async () => {
