@@ -17,7 +17,7 @@ before(async () => {
 })
 beforeEach(async () => {
   await database().execute(
-    'truncate countries, payment_systems, banks, merchants, mobile_operators, tariffs, terminals restart identity cascade',
+    'truncate countries, payment_systems, banks, merchants, mobile_operators, tariffs, terminals, feeds restart identity cascade',
   )
   await database().execute('update directory_version set version = 0')
 })

@@ -15,7 +15,7 @@ export function ConnectionNotice() {
   const since = useLostSince()
   const wasLost = useRef(false)
   useEffect(() => {
-    if (wasLost.current && since === null) notify.done(texts.back)
+    if (wasLost.current && since === null) notify.done(texts.back, 'connection')
     wasLost.current = since !== null
   }, [since, notify, texts])
   return (

@@ -14,8 +14,16 @@ export function useNotify() {
   return useMemo(() => {
     const closeButtonProps = { 'aria-label': texts.close }
     return {
-      done(message: string) {
-        notifications.show({ message, color: 'perk', icon: <IconCheck size={18} />, autoClose: 5000, closeButtonProps })
+      /** @param id a notice with this id that is still there is not shown again */
+      done(message: string, id?: string) {
+        notifications.show({
+          ...(id !== undefined && { id }),
+          message,
+          color: 'perk',
+          icon: <IconCheck size={18} />,
+          autoClose: 5000,
+          closeButtonProps,
+        })
       },
       failed(error: unknown) {
         const { title, text, details } = errorText(error, texts, language)

@@ -79,7 +79,12 @@ suite('GET /admin/partners', () => {
     const { banks, merchants } = await get('/partners?pageSize=1&page=2')
     const alphaBank = banks.find(({ entry }: any) => entry.code === 'alpha')
     assert.ok(alphaBank.credentials >= 1)
-    assert.deepEqual(alphaBank.entry.esim, { deliveryMode: 'local', operators: 'all', reservationShare: null })
+    assert.deepEqual(alphaBank.entry.esim, {
+      deliveryMode: 'local',
+      operators: 'all',
+      reservationShare: null,
+      statement: { timeZone: 'UTC', commissionPercentage: 0 },
+    })
     assert.deepEqual(
       merchants.data.map(({ entry }: any) => entry.code),
       ['voltshop'],

@@ -235,7 +235,12 @@ test('the bare address leads a browser to the portal, and tells programs where e
   assert.deepEqual(answer.body, {
     name: 'Perkline',
     portal: '/app/',
-    documentation: { campaigns: '/swagger', esim: '/esim/v1/swagger', operator: '/admin/swagger' },
+    documentation: {
+      campaigns: '/swagger',
+      esim: '/esim/v1/swagger',
+      partner: '/partner/v1/swagger',
+      operator: '/admin/swagger',
+    },
     health: '/health/ready',
   })
   for (const path of Object.values(answer.body.documentation as Record<string, string>))
