@@ -6,7 +6,7 @@ import { type PlatformProcess, startPlatform } from './platform.ts'
 
 export const banksCount = 5
 
-export type Answer = { status: number; text: string; body: any }
+type Answer = { status: number; text: string; body: any }
 
 export type CampaignPlatform = PlatformProcess & {
   database: Database

@@ -4,9 +4,9 @@ import { applied, type LockedCampaign } from '../../src/campaigns/lifecycle/tran
 import { banksOfCampaign } from './sizes.ts'
 
 /** When a step was made: so many minutes after one of the campaign's instants. */
-export type Instant = 'created' | 'from' | 'to' | 'received' | 'completed'
+type Instant = 'created' | 'from' | 'to' | 'received' | 'completed'
 /** `slot` stands for a bank of the campaign, from 1; null: of the campaign itself. */
-export type Step = {
+type Step = {
   n: number
   subject: string
   slot: number | null
@@ -16,7 +16,7 @@ export type Step = {
   version: number
   instant: Instant
 }
-export type ModelBank = { slot: number; status: string; stage: string | null; version: number }
+type ModelBank = { slot: number; status: string; stage: string | null; version: number }
 /** `age`: before its period, in it, or after it. */
 export type Model = {
   status: life.CampaignStatus

@@ -48,7 +48,7 @@ export const yearMs = 365 * 86_400_000
 export const latestOrderMs = 3_600_000
 
 /** Of ten orders of a tariff one has ended without a sale, and the next one sold its profile. */
-export const soldOf = (orders: number): number => orders - Math.ceil(orders / 10)
+const soldOf = (orders: number): number => orders - Math.ceil(orders / 10)
 
 /** @throws Error when there is no world of these sizes */
 export function checkSizes(sizes: Sizes): void {

@@ -9,7 +9,7 @@ export type BankRole = (typeof bankRoles)[number]
 /** `gateway` is the role of a merchant's clientId and secret: it may do everything. */
 export type MerchantRole = (typeof merchantRoles)[number] | 'gateway'
 export type PlatformRole = (typeof platformRoles)[number]
-export type UserType = (typeof userTypes)[number]
+type UserType = (typeof userTypes)[number]
 export type AccountType = (typeof accountTypes)[number]
 
 /** By which way a request came, for the audit log. */
@@ -25,7 +25,7 @@ type Identity = {
 
 export type BankCaller = Identity & { type: 'bank'; bankId: string; role: BankRole }
 export type MerchantCaller = Identity & { type: 'retailer'; merchantId: string; role: MerchantRole }
-export type PlatformCaller = Identity & { type: 'platform'; role: PlatformRole }
+type PlatformCaller = Identity & { type: 'platform'; role: PlatformRole }
 /** How records name who acted: a system by its clientId, a person by the id that outlives a change of login. */
 export const callerName = ({ userType, subject }: Identity): string =>
   userType === 'gateway_user' ? `system:${subject}` : `person:${subject}`

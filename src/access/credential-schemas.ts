@@ -7,7 +7,7 @@ import { nullable } from '../http/openapi/operations.ts'
 import { closed, instant } from '../http/schemas.ts'
 import { addDuration } from '../text/duration.ts'
 
-export const clientId = Type.String({ description: 'Name of the credential', examples: ['pk_7Yb0'] })
+const clientId = Type.String({ description: 'Name of the credential', examples: ['pk_7Yb0'] })
 const secret = Type.String({ description: 'The secret. It is shown only once' })
 export const IssuedCredential = Type.Object({ clientId, secret }, { description: 'The credential' })
 export const RotateBody = Type.Object(

@@ -66,7 +66,7 @@ const callerOf = ({ account, userId }: store.User, { trace }: Client): Caller =>
 })
 
 /** Whether the account asks this person for a second factor, and there is none. */
-export const lacksFactor = (deps: Pick<LogInDeps, 'platformMfa'>, { account, mfa, hasFactor }: store.User): boolean =>
+const lacksFactor = (deps: Pick<LogInDeps, 'platformMfa'>, { account, mfa, hasFactor }: store.User): boolean =>
   !hasFactor && (mfa ?? (account.type === 'platform' ? deps.platformMfa : 'optional')) === 'required'
 
 /**

@@ -231,7 +231,7 @@ async function loginTaken(database: Queryable, login: string): Promise<DomainErr
 }
 
 const credential = (id: string) => ({ type: 'credential', id })
-export const user = (id: string) => ({ type: 'user', id })
+const user = (id: string) => ({ type: 'user', id })
 /** What the audit log tells of a secret. */
 const fingerprintOf = (secretHash: Buffer): string => secretHash.toString('hex').slice(0, 8)
 
@@ -242,7 +242,7 @@ export function accountOf(owner: Partial<store.PartnerOwner> | 'platform'): Acco
   return owner.merchantId ? { type: 'merchant', id: owner.merchantId } : { type: 'platform', id: null }
 }
 
-export function rolesOf(owner: AccountOwner): readonly string[] {
+function rolesOf(owner: AccountOwner): readonly string[] {
   if (owner === 'platform') return platformRoles
   return 'bankId' in owner ? bankRoles : merchantRoles
 }

@@ -7,7 +7,7 @@ import { factorMethods } from './factors/factors.ts'
 
 const roles = [...new Set([...bankRoles, ...merchantRoles, ...platformRoles])]
 
-export const languages = ['uk', 'en'] as const
+const languages = ['uk', 'en'] as const
 export const Language = Type.Enum([...languages], {
   title: 'Language',
   description: 'The language of mails',

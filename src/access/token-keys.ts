@@ -20,9 +20,9 @@ export const tokenLifetimeSeconds = 7200
 export const issuer = 'perkline'
 export const audience = 'perkline-api'
 
-export type SignTokens = (claims: object) => string
+type SignTokens = (claims: object) => string
 /** @throws when the signature, issuer or audience does not fit */
-export type VerifyToken = (token: string) => object
+type VerifyToken = (token: string) => object
 
 export type TokenKeys = {
   /** @throws DomainError 'unavailable' while this process knows no key to sign with */

@@ -25,7 +25,7 @@ export type ReadToken = {
 }
 
 /** The client secret that was shown, or the session of a person: its id is the token's, and it may be shorter than tokens are. */
-export type TokenOrigin = { secretId: string } | { sessionId: string; minutes: number }
+type TokenOrigin = { secretId: string } | { sessionId: string; minutes: number }
 
 export type Tokens = {
   /**

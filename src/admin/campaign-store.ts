@@ -130,7 +130,7 @@ async function countOf(database: Queryable, { statuses, merchantCode, bankCode }
   return counted?.count ?? 0
 }
 
-export type CampaignBank = {
+type CampaignBank = {
   id: string
   code: string
   name: string

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 
 /** Before the first entry. */
-export const noHash: Buffer = Buffer.alloc(32)
+const noHash: Buffer = Buffer.alloc(32)
 
 /** Where a chain has come to. */
 export type Head = { seq: number; hash: Buffer }

@@ -14,7 +14,7 @@ const derPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 
 export const originOfNotes = (installationId: string): string => `perkline.audit/${installationId}`
 
-export function publicKeyOf({ x }: AuditKey): KeyObject {
+function publicKeyOf({ x }: AuditKey): KeyObject {
   return createPublicKey({ key: Buffer.concat([derPrefix, x]), format: 'der', type: 'spki' })
 }
 

@@ -16,7 +16,7 @@ export type EntrySearch = Span & {
 }
 
 /** Entries that one request looks at, where several filters are given, or one for all accounts together. */
-export const maxLookedAt = 10_000
+const maxLookedAt = 10_000
 
 /**
  * Entries in the order of their numbers may be a little out of the order of their times: an entry is numbered when its transaction has

@@ -6,7 +6,7 @@ import { count, flag, instant, money, text, uuid } from '../http/schemas.ts'
 import { type BankReportingStatus, bankReportingStatuses, bankStatuses } from './lifecycle/lifecycle.ts'
 import { CampaignStatus } from './schemas.ts'
 
-export const BankStatus = Type.Enum([...bankStatuses], {
+const BankStatus = Type.Enum([...bankStatuses], {
   title: 'BankStatus',
   description:
     'pending: has not decided; approved: takes part; declined: does not; expired: did not decide in time, or the ' +

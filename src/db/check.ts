@@ -44,7 +44,7 @@ export type Step = {
   next(database: Queryable, after: string[] | null): Promise<Piece>
 }
 
-export type Rule = {
+type Rule = {
   code: string
   /** SQL condition; null counts as not broken. */
   broken: string

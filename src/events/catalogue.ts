@@ -5,7 +5,7 @@
 import type { TSchema } from 'typebox'
 import { shapes } from './schemas.ts'
 
-export type RecipientKind = 'bank' | 'merchant' | 'platform'
+type RecipientKind = 'bank' | 'merchant' | 'platform'
 export type EventType = {
   type: string
   description: string
@@ -92,7 +92,7 @@ const groups: ReadonlySet<string> = new Set(eventTypes.map(({ type }) => `${type
 export const isTypeFilter = (filter: string): boolean => names.has(filter) || groups.has(filter)
 
 /** Whether an event's type is among those wanted. @param filters null: all, also those to come */
-export const isWanted = (type: string, filters: readonly string[] | null): boolean =>
+const isWanted = (type: string, filters: readonly string[] | null): boolean =>
   filters === null ||
   filters.some(filter => filter === type || (filter.endsWith('.*') && type.startsWith(filter.slice(0, -1))))
 

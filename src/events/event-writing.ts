@@ -20,7 +20,7 @@ export type ToldEvent = {
 }
 
 /** Now by the clock of the rules, in SQL. */
-export const rulesNow = `(now() + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`
+const rulesNow = `(now() + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`
 
 /** Tells of events in this order. To be called after what locks their subject, so that they stand in the order of its changes. */
 export async function tellEvents(transaction: Queryable, events: readonly ToldEvent[]): Promise<void> {

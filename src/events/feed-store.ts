@@ -105,7 +105,7 @@ export async function findEvent(database: Queryable, account: Account, eventId: 
 }
 
 /** Ids of version 7 begin with the time of their making. @returns the UTC day; null for another id */
-export function dayOfId(id: string): string | null {
+function dayOfId(id: string): string | null {
   const hex = id.replaceAll('-', '')
   if (hex.charAt(12) !== '7') return null
   const at = new Date(Number.parseInt(hex.slice(0, 12), 16))

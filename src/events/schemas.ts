@@ -3,18 +3,16 @@ import Type, { type TProperties, type TSchema } from 'typebox'
 import { bankStatuses, campaignStatuses, reportingStages } from '../campaigns/lifecycle/lifecycle.ts'
 
 const closed = { additionalProperties: false }
-export const text = (description: string, example: string) => Type.String({ description, examples: [example] })
-export const id = (description: string, example = '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11') =>
+const text = (description: string, example: string) => Type.String({ description, examples: [example] })
+const id = (description: string, example = '019aa5a2-6d6c-7f3c-9a55-0f6d0a7c2b11') =>
   Type.String({ format: 'uuid', description, examples: [example] })
-export const instant = (description: string, example = '2026-11-22T08:15:00.000Z') =>
+const instant = (description: string, example = '2026-11-22T08:15:00.000Z') =>
   Type.String({ format: 'date-time', description, examples: [example] })
-export const count = (description: string, example = 1) =>
-  Type.Integer({ minimum: 0, description, examples: [example] })
+const count = (description: string, example = 1) => Type.Integer({ minimum: 0, description, examples: [example] })
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const word = (words: readonly string[], description: string) =>
   Type.String({ enum: [...words], description, examples: [words[0] ?? ''] })
-export const shape = (description: string, properties: TProperties) =>
-  Type.Object(properties, { ...closed, description })
+const shape = (description: string, properties: TProperties) => Type.Object(properties, { ...closed, description })
 
 const operatorCode = text('Code of the mobile operator', 'kyivstar')
 const tariffCode = text('Code of the tariff', 'eu-10gb')

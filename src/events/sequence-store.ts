@@ -87,7 +87,7 @@ export function sequenceEvents(database: Database, waits: boolean): Promise<Sequ
 export const daily = ['events', 'webhook_deliveries', 'webhook_attempts'] as const
 
 /** Makes the partitions of today and of the days to come, unless they are there. To be called by one process at a time. */
-export async function ensurePartitions(transaction: Queryable, table: (typeof daily)[number]): Promise<void> {
+async function ensurePartitions(transaction: Queryable, table: (typeof daily)[number]): Promise<void> {
   const missing = await transaction.query<{ day: string }>(
     `select day::text from (
        select ((now() at time zone 'UTC')::date + n) as day from generate_series(0, ${daysAhead}) as n

@@ -5,11 +5,8 @@
 import type { Queryable } from '../db/database.ts'
 
 /** What is told by the ids of the orders alone: an order that has ended never changes, so readers find the rest there. */
-export const eventKinds = ['order.confirmed', 'order.cancelled', 'order.expired', 'profile.withdrawn'] as const
-export type EventKind = (typeof eventKinds)[number]
+export type EventKind = 'order.confirmed' | 'order.cancelled' | 'order.expired' | 'profile.withdrawn'
 
-export const accountTypes = ['bank', 'merchant', 'platform'] as const
-export type AccountType = (typeof accountTypes)[number]
 /** Whose it is; the platform has no id. */
 export type Account = { type: 'bank' | 'merchant'; id: string } | { type: 'platform'; id: null }
 

@@ -65,7 +65,7 @@ const codeOfStatus: Record<number, ErrorCode> = {
 export const errorCodeHeader = 'perkline-error-code'
 
 /** Carries the broken rules for the portal's forms, where the contract fixes the body: a JSON list in ASCII. */
-export const errorRulesHeader = 'perkline-error-rules'
+const errorRulesHeader = 'perkline-error-rules'
 /** Browsers and proxies accept 16 KiB of headers; this is our part. */
 const maxRulesBytes = 4094
 

@@ -50,7 +50,7 @@ export const Pagination = Type.Object(
 )
 
 /** For lists that may be longer than what one page looks at. */
-export const ListingPagination = Type.Object(
+const ListingPagination = Type.Object(
   {
     ...Pagination.properties,
     isComplete: flag(

@@ -32,21 +32,6 @@ export const newestFirstOf = <Item extends TSchema>(item: Item, description: str
     { description },
   )
 
-/** The body of a list that grows at its end and is read from the oldest item on. */
-export const growingOf = <Item extends TSchema>(item: Item, description: string) =>
-  Type.Object(
-    {
-      data: Type.Array(item, {
-        description: 'The items, oldest first. Fewer than `limit`: this is the end at this moment',
-      }),
-      nextCursor: Type.String({
-        description: 'Give it as `cursor` to go on, now or later',
-        examples: ['WzQyXQ.Vf8mRz1xq0kQy1aJ'],
-      }),
-    },
-    { description },
-  )
-
 /** What a cursor belongs to: with another list, account, filter or sort it is refused. */
 export type ListScope = {
   /** The operation. */

@@ -24,7 +24,7 @@ export type BankEntry = {
   }
   segments: boolean
 }
-export type MerchantEntry = {
+type MerchantEntry = {
   id: string
   code: string
   name: string
@@ -42,7 +42,7 @@ export type MerchantEntry = {
   iosAppUrl: string | null
   androidAppUrl: string | null
 }
-export type TariffEntry = {
+type TariffEntry = {
   id: string
   code: string
   name: string

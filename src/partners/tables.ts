@@ -6,7 +6,7 @@ export type EntryKind = (typeof entryKinds)[number]
 /** The fields of an entry by name. A nested field has a dot in its name, as in `currency.code`. */
 export type FieldValues = Record<string, unknown>
 
-export type EntryField = {
+type EntryField = {
   /** The column of the field; absent for a link table. */
   column?: { name: string; type: string }
   /** The value for a new entry without the field; undefined: the file must give it. */

@@ -5,7 +5,7 @@ import type { Queryable } from '../db/database.ts'
 import type { MailState } from './mail/mail-store.ts'
 
 export const userStatuses = ['invited', 'active', 'disabled'] as const
-export type UserStatus = (typeof userStatuses)[number]
+type UserStatus = (typeof userStatuses)[number]
 
 export type PersonListing = {
   userId: string

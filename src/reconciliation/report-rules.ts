@@ -26,7 +26,7 @@ const texts = {
   max: ({ max }: Params) => `must be at most ${max}`,
 } satisfies Record<string, (params: Params) => string>
 
-export type ReportRule = keyof typeof texts
+type ReportRule = keyof typeof texts
 /** A broken rule, without its place. */
 export type Broken = { rule: ReportRule; params?: Params }
 export type ReportProblem = Problem & { rule: ReportRule }

@@ -23,7 +23,7 @@ import { loadReport } from './report-loading.ts'
 import { findBrokenTerms, insertReport, replaceComparison } from './store.ts'
 
 /** The file as it arrives; the comment is known once `bytes` has ended. */
-export type ReportFile = { fileName: string; bytes: AsyncIterable<Buffer>; comment(): string | null }
+type ReportFile = { fileName: string; bytes: AsyncIterable<Buffer>; comment(): string | null }
 /** `counts`: all differences from the terms and between the latest reports. */
 export type Tried = { comparison: Comparison; counts: CountsByKind }
 export type Uploaded = Tried & { reportId: string; stage: lifecycle.ReportingStage | null }

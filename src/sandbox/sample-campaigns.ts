@@ -16,7 +16,7 @@ import { formSegment } from '../segments/operations.ts'
 
 const dayMs = 86_400_000
 
-export type SampleCast = {
+type SampleCast = {
   alpha: BankCaller
   beta: BankCaller
   grocer: MerchantCaller

@@ -62,7 +62,7 @@ import { portalRoutes } from './portal-routes.ts'
  * What an app serves of the services that run: with ADMIN_PORT what the operator's staff use is apart from what partners use, and
  * the portal and its login are at both.
  */
-export type Door = 'all' | 'partners' | 'staff'
+type Door = 'all' | 'partners' | 'staff'
 
 const closedAt: Record<Door, readonly Service[]> = { all: [], partners: ['admin'], staff: ['cashback', 'esim'] }
 

@@ -71,7 +71,7 @@ export async function numberEvents(
   return sequenced?.mayBeMore ?? false
 }
 
-export const jobs: readonly Job[] = [
+const jobs: readonly Job[] = [
   { name: 'pass-time', everyMs: 1_000, run: moveDueCampaigns },
   // Before they are marked as expired.
   { name: 'expiring-orders', everyMs: 1_000, run: ({ database, clock }) => tellExpiring(database, clock.now()) },

@@ -31,7 +31,7 @@ export async function migrateOnly(json: boolean): Promise<void> {
   }
 }
 
-export type MigrationCheck = {
+type MigrationCheck = {
   version: string
   pending: { version: number; name: string; serves: string | null }[]
   /** The release before this one, and whether its processes can go on serving once all that is applied. */

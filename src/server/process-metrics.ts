@@ -9,8 +9,6 @@ import { version } from '../version.ts'
 import { countWaiting } from '../work/concurrency-limit.ts'
 import { seldom } from './seldom.ts'
 
-export type ProcessMetrics = ReturnType<typeof createProcessMetrics>
-
 export function createProcessMetrics(
   registry: Registry,
   sources: {

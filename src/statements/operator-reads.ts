@@ -10,7 +10,7 @@ import { dueSpan, nextSpan } from './spans.ts'
 
 const mostShown = 1_000
 
-export type BankReference = { id: string; code: string; name: string }
+type BankReference = { id: string; code: string; name: string }
 export type StatementOfBank = ClosedStatement & { bank: BankReference }
 /** A bank whose oldest day that should be closed is not. */
 export type MissingStatement = { bank: BankReference; day: string; to: Date }

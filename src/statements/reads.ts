@@ -8,7 +8,7 @@ import { countDays, dayAfter, dayOf } from '../text/days.ts'
 import { readFile } from './closing-store.ts'
 import { type ClosedStatement, type DayRange, findLatest, findStatement, findStatements } from './read-store.ts'
 
-export const mostDays = 400
+const mostDays = 400
 /** What is shown when no days are asked for. */
 const usualDays = 30
 

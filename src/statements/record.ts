@@ -1,6 +1,6 @@
 /** The records of a statement's file (contract/statements.md, "The file"): header, one for each line, one for each currency. */
 
-export const formatVersion = 1
+const formatVersion = 1
 
 export type CurrencyTotal = {
   /** ISO 4217. */

@@ -7,8 +7,7 @@ import { listParameters, newestFirstOf } from '../partner/lists.ts'
 const someId = '5d0f8c1e-2a74-4f0b-9a15-6c3e7d9b8f20'
 const someHash = 'a13ce3e4d03a6ccc37089ca1d5a3669dbd291b9d0af3414438535c802df768a9'
 const day = (description: string, example: string) => Type.String({ format: 'date', description, examples: [example] })
-export const amount = (description: string, example = '399.00') =>
-  text(`${description}: a decimal with 2 places`, example)
+const amount = (description: string, example = '399.00') => text(`${description}: a decimal with 2 places`, example)
 
 const days = {
   from: Type.Optional(day('First day; left out, 30 days before `to`', '2026-11-01')),
@@ -19,7 +18,7 @@ export const StatementsQuery = Type.Object({ ...days, ...listParameters }, close
 export const LinesQuery = Type.Object(listParameters, closed)
 export const StatementPath = Type.Object({ statementId: uuid('The statement', someId) })
 
-export const Totals = Type.Array(
+const Totals = Type.Array(
   Type.Object(
     {
       currency: text('ISO 4217', 'UAH'),

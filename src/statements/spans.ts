@@ -10,7 +10,7 @@ export type Standing = { from: Date; day: string; timeZone: string }
 /** A day is closed so long after its end: what was confirmed within it is committed by then. */
 export const closingDelayMs = 60_000
 /** More missing days than these are covered by one statement. */
-export const mostMissingDays = 400
+const mostMissingDays = 400
 
 /** Where a bank begins, of which nothing is closed yet. @param firstSale when its first order was confirmed */
 export function beginningWith(firstSale: Date, timeZone: string): Standing {

@@ -21,7 +21,7 @@ import {
   type TableCount,
 } from './copy-store.ts'
 
-export type CopyCheck = { name: string; ok: boolean; detail: string }
+type CopyCheck = { name: string; ok: boolean; detail: string }
 export type CopyReport = {
   ok: boolean
   checks: CopyCheck[]

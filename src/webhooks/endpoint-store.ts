@@ -6,7 +6,7 @@ import { lastSequence } from '../events/sequence-store.ts'
 export const endpointOrders = ['concurrent', 'serial'] as const
 export type EndpointOrder = (typeof endpointOrders)[number]
 export const endpointStatuses = ['enabled', 'disabled'] as const
-export type EndpointStatus = (typeof endpointStatuses)[number]
+type EndpointStatus = (typeof endpointStatuses)[number]
 export const disabledReasons = ['partner', 'operator', 'gone', 'failing'] as const
 export type DisabledReason = (typeof disabledReasons)[number]
 

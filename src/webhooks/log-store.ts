@@ -4,7 +4,7 @@ import type { Queryable } from '../db/database.ts'
 import { type DeliveryState, firstIdAt } from './delivery-store.ts'
 import type { Outcome } from './sender.ts'
 
-export type AttemptRow = {
+type AttemptRow = {
   attempt: number
   at: string
   durationMs: number | null

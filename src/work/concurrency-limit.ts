@@ -30,7 +30,7 @@ export type ConcurrencyLimit = {
 type Waiter = { groups: readonly string[]; start(): void; giveUp(text: string): void }
 
 /** What is limited. The list is closed, because a metric has one series for each. */
-export const limitedKinds = [
+const limitedKinds = [
   'reads',
   'costly-reads',
   'uploads',

@@ -15,7 +15,7 @@ const files = fileURLToPath(new URL('../../deploy/postgres/', import.meta.url))
 export const binaries = '/usr/lib/postgresql/15/bin'
 const user = 'perkline'
 
-export type Member = { name: string; port: number; api: number; patroni: ChildProcess; data: string }
+type Member = { name: string; port: number; api: number; patroni: ChildProcess; data: string }
 export type PatroniCluster = {
   /** Through haproxy. */
   databaseUrl: string

@@ -15,7 +15,7 @@ export type SmtpStage = 'greeting' | 'auth' | 'mail' | 'rcpt' | 'half-message' |
 export type SmtpAct = { refuse: number; text?: string } | { afterMs: number } | 'hang-up' | 'never'
 
 /** A message that the server answered with 250. */
-export type ReceivedMail = { from: string; to: string[]; content: Buffer; secure: boolean; user: string | undefined }
+type ReceivedMail = { from: string; to: string[]; content: Buffer; secure: boolean; user: string | undefined }
 
 export type Certificate = { key: string; cert: string }
 
@@ -113,17 +113,7 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
 export const hangUp = Symbol('hang up')
 
 type Saying = string | typeof hangUp | ((socket: Socket) => unknown)
-export type ScriptedStep =
-  | 'greeting'
-  | 'EHLO'
-  | 'HELO'
-  | 'STARTTLS'
-  | 'AUTH'
-  | 'MAIL'
-  | 'RCPT'
-  | 'DATA'
-  | 'message'
-  | 'QUIT'
+type ScriptedStep = 'greeting' | 'EHLO' | 'HELO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'message' | 'QUIT'
 export type Script = Partial<Record<ScriptedStep, Saying[]>>
 export type ScriptedSmtpServer = Pick<SmtpServer, 'url' | 'port' | 'connections' | 'idle' | 'close'> & {
   /** The first word of every line that came outside a message, and `message` for each whole message. */

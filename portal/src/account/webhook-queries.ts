@@ -28,7 +28,7 @@ export const endpointQuery = (endpointId: string) =>
     refetchInterval: ({ state: { data } }) => (data && data.pending + data.lag > 0 ? lookAtCountsMs : false),
   })
 
-export const eventTypesQuery = queryOptions({
+const eventTypesQuery = queryOptions({
   queryKey: [root, 'types'],
   staleTime: Number.POSITIVE_INFINITY,
   queryFn: async ({ signal }) => (await answer(api.GET('/partner/v1/event-types', { signal }))).data,

@@ -3,7 +3,7 @@ import { ApiError, apiError, noAnswer } from './errors.ts'
 import { type Key, keyFor, takesKey } from './once.ts'
 import { endSession } from './session-end.ts'
 
-export type UploadProgress = { sentBytes: number; totalBytes: number }
+type UploadProgress = { sentBytes: number; totalBytes: number }
 
 /**
  * Sends a file as `multipart/form-data`, field `file`, and gives the platform's answer.

@@ -47,7 +47,7 @@ export function blockingText(campaign: Campaign, { now, texts, format }: Given):
 }
 
 /** Whose turn it is between this bank and the merchant. */
-export function reportingText(campaign: Campaign, texts: Texts): string {
+function reportingText(campaign: Campaign, texts: Texts): string {
   const { bankReportingStatus, settlementConfirmed } = campaign
   if (settlementConfirmed) return texts.settled
   return bankReportingStatus === null ? texts.notYet : texts[bankReportingStatus]

@@ -33,7 +33,7 @@ const numbers: Record<Language, Intl.NumberFormat> = {
 }
 
 /** The form of a word that fits a count, without the count. */
-export const plural = (language: Language, count: number, forms: PluralForms): string =>
+const plural = (language: Language, count: number, forms: PluralForms): string =>
   forms[rules[language].select(count)] ?? forms.other
 
 /** A count with its word: `3 campaigns`, `3 кампанії`. Ukrainian needs one, few and many; `other` is for fractions. */

@@ -4,7 +4,7 @@ import { groupNames, statusNames } from '../campaigns/list/campaign-groups.ts'
 import { differenceFields } from '../campaigns/reconciliation/difference-search.ts'
 import { counting, day, oneOf, searchParams, tableFields, text } from '../routing/search.ts'
 
-export const sortColumns = ['name', 'status', 'dateFrom', 'percentage', 'createdAt'] as const
+const sortColumns = ['name', 'status', 'dateFrom', 'percentage', 'createdAt'] as const
 
 export const campaignsSearch = searchParams({
   ...tableFields(sortColumns),

@@ -14,7 +14,7 @@ type Read<Path extends keyof paths> = paths[Path] extends {
   ? Body
   : never
 
-export type Partners = Read<'/admin/partners'>
+type Partners = Read<'/admin/partners'>
 export type Bank = Partners['banks'][number]
 export type Merchant = Partners['merchants']['data'][number]
 export type MobileOperator = Partners['mobileOperators'][number]

@@ -9,7 +9,7 @@ export type PartnersSearch = ReturnType<typeof partnersSearch>
 export const accessSearch = searchParams({ tab: oneOf(['users', 'credentials']), search: text, page: counting })
 export type AccessSearch = ReturnType<typeof accessSearch>
 
-export const stockColumns = ['tariff', 'free', 'sold', 'cover'] as const
+const stockColumns = ['tariff', 'free', 'sold', 'cover'] as const
 export const stockSearch = searchParams({ ...tableFields(stockColumns), level: oneOf(['low', 'out']) })
 export type StockSearch = ReturnType<typeof stockSearch>
 

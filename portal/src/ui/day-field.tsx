@@ -98,4 +98,4 @@ export function ClockField(props: Field & { value: string }) {
 export const isDay = (value: string): boolean => readDay(value) === value
 
 /** Whether a value of `ClockField` is a time of day. */
-export const isClock = (value: string): boolean => readClock(value) === value
+const isClock = (value: string): boolean => readClock(value) === value

@@ -109,7 +109,7 @@ export function Sending<Data>({ upload }: { upload: ShownUpload<Data> }) {
 const shownProblems = 20
 
 /** Why an upload failed: the wrong lines of its file, or what the platform said. */
-export function UploadFaults({ error, fileName = null }: { error: unknown; fileName?: string | null }) {
+function UploadFaults({ error, fileName = null }: { error: unknown; fileName?: string | null }) {
   const texts = useTexts(uiTexts)
   const { language } = usePreferences()
   const { title, text, details } = errorText(error, texts, language)

@@ -1,7 +1,7 @@
 /** Recovery codes: ten of 50 random bits, for who has lost their phone. Kept as a keyed hash, so that a copy of the database is not enough to guess them. */
 import { createHmac, randomBytes } from 'node:crypto'
 
-export const codesAtOnce = 10
+const codesAtOnce = 10
 const digits = 10
 /** Crockford's: without letters that look like others. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

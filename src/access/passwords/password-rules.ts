@@ -7,8 +7,8 @@ import { type BrokenRule, broken, type RuleCode } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { plainPassword } from '../secrets.ts'
 
-export const shortestPassword = 15
-export const longestPassword = 256
+const shortestPassword = 15
+const longestPassword = 256
 
 /**
  * @param field the field's name in the request
@@ -21,7 +21,7 @@ export function requirePassword(field: string, password: string, names: readonly
 }
 
 /** @returns null for a good one */
-export function passwordFault(field: string, password: string, names: readonly string[]): BrokenRule | null {
+function passwordFault(field: string, password: string, names: readonly string[]): BrokenRule | null {
   const plain = plainPassword(password)
   const length = [...plain].length
   if (length < shortestPassword) return broken(field, 'min-length', { min: shortestPassword })

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 const isSecure = (publicUrl: string): boolean => new URL(publicUrl).protocol === 'https:'
 
 /** With https, browsers take a cookie of such a name only from this very host, and send it over https alone. */
-export const sessionCookieName = (publicUrl: string): string =>
+const sessionCookieName = (publicUrl: string): string =>
   isSecure(publicUrl) ? '__Host-perkline_session' : 'perkline_session'
 
 /** Whether a request comes with the cookie of a session, which may have ended, and without a token of its own. */

@@ -1,7 +1,7 @@
 /** All SQL of the counts of who was shown activation data. */
 import type { Queryable } from '../../db/database.ts'
 
-export const readKinds = ['confirm_repeated', 'qr_read'] as const
+const readKinds = ['confirm_repeated', 'qr_read'] as const
 export type ReadKind = (typeof readKinds)[number]
 
 export type ReadCount = {

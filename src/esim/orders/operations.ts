@@ -17,7 +17,7 @@ import * as store from './store.ts'
 
 /** How the e-mail of a confirm went, as the header `x-email-delivery` tells it. */
 export const emailDeliveries = ['sent', 'already-sent', 'unknown', 'failed'] as const
-export type EmailDelivery = (typeof emailDeliveries)[number]
+type EmailDelivery = (typeof emailDeliveries)[number]
 
 export type EsimDeps = ReserveDeps & {
   sealing: Sealing
@@ -38,9 +38,9 @@ export type Orders = {
 }
 
 /** @param caller who acts, as `callerName` gives it */
-export type ActingOn = OrderKey & { caller: string }
+type ActingOn = OrderKey & { caller: string }
 /** @property paymentReference null: none was given, or none that can be kept */
-export type ConfirmRequest = ActingOn & { customerEmail: string | undefined; paymentReference?: string | null }
+type ConfirmRequest = ActingOn & { customerEmail: string | undefined; paymentReference?: string | null }
 export type Confirmed = {
   order: SealedOrder & { confirmedAt: Date; deliveryMode: DeliveryMode }
   secrets: ProfileSecrets

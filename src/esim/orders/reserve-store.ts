@@ -222,7 +222,7 @@ export function countHolders(database: Queryable, now: Date): Promise<HeldReserv
  *
  * @returns the results in their order, and how many live reservations the bank has now (counted up to `limit`)
  */
-export async function reserveWithinLimit(
+async function reserveWithinLimit(
   transaction: Queryable,
   given: { bankId: string; reservations: Reservation[]; limit: number },
 ): Promise<{ results: ReserveResult[]; open: number }> {

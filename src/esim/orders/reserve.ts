@@ -13,7 +13,7 @@ import type { Reservation, ReserveResult } from './reserve-store.ts'
 import * as store from './reserve-store.ts'
 import type { Order } from './store.ts'
 
-export type ReserveOutcome = 'reserved' | 'repeated' | 'mismatch' | 'unknown-tariff' | 'no-stock' | 'too-many'
+type ReserveOutcome = 'reserved' | 'repeated' | 'mismatch' | 'unknown-tariff' | 'no-stock' | 'too-many'
 
 export type ReserveDeps = {
   database: Database
@@ -30,7 +30,7 @@ export type ReserveDeps = {
 }
 
 /** @property caller who reserves, as `callerName` gives it */
-export type ReserveRequest = {
+type ReserveRequest = {
   bankId: string
   caller: string
   operatorCode: string

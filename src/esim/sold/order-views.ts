@@ -60,10 +60,10 @@ export const orderEvents = [
   'qr-read',
   'stated',
 ] as const
-export type OrderEvent = (typeof orderEvents)[number]
+type OrderEvent = (typeof orderEvents)[number]
 
 /** Who acted; `id` is the clientId of a system, the login of a person (null once that is gone). */
-export type Actor = { type: 'system' | 'person'; id: string | null }
+type Actor = { type: 'system' | 'person'; id: string | null }
 export type OrderHappening = {
   at: string
   event: OrderEvent

@@ -33,7 +33,7 @@ export function partnerOrderView(order: ShownOrder) {
   }
 }
 
-export type PartnerOrder = ReturnType<typeof partnerOrderView>
+type PartnerOrder = ReturnType<typeof partnerOrderView>
 
 const endOf = ({ status, confirmedAt, cancelledAt, reservedUntil }: ShownOrder): Date | null =>
   confirmedAt ?? cancelledAt ?? (status === 'expired' ? reservedUntil : null)

@@ -9,7 +9,7 @@ import type { StockDeps } from './operations.ts'
 
 /** Why a profile is not withdrawn. */
 export const withdrawalProblems = ['sold', 'reserved', 'unknown', 'other-tariff', 'withdrawn'] as const
-export type WithdrawalProblem = (typeof withdrawalProblems)[number]
+type WithdrawalProblem = (typeof withdrawalProblems)[number]
 
 export type Withdrawn = {
   withdrawn: number

@@ -8,7 +8,7 @@ import { createNamedSchemas, type NamedSchemas, type Schema } from './schemas.ts
 type Parameter = { name: string; in: string; required?: boolean; schema: Schema }
 type Body = { required?: boolean; content: Record<string, Media> }
 
-export type Operation = {
+type Operation = {
   operationId: string
   parameters?: Parameter[]
   requestBody?: Body

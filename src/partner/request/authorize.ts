@@ -29,7 +29,7 @@ function rolesOf({ routeOptions }: FastifyRequest): Roles {
 }
 
 /** The caller of a request of the Partner API. */
-export function callerOf({ caller }: FastifyRequest): Caller {
+function callerOf({ caller }: FastifyRequest): Caller {
   if (caller === null) throw new Error('The route is not behind authorize()')
   return caller
 }

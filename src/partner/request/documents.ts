@@ -5,7 +5,7 @@ import { errorAnswers } from '../../http/openapi/operations.ts'
 import type { Roles } from '../roles.ts'
 import { rolesKeyword } from './authorize.ts'
 
-export const closed = { additionalProperties: false }
+const closed = { additionalProperties: false }
 export const NoQuery = Type.Object({}, closed)
 
 const common = {

@@ -19,7 +19,7 @@ export type ActReport = {
   sha256: string | null
 }
 
-export type ActBank = {
+type ActBank = {
   id: string
   code: string
   name: string

@@ -51,7 +51,7 @@ export function BankDecisions(props: {
 }
 
 /** Only logos that the platform itself sends are shown, the others' initials: a page of ours asks no other site. */
-export function BankName({ bank, link }: { bank: { name: string; logoUrl: string }; link?: ReactNode }) {
+function BankName({ bank, link }: { bank: { name: string; logoUrl: string }; link?: ReactNode }) {
   return (
     <Group gap="sm" wrap="nowrap">
       <Avatar

@@ -18,7 +18,7 @@ export const wayOfLife = [
 ] as const satisfies readonly CampaignStatus[]
 
 /** It ended before its time; the way stops here. */
-export const isStopped = (status: CampaignStatus): boolean => !wayOfLife.some(each => each === status)
+const isStopped = (status: CampaignStatus): boolean => !wayOfLife.some(each => each === status)
 
 export type Stage = { status: CampaignStatus; state: 'done' | 'current' | 'next' | 'bad' }
 

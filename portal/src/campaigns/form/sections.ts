@@ -3,7 +3,7 @@ import type { FormErrors } from '@mantine/form'
 import type { FormField, FormPart } from './fields.ts'
 import type { CampaignValues, EditableField } from './values.ts'
 
-export const sectionNames = [
+const sectionNames = [
   'retailer',
   'basics',
   'period',
@@ -16,7 +16,7 @@ export const sectionNames = [
 ] as const
 export type SectionName = (typeof sectionNames)[number]
 
-export const sectionFields: Record<SectionName, readonly FormField[]> = {
+const sectionFields: Record<SectionName, readonly FormField[]> = {
   retailer: ['retailerId'],
   basics: ['name', 'description', 'participationTerms', 'countryCode'],
   period: ['dateFrom', 'clockFrom', 'dateTo', 'clockTo'],

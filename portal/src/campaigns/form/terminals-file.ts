@@ -1,7 +1,7 @@
 /** Reads a file of terminals that somebody chooses: CSV with a header, by the platform's names or by those of its directory. Pure. */
 import type { CampaignTerminal } from '../types.ts'
 
-export const mostTerminals = 50_000
+const mostTerminals = 50_000
 
 /** What is wrong with a file: the first faults, by line; line 1 is the header. */
 export type FileFault = { line: number; kind: 'header' | 'no-id' | 'twice' | 'cells' | 'quote' | 'empty' | 'too-many' }

@@ -13,7 +13,7 @@ import { differenceKinds } from './difference-search.ts'
 import classes from './settlement-act.module.css'
 import { reconciliationTexts } from './texts.ts'
 
-export type Act =
+type Act =
   paths['/portal/cashbacks/{cashbackId}/settlement-act']['get']['responses'][200]['content']['application/json']
 type Bank = Act['banks'][number]
 type Given = { cashbackId: string; bankId: string }

@@ -40,7 +40,7 @@ type Given = {
 }
 
 /** What the merchant compensates to each settled bank, and in total. */
-export function Amounts({ campaign: { expectedCompensation, country }, banks }: Given) {
+function Amounts({ campaign: { expectedCompensation, country }, banks }: Given) {
   const texts = useTexts(campaignPageTexts)
   const currency = country.currency.code
   return (
