@@ -5,13 +5,19 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { hasSessionCookie } from '../access/request/session-cookie.ts'
 import { realNow } from '../clock.ts'
 import { type BrokenRule, ruleCodes } from '../error-rules.ts'
 import { DomainError, type ErrorCode, errorCodes, InvalidTokenError, type Problem } from '../errors.ts'
 import { UnsupportedError } from './input/message-rules.ts'
 import { schemaRules } from './input/validation.ts'
 import { SlowUploadError } from './upload/upload.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether the client shows broken rules beside its fields, as the portal does. */
+    wantsErrorRules(): boolean
+  }
+}
 
 /** The status of each error code. The compiler reports a code without one. */
 const statusOf: Record<ErrorCode, number> = {
@@ -233,7 +239,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, failure:
   const api = apiOf(path)
   const hasOwnBody = carriesCode(api)
   if (code !== undefined && !hasOwnBody) reply.header(errorCodeHeader, code)
-  if (rules.length > 0 && (api === 'cashback' || api === 'partner') && hasSessionCookie(request))
+  if (rules.length > 0 && (api === 'cashback' || api === 'partner') && request.wantsErrorRules())
     reply.header(errorRulesHeader, rulesHeader(rules))
   return reply.code(statusCode).type('application/json; charset=utf-8').serializer(JSON.stringify).send(bodyOf())
 

@@ -7,10 +7,11 @@ import { BankGuardHeaders, GuardHeaders, guardOf, stale } from '../campaigns/gua
 import type { CampaignRoutesDeps } from '../campaigns/request/deps.ts'
 import { CampaignPath, OperationResult } from '../campaigns/schemas.ts'
 import { resultView } from '../campaigns/views.ts'
-import { answerOnce, idempotent } from '../http/idempotency.ts'
+import { idempotent } from '../http/idempotency-key.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import { ref } from '../http/openapi/operations.ts'
 import { cashbackErrors, NoQuery, secured } from '../http/schemas.ts'
+import { answerOnce } from '../idempotency/request/once.ts'
 import * as operations from './operations.ts'
 import * as schemas from './schemas.ts'
 

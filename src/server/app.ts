@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
+import { hasSessionCookie } from '../access/request/session-cookie.ts'
 import { type AccessRoutesDeps, loginRoutes, Token, tokenRoutes } from '../access/routes.ts'
 import { Challenge, Session } from '../access/session-schemas.ts'
 import { type AdminRoutesDeps, adminRoutes } from '../admin/routes.ts'
@@ -33,7 +34,6 @@ import {
   TokenError,
 } from '../http/errors.ts'
 import { warnOfUntrustedProxies } from '../http/forwarded.ts'
-import { takeKeys } from '../http/idempotency.ts'
 import { isText } from '../http/input/json.ts'
 import { bodyWaitMs, readBodies } from '../http/input/large-bodies.ts'
 import { endLateBody, refuseLateBody } from '../http/input/late-body.ts'
@@ -47,6 +47,7 @@ import { document } from '../http/openapi/operations.ts'
 import { registerRoot } from '../http/root.ts'
 import { endSilentConnections, endStalledConnections, keptMs } from '../http/silent-connections.ts'
 import { answerUnknown } from '../http/unknown.ts'
+import { takeKeys } from '../idempotency/request/once.ts'
 import { type Logger, RequestLog } from '../log.ts'
 import { type PartnerRoutesDeps, partnerRoutes } from '../partner/routes.ts'
 import type { PeoplePortalDeps } from '../people/routes.ts'
@@ -152,6 +153,9 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   })
   app.setValidatorCompiler(validatorCompiler)
   app.decorateRequest('caller', null)
+  app.decorateRequest('wantsErrorRules', function () {
+    return hasSessionCookie(this)
+  })
   app.setErrorHandler(answerError)
   limitBodyTime(app)
   takeAbsentBodies(app)

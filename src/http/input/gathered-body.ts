@@ -1,10 +1,24 @@
 /** Joins the parts of a body while they arrive. Joining 16 MiB at the end would block other requests for 10 ms. */
 import type { IncomingMessage } from 'node:http'
 import { errorCodes, type FastifyRequest } from 'fastify'
-import { noteBody } from '../idempotency.ts'
 
-/** Smaller buffers share their memory with others (`Buffer.poolSize`). */
-const leastOfOwn = 4096
+/** Follows a body while it arrives. */
+export type BodyObserver = {
+  /** Called with each piece. */
+  add(piece: Buffer): void
+  /** Called once, after the last piece. @returns whether the answer is known already, so that nobody needs to parse the body */
+  finish(): Promise<boolean>
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set before the body is read, by whoever must see its bytes. */
+    bodyObserver: BodyObserver | null
+  }
+}
+
+/** Node.js cuts smaller buffers out of a shared block (`Buffer.poolSize`). */
+const minUnpooledBytes = 4096
 
 /**
  * @param onBody called with the whole body; the memory of a large one may be transferred
@@ -24,16 +38,16 @@ export function gatherBody(
   }
   const body = memoryOf(Number.isNaN(announced) ? bodyLimit : announced)
   let length = 0
-  const stop = () => payload.off('data', take).off('end', finish).off('error', breakOff)
+  const stop = () => payload.off('data', take).off('end', finish).off('error', onBroken)
   const fail = (error: Error): void => {
     stop()
     onError(error)
   }
-  const breakOff = (error: Error): void => fail(Object.assign(error, { statusCode: 400 }))
+  const onBroken = (error: Error): void => fail(Object.assign(error, { statusCode: 400 }))
   const take = (piece: Buffer): void => {
     if (length + piece.length > body.length) fail(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
     else {
-      noteBody(request, piece)
+      request.bodyObserver?.add(piece)
       length += piece.copy(body, length)
     }
   }
@@ -42,10 +56,10 @@ export function gatherBody(
     if (Number.isNaN(announced) || length === announced) onBody(body.subarray(0, length))
     else onError(new errorCodes.FST_ERR_CTP_INVALID_CONTENT_LENGTH())
   }
-  payload.on('data', take).on('end', finish).on('error', breakOff)
+  payload.on('data', take).on('end', finish).on('error', onBroken)
   payload.resume()
 }
 
 /** The operating system provides the pages only when they are written. */
 const memoryOf = (bytes: number): Buffer<ArrayBuffer> =>
-  bytes < leastOfOwn ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes)
+  bytes < minUnpooledBytes ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes)

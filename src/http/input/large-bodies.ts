@@ -5,7 +5,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { leaving } from '../answer/leaving.ts'
-import { findKeptAnswer } from '../idempotency.ts'
 import { accountOf } from '../limits/account.ts'
 import { gatherBody } from './gathered-body.ts'
 import { countValues, type JsonBounds, readJson } from './json.ts'
@@ -45,6 +44,7 @@ export function readBodies(app: FastifyInstance): void {
   // Fastify passes no reply to a parser.
   const replies = new WeakMap<FastifyRequest, FastifyReply>()
   app.decorateRequest('hasBodyPlace', false)
+  app.decorateRequest('bodyObserver', null)
   const waitForPlace = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { beforeBody, longUpload, bodyTimeoutMs } = request.routeOptions.config
     await beforeBody?.(request)
@@ -57,7 +57,7 @@ export function readBodies(app: FastifyInstance): void {
   })
   app.removeAllContentTypeParsers()
   const parse = async (request: FastifyRequest, body: Buffer<ArrayBuffer>): Promise<unknown> => {
-    if (request.keyed && (await findKeptAnswer(request))) return {}
+    if (await request.bodyObserver?.finish()) return {}
     const { config, schema } = request.routeOptions
     const { jsonBounds: bounds, asideReader: reader } = config
     if (body.length <= largeBytes && countValues(body, bounds) <= fewValues) return readJson(body, bounds)

@@ -17,7 +17,7 @@ import {
   PortalError,
   TokenError,
 } from '../errors.ts'
-import { KeyHeader, keyErrors, keyHeader, replayedHeader } from '../idempotency.ts'
+import { KeyHeader, keyErrors, keyHeader, replayedHeader } from '../idempotency-key.ts'
 import { finishDocument, type OpenApiDocument } from './document.ts'
 
 export type Document = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { readKey } from '../../../src/http/idempotency.ts'
+import { readKey } from '../../../src/http/idempotency-key.ts'
 import {
   assertRefused,
   campaignDirectory,

@@ -1,22 +1,19 @@
 /**
- * The header `Idempotency-Key` (contract/http.md, "Repeated requests"). A route enables it with `config: { idempotent: true }`
- * and answers with `answerOnce`, or with `answerUploadOnce` when the body is a file. This module does the rest.
+ * Requests with the header `Idempotency-Key` (contract/http.md, "Repeated requests"). A route enables it with
+ * `config: idempotent` and answers with `answerOnce`, or with `answerUploadOnce` when the body is a file.
  */
 import { createHash, type Hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import Type from 'typebox'
-import { accountOf, type Caller } from '../access/caller.ts'
-import type { Database } from '../db/database.ts'
-import { broken } from '../error-rules.ts'
-import { DomainError } from '../errors.ts'
-import type { Answer, Answers, Outcome, Scope } from '../idempotency/answers.ts'
-import type { FileForm } from './upload/file-form.ts'
+import { accountOf, type Caller } from '../../access/caller.ts'
+import type { Database } from '../../db/database.ts'
+import { broken } from '../../error-rules.ts'
+import { DomainError } from '../../errors.ts'
+import { keyHeader, readKey, replayedHeader } from '../../http/idempotency-key.ts'
+import type { BodyObserver } from '../../http/input/gathered-body.ts'
+import type { FileForm } from '../../http/upload/file-form.ts'
+import type { Answer, Answers, Outcome, Scope } from '../answers.ts'
 
 declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The operation accepts an Idempotency-Key. */
-    idempotent?: boolean
-  }
   interface FastifyRequest {
     /** null: the request has no key, or the operation accepts none. */
     keyed: Keyed | null
@@ -25,42 +22,6 @@ declare module 'fastify' {
 
 /** @property content hash of the body that has arrived so far */
 type Keyed = { answers: Answers; scope: Scope; content: Hash; fingerprint: Buffer | null; kept: Answer | null }
-
-/** For the `config` of a route. */
-export const idempotent = { idempotent: true }
-
-/** The options of an upload's route, with the header. */
-export const idempotentUpload = <Options extends { config: object }>(options: Options) =>
-  ({ ...options, config: { ...options.config, ...idempotent } }) as const
-
-export const keyHeader = 'idempotency-key'
-export const replayedHeader = 'idempotent-replayed'
-
-/** How documents describe the header. */
-export const KeyHeader = Type.String({
-  minLength: 1,
-  maxLength: 257,
-  description:
-    'Makes the request safe to retry: with the same key and content it takes effect once, and a retry returns the ' +
-    'first answer with `idempotent-replayed: true`. 1 to 255 visible ASCII characters, with or without quotes; a key ' +
-    'belongs to the account and the ' +
-    'operation and is kept for 24 hours (a setting of the platform). Only 2xx answers are stored.',
-  examples: ['9b2f6d1e-order-42'],
-})
-export const keyErrors = {
-  409: 'A request with this `Idempotency-Key` is still running; try again after `Retry-After` seconds',
-  422: 'The `Idempotency-Key` was used for another request',
-}
-
-const keyForm = /^[\x21-\x7e]{1,255}$/
-
-/** @returns the key; null for an invalid one */
-export function readKey(header: string): string | null {
-  const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header)?.[1]
-  if (quoted === undefined && header.startsWith('"')) return null
-  const key = quoted?.replace(/\\(.)/g, '$1') ?? header
-  return keyForm.test(key) ? key : null
-}
 
 /** Reads keys before bodies, and sends stored answers before validation. */
 export function takeKeys(app: FastifyInstance, answers: Answers): void {
@@ -75,6 +36,7 @@ export function takeKeys(app: FastifyInstance, answers: Answers): void {
     }
     const scope = scopeOf(request, request.caller, key)
     request.keyed = { answers, scope, content: createHash('sha256'), fingerprint: null, kept: null }
+    request.bodyObserver = observerOf(request, request.keyed)
     done()
   })
   // Nearly all requests have no key and need not wait for a promise.
@@ -88,27 +50,27 @@ async function answerKept(request: FastifyRequest, reply: FastifyReply, keyed: K
   if (request.routeOptions.config.longUpload)
     return isTrial(request) ? undefined : keyed.answers.requireIdle(keyed.scope)
   // No parser runs for an absent body.
-  if (keyed.fingerprint === null) await findKeptAnswer(request)
+  if (keyed.fingerprint === null) await findKept(request, keyed)
   if (keyed.kept) return sendOutcome(reply, { answer: keyed.kept, isReplayed: true })
 }
 
-/** Must be called with each piece of a body as it arrives. */
-export function noteBody(request: FastifyRequest, piece: Buffer): void {
-  request.keyed?.content.update(piece)
-}
+/** Hashes a JSON body while it arrives. The stored answer is looked up before the body is parsed. */
+const observerOf = (request: FastifyRequest, keyed: Keyed): BodyObserver => ({
+  add: piece => keyed.content.update(piece),
+  async finish() {
+    await findKept(request, keyed)
+    return keyed.kept !== null
+  },
+})
 
 /**
  * Looks for the answer to an earlier request once the body has arrived.
  *
- * @returns true when there is one, and the body need not be parsed
  * @throws DomainError 'request-in-progress', 'key-reused'
  */
-export async function findKeptAnswer(request: FastifyRequest): Promise<boolean> {
-  const { keyed } = request
-  if (keyed === null) return false
+async function findKept(request: FastifyRequest, keyed: Keyed): Promise<void> {
   keyed.fingerprint = fingerprintOf(request, keyed.content.digest('hex'))
   keyed.kept = await keyed.answers.find(keyed.scope, keyed.fingerprint)
-  return keyed.kept !== null
 }
 
 const isTrial = ({ query }: FastifyRequest): boolean => String((query as { dryRun?: unknown }).dryRun) === 'true'

@@ -1,0 +1,45 @@
+/** The header `Idempotency-Key` as HTTP shows it (contract/http.md, "Repeated requests"). What it does is in `idempotency/`. */
+import Type from 'typebox'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The operation accepts an Idempotency-Key. */
+    idempotent?: boolean
+  }
+}
+
+/** For the `config` of a route. */
+export const idempotent = { idempotent: true }
+
+/** The options of an upload's route, with the header. */
+export const idempotentUpload = <Options extends { config: object }>(options: Options) =>
+  ({ ...options, config: { ...options.config, ...idempotent } }) as const
+
+export const keyHeader = 'idempotency-key'
+export const replayedHeader = 'idempotent-replayed'
+
+/** How documents describe the header. */
+export const KeyHeader = Type.String({
+  minLength: 1,
+  maxLength: 257,
+  description:
+    'Makes the request safe to retry: with the same key and content it takes effect once, and a retry returns the ' +
+    'first answer with `idempotent-replayed: true`. 1 to 255 visible ASCII characters, with or without quotes; a key ' +
+    'belongs to the account and the ' +
+    'operation and is kept for 24 hours (a setting of the platform). Only 2xx answers are stored.',
+  examples: ['9b2f6d1e-order-42'],
+})
+export const keyErrors = {
+  409: 'A request with this `Idempotency-Key` is still running; try again after `Retry-After` seconds',
+  422: 'The `Idempotency-Key` was used for another request',
+}
+
+const keyForm = /^[\x21-\x7e]{1,255}$/
+
+/** @returns the key; null for an invalid one */
+export function readKey(header: string): string | null {
+  const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header)?.[1]
+  if (quoted === undefined && header.startsWith('"')) return null
+  const key = quoted?.replace(/\\(.)/g, '$1') ?? header
+  return keyForm.test(key) ? key : null
+}
