@@ -1,7 +1,8 @@
 /** What a bank has sold, day by day. */
 import type { Clock } from '../../clock.ts'
 import type { Queryable } from '../../db/database.ts'
-import { dayOf, daysBetween } from '../../text/days.ts'
+import { findSalesDays } from '../../statements/sales-days.ts'
+import { dayOf } from '../../text/days.ts'
 import { countSales, findTimeZone } from './figures-store.ts'
 
 const mostDays = 366
@@ -10,7 +11,7 @@ const dayMs = 86_400_000
 const usualDays = 30
 
 /**
- * Orders that came to their end on each day of the bank's time zone, by tariff; without `from` and `to` the last 30 days.
+ * Orders that came to their end on each day of the bank's statements, by tariff; without `from` and `to` the last 30 days.
  *
  * @returns JSON as readers get it
  * @throws DomainError 'invalid' for days that are none or too many
@@ -24,7 +25,7 @@ export async function readSales(
   const timeZone = await findTimeZone(deps.database, bankId)
   const to = asked.to ?? dayOf(now, timeZone)
   const from = asked.from ?? dayOf(new Date(Date.parse(to) - (usualDays - 1) * dayMs), 'UTC')
-  const { names, bounds } = daysBetween({ from, to, timeZone }, mostDays)
+  const { names, bounds } = await findSalesDays(deps.database, bankId, { from, to, timeZone }, mostDays)
   const { days, totals } = await countSales(deps.database, { bankId, names, bounds, now })
   return `${JSON.stringify({ timeZone, from, to }).slice(0, -1)},"days":[${days}],"totals":${totals}}`
 }

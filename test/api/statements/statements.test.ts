@@ -341,4 +341,43 @@ suite('a change of zone', () => {
     assert.equal(latest.timeZone, 'America/New_York')
     assert.ok(latest.number > before.number)
   })
+
+  test('leaves the sales figures on the days of the statements', async () => {
+    const { day } = await ok('/statements/open')
+    await sell()
+    const statements = await everyStatement()
+    const sales = async (from: string, to: string) => {
+      const answer = await platform.call('GET', `/portal/esim/sales?from=${from}&to=${to}`, { token: alpha.token })
+      assert.equal(answer.status, 200, answer.text)
+      return answer.body
+    }
+    // The open day, and each closed one: the zone was another one, and one of them covers two years.
+    assert.deepEqual((await sales(day, day)).totals.confirmed, 1)
+    for (const statement of statements.filter((one: any) => one.late === 0 && one.day !== lateFor)) {
+      const { totals, days } = await sales(statement.day, statement.day)
+      assert.equal(totals.confirmed, sumOf(statement.totals), statement.day)
+      assert.ok(days.every((row: any) => row.day === statement.day))
+    }
+    // A late line counts on its own day.
+    assert.equal((await sales(lateFor, lateFor)).totals.confirmed, 5)
+    assert.equal((await sales('2026-12-23', '2026-12-23')).totals.confirmed, 0)
+    // Before the first statement and long after the last one.
+    for (const [from, to] of [
+      ['2026-01-01', '2026-12-21'],
+      ['2031-01-01', '2031-12-31'],
+    ] as const)
+      assert.equal((await sales(from, to)).totals.confirmed, 0)
+    // A year of days whose statement is that of the gap.
+    assert.equal((await sales('2027-02-01', '2027-12-31')).totals.confirmed, 0)
+  })
 })
+
+const lateFor = '2026-12-22'
+const sumOf = (totals: { sales: number }[]) => totals.reduce((sum, { sales }) => sum + sales, 0)
+/** In pieces of days that one request may ask for. */
+async function everyStatement() {
+  const years = ['2026-12-01&to=2027-06-30', '2027-07-01&to=2028-06-30', '2028-07-01&to=2029-06-30']
+  const found = []
+  for (const year of years) found.push(...(await ok(`/statements?limit=500&from=${year}`)).data)
+  return found
+}

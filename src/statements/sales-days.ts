@@ -1,0 +1,73 @@
+/** The days of a bank's sales figures: those of its statements (contract/statements.md, "Days of the sales figures"). */
+import type { Queryable } from '../db/database.ts'
+import { type Days, dayAfter, daysBetween } from '../text/days.ts'
+import { nextSpan } from './spans.ts'
+
+type ClosedDay = { day: string; from: Date; to: Date; timeZone: string }
+type Asked = { from: string; to: string; timeZone: string }
+
+/**
+ * A day that is closed is the span of its statement, whatever the zone was then. Before the first statement days are those of its zone,
+ * after the last one they go on from its end.
+ *
+ * @param asked the first and the last day, `yyyy-mm-dd`, and the zone of the days to come
+ * @throws DomainError 'invalid' as `daysBetween`
+ */
+export async function findSalesDays(database: Queryable, bankId: string, asked: Asked, maxDays: number): Promise<Days> {
+  const plain = daysBetween(asked, maxDays)
+  const edges = await findEdges(database, bankId)
+  if (edges === null) return plain
+  const { first, last } = edges
+  return joined([
+    daysWithin({ ...asked, to: earlier(asked.to, dayAfter(first.day, -1)), timeZone: first.timeZone }, maxDays),
+    await findClosed(database, bankId, asked),
+    daysAfter(last, asked, maxDays),
+  ])
+}
+
+/** The first and the last statement of a bank. @returns null: nothing is closed yet */
+async function findEdges(database: Queryable, bankId: string): Promise<{ first: ClosedDay; last: ClosedDay } | null> {
+  const edge = (direction: string) =>
+    database.query<ClosedDay>(
+      `select day::text, from_at as "from", to_at as "to", time_zone as "timeZone" from statements
+       where bank_id = $1 order by number ${direction} limit 1`,
+      [bankId],
+    )
+  const [[first], [last]] = [await edge('asc'), await edge('desc')]
+  return first && last ? { first, last } : null
+}
+
+async function findClosed(database: Queryable, bankId: string, { from, to }: Asked): Promise<Days> {
+  const rows = await database.query<{ day: string; from: Date; to: Date }>(
+    `select day::text, from_at as "from", to_at as "to" from statements
+     where bank_id = $1 and day between $2 and $3 order by day`,
+    [bankId, from, to],
+  )
+  const end = rows.at(-1)?.to
+  return { names: rows.map(({ day }) => day), bounds: [...rows.map(row => row.from), ...(end ? [end] : [])] }
+}
+
+const none: Days = { names: [], bounds: [] }
+
+const daysWithin = (asked: Asked, maxDays: number): Days => (asked.from > asked.to ? none : daysBetween(asked, maxDays))
+
+/** The next statement's day may be longer than one of its zone; those behind it are as in the calendar. */
+function daysAfter(last: ClosedDay, asked: Asked, maxDays: number): Days {
+  const { from, to, day } = nextSpan({ from: last.to, day: last.day, timeZone: asked.timeZone })
+  const isAsked = asked.from <= day && day <= asked.to
+  const next = isAsked ? { names: [day], bounds: [from, to] } : none
+  return joined([next, daysWithin({ ...asked, from: later(asked.from, dayAfter(day)) }, maxDays)])
+}
+
+/** Each part begins where the one before ends. */
+function joined(parts: readonly Days[]): Days {
+  const some = parts.filter(({ names }) => names.length > 0)
+  const end = some.at(-1)?.bounds.at(-1)
+  return {
+    names: some.flatMap(({ names }) => names),
+    bounds: [...some.flatMap(({ bounds }) => bounds.slice(0, -1)), ...(end ? [end] : [])],
+  }
+}
+
+const earlier = (one: string, other: string): string => (one < other ? one : other)
+const later = (one: string, other: string): string => (one > other ? one : other)
