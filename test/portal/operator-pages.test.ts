@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { profileLines } from '../../samples/make-profiles.ts'
 import { assertAccessible, assertCount, closeBrowser, phone, type Visitor, visit } from '../support/browser.ts'
 import { campaignDirectory, ids } from '../support/campaigns.ts'
-import { openBank } from '../support/esim.ts'
+import { openBank, until } from '../support/esim.ts'
 import { startPlatform, type TestPlatform, testDirectory } from '../support/platform.ts'
 import { type Account, addAccount, type Browser, openBrowser } from '../support/portal.ts'
 import { endedCampaign, header, move, openSides, uploadBank } from '../support/reconciliation.ts'
@@ -378,6 +378,18 @@ suite('eSIM', { timeout: 120_000 }, () => {
       await sees(page, `Ukraine 5 GB is ${isOn ? 'on' : 'off'} sale`)
       assert.equal((await tariff('ua-5gb')).onSale, isOn)
     }
+    let applied = 0
+    page.on('requestfinished', request => {
+      if (request.method() === 'POST' && request.url().includes('/admin/directory')) applied++
+    })
+    // Nothing that a person in a hurry presses is lost.
+    for (const isOn of [false, true, false, true]) {
+      await onSale.press('Space')
+      await until('the switch has moved', async () => (await onSale.isChecked()) === isOn)
+    }
+    await until('all four are sent', () => applied === 4)
+    assert.equal((await tariff('ua-5gb')).onSale, true)
+    await until('the switch stays', () => onSale.isChecked())
     await row(page, 'Ukraine 5 GB').getByRole('button', { name: 'Edit' }).click()
     await field(page, 'Price').fill('')
     await press(page, 'Review changes')

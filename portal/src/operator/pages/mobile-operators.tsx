@@ -181,6 +181,8 @@ function OnSale({ operator, tariff }: { operator: MobileOperator; tariff: Tariff
     onSuccess: (_, onSale) => notify.done((onSale ? texts.switchedOn : texts.switchedOff)(tariff.name)),
     onError: notify.failed,
     onSettled: changed,
+    // A press while another one is on its way is sent after it.
+    scope: { id: `on-sale ${operator.code} ${tariff.code}` },
   })
   if (!mayChange) return tariff.onSale ? texts.yes : texts.no
   return (
@@ -188,7 +190,7 @@ function OnSale({ operator, tariff }: { operator: MobileOperator; tariff: Tariff
       aria-label={`${texts.onSale}: ${tariff.name}`}
       // Never disabled: the keyboard's place would be lost.
       checked={turn.isPending ? turn.variables : tariff.onSale}
-      onChange={({ currentTarget }) => !turn.isPending && turn.mutate(currentTarget.checked)}
+      onChange={({ currentTarget }) => turn.mutate(currentTarget.checked)}
     />
   )
 }
