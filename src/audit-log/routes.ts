@@ -82,7 +82,7 @@ export const auditLogRoutes: FastifyPluginAsyncTypebox<AuditLogRoutesDeps> = asy
       const { limit, cursor, ...filters } = request.query
       const reader = callerAccount(request)
       const scope = { list: 'audit-checkpoints', account: reader, filters }
-      const [before = null] = readCursor(scope, cursor) ?? []
+      const [before = null] = readCursor(scope, cursor, ['number']) ?? []
       const database = await pageReads.begin(request, reply)
       const page = { before: before === null ? null : Number(before), limit: limit + 1 }
       const found = await findCheckpoints(database, readFromTo(filters), page)

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import Type, { type TSchema } from 'typebox'
 import type { Account } from '../access/caller.ts'
 import { DomainError } from '../errors.ts'
+import { isUuid } from '../text/uuid.ts'
 
 const maxLimit = 500
 const maxCursorLength = 256
@@ -45,27 +46,48 @@ export type ListScope = {
 /** The sort key and the id of the item behind which the next page begins. */
 export type Position = readonly (string | number)[]
 
-/**
- * The digest shows a changed cursor. It is no secret: whoever makes one gets to no more than the account's own items, which every
- * query asks for. So cursors outlive a change of the platform's keys.
- */
+/** `number`: whole, not negative; `time`: ISO 8601 in UTC with milliseconds. */
+export type KeyKind = 'number' | 'id' | 'time'
+
 export function writeCursor(scope: ListScope, position: Position): string {
-  const cursor = `${encode(JSON.stringify(position))}.${digestOf(scope, position)}`
+  const cursor = cursorOf(scope, position)
   if (cursor.length > maxCursorLength) throw new Error('The position is too long for a cursor')
   return cursor
 }
 
 /**
+ * The digest shows a changed cursor. It is no secret: whoever makes one gets to no more than the account's own items, which every
+ * query asks for. So cursors outlive a change of the platform's keys.
+ */
+const cursorOf = (scope: ListScope, position: Position): string =>
+  `${encode(JSON.stringify(position))}.${digestOf(scope, position)}`
+
+/**
+ * @param kinds of the keys in the list's positions: a caller can make a cursor with the right digest and keys that no query takes
  * @returns null without a cursor: from the beginning
  * @throws DomainError 'invalid' when it was changed, or belongs to another list, account, filter or sort
  */
-export function readCursor(scope: ListScope, cursor: string | undefined): Position | null {
+export function readCursor(scope: ListScope, cursor: string | undefined, kinds: readonly KeyKind[]): Position | null {
   if (cursor === undefined) return null
   const position = positionIn(cursor)
-  if (position === null || writeCursor(scope, position) !== cursor)
+  if (position === null || !isOfKinds(position, kinds) || cursorOf(scope, position) !== cursor)
     throw new DomainError('invalid', ['cursor must be the nextCursor of an answer with the same filters'])
   return position
 }
+
+/** A growing list begins before its first item: at a position without keys. */
+const isOfKinds = (position: Position, kinds: readonly KeyKind[]): boolean =>
+  position.length === 0 ||
+  (position.length === kinds.length && position.every((key, index) => isOfKind(key, kinds[index])))
+
+function isOfKind(key: string | number, kind: KeyKind | undefined): boolean {
+  if (typeof key === 'number') return kind === 'number' && Number.isSafeInteger(key) && key >= 0
+  return kind === 'id' ? isUuid(key) : kind === 'time' && isTime(key)
+}
+
+/** As `Date` writes it, within the years that the database has, too. */
+const isTime = (text: string): boolean =>
+  /^[12]\d{3}-.{19}$/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
 
 function positionIn(cursor: string): Position | null {
   const [text = ''] = cursor.split('.', 1)

@@ -54,7 +54,7 @@ export function findStatements(
 ): Promise<ClosedStatement[]> {
   return database.query(
     `select ${statementColumns} from statements s
-     where bank_id = $1 and day between $2 and $3 and ($4::int is null or number < $4) order by day desc limit $5`,
+     where bank_id = $1 and day between $2 and $3 and ($4::bigint is null or number < $4) order by day desc limit $5`,
     [bankId, from, to, page.before, page.limit],
   )
 }
@@ -111,7 +111,7 @@ export function findLines(
 ): Promise<StatementLine[]> {
   return database.query(
     `select ${lineColumns} from ${lineSource('(select * from statements where statement_id = $1)')}
-     where l.statement_id = s.statement_id and l.line > $2 order by l.line limit $3`,
+     where l.statement_id = s.statement_id and l.line > $2::bigint order by l.line limit $3`,
     [statementId, page.after, page.limit],
   )
 }

@@ -52,7 +52,7 @@ export const statementRoutes: FastifyPluginAsyncTypebox<StatementRoutesDeps> = a
     async (request, reply) => {
       const { limit, cursor, ...filters } = request.query
       const scope = { list: 'statements', account: callerAccount(request), filters }
-      const [before = null] = readCursor(scope, cursor) ?? []
+      const [before = null] = readCursor(scope, cursor, ['number']) ?? []
       const database = await pageReads.begin(request, reply)
       const page = { before: before === null ? null : Number(before), limit: limit + 1 }
       const found = await listStatements({ database, clock }, bankOf(request).bankId, filters, page)
@@ -126,7 +126,7 @@ export const statementRoutes: FastifyPluginAsyncTypebox<StatementRoutesDeps> = a
         account: callerAccount(request),
         filters: { statementId: statementId.toLowerCase() },
       }
-      const [after = 0] = readCursor(scope, cursor) ?? []
+      const [after = 0] = readCursor(scope, cursor, ['number']) ?? []
       const database = await pageReads.begin(request, reply)
       await readStatement(database, bankOf(request).bankId, statementId)
       const lines = await findLines(database, statementId, { after: Number(after), limit: limit + 1 })

@@ -42,7 +42,7 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       const { from, until } = readFromTo(filters)
       const account = callerAccount(request)
       const scope = { list: 'webhook-deliveries', account, filters }
-      const [before = null] = readCursor(scope, cursor) ?? []
+      const [before = null] = readCursor(scope, cursor, ['id']) ?? []
       const page = await findDeliveries(
         deps.database,
         account,

@@ -91,7 +91,7 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
       const { limit, cursor } = request.query
       const account = callerAccount(request)
       const scope = { list: 'webhook-endpoints', account, filters: {} }
-      const after = readCursor(scope, cursor)
+      const after = readCursor(scope, cursor, ['number', 'id'])
       const all = await findEndpoints(deps.database, account)
       const rest = after === null ? all : all.filter(endpoint => isBehind(positionOf(endpoint), after))
       return newestFirst(rest, { scope, limit, positionOf }, endpointView)

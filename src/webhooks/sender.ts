@@ -79,17 +79,29 @@ export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] 
       const end = (error: Error) => request.destroy(error)
       const whole = setTimeout(() => end(new LateError()), wholeMs)
       const connecting = setTimeout(() => end(new LateError()), connectMs)
+      let hasAnswer = false
       request.once('close', () => {
         clearTimeout(whole)
         clearTimeout(connecting)
+        // Whatever ended it without an answer and without an error: nobody waits for it any more.
+        if (!hasAnswer) reject(new Error('The connection ended without an answer'))
       })
       request.once('socket', socket => {
         const connected = () => clearTimeout(connecting)
         if (request.reusedSocket) connected()
         else socket.once(isSecure ? 'secureConnect' : 'connect', connected)
       })
-      request.once('error', reject)
-      request.once('response', response => readAnswer(response).then(resolve, reject))
+      request.on('error', reject)
+      const take = (response: IncomingMessage) => {
+        hasAnswer = true
+        readAnswer(response).then(resolve, reject)
+      }
+      request.once('response', take)
+      // Node.js emits no response for a receiver that wants to speak another protocol (101).
+      request.once('upgrade', (response, socket) => {
+        take(response)
+        socket.destroy()
+      })
       request.end(body)
     })
   }

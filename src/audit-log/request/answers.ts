@@ -16,7 +16,7 @@ export async function listEntries(given: { database: Queryable; reader: Account;
   const { database, reader } = given
   const { limit, cursor, ...filters } = given.query
   const scope = { list: 'audit-log', account: reader, filters }
-  const [before = null] = readCursor(scope, cursor) ?? []
+  const [before = null] = readCursor(scope, cursor, ['number']) ?? []
   const { entries, names, next } = await readEntries(
     { database },
     {

@@ -6,7 +6,7 @@ import { bankOf } from '../../access/request/authenticate.ts'
 import type { Clock } from '../../clock.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
 import type { ReadDeps } from '../../http/limits/costly-reads.ts'
-import { growing, newestFirst, type Position, readCursor } from '../../partner/lists.ts'
+import { growing, type KeyKind, newestFirst, type Position, readCursor } from '../../partner/lists.ts'
 import { callerAccount } from '../../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../../partner/request/documents.ts'
 import { banksOnly } from '../../partner/roles.ts'
@@ -45,7 +45,7 @@ export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDep
     async (request, reply) => {
       const { limit, cursor, sort, ...filters } = request.query
       const scope = { list: 'orders', account: callerAccount(request), filters, sort }
-      const from = readCursor(scope, cursor)
+      const from = readCursor(scope, cursor, kindsOf(sort))
       const search = listSearchOf(request.query, bankOf(request).bankId, clock.now())
       const database = await pageReads.begin(request, reply)
       const isUp = isAscending(sort)
@@ -162,6 +162,8 @@ function splitStatuses(request: FastifyRequest, _reply: unknown, done: () => voi
     request.query = { ...others, status: [status].flat().flatMap(text => String(text).split(',')) }
   done()
 }
+
+const kindsOf = (sort: OrderSort): readonly KeyKind[] => (sort.endsWith('confirmedAt') ? ['time', 'id'] : ['id'])
 
 const keyOf =
   (sort: OrderSort) =>

@@ -315,6 +315,23 @@ describe('endpoints', () => {
     })
   })
 
+  test('a receiver that would speak another protocol gets a failed attempt, and holds no place', async () => {
+    const other = createServer()
+    other.on('connection', socket =>
+      socket.once('data', () => socket.write('HTTP/1.1 101 Other\r\nupgrade: other\r\nconnection: upgrade\r\n\r\n')),
+    )
+    await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
+    const { endpointId } = await makeEndpoint({ url: `http://127.0.0.1:${(other.address() as AddressInfo).port}/` })
+    const { deliveryId } = (await call('POST', `/webhook-endpoints/${endpointId}/test`, {})).body
+    const attempts = async () => (await call('GET', `/webhook-deliveries/${deliveryId}`)).body.attempts
+    await until(async () => (await attempts()).length === 1)
+    const [{ outcome, statusCode }] = await attempts()
+    assert.deepEqual([outcome, statusCode], ['http-error', 101])
+    await remove(endpointId)
+    other.closeAllConnections()
+    other.close()
+  })
+
   test('a person needs a factor that was proven lately', async () => {
     const person = await openUser(platform, { bank: 'alpha' }, 'ADMIN')
     const made = await call('POST', '/webhook-endpoints', { url }, person.token)
