@@ -26,7 +26,7 @@ const sumsCheck: Check = {
 }
 export const statementChecks: readonly Check[] = [linesCheck, chainCheck, sumsCheck]
 
-const ordersAtOnce = 10_000
+const ordersAtOnce = 20_000
 
 type Bank = { bankId: string } | null
 
@@ -41,10 +41,9 @@ const linesStep = (bank: Bank): Step => ({
       [from],
     )
     const range = [from, last?.orderId ?? 'ffffffff-ffff-ffff-ffff-ffffffffffff', bank?.bankId ?? null]
-    const wrong = await findWrongLines(database, range)
-    const missing = await findMissingLines(database, range)
+    const { wrong, missing } = await compareLines(database, range)
     const texts = [
-      ...wrong.map(({ orderId }) => `the line of order ${orderId} is not what was sold`),
+      ...wrong.map(orderId => `the line of order ${orderId} is not what was sold`),
       ...missing.map(orderId => `order ${orderId} is confirmed and has no line`),
     ]
     return pieceOf(linesCheck, texts, ordersAtOnce, last ? [last.orderId] : null)
@@ -58,32 +57,37 @@ const pieceOf = ({ code }: Check, texts: readonly string[], rows: number, reache
   reached,
 })
 
-const findWrongLines = (database: Queryable, range: unknown[]): Promise<{ orderId: string }[]> =>
-  database.query(
-    `select l.order_id as "orderId" from statement_lines l
-     left join lateral (select * from orders where order_id = l.order_id offset 0) as o on true
-     where l.order_id > $1 and l.order_id <= $2 and ($3::uuid is null or l.bank_id = $3)
-       and (o.status, o.bank_id, o.price, o.currency, o.confirmed_at)
-         is distinct from ('confirmed', l.bank_id, l.amount, l.currency, l.confirmed_at)`,
-    range,
-  )
+type Compared = { wrong: string[]; missing: string[] }
 
-/** What was confirmed just now is told in the outbox, and has its line soon. */
-async function findMissingLines(database: Queryable, range: unknown[]): Promise<string[]> {
-  if (!(await hasEveryLine(database))) return []
+/** Orders beside lines, in one pass over both. What was confirmed just now is told in the outbox, and has its line soon. */
+async function compareLines(database: Queryable, range: unknown[]): Promise<Compared> {
+  const isComplete = await hasEveryLine(database)
   for (;;) {
     const position = await findPosition(database, 'statements')
-    const [found] = await database.query<{ isUpToDate: boolean; orders: string[] }>(
-      `select ${newestPosition('statements')} = $3 as "isUpToDate", array(
-         select order_id from orders o
-         where order_id > $4 and order_id <= $5 and status = 'confirmed' and ($6::uuid is null or bank_id = $6)
-           and not exists (select from statement_lines l where l.order_id = o.order_id)
-           and order_id not in (select unnest(subjects) from (${unseen('statements', 1)}) as told)) as orders`,
-      [...valuesOf(position), position.snapshot, ...range],
-    )
-    if (found?.isUpToDate) return found.orders
+    const [found] = await database.query<Compared & { isUpToDate: boolean }>(comparedText, [
+      ...valuesOf(position),
+      position.snapshot,
+      ...range,
+    ])
+    if (found?.isUpToDate) return { wrong: found.wrong, missing: isComplete ? found.missing : [] }
   }
 }
+
+const inRange = 'order_id > $4 and order_id <= $5'
+const comparedText = `
+  with compared as materialized (
+    select order_id, l.order_id is null as is_missing
+    from (select * from statement_lines where ${inRange} and ($6::uuid is null or bank_id = $6)) as l
+    full join (select * from orders where ${inRange}) as o using (order_id)
+    where case when l.order_id is null then o.status = 'confirmed' and ($6::uuid is null or o.bank_id = $6)
+      else (o.status, o.bank_id, o.price, o.currency, o.confirmed_at)
+        is distinct from ('confirmed', l.bank_id, l.amount, l.currency, l.confirmed_at) end
+  )
+  select ${newestPosition('statements')} = $3 as "isUpToDate",
+    array(select order_id from compared where not is_missing) as wrong,
+    array(
+      select order_id from compared
+      where is_missing and order_id not in (select unnest(subjects) from (${unseen('statements', 1)}) as told)) as missing`
 
 type Closed = {
   statementId: string

@@ -32,6 +32,8 @@ export type AuditOptions = {
   onProgress?: (progress: { percent: number; step: string }) => void
 }
 
+/** To ask whether others are at work costs as much as a small piece. */
+const restAfterMs = 50
 /** A longer pause helps nobody. */
 const maxPauseMs = 500
 const saveEveryMs = 1_000
@@ -132,9 +134,9 @@ async function runSteps({ checks, steps, keeper, connection, options }: Work): P
   const { progress } = keeper
   const share = await sharesOf(connection, steps)
   let savedAtMs = performance.now()
+  let restedAtMs = performance.now()
   for (let step = steps[progress.step]; step; step = steps[progress.step]) {
     options.onProgress?.({ percent: progress.percent, step: step.name })
-    const startedAtMs = performance.now()
     const piece = await step.next(connection, progress.after)
     add(progress, piece)
     progress.percent = share(progress)
@@ -142,7 +144,10 @@ async function runSteps({ checks, steps, keeper, connection, options }: Work): P
       await keeper.save()
       savedAtMs = performance.now()
     }
-    if (await store.othersWork(connection)) await wait(Math.min(performance.now() - startedAtMs, maxPauseMs))
+    const workedMs = performance.now() - restedAtMs
+    if (workedMs < restAfterMs) continue
+    if (await store.othersWork(connection)) await wait(Math.min(workedMs, maxPauseMs))
+    restedAtMs = performance.now()
   }
   const result = resultOf(checks, progress)
   await keeper.finish(result)
