@@ -1,11 +1,8 @@
 /** What a list of orders for programs is asked for, as the query says it (contract/partner-orders.md, "The list"). */
-
-import type { Queryable } from '../../db/database.ts'
-import { DomainError } from '../../errors.ts'
 import { readBetween, type Span } from '../../text/span.ts'
 import { type OrderStatus, orderStatuses } from '../orders/lifecycle.ts'
 import { isAscending, type OrderSort } from './order-list-query.ts'
-import { listOrders, type OrderListSearch, type ShownOrder } from './order-store.ts'
+import type { OrderListSearch } from './order-store.ts'
 
 /** Ascending lists end so long ago: what is still being written is not passed over. */
 const settledMs = 15_000
@@ -40,15 +37,4 @@ export function listSearchOf(asked: AskedOrders, bankId: string, now: Date): Ord
     now,
     asOf: isAscending(sort) ? new Date(now.getTime() - settledMs) : now,
   }
-}
-
-/** @throws DomainError 'not-found' also for another bank's */
-export async function findOneOrder(
-  database: Queryable,
-  search: OrderListSearch,
-  orderId?: string,
-): Promise<ShownOrder> {
-  const [order] = await listOrders(database, { ...search, orderId, limit: 1 })
-  if (!order) throw new DomainError('not-found', 'The bank has no such order')
-  return order
 }

@@ -18,8 +18,6 @@ export type OrderPosition = { orderId: string; confirmedAt: string | null }
 
 export type OrderListFilter = {
   bankId: string
-  /** Only this one. */
-  orderId?: string | undefined
   /** null: of any tariff. */
   tariffIds: readonly number[] | null
   /** As of now. */
@@ -55,7 +53,7 @@ export function listQuery(filter: OrderListFilter): OrderQuery {
 
 function textOf(filter: OrderListFilter, put: Put): string {
   if (filter.statuses.length === 0) return 'select null::uuid as order_id limit 0'
-  if (filter.externalId !== undefined || filter.orderId !== undefined) return byName(filter, put)
+  if (filter.externalId !== undefined) return byExternalId(filter, put)
   if (!isByConfirmation(filter.sort)) return byCreation(filter, put)
   return filter.tariffIds === null ? byConfirmation(filter, put) : byConfirmationOfTariffs(filter, put)
 }
@@ -134,16 +132,12 @@ function byConfirmationOfTariffs(filter: OrderListFilter, put: Put): string {
       select order_id, confirmed_at from ${source} and ${within} offset 0) as found ${endOf(filter, put)}`
 }
 
-/** By the unique index of one name or the other. */
-const byName = (filter: OrderListFilter, put: Put): string => `
+/** By the unique index. */
+const byExternalId = (filter: OrderListFilter, put: Put): string => `
   select order_id from (
-    select * from orders where ${
-      filter.orderId === undefined
-        ? `bank_id = ${put(filter.bankId)}::uuid and external_id = ${put(filter.externalId ?? null)} collate "C"`
-        : `order_id = ${put(filter.orderId)}::uuid`
-    } offset 0
+    select * from orders where bank_id = ${put(filter.bankId)}::uuid and external_id = ${put(filter.externalId ?? null)} collate "C" offset 0
   ) as o
-  where bank_id = ${put(filter.bankId)}::uuid and (case when status = 'reserved' and reserved_until <= ${put(filter.now)}::timestamptz then 'expired' else status end)
+  where (case when status = 'reserved' and reserved_until <= ${put(filter.now)}::timestamptz then 'expired' else status end)
       = any(${put(filter.statuses)}::text[])
     ${filter.tariffIds ? `and tariff_id = any(${put(filter.tariffIds.map(String))}::int[])` : ''}
     ${conditionsOf(filter, put)} ${endOf(filter, put)}`

@@ -1,6 +1,6 @@
 /** All SQL of orders as people look for them: found by what they know of an order, newest first, a page at a time. */
 import { readPiecewise } from '../../db/cursor.ts'
-import type { Database, Queryable } from '../../db/database.ts'
+import type { Database, Queryable, Statement } from '../../db/database.ts'
 import { withLiterals } from '../../db/literals.ts'
 import type { DeliveryMode } from '../../partners/delivery-modes.ts'
 import type { Span } from '../../text/span.ts'
@@ -245,16 +245,11 @@ const shown: { [Name in keyof ShownOrder]: string } = {
   statement: 's.statement',
 }
 
-/**
- * Orders by their ids, newest first: everything that belongs to one is looked up for it, so that the first are there at once,
- * however many follow.
- */
-const shownText = (ids: string, order = 'found.order_id desc'): string => `
-  select ${Object.entries(shown)
-    .map(([name, value]) => `${value} as "${name}"`)
-    .join(', ')}
-  from ${ids} found (order_id, n)
-  cross join lateral (select * from orders where order_id = found.order_id offset 0) o
+const shownNames = Object.keys(shown) as (keyof ShownOrder)[]
+const shownColumns = shownNames.map(name => `${shown[name]} as "${name}"`).join(', ')
+
+/** What belongs to each order `o` is looked up for it. */
+const shownJoins = `
   cross join lateral (select msisdn, imported_at from profiles where profile_id = o.profile_id offset 0) p
   cross join lateral (select code, name from banks where bank_id = o.bank_id offset 0) b
   cross join lateral (
@@ -262,8 +257,49 @@ const shownText = (ids: string, order = 'found.order_id desc'): string => `
     from tariffs t join mobile_operators m using (mobile_operator_id) where t.tariff_id = o.tariff_id offset 0) t
   left join lateral (
     select json_build_object('statementId', s.statement_id, 'number', s.number, 'day', s.day, 'closedAt', instant_text(s.closed_at)) as statement
-    from statement_lines l join statements s using (statement_id) where l.order_id = o.order_id offset 0) s on true
+    from statement_lines l join statements s using (statement_id) where l.order_id = o.order_id offset 0) s on true`
+
+/** Orders by their ids, newest first: the first are there at once, however many follow. */
+const shownText = (ids: string, order = 'found.order_id desc'): string => `
+  select ${shownColumns} from ${ids} found (order_id, n)
+  cross join lateral (select * from orders where order_id = found.order_id offset 0) o ${shownJoins}
   order by ${order}`
+
+/** An order by one of its names, and the bank whose it must be. */
+export type OrderName = { bankId: string; name: string }
+
+/** Finds by one index, so that requests can share it: $2 are banks, $3 names. */
+const lookUpStatement = (name: string, type: 'uuid' | 'text', found: string): Statement => ({
+  name,
+  plannedOnce: ['orders', 'profiles'],
+  text: `
+    select i.n, ${shownColumns} from unnest($2::uuid[], $3::${type}[]) with ordinality as i (bank_id, name, n)
+    cross join lateral (select * from orders where ${found} offset 0) o ${shownJoins}
+    where o.bank_id = i.bank_id`,
+})
+const lookUps = {
+  orderId: lookUpStatement('esim.shown-by-id', 'uuid', 'order_id = i.name'),
+  externalId: lookUpStatement(
+    'esim.shown-by-external-id',
+    'text',
+    'bank_id = i.bank_id and external_id = i.name collate "C"',
+  ),
+} as const
+
+/** The orders in the order of their names; null where the bank has none. @param by what the names are */
+export async function findByNames(
+  database: Queryable,
+  by: keyof typeof lookUps,
+  names: readonly OrderName[],
+  now: Date,
+): Promise<(ShownOrder | null)[]> {
+  const values = [now, names.map(({ bankId }) => bankId), names.map(({ name }) => name)]
+  const found: (ShownOrder | null)[] = names.map(() => null)
+  for (const [n, ...row] of await database.tuples<[n: number, ...unknown[]]>(lookUps[by], values))
+    found[n - 1] = Object.fromEntries(shownNames.map((name, index) => [name, row[index]])) as ShownOrder
+  return found
+}
+
 /** Logins of people, by their ids. */
 export async function findLogins(database: Queryable, userIds: readonly string[]): Promise<Map<string, string>> {
   if (userIds.length === 0) return new Map()

@@ -10,8 +10,9 @@ import { growing, type KeyKind, newestFirst, type Position, readCursor } from '.
 import { callerAccount } from '../../partner/request/authorize.ts'
 import { NoQuery, operation, partnerErrors } from '../../partner/request/documents.ts'
 import { banksOnly } from '../../partner/roles.ts'
-import { findOneOrder, listSearchOf } from './list-search.ts'
+import { listSearchOf } from './list-search.ts'
 import { isAscending, type OrderPosition, type OrderSort } from './order-list-query.ts'
+import { createOrderLookUp } from './order-look-up.ts'
 import { listOrders, type OrderListDeps, readOrderList, type ShownOrder } from './order-store.ts'
 import { readTimeline } from './order-timeline.ts'
 import * as schemas from './partner-schemas.ts'
@@ -24,6 +25,7 @@ const notFound = { 404: 'The bank has no such order' }
 
 export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDeps> = async (app, deps) => {
   const { clock, pageReads, costlyReads } = deps
+  const lookUp = createOrderLookUp(deps)
   const head = (operationId: string, summary: string, description: string) =>
     operation('Orders', banksOnly, { operationId, summary, description })
 
@@ -72,10 +74,7 @@ export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDep
         response: { 200: schemas.PartnerOrder, ...partnerErrors(notFound) },
       },
     },
-    async (request, reply) => {
-      const search = listSearchOf(request.query, bankOf(request).bankId, clock.now())
-      return partnerOrderView(await findOneOrder(await pageReads.begin(request, reply), search))
-    },
+    async request => partnerOrderView(await lookUp.byExternalId(bankOf(request).bankId, request.query.externalId)),
   )
 
   app.get(
@@ -88,11 +87,7 @@ export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDep
         response: { 200: schemas.PartnerOrder, ...partnerErrors(notFound) },
       },
     },
-    async (request, reply) => {
-      const search = listSearchOf({}, bankOf(request).bankId, clock.now())
-      const database = await pageReads.begin(request, reply)
-      return partnerOrderView(await findOneOrder(database, search, request.params.orderId))
-    },
+    async request => partnerOrderView(await lookUp.byId(bankOf(request).bankId, request.params.orderId)),
   )
 
   app.get(
@@ -110,10 +105,8 @@ export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDep
       },
     },
     async (request, reply) => {
-      const search = listSearchOf({}, bankOf(request).bankId, clock.now())
-      const database = await pageReads.begin(request, reply)
-      const order = await findOneOrder(database, search, request.params.orderId)
-      const { reads, logins } = await readTimeline(database, order)
+      const order = await lookUp.byId(bankOf(request).bankId, request.params.orderId)
+      const { reads, logins } = await readTimeline(await pageReads.begin(request, reply), order)
       return { data: partnerTimelineOf(order, reads, logins) }
     },
   )
