@@ -30,6 +30,7 @@ ${tokenLines(config.publicUrl, credentials)}
 ${esimLines}
 ${campaignLines}
 ${settlementLines}
+${eventLines}
 
 Sample credentials of systems, shown only once (alpha and beta are banks, grocer and voltshop are merchants):
 ${credentialLines.join('\n')}
@@ -48,6 +49,7 @@ function addresses({ publicUrl, mode, dataDir, databaseUrl, admin }: Config): st
     ['Web portal', `${publicUrl}/app/`],
     ['Campaign API', `${publicUrl}/swagger`],
     ['eSIM API', `${publicUrl}/esim/v1/swagger`],
+    ['Partner API', `${publicUrl}/partner/v1/swagger (events, webhooks, orders, statements)`],
     ['Operator API', `${staff}/admin/swagger (for platform users who are logged in to the portal)`],
   ]
   const data = databaseUrl === null ? `; its data is in ${dataDir}` : ''
@@ -127,3 +129,7 @@ merchant -X POST $URL/portal/cashbacks/$CAMPAIGN/compensation-paid
 bank -X POST $URL/portal/cashbacks/$CAMPAIGN/compensation-received
 merchant $URL/portal/cashbacks/$CAMPAIGN/history
 bank -X DELETE $URL/sandbox/clock`
+
+const eventLines = `echo '== 5. The bank reads what has happened: the first events, and the life of its order'
+bank "$URL/partner/v1/events?limit=3"
+bank $URL/partner/v1/orders/$ORDER/timeline`

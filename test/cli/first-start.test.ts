@@ -84,7 +84,7 @@ async function campaigns(url: string, operatorKey: string): Promise<Record<strin
   )
 }
 
-test('the lines that it prints run in every shell, pasted as one block, up to the settlement, and leave the samples as they were', async t => {
+test('the lines that it prints run in every shell, pasted as one block, up to the events, and leave the samples as they were', async t => {
   const [DATA_DIR, PORT] = [join(root, 'pasted'), String(await freePort())]
   const run = serve({ DATA_DIR, PORT })
   const printed = () => /Paste these lines[^\n]*\n\n(.*?)\n\nSample credentials.*npm start\n/s.exec(run.output())?.[1]
@@ -109,7 +109,8 @@ test('the lines that it prints run in every shell, pasted as one block, up to th
     assert.equal(stderr, '', shell.name)
     assert.doesNotMatch(stdout, /"statusCode":/, shell.name)
     assert.match(stdout, /"to":"compensationReceived"/, shell.name)
-    assert.match(stdout, /"offsetSeconds":0\}\s*$/, shell.name)
+    assert.match(stdout, /"offsetSeconds":0\}\s*== 5/, shell.name)
+    assert.match(stdout, /"sequence":1,.*"event":"confirmed",.*\}\]\}\s*$/s, shell.name)
     assert.deepEqual((await readdir(folder)).sort(), ['esim.png', 'report.csv'])
   }
   assert.deepEqual(await campaigns(url, operatorKey), before)

@@ -38,7 +38,8 @@ export type Document = {
 
 /** The pages of all documents, and where to get a token. */
 const links =
-  'Documentation: [tokens and campaigns](/swagger), [eSIM sales](/esim/v1/swagger). ' +
+  'Documentation: [tokens and campaigns](/swagger), [eSIM sales](/esim/v1/swagger), ' +
+  '[events, webhooks, orders and statements](/partner/v1/swagger). ' +
   'Get a token with [POST /getToken/auth](/swagger#/Tokens/issueToken).'
 
 const usualToken = 'The `access_token` of `POST /getToken/auth`, valid for 7200 seconds'
