@@ -155,6 +155,12 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
   app.delete(
     '/session',
     {
+      // As above; without a valid token there is nothing to end, and the address counts.
+      onRequest: (request, _reply, done) => {
+        const caller = callerOf(request, deps)
+        if (!(caller instanceof DomainError)) request.caller = caller
+        done()
+      },
       schema: {
         operationId: 'endSession',
         tags,

@@ -51,6 +51,22 @@ const lastChanged =
       order by updated_at desc, cashback_id limit ${most}
     ) p`
 
+/**
+ * The same, merged: the order of each status lets the database read no more than `most` in all, and not of each. A tenth of the cost
+ * when thousands are looked at; its plan takes longer than a page without a filter.
+ */
+const lastChangedMerged =
+  (statuses: readonly CampaignStatus[], ofMerchant: string): Listing['newest'] =>
+  (behind, most) => {
+    const ofEach = statuses.map(
+      (_, index) => `(
+        select cashback_id, updated_at as at from campaigns
+        where status = ($5::text[])[${index + 1}] ${ofMerchant} and ${behind('updated_at')}
+        order by updated_at desc, cashback_id limit ${most})`,
+    )
+    return `select p.* from (${ofEach.join(' union all ')}) as p`
+  }
+
 /** A bank's campaigns are found by when they were created: the newest of them are looked at. */
 const newestOfBank =
   (bank: string, statusesOfBank: string): Listing['newest'] =>
@@ -73,7 +89,8 @@ function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }
   const filters = namePattern === null ? [] : [`c.name ~ ${given(namePattern)}`]
   const merchant = merchantCode === null ? null : given(merchantCode)
   const bank = bankCode === null ? null : given(bankCode)
-  let newest = lastChanged(merchant === null ? '' : `and merchant_id = ${merchantOf(merchant)}`)
+  const ofMerchant = merchant === null ? '' : `and merchant_id = ${merchantOf(merchant)}`
+  let newest = filters.length === 0 ? lastChanged(ofMerchant) : lastChangedMerged(statuses, ofMerchant)
   if (cashbackId !== null) {
     const id = given(cashbackId)
     newest = behind => `

@@ -61,6 +61,16 @@ suite('the limit of each account', () => {
     assert.equal((await platform.call('GET', path, { token: 'none' })).status, 401)
   })
 
+  test('the end of a session counts for its account; without a session the address counts', async () => {
+    const token = await platform.bankToken('beta')
+    const end = (headers = {}) => platform.call('DELETE', '/portal/session', headers)
+    const byToken = await untilRefused(() => end({ token, headers: from('192.0.2.1') }))
+    assert.match(byToken.headers.get('ratelimit-policy') ?? '', /^"account"/)
+    const byAddress = await end({ headers: from('192.0.2.1') })
+    assert.equal(byAddress.status, 204)
+    assert.match(byAddress.headers.get('ratelimit-policy') ?? '', /^"address"/)
+  })
+
   test('the operator’s key is one account', async () => {
     const token = platform.config.operatorKey
     assertRefused(await untilRefused(() => platform.call('GET', '/admin/partners', { token })), 429)
