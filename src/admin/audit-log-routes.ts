@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { platformAccount } from '../access/caller.ts'
 import { checkLog } from '../audit-log/check.ts'
 import { type CheckpointDeps, makeCheckpoint } from '../audit-log/checkpoints.ts'
-import { accountAsked } from '../audit-log/reads.ts'
+import { readableAccount } from '../audit-log/reads.ts'
 import { listEntries, sendLog } from '../audit-log/request/answers.ts'
 import { EntriesPage, EntriesQuery, LogLines, LogQuery } from '../audit-log/schemas.ts'
 import { faultReasons } from '../audit-log/verifier.ts'
@@ -97,7 +97,7 @@ export const auditLogAdminRoutes: FastifyPluginAsyncTypebox<
     },
     async (request, reply) => {
       const database = await costlyReads.begin(request, reply)
-      const account = await accountAsked(database, platformAccount, request.query.account)
+      const account = await readableAccount(database, platformAccount, request.query.account)
       return sendLog(reply, database, { account, span: readFromTo(request.query) }) as never
     },
   )

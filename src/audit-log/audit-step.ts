@@ -1,11 +1,14 @@
-/** What the audit proves of the log: the chain of the last two days holds, by code that knows nothing of how it was made. */
+/**
+ * The audit's check of the log: recomputes the chain of the last two days with code that is independent of the code
+ * that wrote it.
+ */
 import { type Account, platformAccountId } from '../access/caller.ts'
 import { realMs } from '../clock.ts'
 import type { Check, Step } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Head } from './chain.ts'
 import { lineColumns } from './lines-store.ts'
-import { findEarlyRemoval, leastYears } from './removals.ts'
+import { findEarlyRemoval, minYears } from './removals.ts'
 import { type Anchor, accountKeyOf, createVerifier, type Fault, type Line } from './verifier.ts'
 
 export const auditLogCheck: Check = {
@@ -22,9 +25,9 @@ export const auditLogStep: Step = {
   table: 'audit_log',
   async next(database, after) {
     const from = after ? Number(after[0]) : await findStart(database, new Date(realMs() - recentMs))
-    // Before the entries: a checkpoint that is made meanwhile covers none that is not read.
+    // Read before the entries: a checkpoint made meanwhile would cover entries that this piece has not read.
     const anchors = await findAnchors(database, from)
-    const early = after ? null : await findEarlyRemoval(database, { outside: [], years: leastYears })
+    const early = after ? null : await findEarlyRemoval(database, { outside: [], years: minYears })
     const lines = await findLines(database, from)
     const isLast = lines.length < linesAtOnce
     const last = lines.at(-1)?.seq ?? from
@@ -32,7 +35,7 @@ export const auditLogStep: Step = {
     const verifier = createVerifier(start, isLast ? anchors : anchors.filter(({ seq }) => seq <= last))
     const fits = lines.every(line => verifier.add(line))
     const fault = early ?? verifier.end().fault
-    // Behind the first entry that does not fit nothing can be said.
+    // Nothing can be proven after the first bad entry.
     const reached = fits && !isLast ? [String(last)] : null
     return {
       findings: fault ? [{ code: auditLogCheck.code, text: textOf(fault) }] : [],
@@ -45,7 +48,7 @@ export const auditLogStep: Step = {
 
 const textOf = ({ seq, reason }: Fault): string => `entry ${seq} of the audit log does not fit: ${reason}`
 
-/** The last entry that is older; without one, where the log begins or would go on. */
+/** The last entry before an instant. Without one, the number where the log begins or would continue. */
 async function findStart(database: Queryable, before: Date): Promise<number> {
   const [row] = await database.query<{ seq: number }>(
     `select coalesce(
@@ -62,7 +65,7 @@ const findAnchors = (database: Queryable, after: number): Promise<Anchor[]> =>
 const findLines = (database: Queryable, after: number): Promise<(Line & { seq: number })[]> =>
   database.query(`select ${lineColumns} from audit_log where seq > $1 order by seq limit ${linesAtOnce}`, [after])
 
-/** Where the chain of all stood; null: the entry is not there any more, or there was none. */
+/** The head of the whole log at an entry; null: the entry was removed, or never existed. */
 async function findHead(database: Queryable, seq: number): Promise<Head | null> {
   const [head] = await database.query<Head>(
     `select seq, hash from audit_log where seq = $1
@@ -74,7 +77,7 @@ async function findHead(database: Queryable, seq: number): Promise<Head | null> 
 
 type AccountHead = Head & { type: 'bank' | 'merchant' | 'platform'; id: Account['id'] }
 
-/** Where the chains stood of the accounts whose entries come next. */
+/** The heads of the accounts' chains before a range of entries. */
 async function findAccountHeads(database: Queryable, from: number, last: number): Promise<Map<string, Head>> {
   const heads = await database.query<AccountHead>(
     `select type, id, head.seq, head.hash

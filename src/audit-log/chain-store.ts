@@ -1,6 +1,7 @@
 /**
- * Numbers and chains what was told. One process at a time does so, and nobody who makes a change waits for it. All entries of a piece
- * are written in one transaction with the position in the outbox: a killed process leaves both or none.
+ * Numbers the entries in the outbox and appends them to the chains. One process does so at a time, and no change
+ * waits for it. Entries and the new position in the outbox are written in one transaction, so a killed process leaves
+ * both or neither.
  */
 import { platformAccountId } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
@@ -10,23 +11,24 @@ import { accountHashOf, firstHead, type Head, hashOf } from './chain.ts'
 import type { Entry } from './entry.ts'
 import { entryKind, type ToldEntry } from './tell.ts'
 
-/** Of the outbox; most of them are none of ours. */
+/** Rows of the outbox per run. Most of them are not audit entries. */
 const pieceRows = 2_000
 
-type Told = { account: Account; data: ToldEntry }
-type Link = Told & { seq: number; accountSeq: number; text: string; accountHash: Buffer; hash: Buffer }
+type Waiting = { account: Account; data: ToldEntry }
+type Link = Waiting & { seq: number; accountSeq: number; text: string; accountHash: Buffer; hash: Buffer }
 type Heads = { all: Head; ofAccount: Map<string, Head> }
 
 /**
- * Chains a piece of what was told.
+ * Appends some of the waiting entries to the chains.
  *
- * @param waits true: for whoever is at it
+ * @param waits whether to wait while another process does it
  * @returns whether there may be more
  */
 export async function chainEntries(database: Database, waits: boolean): Promise<boolean> {
   const isFull = await tickInOrder(database, 'audit-log', { rows: pieceRows, waits }, async (transaction, piece) => {
     const taken = await take(transaction, piece)
-    if (taken.told.length > 0) await insert(transaction, link(taken.told, await findHeads(transaction, taken.told)))
+    if (taken.waiting.length > 0)
+      await insert(transaction, link(taken.waiting, await findHeads(transaction, taken.waiting)))
     return taken.isFull
   })
   return isFull ?? false
@@ -34,27 +36,34 @@ export async function chainEntries(database: Database, waits: boolean): Promise<
 
 type Row = { isFull: boolean; type: Account['type'] | null; id: string | null; data: ToldEntry }
 
-async function take(transaction: Queryable, { parts, values }: Piece): Promise<{ told: Told[]; isFull: boolean }> {
+async function take(
+  transaction: Queryable,
+  { parts, values }: Piece,
+): Promise<{ waiting: Waiting[]; isFull: boolean }> {
   const rows = await transaction.query<Row>(
     `with ${parts}
      select is_full as "isFull", account_type as type, account as id, data
      from taken left join seen on kind = '${entryKind}' order by outbox_id`,
     values,
   )
-  const told = rows.flatMap(({ type, id, data }) => (type === null ? [] : [{ account: { type, id } as Account, data }]))
-  return { told, isFull: rows[0]?.isFull === true }
+  const waiting = rows.flatMap(({ type, id, data }) =>
+    type === null ? [] : [{ account: { type, id } as Account, data }],
+  )
+  return { waiting, isFull: rows[0]?.isFull === true }
 }
 
 const keyOf = ({ type, id }: Account): string => `${type} ${id ?? platformAccountId}`
 
-/** Where the chains of all and of these accounts end; after a removal of all entries, where those ended. */
-async function findHeads(transaction: Queryable, told: readonly Told[]): Promise<Heads> {
+/**
+ * The heads of the whole log and of these accounts. After all entries were removed, the heads at the time of removal.
+ */
+async function findHeads(transaction: Queryable, waiting: readonly Waiting[]): Promise<Heads> {
   const [all] = await transaction.query<Head>(
     `(select seq, hash from audit_log order by seq desc limit 1)
      union all (select seq, hash from audit_anchors where kind = 'removed' and account_type is null order by anchor_id desc limit 1)
      order by seq desc limit 1`,
   )
-  const accounts = [...new Map(told.map(({ account }) => [keyOf(account), account])).values()]
+  const accounts = [...new Map(waiting.map(({ account }) => [keyOf(account), account])).values()]
   const rows = await transaction.query<Head & { type: Account['type']; id: string }>(
     `select type, id, head.seq, head.hash
      from unnest($1::text[], $2::uuid[]) as accounts (type, id) cross join lateral (
@@ -73,9 +82,9 @@ async function findHeads(transaction: Queryable, told: readonly Told[]): Promise
   }
 }
 
-function link(told: readonly Told[], heads: Heads): Link[] {
+function link(waiting: readonly Waiting[], heads: Heads): Link[] {
   let head = heads.all
-  return told.map(({ account, data }) => {
+  return waiting.map(({ account, data }) => {
     const before = heads.ofAccount.get(keyOf(account)) ?? firstHead
     const accountSeq = before.seq + 1
     const text = JSON.stringify(entryOf(accountSeq, account, data))
@@ -87,7 +96,7 @@ function link(told: readonly Told[], heads: Heads): Link[] {
   })
 }
 
-/** The fields in the order that the contract has. */
+/** Puts the fields in the order that the contract defines. */
 function entryOf(accountSeq: number, account: Account, data: ToldEntry): Entry {
   const { at, actor, via, action, object, outcome, change, requestId, address } = data
   const [by, on] = [

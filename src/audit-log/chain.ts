@@ -1,13 +1,14 @@
 /**
- * How entries hang together (contract/audit-log.md, "The chain"). The text that is stored is the text that is hashed, so nothing is
- * rebuilt to check it. An account's own chain needs nobody else's entries; the chain of all needs the account's hashes only.
+ * How entries are chained by hashes (contract/audit-log.md, "The chain"). The stored text is exactly the hashed text,
+ * so a check rebuilds nothing. An account's chain can be checked without other accounts' entries; the chain of all
+ * needs only the accounts' hashes.
  */
 import { createHash } from 'node:crypto'
 
-/** Before the first entry. */
+/** The hash before the first entry. */
 const noHash: Buffer = Buffer.alloc(32)
 
-/** Where a chain has come to. */
+/** The last entry of a chain and its hash. */
 export type Head = { seq: number; hash: Buffer }
 
 export const firstHead: Head = { seq: 0, hash: noHash }

@@ -1,4 +1,4 @@
-/** Checks the log where it lies (contract/audit-log.md, "Checking"). */
+/** Checks the log in the database (contract/audit-log.md, "Checking"). */
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { findAuditKeys } from './keys.ts'
@@ -10,16 +10,16 @@ import { createVerifier, type Verified } from './verifier.ts'
 const whole = { from: null, until: null }
 
 /**
- * @param given.notes checkpoints from outside of the database; null: none
- * @param given.years how long entries are kept
- * @throws DomainError 'invalid' for notes that are none
+ * @param params.notes checkpoints that were kept outside the database; null: none
+ * @param params.years how long entries are kept
+ * @throws DomainError 'invalid' when `notes` is malformed
  */
 export async function checkLog(
   { database }: { database: Queryable },
-  given: { notes: string | null; years: number },
+  params: { notes: string | null; years: number },
 ): Promise<Verified> {
-  const outside = given.notes === null ? [] : anchorsOf(given.notes, await findAuditKeys(database))
-  const fault = await findEarlyRemoval(database, { outside, years: given.years })
+  const outside = params.notes === null ? [] : anchorsOf(params.notes, await findAuditKeys(database))
+  const fault = await findEarlyRemoval(database, { outside, years: params.years })
   if (fault) return { ok: false, entries: 0, checkedUntil: null, fault }
   const verifier = createVerifier(await findStart(database), [...outside, ...(await findKeptAnchors(database))])
   for await (const lines of readLines(database, null, whole))
@@ -28,10 +28,10 @@ export async function checkLog(
 }
 
 /**
- * What notes say. One with a wrong signature says nothing that can be believed.
+ * Reads checkpoints. A checkpoint with a wrong signature gets a null hash.
  *
- * @param keys null: signatures are not looked at
- * @throws DomainError 'invalid' for a text that is no such notes
+ * @param keys null: do not check signatures
+ * @throws DomainError 'invalid' for a malformed text
  */
 export function anchorsOf(notes: string, keys: readonly AuditKey[] | null): TimedAnchor[] {
   return splitNotes(notes).map((text, index) => {

@@ -1,6 +1,7 @@
 /**
- * Checkpoints: signed words on how far the log has come (contract/audit-log.md, "Checkpoints"). One that lies outside of the database
- * shows every later change of what it covers, also by whoever may do everything in the database.
+ * Checkpoints: signed statements of how far the log reaches (contract/audit-log.md, "Checkpoints"). A copy outside
+ * the database reveals every later change of the entries that it covers, even by somebody with full access to the
+ * database.
  */
 import { appendFile } from 'node:fs/promises'
 import { platformAccountId } from '../access/caller.ts'
@@ -18,23 +19,23 @@ import { tellEntries } from './tell.ts'
 export type CheckpointDeps = {
   database: Database
   masterKeys: readonly Buffer[]
-  /** Where notes are appended to; null: nowhere. */
+  /** The file that notes are appended to; null: none. */
   anchorFile: string | null
   logger: Logger
 }
 
 const checkpointLock = 7_365_036
 
-/** The hourly one, unless it is there already. */
+/** Makes the hourly checkpoint unless it already exists. */
 export async function makeHourlyCheckpoint(deps: CheckpointDeps): Promise<void> {
   await make(deps, clockOrigin, { isHourly: true })
 }
 
-/** What is told but not chained comes first, so that a stop leaves nothing uncovered. */
+/** Chains the waiting entries first, so that a checkpoint at a stop covers everything. */
 export async function makeCheckpoint(deps: CheckpointDeps, origin: Origin = clockOrigin): Promise<Checkpoint> {
   while (await chainEntries(deps.database, true));
   const checkpoint = await make(deps, origin, { isHourly: false })
-  if (checkpoint === null) throw new Error('A checkpoint that is asked for is always made')
+  if (checkpoint === null) throw new Error('A requested checkpoint is always made')
   return checkpoint
 }
 
@@ -48,11 +49,11 @@ async function make(
   const signer = await findSigner(database, masterKeys)
   const made = await database.transaction(async transaction => {
     await transaction.execute('select pg_advisory_xact_lock($1)', [checkpointLock])
-    // Another process may have made it meanwhile.
+    // Another process may have made it while we waited.
     if (isHourly && !(await isDue(transaction))) return null
     const checkpoint = { ...(await findHead(transaction)), at: realNow() }
     const note = writeNote(signer.name, checkpoint, signer.key)
-    if (isHourly && !(await isToldToday(transaction)))
+    if (isHourly && !(await isAnnouncedToday(transaction)))
       await tellEvents(transaction, await eventsOf(transaction, checkpoint))
     await transaction.execute(
       `insert into audit_anchors (kind, at, seq, hash, note, is_hourly) values ('checkpoint', $1, $2, $3, $4, $5)`,
@@ -69,7 +70,7 @@ async function make(
   return made.checkpoint
 }
 
-/** The checkpoint stands all the same: it is in the database and in the log of the process. */
+/** A failure here is only logged: the checkpoint is already in the database and in the process's log. */
 async function appendNote(file: string, note: string, logger: Logger): Promise<void> {
   await appendFile(file, `${note}\n`, { flush: true }).catch((error: unknown) => {
     logger.error({ err: error }, 'a checkpoint could not be appended to AUDIT_ANCHOR_FILE')
@@ -85,7 +86,7 @@ async function findHead(database: Queryable): Promise<Head> {
   return head ?? firstHead
 }
 
-/** A new hour has begun since the last one, or since the first entry. */
+/** Whether a new hour has begun since the last checkpoint, or since the first entry. */
 async function isDue(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ due: boolean }>(
     `select coalesce(
@@ -96,17 +97,17 @@ async function isDue(database: Queryable): Promise<boolean> {
   return row?.due === true
 }
 
-/** Whether an hourly one was made since 00:00 UTC. */
-async function isToldToday(transaction: Queryable): Promise<boolean> {
-  const [row] = await transaction.query<{ told: boolean }>(
-    `select exists (select from audit_anchors where kind = 'checkpoint' and is_hourly and at >= date_trunc('day', now(), 'UTC')) as told`,
+/** Whether an event about an hourly checkpoint was written since 00:00 UTC. */
+async function isAnnouncedToday(transaction: Queryable): Promise<boolean> {
+  const [row] = await transaction.query<{ announced: boolean }>(
+    `select exists (select from audit_anchors where kind = 'checkpoint' and is_hourly and at >= date_trunc('day', now(), 'UTC')) as announced`,
   )
-  return row?.told === true
+  return row?.announced === true
 }
 
 type AccountHead = { type: 'bank' | 'merchant' | 'platform'; id: string; seq: number; hash: Buffer }
 
-/** Each account that has entries learns the head of the whole log and of its own chain. */
+/** One event for each account that has entries, with the heads of the whole log and of its own chain. */
 async function eventsOf(transaction: Queryable, { at, hash, seq }: Checkpoint): Promise<ToldEvent[]> {
   const heads = await transaction.query<AccountHead>(
     `select type, id, head.seq, head.hash from (

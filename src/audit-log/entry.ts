@@ -1,17 +1,17 @@
-/** What an entry of the audit log says (contract/audit-log.md, "Entries"). */
+/** The fields of an audit log entry (contract/audit-log.md, "Entries"). */
 
 export const viaKinds = ['api', 'portal', 'cli', 'clock'] as const
 export const outcomes = ['done', 'refused'] as const
 export const actorKinds = ['person', 'system', 'operator', 'clock', 'unknown'] as const
 export const accountKinds = ['bank', 'merchant', 'platform'] as const
 
-/** `id`: of a person the user's, of a system the clientId; null: the operator's key, the clock, or nobody that is known. */
+/** `id`: a person's user id or a system's clientId; null for the operator's key, the clock, and unknown callers. */
 export type EntryActor = { type: (typeof actorKinds)[number]; id: string | null }
 export type EntryObject = { type: string; id: string | null }
-/** Old and new value of each field; of a secret its fingerprint. */
+/** The old and new value of each field. Secrets are replaced by fingerprints. */
 export type EntryChange = Record<string, readonly [old: unknown, present: unknown]>
 
-/** An entry as it is stored and hashed, its fields in this order. */
+/** An entry as it is stored and hashed. The order of the fields matters. */
 export type Entry = {
   accountSeq: number
   /** Real time. */

@@ -1,4 +1,4 @@
-/** The public keys that sign, or have signed, checkpoints: readable by anybody (contract/audit-log.md, "Checkpoints"). */
+/** Publishes the keys that sign or have signed checkpoints. Needs no token (contract/audit-log.md, "Checkpoints"). */
 import type { FastifyInstance } from 'fastify'
 import type { AuditKey } from './note.ts'
 

@@ -1,4 +1,7 @@
-/** The key pair that signs checkpoints. It is made at the first start, and its private part lies in the database, sealed. */
+/**
+ * The key pair that signs checkpoints. It is created at the first start; the private key is stored encrypted in the
+ * database.
+ */
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { realNow } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
@@ -17,7 +20,7 @@ const findKeys = (database: Queryable): Promise<KeyRow[]> =>
      from audit_keys order by created_at, key_id`,
   )
 
-/** Makes the key pair where there is none. */
+/** Creates the key pair if there is none. */
 export async function ensureAuditKey(database: Database, masterKeys: readonly Buffer[]): Promise<void> {
   if ((await findKeys(database)).length > 0) return
   await database.transaction(async transaction => {
@@ -40,7 +43,7 @@ const thumbprint = (x: Buffer): string =>
     .update(JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x: x.toString('base64url') }))
     .digest('base64url')
 
-/** What signs now. @throws SealingError when none of the master keys opens it */
+/** The current signing key. @throws SealingError when none of the master keys can decrypt it */
 export async function findSigner(database: Queryable, masterKeys: readonly Buffer[]): Promise<Signer> {
   const [installation] = await database.query<{ id: string }>('select installation_id as id from installation')
   const row = (await findKeys(database)).findLast(({ sealedPrivateKey }) => sealedPrivateKey !== null)
@@ -50,11 +53,11 @@ export async function findSigner(database: Queryable, masterKeys: readonly Buffe
   return { name: originOfNotes(installation.id), key: { x: row.publicKey, privateKey } }
 }
 
-/** All keys that sign or have signed. */
+/** All keys that sign or have signed checkpoints. */
 export const findAuditKeys = async (database: Queryable): Promise<(AuditKey & { keyId: string })[]> =>
   (await findKeys(database)).map(({ keyId, publicKey }) => ({ keyId, x: publicKey }))
 
-/** Seals the private keys anew under the first master key, so that the others can be taken away. */
+/** Encrypts the private keys again with the first master key, so that the other keys can be removed. */
 export async function resealAuditKeys(database: Database, masterKeys: readonly Buffer[]): Promise<void> {
   const sealer = createSealer(masterKeys, purpose)
   await database.transaction(async transaction => {

@@ -1,11 +1,14 @@
-/** The log in its own order, for exports and checks: page by page, so that no read holds a snapshot for long. */
+/**
+ * Reads the log in the order of its numbers, for exports and checks. Reads page by page, so that no query holds a
+ * snapshot for long.
+ */
 import { type Account, platformAccountId } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Span } from '../text/span.ts'
 import type { Head } from './chain.ts'
 import type { Anchor, Line } from './verifier.ts'
 
-/** As an entry names it; null: all accounts. */
+/** An account as entries name it; null: all accounts. */
 export type LogAccount = { type: 'bank' | 'merchant' | 'platform'; id: string } | null
 
 const linesAtOnce = 1_000
@@ -17,7 +20,7 @@ export const logAccountOf = ({ type, id }: Account): NonNullable<LogAccount> => 
 
 type Range = { first: number; last: number }
 
-/** From the first to the last entry of a time, by number; null: there is none. */
+/** The first and the last number of a period; null: the period has no entries. */
 async function findRange(database: Queryable, account: LogAccount, { from, until }: Span): Promise<Range | null> {
   const number = account ? 'account_seq' : 'seq'
   const [row] = await database.query<{ first: number | null; last: number | null }>(
@@ -29,14 +32,17 @@ async function findRange(database: Queryable, account: LogAccount, { from, until
   return row?.first == null || row.last === null ? null : { first: row.first, last: row.last }
 }
 
-/** The columns of a line, also those beside the text; to the microsecond, as nothing of an instant may go by unseen. */
+/**
+ * The columns of a line, with those that repeat parts of the text. Instants have microseconds, so that every change
+ * is noticed.
+ */
 export const lineColumns = `seq, entry, account_hash as "accountHash", hash, concat_ws(' ', account_type,
   coalesce(nullif(account_id, '${platformAccountId}')::text, ''), account_seq,
   regexp_replace(to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '000$', '') || 'Z') as columns`
 
 type Row = Line & { seq: number; hash: Buffer; number: number }
 
-/** Every entry between the first and the last one of a time, oldest first. */
+/** All entries of a period, oldest first. */
 export async function* readLines(database: Queryable, account: LogAccount, span: Span): AsyncGenerator<Row[]> {
   const range = await findRange(database, account, span)
   if (range === null) return
@@ -54,7 +60,7 @@ export async function* readLines(database: Queryable, account: LogAccount, span:
   }
 }
 
-/** Where the chains begin: with nothing, or behind what was removed because of its age. */
+/** The heads before the first stored entry: empty, or those left by the removal of old entries. */
 export async function findStart(database: Queryable): Promise<{ all: Head; ofAccount: Map<string, Head> }> {
   const rows = await database.query<Head & { type: string | null; id: string | null }>(
     `select distinct on (account_type, account_id) account_type as type, account_id as id, seq, hash
@@ -69,14 +75,14 @@ export async function findStart(database: Queryable): Promise<{ all: Head; ofAcc
   }
 }
 
-/** What the kept checkpoints say, without their signatures. */
+/** The stored checkpoints without their signatures. */
 export function findKeptAnchors(database: Queryable): Promise<Anchor[]> {
   return database.query<Anchor>(`select seq, hash from audit_anchors where kind = 'checkpoint' and seq > 0`)
 }
 
 export type KeptCheckpoint = { anchorId: number; at: Date; seq: number; hash: Buffer; note: string }
 
-/** Checkpoints, newest first. @param page.before an anchor's id; null: from the newest */
+/** Checkpoints, newest first. @param page.before the id of a checkpoint; null: start with the newest */
 export function findCheckpoints(
   database: Queryable,
   { from, until }: Span,
@@ -91,7 +97,9 @@ export function findCheckpoints(
   )
 }
 
-/** Where the chain of an account stood when that of all had these numbers, in their order; null: it had no entry. */
+/**
+ * For each of these numbers, in their order, the head of the account's chain at that time; null: it had no entry yet.
+ */
 export async function findAccountHeads(
   database: Queryable,
   account: NonNullable<LogAccount>,
@@ -109,7 +117,7 @@ export async function findAccountHeads(
 
 const removedAtOnce = 10_000
 
-/** Removes some of the entries that are older. @returns whether there may be more */
+/** Removes some of the entries that are older than this. @returns whether there may be more */
 export async function removeOldEntries(database: Queryable, years: number): Promise<boolean> {
   const [row] = await database.query<{ removed: number }>(
     'select remove_old_audit_entries(now() - make_interval(years => $1), $2) as removed',

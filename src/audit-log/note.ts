@@ -1,15 +1,15 @@
 /**
- * A checkpoint as a signed note (C2SP signed-note): four lines, an empty line, and the signature over the text before it
- * (contract/audit-log.md, "Checkpoints"). Pure, as the command that checks a file needs no platform.
+ * A checkpoint as a signed note (C2SP signed-note): four lines, an empty line, and the signature of the text above
+ * (contract/audit-log.md, "Checkpoints"). Pure, because the command that checks a file works without a platform.
  */
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 
 export type Checkpoint = { seq: number; hash: Buffer; at: Date }
-/** A key that signs, or has signed; `x` are the 32 bytes of the public key. */
+/** A current or former signing key. `x` is the public key, 32 bytes. */
 export type AuditKey = { x: Buffer }
 
 const ed25519 = 0x01
-/** Before the 32 bytes of an Ed25519 key in DER. */
+/** The DER header of an Ed25519 public key; the 32 bytes of the key follow. */
 const derPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 
 export const originOfNotes = (installationId: string): string => `perkline.audit/${installationId}`
@@ -41,7 +41,7 @@ export type ReadNote = Checkpoint & { name: string; isSignedBy(keys: readonly Au
 const noteForm =
   /^(perkline\.audit\/[0-9a-f-]{36})\n([0-9]{1,15})\n([A-Za-z0-9+/]{43}=)\n(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\n\n— (\S+) ([A-Za-z0-9+/=]+)\n?$/
 
-/** @returns null for a text that is no such note */
+/** @returns null when the text is not a valid note */
 export function readNote(note: string): ReadNote | null {
   const [, name = '', seq = '', hash = '', at = '', signer = '', signed = ''] = noteForm.exec(note) ?? []
   if (name === '') return null
@@ -58,7 +58,7 @@ export function readNote(note: string): ReadNote | null {
   }
 }
 
-/** The notes of a file, in which each but the first follows an empty line. */
+/** Splits a file into notes. An empty line separates them. */
 export const splitNotes = (text: string): string[] =>
   text
     .replaceAll('\r\n', '\n')

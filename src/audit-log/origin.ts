@@ -1,17 +1,17 @@
-/** Where an entry of the audit log comes from: who acts, for which account, and by which way. */
+/** Where an entry of the audit log comes from: who acts, for which account, and through which interface. */
 import type { Caller, Trace } from '../access/caller.ts'
 import type { Account } from '../events/tell.ts'
 import type { Entry, EntryActor } from './entry.ts'
 
 export type Origin = {
-  /** Of the one who acts. */
+  /** The account of the actor. */
   account: Account
   actor: EntryActor
 } & Pick<Entry, 'via' | 'requestId' | 'address'>
 
 const platform: Account = { type: 'platform', id: null }
 
-/** What time does by itself. */
+/** For changes that the platform makes by itself at a certain time. */
 export const clockOrigin: Origin = {
   account: platform,
   actor: { type: 'clock', id: null },
@@ -20,20 +20,23 @@ export const clockOrigin: Origin = {
   address: null,
 }
 
-/** Whoever has the operator's key. @param trace null: the platform itself, as where it loads its sample data */
+/**
+ * For the holder of the operator's key. @param trace null: the platform itself acts, for example when it loads sample
+ * data
+ */
 export const operatorOrigin = (trace: Trace | null = null): Origin => ({
   account: platform,
   actor: { type: 'operator', id: null },
   ...(trace ?? { via: 'cli', requestId: null, address: null }),
 })
 
-/** Somebody who showed nothing that says who it is. */
+/** For a caller who did not authenticate. */
 export const unknownOrigin = (trace: Trace | null = null): Origin => ({
   ...operatorOrigin(trace),
   actor: { type: 'unknown', id: null },
 })
 
-/** A system or a person of a bank, a merchant or the platform. */
+/** For an authenticated system or person of a bank, a merchant or the platform. */
 export function originOfCaller(caller: Caller): Origin {
   const { userType, subject, trace } = caller
   return {

@@ -1,4 +1,4 @@
-/** All SQL of the audit log's readers. */
+/** SQL of searches in the audit log. */
 import { platformAccountId } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Span } from '../text/span.ts'
@@ -8,32 +8,36 @@ import type { LogAccount } from './lines-store.ts'
 export type StoredEntry = { seq: number; accountSeq: number; entry: string }
 
 export type EntrySearch = Span & {
-  /** null: of all accounts. */
+  /** null: all accounts. */
   account: LogAccount
   action: string | null
   actor: string | null
   object: { type: string; id: string | null } | null
 }
 
-/** Entries that one request looks at, where several filters are given, or one for all accounts together. */
+/**
+ * The most entries that one request examines when an index alone cannot answer it: several filters, or one filter
+ * over all accounts.
+ */
 const maxLookedAt = 10_000
 
 /**
- * Entries in the order of their numbers may be a little out of the order of their times: an entry is numbered when its transaction has
- * committed, and no transaction takes so long.
+ * How far the order of numbers and the order of times can differ. An entry gets its number after its transaction has
+ * committed, and no transaction takes this long.
  */
 const maxDisorder = `interval '2 hours'`
 
 export type EntryPage = {
   entries: StoredEntry[]
-  /** Where to go on; null: nothing more. */
+  /** The number to continue from; null: there is nothing more. */
   next: number | null
 }
 
 /**
- * The newest entries that fit, by number.
+ * The newest matching entries, ordered by number.
  *
- * @param page.before the number before which they begin: within one account its own, else that of all; null: from the newest
+ * @param page.before only entries with a lower number: the account's own number within one account, otherwise the
+ *   number of the whole log; null: start with the newest
  */
 export async function findEntries(
   database: Queryable,
@@ -46,7 +50,7 @@ export async function findEntries(
   const within = [...accountIs(search, put), ...boundsOf(search, number, put)]
   if (page.before !== null) within.push(`${number} < ${put(page.before)}`)
   const filters = filtersOf(search)
-  // One filter has an index within an account; what others leave is looked at up to a bound.
+  // Within an account an index serves the first filter. The other filters are checked on a bounded number of entries.
   if (search.account) within.push(...filters.splice(0, 1).map(filter => filter(put)))
   const looked = `select seq, account_seq, at, entry from audit_log ${where(within)} order by ${number} desc`
   const lookedValues = [...values]
@@ -75,7 +79,7 @@ const accountIs = ({ account }: EntrySearch, put: Put): string[] =>
 
 type Filter = (put: Put) => string
 
-/** The one that finds least comes first; each has an index within an account. */
+/** The most selective filter comes first. Each has an index within an account. */
 function filtersOf({ action, actor, object, from, until }: EntrySearch): Filter[] {
   const filters: (Filter | null)[] = [
     object && object.id !== null
@@ -93,7 +97,7 @@ function filtersOf({ action, actor, object, from, until }: EntrySearch): Filter[
 const objectType = `entry::jsonb #>> '{object,type}'`
 const objectId = `entry::jsonb #>> '{object,id}'`
 
-/** Bounds of numbers for bounds of time, so that no search walks over what lies far outside. */
+/** Turns bounds of time into bounds of numbers, so that a search does not read entries far outside. */
 function boundsOf(search: EntrySearch, number: string, put: Put): string[] {
   const near = (condition: string, order: string) =>
     `(select ${number} from audit_log ${where([...accountIs(search, put), condition])} order by at ${order}, ${number} ${order} limit 1)`
@@ -109,7 +113,9 @@ function boundsOf(search: EntrySearch, number: string, put: Put): string[] {
   ]
 }
 
-/** The names of actors: logins of people, labels of systems. Whoever is not in it has none any more. */
+/**
+ * The current names of actors: logins of people and labels of systems. Actors without a name are missing in the map.
+ */
 export async function findActorNames(database: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await database.query<{ id: string; name: string }>(
     `select user_id::text as id, login as name from portal_users where user_id = any($1::uuid[])
@@ -119,7 +125,7 @@ export async function findActorNames(database: Queryable, ids: readonly string[]
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** @returns null when neither a bank nor a merchant has the id, and it is not the platform's */
+/** @returns null when the id belongs to no bank or merchant and is not the platform's */
 export async function findAccount(database: Queryable, id: string): Promise<LogAccount> {
   if (id === platformAccountId) return { type: 'platform', id }
   const [account] = await database.query<NonNullable<LogAccount>>(

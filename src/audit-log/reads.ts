@@ -1,4 +1,4 @@
-/** What readers of the audit log ask for. */
+/** Reads of the audit log, with the rules of who may read what. */
 import type { Account } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
@@ -6,44 +6,44 @@ import type { Entry } from './entry.ts'
 import { type LogAccount, logAccountOf } from './lines-store.ts'
 import { type EntryPage, type EntrySearch, findAccount, findActorNames, findEntries } from './read-store.ts'
 
-export type EntriesAsked = {
-  /** The account of the one who reads. */
+export type EntriesParams = {
+  /** The caller's account. */
   reader: Account
-  /** The id of the account; for the platform's users only. */
+  /** The id of the account to read; only users of the platform may give it. */
   accountId: string | undefined
   search: Omit<EntrySearch, 'account'>
   page: { before: number | null; limit: number }
 }
 
 /**
- * A page of the entries that a caller may read: those of its own account; the platform's users read all.
+ * A page of the entries that the caller may read: those of its own account, or all for users of the platform.
  *
- * @returns also the names of actors, by id, as they are now
- * @throws DomainError 'invalid' when a partner asks for an account; 'not-found' for an unknown one
+ * @returns also the current names of the actors, by id
+ * @throws DomainError 'invalid' when a partner gives an account; 'not-found' for an unknown one
  */
 export async function readEntries(
   { database }: { database: Queryable },
-  { reader, accountId, search, page }: EntriesAsked,
+  { reader, accountId, search, page }: EntriesParams,
 ): Promise<EntryPage & { names: Map<string, string> }> {
-  const account = await accountAsked(database, reader, accountId)
+  const account = await readableAccount(database, reader, accountId)
   const found = await findEntries(database, { ...search, account }, page)
   const ids = found.entries.flatMap(({ entry }) => (JSON.parse(entry) as Entry).actor.id ?? [])
   return { ...found, names: await findActorNames(database, [...new Set(ids)]) }
 }
 
 /**
- * Whose entries are read; null: those of all accounts.
+ * The account whose entries are read; null: all accounts.
  *
- * @throws DomainError 'invalid' when a partner asks for an account; 'not-found' for an unknown one
+ * @throws DomainError 'invalid' when a partner gives an account; 'not-found' for an unknown one
  */
-export async function accountAsked(
+export async function readableAccount(
   database: Queryable,
   reader: Account,
-  asked: string | undefined,
+  accountId: string | undefined,
 ): Promise<LogAccount> {
-  if (asked === undefined) return reader.type === 'platform' ? null : logAccountOf(reader)
+  if (accountId === undefined) return reader.type === 'platform' ? null : logAccountOf(reader)
   if (reader.type !== 'platform') throw new DomainError('invalid', ['account must be omitted'])
-  const account = await findAccount(database, asked)
+  const account = await findAccount(database, accountId)
   if (account === null) throw new DomainError('not-found', 'There is no such account')
   return account
 }

@@ -1,6 +1,7 @@
 /**
- * Refused logins and addresses, summed up: every ten minutes one entry for each known login, and one for all unknown ones together
- * (contract/audit-log.md, "Refusals"). So whoever guesses fills neither the log nor the memory, and what was typed is kept nowhere.
+ * Counts refused logins and addresses. Every ten minutes it writes one entry for each known login, and one for all
+ * unknown logins together (contract/audit-log.md, "Refusals"). So guessing fills neither the log nor the memory, and
+ * what was typed is not stored.
  */
 import type { Caller, Trace } from '../access/caller.ts'
 import { realNow } from '../clock.ts'
@@ -11,22 +12,22 @@ import { type Fact, tellEntries } from './tell.ts'
 
 export type Refused = {
   action: 'login.refused' | 'address.refused'
-  /** Whose login or credential it is; null: nobody's that is known. */
+  /** The owner of the login or credential; null: it is unknown. */
   caller: Caller | null
   trace: Trace
 }
 
 export type RefusalSums = {
-  /** Counts a refusal; it takes no time and never fails. */
+  /** Counts a refusal. Takes no time and never fails. */
   add(refused: Refused): void
-  /** Writes what was counted. What cannot be written is kept, and told to `onFault`. */
+  /** Writes the counts. Counts that cannot be written are kept, and `onError` gets the error. */
   flush(): Promise<void>
-  /** Writes what was counted, for the last time. */
+  /** Writes the counts for the last time. */
   close(): Promise<void>
 }
 
 const sumMs = 10 * 60_000
-/** Further known logins are counted with the unknown ones. */
+/** More known logins than this are counted with the unknown ones. */
 const maxLogins = 1_000
 /** Of one login; further addresses are not counted. */
 const maxAddresses = 1_000
@@ -40,8 +41,8 @@ type Sum = {
   since: Date
 }
 
-/** @param onFault told when entries could not be stored */
-export function createRefusalSums(database: Database, onFault: (error: unknown) => void): RefusalSums {
+/** @param onError called when entries could not be stored */
+export function createRefusalSums(database: Database, onError: (error: unknown) => void): RefusalSums {
   let sums = new Map<string, Sum>()
   let timer: NodeJS.Timeout | null = null
   let writing = Promise.resolve()
@@ -52,8 +53,8 @@ export function createRefusalSums(database: Database, onFault: (error: unknown) 
     if (!sum) return void sums.set(key, added)
     sum.tries += added.tries
     if (added.since < sum.since) sum.since = added.since
-    const most = key === unknownKey ? maxAddressesOfUnknown : maxAddresses
-    for (const address of added.addresses) if (sum.addresses.size < most) sum.addresses.add(address)
+    const max = key === unknownKey ? maxAddressesOfUnknown : maxAddresses
+    for (const address of added.addresses) if (sum.addresses.size < max) sum.addresses.add(address)
   }
   const write = async () => {
     if (timer) clearTimeout(timer)
@@ -63,7 +64,7 @@ export function createRefusalSums(database: Database, onFault: (error: unknown) 
     if (written.size === 0) return
     await store(database, [...written.values()]).catch((error: unknown) => {
       for (const [key, sum] of written) put(key, sum)
-      onFault(error)
+      onError(error)
     })
   }
   const flush = () => {
@@ -89,7 +90,7 @@ const unknownKey = 'unknown'
 
 function newSum({ action, caller, trace }: Refused): Sum {
   const origin = caller && originOfCaller({ ...caller, trace })
-  // Who was let in from nowhere has shown who it is; who has a login wrong has not.
+  // A login from a refused address had the right password, so we know who it was. After a wrong password we do not.
   const isProven = origin !== null && action === 'address.refused'
   return {
     origin: isProven ? origin : unknownOrigin(trace),
@@ -109,7 +110,7 @@ function objectOf(caller: Caller | null): EntryObject {
   return { type: caller.userType === 'portal_user' ? 'user' : 'credential', id: caller.subject }
 }
 
-/** All in one transaction, apart from every change. */
+/** Stores all entries in one transaction of their own. */
 async function store(database: Database, sums: readonly Sum[]): Promise<void> {
   await database.transaction(async transaction => {
     for (const { origin, fact, tries, addresses, since } of sums) {

@@ -1,15 +1,16 @@
 /**
- * Whether what is gone from the beginning of the log was old enough (contract/audit-log.md, "Checking"). Whoever can write rows can also
- * write that something was removed because of its age. A checkpoint knows better: what came behind it is not older than it.
+ * Checks that entries missing from the beginning of the log were old enough to be removed (contract/audit-log.md,
+ * "Checking"). Somebody with write access could delete entries and also forge the record of a removal by age.
+ * Checkpoints reveal that: entries after a checkpoint are not older than it.
  */
 import { realMs } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import type { Anchor, Fault } from './verifier.ts'
 
-/** No setting keeps entries for a shorter time; the database's function refuses it, too. */
-export const leastYears = 1
+/** No setting keeps entries for a shorter time. The database's function refuses it as well. */
+export const minYears = 1
 
-/** Between the time of an entry and its chaining: a long transaction, a worker that was away. */
+/** The time between an entry and its place in the chain: a long transaction, or a worker that was not running. */
 const slackMs = 86_400_000
 
 const yearMs = 365 * 86_400_000
@@ -19,8 +20,8 @@ export type TimedAnchor = Anchor & { at: Date }
 /**
  * The first entry that was removed too early; null: none.
  *
- * @param given.outside checkpoints from outside of the database, beside those that it keeps
- * @param given.years how long entries are kept
+ * @param params.outside checkpoints kept outside the database, in addition to the stored ones
+ * @param params.years how long entries are kept
  */
 export async function findEarlyRemoval(
   database: Queryable,
@@ -29,12 +30,12 @@ export async function findEarlyRemoval(
   const removed = await findRemoved(database)
   if (removed === null) return null
   const kept = await findFirstRecent(database, removed.seq, new Date(realMs() - years * yearMs + slackMs))
-  const believed = outside.filter(({ hash }) => hash !== null)
-  const covering = [...believed, ...kept].filter(
+  const trusted = outside.filter(({ hash }) => hash !== null)
+  const covering = [...trusted, ...kept].filter(
     ({ at, seq }) => isYoung(at.getTime() - slackMs, years) && seq < removed.seq,
   )
-  const isTold = removed.entryAt !== null && !isYoung(removed.entryAt.getTime(), leastYears)
-  const early = [...covering.map(({ seq }) => seq + 1), ...(isTold ? [] : [removed.seq])]
+  const isRecorded = removed.entryAt !== null && !isYoung(removed.entryAt.getTime(), minYears)
+  const early = [...covering.map(({ seq }) => seq + 1), ...(isRecorded ? [] : [removed.seq])]
   return early.length === 0 ? null : { seq: Math.min(...early), reason: 'missing' }
 }
 
@@ -48,7 +49,7 @@ async function findRemoved(database: Queryable): Promise<{ seq: number; entryAt:
   return row ?? null
 }
 
-/** The first kept checkpoint that is younger. */
+/** The first stored checkpoint that is younger than an instant. */
 function findFirstRecent(database: Queryable, before: number, since: Date): Promise<{ seq: number; at: Date }[]> {
   return database.query(
     `select seq, at from audit_anchors where kind = 'checkpoint' and at > $2 and seq < $1 order by at limit 1`,

@@ -1,4 +1,4 @@
-/** The audit log for those whose account it is about (contract/audit-log.md, "Reading"). */
+/** Routes with which an account reads its audit log (contract/audit-log.md, "Reading"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { newestFirst, readCursor } from '../partner/lists.ts'
@@ -7,7 +7,7 @@ import { operation, partnerErrors } from '../partner/request/documents.ts'
 import { auditors } from '../partner/roles.ts'
 import { readFromTo } from '../text/span.ts'
 import { findAccountHeads, findCheckpoints, logAccountOf } from './lines-store.ts'
-import { accountAsked } from './reads.ts'
+import { readableAccount } from './reads.ts'
 import { listEntries, sendLog } from './request/answers.ts'
 import { CheckpointsPage, CheckpointsQuery, EntriesPage, EntriesQuery, LogLines, LogQuery } from './schemas.ts'
 import { checkpointView } from './views.ts'
@@ -59,7 +59,7 @@ export const auditLogRoutes: FastifyPluginAsyncTypebox<AuditLogRoutesDeps> = asy
     async (request, reply) => {
       const reader = callerAccount(request)
       const database = await costlyReads.begin(request, reply)
-      const account = await accountAsked(database, reader, request.query.account)
+      const account = await readableAccount(database, reader, request.query.account)
       return sendLog(reply, database, { account, span: readFromTo(request.query) }) as never
     },
   )

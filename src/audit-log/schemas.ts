@@ -1,4 +1,4 @@
-/** Entries of the audit log as the Partner API shows them. */
+/** Schemas of audit log entries in the Partner API. */
 import Type from 'typebox'
 import { nullable } from '../http/openapi/operations.ts'
 import { closed, instant, text, uuid } from '../http/schemas.ts'
@@ -111,7 +111,7 @@ export const LogQuery = Type.Object({ ...fromToParameters, account }, closed)
 const hex = (description: string) =>
   text(description, '5d41402abc4b2a76b9719d911017c592ae2f1e6e0f4a4c3c8f8f4f6a0b1c2d3e')
 
-/** The lines of the file. */
+/** The lines of an export. */
 export const LogLines = {
   description: 'A JSON object in each line',
   content: {

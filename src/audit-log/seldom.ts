@@ -1,6 +1,6 @@
 /**
- * Entries of what changes nothing: reads and refusals. They are written apart from the changes, together and seldom, so that nobody
- * fills the disk or slows a change by asking (contract/audit-log.md, "Entries").
+ * Writes entries about reads and refusals, which change nothing. They are written in batches and apart from changes,
+ * so that nobody can fill the disk or slow down changes by sending requests (contract/audit-log.md, "Entries").
  */
 import type { Database } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
@@ -9,9 +9,9 @@ import { type Fact, tellEntries } from './tell.ts'
 
 export type SeldomEntries = {
   /**
-   * Resolves once the entry is stored: what it tells of must not be shown before.
+   * Resolves when the entry is stored. Show the data that it is about only after that.
    *
-   * @throws DomainError 'unavailable' when it cannot be stored, or too many wait
+   * @throws DomainError 'unavailable' when it cannot be stored, or too many entries wait
    */
   write(origin: Origin, fact: Fact): Promise<void>
 }
@@ -23,7 +23,7 @@ const maxWaiting = 1_000
 
 type Waiting = { origin: Origin; fact: Fact; done: PromiseWithResolvers<void> }
 
-/** Writes at most ten times a second; what is told meanwhile goes together. */
+/** Writes at most ten times a second; entries that arrive in between are written together. */
 export function createSeldomEntries(database: Database): SeldomEntries {
   let waiting: Waiting[] = []
   let isBusy = false

@@ -1,6 +1,6 @@
 /**
- * Tells of what was done, in the transaction that does it: no entry without the change, no change without the entry. The chain takes
- * it up within a second (`chain-store.ts`).
+ * Writes audit entries in the transaction of the change, so that neither exists without the other. Within a second
+ * the entry becomes part of the chain (`chain-store.ts`).
  */
 import { realNow } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
@@ -8,22 +8,25 @@ import { type Account, tellRows } from '../events/tell.ts'
 import type { Entry } from './entry.ts'
 import type { Origin } from './origin.ts'
 
-/** The kind of the outbox's rows. */
+/** The kind of the audit log's rows in the outbox. */
 export const entryKind = 'audit'
 
 export type Fact = Pick<Entry, 'action' | 'object'> & {
   change?: Entry['change']
   outcome?: Entry['outcome']
-  /** Whose object it is: its entry, where the operator or the clock acts. Left out: the platform's. */
+  /**
+   * The account that owns the object. The entry belongs to it when the operator or the clock acts. Left out: the
+   * platform.
+   */
   owner?: Account
 }
 
-/** What the outbox carries: an entry without its number and its account. */
+/** The content of the outbox row: an entry that has no number and no account yet. */
 export type ToldEntry = Omit<Entry, 'accountSeq' | 'account'>
 
 const platform: Account = { type: 'platform', id: null }
 
-/** @param origin who did all of it, and by which way */
+/** @param origin the origin of all of these entries */
 export async function tellEntries(transaction: Queryable, origin: Origin, facts: readonly Fact[]): Promise<void> {
   const at = realNow().toISOString()
   const { actor, via, requestId, address } = origin

@@ -1,6 +1,6 @@
 /**
- * Checks a log entry by entry (contract/audit-log.md, "Checking"). Pure, as the command that checks a file needs no platform. What the
- * first entry that does not fit breaks is told; behind it nothing can be said.
+ * Checks a log entry by entry (contract/audit-log.md, "Checking"). Pure, because the command that checks a file works
+ * without a platform. Reports the first bad entry; nothing can be proven after it.
  */
 import { accountHashOf, firstHead, type Head, hashOf } from './chain.ts'
 import type { Entry } from './entry.ts'
@@ -8,30 +8,30 @@ import type { Entry } from './entry.ts'
 export const faultReasons = ['changed', 'missing', 'added', 'cut-off', 'forked', 'checkpoint'] as const
 export type Fault = { seq: number; reason: (typeof faultReasons)[number] }
 
-/** `seq` and `hash` are null in a partner's file, which is checked by its own chain. */
+/** `seq` and `hash` are null in a partner's file, which is checked by the account's own chain. */
 export type Line = {
   seq: number | null
   entry: string
   accountHash: Buffer
   hash: Buffer | null
-  /** What the database has beside the text, as `columnsOf` writes it; undefined in a file. */
+  /** The columns that repeat parts of the text, in the form of `columnsOf`; undefined in a file. */
   columns?: string
 }
-/** What a checkpoint says of the place `seq`; null: it says nothing that can be believed. */
+/** What a checkpoint says about entry `seq`; null: nothing that we can trust. */
 export type Anchor = { seq: number; hash: Buffer | null }
 
 export type Verified = {
   ok: boolean
   entries: number
-  /** The last entry that fits. */
+  /** The last good entry. */
   checkedUntil: { seq: number; at: string } | null
   fault: Fault | null
 }
 
 export type Start = {
-  /** Where the chain of all begins; null: with whatever line comes first. */
+  /** The head of the log of all accounts before the first line; null: accept any first line. */
   all: Head | null
-  /** Where those of accounts begin. */
+  /** The heads of the accounts' chains before the first line. */
   ofAccount?: ReadonlyMap<string, Head>
 }
 
@@ -39,16 +39,16 @@ type Chain = { head: Head; before: Head | null }
 
 export const accountKeyOf = ({ type, id }: Entry['account']): string => `${type} ${id ?? ''}`
 
-/** What the columns beside the text must say: they are what searches and removals go by. */
+/** What the columns beside the text must contain. Searches and removals rely on them. */
 const columnsOf = ({ account, accountSeq, at }: Entry): string => `${accountKeyOf(account)} ${accountSeq} ${at}`
 
 export type Verifier = {
-  /** @returns false once something does not fit: the rest needs not be read */
+  /** @returns false after the first error: the rest need not be read */
   add(line: Line): boolean
   end(): Verified
 }
 
-/** @param anchors in any order; those of what lies before the first line are passed over */
+/** @param anchors in any order; those before the first line are ignored */
 export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifier {
   const bySeq = Map.groupBy(anchors, ({ seq }) => seq)
   const lastAnchored = Math.max(0, ...anchors.map(({ seq }) => seq))
@@ -106,7 +106,7 @@ export function createVerifier(start: Start, anchors: readonly Anchor[]): Verifi
   }
 }
 
-/** A number that was there already, and an entry that continues what the one before it continued. */
+/** Whether an entry repeats a number, or continues from the same entry as the one before it. */
 function isForked(line: Line, seq: number, all: Chain | null, isOwn: boolean): boolean {
   if (!all?.before || seq !== all.head.seq) return false
   return isOwn
@@ -114,7 +114,10 @@ function isForked(line: Line, seq: number, all: Chain | null, isOwn: boolean): b
     : hashOf(all.before.hash, seq, line.accountHash).equals(line.hash ?? firstHead.hash)
 }
 
-/** Of an account that was not met before: its beginning, or in a log without its own whatever comes first. */
+/**
+ * The start of the chain of an account that was not seen before. In a log that does not begin at number 1, any first
+ * entry.
+ */
 const startOf = ({ accountSeq }: Entry, isPart: boolean): Chain | null =>
   isPart && accountSeq !== 1 ? null : { head: firstHead, before: null }
 

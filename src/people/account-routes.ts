@@ -1,4 +1,4 @@
-/** An account's policy and its own credentials, in the hands of those who manage it, below `/portal`. */
+/** Routes below `/portal` with which managers set an account's policy and handle its credentials. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
@@ -148,9 +148,9 @@ export const accountRoutes: FastifyPluginAsyncTypebox<AccountRoutesDeps> = async
       },
     },
     (request, reply) => {
-      const given = { clientId: request.params.clientId, overlapMs: overlapMs(request.body.overlap) }
+      const params = { clientId: request.params.clientId, overlapMs: overlapMs(request.body.overlap) }
       return answerOnce(request, reply, { deps, status: 200, committed }, async on => {
-        const rotated = await rotateOwn(on, managerOf(request), given)
+        const rotated = await rotateOwn(on, managerOf(request), params)
         return { ...rotated, previousValidUntil: rotated.previousValidUntil.toISOString() }
       }) as never
     },

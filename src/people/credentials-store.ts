@@ -1,9 +1,11 @@
-/** All SQL of an account's own credentials. */
+/** SQL of an account's own credentials. */
 import { type AccountOwner, ofOwner, ownerId, ownerOfIds } from '../access/owners.ts'
 import type { CredentialListing } from '../access/store.ts'
 import type { Queryable } from '../db/database.ts'
 
-/** `issuedBy`: the login of the person; null: the operator, or a person that is not there any more. */
+/**
+ * `issuedBy`: the login of the person who issued it; null when the operator did, or when the person no longer exists.
+ */
 export type OwnCredential = CredentialListing & { issuedBy: string | null; lastUsedAt: Date | null }
 
 /** @returns null for an unknown clientId */
@@ -15,7 +17,7 @@ export async function findCredentialOwner(database: Queryable, clientId: string)
   return row ? ownerOfIds(row) : null
 }
 
-/** The credentials of an account in the order in which they were issued, revoked ones too; no secrets. */
+/** All credentials of an account in the order of issue, including revoked ones. Secrets are not included. */
 export function listOwnCredentials(database: Queryable, owner: AccountOwner): Promise<OwnCredential[]> {
   return database.query(
     `select c.client_id as "clientId", b.code as bank, m.code as merchant, c.role, c.label, c.created_at as "createdAt",

@@ -1,4 +1,4 @@
-/** An account's own credentials, in the hands of those who manage it (contract/people.md, "Own credentials"). */
+/** How managers handle their account's own credentials (contract/people.md, "Own credentials"). */
 import { type BankRole, callerName } from '../access/caller.ts'
 import { issueCredentialTo, revokeCredential, rotateCredential } from '../access/operations.ts'
 import type { AccountOwner } from '../access/owners.ts'
@@ -9,7 +9,10 @@ import { DomainError } from '../errors.ts'
 import { findCredentialOwner } from './credentials-store.ts'
 import { type Manager, manages } from './managers.ts'
 
-/** @throws DomainError 'invalid' for the platform, which has none, and for a role that the kind of account does not have */
+/**
+ * @throws DomainError 'invalid' for the platform, which has no credentials, and for a role that this kind of
+ *   account cannot have
+ */
 export function issueOwn(
   deps: { database: Database },
   manager: Manager,
@@ -27,7 +30,7 @@ export function issueOwn(
   })
 }
 
-/** @throws DomainError 'not-found' for another account's */
+/** @throws DomainError 'not-found' when the credential belongs to another account */
 async function requireOwn(database: Queryable, manager: Manager, clientId: string): Promise<void> {
   const owner = await findCredentialOwner(database, clientId)
   if (!owner || !manages(manager, owner))
@@ -38,10 +41,10 @@ async function requireOwn(database: Queryable, manager: Manager, clientId: strin
 export async function rotateOwn(
   deps: { database: Database },
   manager: Manager,
-  given: { clientId: string; overlapMs: number },
+  params: { clientId: string; overlapMs: number },
 ) {
-  await requireOwn(deps.database, manager, given.clientId)
-  return rotateCredential(by(deps, manager), given)
+  await requireOwn(deps.database, manager, params.clientId)
+  return rotateCredential(by(deps, manager), params)
 }
 
 /** As `revokeCredential`. @throws DomainError 'not-found' */

@@ -1,4 +1,7 @@
-/** Invitations, and what a link leads to: a new person, or a new password (contract/people.md, "Invitations and links"). */
+/**
+ * Invitations, and accepting a link: it creates a person or sets a new password (contract/people.md, "Invitations and
+ * links").
+ */
 import { randomUUID } from 'node:crypto'
 import type { Trace } from '../access/caller.ts'
 import { accountOf, endAccess, insertPerson, requireRole } from '../access/operations.ts'
@@ -27,10 +30,11 @@ import * as store from './users-store.ts'
 const invitationHours = 72
 
 /**
- * Invites a person. Whether the login is free shows when the invitation is accepted.
+ * Invites a person. Whether the login is free is checked only when the invitation is accepted.
  *
- * @returns the link, for this once, where no mail can go
- * @throws DomainError 'invalid' for a role that the account does not have, 'conflict' for a login of this account
+ * @returns the link when no mail can be sent; it is not shown again
+ * @throws DomainError 'invalid' for a role that the account does not have, 'conflict' when a person of this
+ *   account has the login
  */
 export async function invite(
   deps: PeopleDeps,
@@ -71,7 +75,10 @@ export async function invite(
   })
 }
 
-/** @throws DomainError 'not-found' when the manager's accounts have no such invitation, or it was accepted */
+/**
+ * @throws DomainError 'not-found' when the invitation does not exist, was accepted, or belongs to an account that
+ *   the manager does not manage
+ */
 export async function withdrawInvitation(deps: PeopleDeps, manager: Manager, invitationId: string): Promise<void> {
   const owner = await store.findInvitationOwner(deps.database, invitationId)
   const isOwn = owner !== null && manages(manager, owner)
@@ -90,22 +97,23 @@ const wrongLink = () => new DomainError('invalid', 'The link is wrong, was used,
 export type Joined = { typeAccount: 'bank' | 'retailer' | 'platform'; login: string }
 
 /**
- * Takes what a link leads to: an invitation makes the person, a reset sets the password, ends all sessions and leaves the second factor.
+ * Accepts a link. An invitation creates the person. A reset sets the password, ends all sessions and keeps the second
+ * factor.
  *
- * @param given.login for an invitation whose login is taken
- * @throws DomainError 'invalid' for a wrong, used or ended link, all with one text, and for a password that is refused; 'conflict' for a
- *   login that is taken: then the link stays valid
+ * @param input.login a different login, in case the invitation's login is taken
+ * @throws DomainError 'invalid', always with the same text, for a wrong, used or expired link; 'invalid' for a
+ *   refused password; 'conflict' when the login is taken: the link then stays valid
  */
 export async function acceptLink(
   deps: PeopleDeps & { trace?: Trace },
-  given: { token: string; password: string; login?: string },
+  input: { token: string; password: string; login?: string },
 ): Promise<Joined> {
-  const tokenHash = hashSecret(given.token)
+  const tokenHash = hashSecret(input.token)
   const target = await store.findLink(deps.database, tokenHash)
   if (!target) throw wrongLink()
-  const login = (target.kind === 'invitation' && given.login) || target.login
-  requirePassword('password', given.password, await findNamesOf(deps.database, target.owner, login))
-  const passwordHash = await hashPassword(given.password)
+  const login = (target.kind === 'invitation' && input.login) || target.login
+  requirePassword('password', input.password, await findNamesOf(deps.database, target.owner, login))
+  const passwordHash = await hashPassword(input.password)
   await deps.database.transaction(async transaction => {
     if (target.kind === 'invitation') {
       if (!(await store.takeInvitation(transaction, tokenHash))) throw wrongLink()
@@ -124,7 +132,7 @@ export async function acceptLink(
   return { typeAccount: typeOf(target.owner), login }
 }
 
-/** Whoever has the link is the person. */
+/** The link is the proof of identity: its holder acts as the person. */
 function personOrigin({ owner, userId }: { owner: AccountOwner; userId: string }, trace?: Trace): Origin {
   return { ...operatorOrigin(trace ?? null), account: accountOf(owner), actor: { type: 'person', id: userId } }
 }

@@ -1,4 +1,4 @@
-/** What happens by itself around people: mails go out, requests for new passwords are answered, what is over is forgotten. */
+/** Background jobs: send mails, answer requests for new passwords, delete expired links and challenges. */
 import { forgetChallenges } from '../access/factors/factor-store.ts'
 import { forgetSessions } from '../access/sessions/session-store.ts'
 import { forgetMails } from './mail/mail-store.ts'

@@ -11,21 +11,22 @@ import { DomainError } from '../errors.ts'
 import { isDeliverable } from '../esim/delivery/mail.ts'
 import type { PeopleMails } from './mail/mails.ts'
 
-/** A person who manages an account; of the platform, all of them. */
+/** A person who manages an account. A manager of the platform manages all accounts. */
 export type Manager = { caller: Caller; userId: string; sessionId: string }
 
 export type PeopleDeps = {
   database: Database
   mails: PeopleMails
-  /** Where links lead. */
+  /** The address of the platform, with which links begin. */
   publicUrl: string
 }
 
 /**
- * The account that a request without an id means.
+ * The account that a request is about: the named one, or the manager's own.
  *
- * @param named of the query, for managers of the platform
- * @throws DomainError 'forbidden' when a partner names an account, 'invalid' for two of them, 'not-found' for an unknown one
+ * @param named account in the query; only managers of the platform may name one
+ * @throws DomainError 'forbidden' when a partner names an account, 'invalid' when two are named, 'not-found' for
+ *   an unknown one
  */
 export async function managedAccount(
   database: Queryable,
@@ -43,15 +44,15 @@ export async function managedAccount(
 export const manages = ({ caller }: Manager, owner: AccountOwner): boolean =>
   caller.type === 'platform' || isSameOwner(ownerOfAccount(caller), owner)
 
-/** The link that carries a token in its fragment, which no server, log or referrer sees. */
+/** The link carries its token in the fragment, which servers, logs and referrers never see. */
 export const joinLink = (publicUrl: string, token: string): string => `${publicUrl}/app/join#${token}`
 
-/** @throws DomainError 'invalid' unless mails can go there */
+/** @throws DomainError 'invalid' for an address to which mails cannot be sent */
 export function requireAddress(email: string | null): void {
   if (email !== null && !isDeliverable(email)) throw new DomainError('invalid', [broken('email', 'email')])
 }
 
-/** Tells what a manager did to something of an account; part of the transaction. */
+/** Writes an audit log entry about a manager's action on an account, as part of the transaction. */
 export function tellManaged(
   transaction: Queryable,
   { caller }: Manager,

@@ -1,4 +1,4 @@
-/** What people do before they can log in, below `/portal`: take a link, and say that they forgot the password. */
+/** Routes below `/portal` that need no login: accept a link, and report a forgotten password. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Refusals } from '../access/refusals.ts'
@@ -79,7 +79,7 @@ export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async
     async (request, reply) => {
       const { typeAccount, login } = request.body
       await requestReset(deps.database, { accountType: typeAccount, login })
-      // An answer without a body: `null` would be sent as text.
+      // Fastify would send `null` as text, so the answer is sent here without a body.
       return (reply as FastifyReply).code(202).send() as never
     },
   )

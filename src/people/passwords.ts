@@ -1,4 +1,4 @@
-/** Passwords of people who know theirs, and of those who have forgotten it (contract/people.md, "Passwords"). */
+/** Changing a known password and replacing a forgotten one (contract/people.md, "Passwords"). */
 
 import { deleteChallenges } from '../access/factors/factor-store.ts'
 import type { Actor } from '../access/factors/factors.ts'
@@ -20,23 +20,23 @@ import * as resetStore from './reset-store.ts'
 import { insertReset, replacePassword } from './users-store.ts'
 
 /**
- * Changes the own password; other sessions and links end.
+ * Changes the caller's own password. Ends the caller's other sessions and links.
  *
- * @throws DomainError 'invalid' for a wrong present password and for a new one that is refused, 'too-many' after too many wrong ones,
- *   'conflict' when it was changed at the same moment
+ * @throws DomainError 'invalid' for a wrong current password or a refused new one, 'too-many' after too many wrong
+ *   ones, 'conflict' when the password was changed at the same moment
  */
 export async function changePassword(
   { database, wrongCodes, origin }: { database: Database; wrongCodes: WrongCodes; origin: Origin },
   { userId, sessionId, address }: Actor,
-  given: { current: string; password: string },
+  input: { current: string; password: string },
 ): Promise<void> {
   const person = await findUser(database, { userId })
   if (!person) throw new DomainError('unauthenticated', 'This account is not there any more')
   const { account, login, passwordHash: before } = person
-  if (!(await wrongCodes.guard(address, userId, () => passwordMatches(given.current, before))))
+  if (!(await wrongCodes.guard(address, userId, () => passwordMatches(input.current, before))))
     throw new DomainError('invalid', [broken('current', 'present-password')])
-  requirePassword('password', given.password, await findNamesOf(database, ownerOfAccount(account), login))
-  const after = await hashPassword(given.password)
+  requirePassword('password', input.password, await findNamesOf(database, ownerOfAccount(account), login))
+  const after = await hashPassword(input.password)
   await database.transaction(async transaction => {
     if (!(await replacePassword(transaction, userId, { before, after })))
       throw new DomainError('conflict', 'The password was changed at this moment')
@@ -49,21 +49,24 @@ export async function changePassword(
 }
 
 const forgottenMinutes = 30
-const mostMailsAnHour = 3
+const maxMailsPerHour = 3
 const requestsAtOnce = 20
 
-/** Takes a request for a new password down: the same for every login, whoever has it. */
+/** Stores a request for a new password. It does the same for every login, so that nobody learns which logins exist. */
 export const requestReset = (database: Database, request: resetStore.ResetRequest): Promise<void> =>
   resetStore.insertRequest(database, request)
 
-/** Works on some requests for new passwords: a link goes to those who can get a mail. @returns whether there may be more */
+/**
+ * Processes some requests for new passwords: mails a link to each person who has an address. @returns whether there
+ * may be more
+ */
 export function answerResetRequests({ database, mails, publicUrl }: PeopleDeps): Promise<boolean> {
   return database.transaction(async transaction => {
     const requests = await resetStore.takeRequests(transaction, requestsAtOnce)
     for (const { isLate, ...request } of requests) {
       if (isLate || !mails.canSend) continue
       const recipient = await resetStore.findForgetful(transaction, request)
-      if (!recipient || !(await resetStore.countResetMail(transaction, recipient.userId, mostMailsAnHour))) continue
+      if (!recipient || !(await resetStore.countResetMail(transaction, recipient.userId, maxMailsPerHour))) continue
       const { userId, login, email, language } = recipient
       const token = makeSecret()
       const reset = { tokenHash: hashSecret(token), userId, minutes: forgottenMinutes }

@@ -1,4 +1,4 @@
-/** How those who manage an account manage its people, below `/portal`. */
+/** Routes below `/portal` with which managers handle the people of an account. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import type { AuthenticateDeps } from '../access/request/authenticate.ts'

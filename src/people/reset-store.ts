@@ -1,9 +1,9 @@
-/** All SQL of requests by people who have forgotten their password. Real time. */
+/** SQL of requests for forgotten passwords. Times are real time. */
 import type { Queryable } from '../db/database.ts'
 
 export type ResetRequest = { accountType: string; login: string }
 
-/** The same for every login, whoever has it. */
+/** Inserts the request for any login, known or not, so that the time taken does not show which logins exist. */
 export async function insertRequest(database: Queryable, request: ResetRequest): Promise<void> {
   await database.execute('insert into reset_requests (account_type, login, requested_at) values ($1, $2, now())', [
     request.accountType,
@@ -11,7 +11,9 @@ export async function insertRequest(database: Queryable, request: ResetRequest):
   ])
 }
 
-/** Takes some of the requests. Old ones, of a time when nobody worked on them, are of no use any more. */
+/**
+ * Takes some of the requests. `isLate`: it waited too long, because no worker was running, and must not be answered.
+ */
 export function takeRequests(transaction: Queryable, limit: number): Promise<(ResetRequest & { isLate: boolean })[]> {
   return transaction.query(
     `delete from reset_requests where request_id = any(array(
@@ -23,7 +25,7 @@ export function takeRequests(transaction: Queryable, limit: number): Promise<(Re
 
 export type Recipient = { userId: string; login: string; email: string; language: 'uk' | 'en' | null }
 
-/** Whose login it is, where a mail can go to them. */
+/** The person with this login, if a mail can be sent to them. */
 export async function findForgetful(transaction: Queryable, request: ResetRequest): Promise<Recipient | null> {
   const [found] = await transaction.query<Recipient>(
     `select user_id as "userId", login, email, language from portal_users
@@ -35,15 +37,15 @@ export async function findForgetful(transaction: Queryable, request: ResetReques
   return found ?? null
 }
 
-/** Counts a mail to a person, whose row is locked. @returns false when there were as many as may be within the hour */
-export async function countResetMail(transaction: Queryable, userId: string, mostAnHour: number): Promise<boolean> {
+/** Counts a mail to a person, whose row must be locked. @returns false when the limit for this hour is reached */
+export async function countResetMail(transaction: Queryable, userId: string, maxPerHour: number): Promise<boolean> {
   await transaction.execute(`delete from reset_mails where user_id = $1 and sent_at < now() - interval '1 hour'`, [
     userId,
   ])
   const counted = await transaction.execute(
     `insert into reset_mails (user_id, sent_at)
      select $1, now() where (select count(*) from reset_mails where user_id = $1) < $2`,
-    [userId, mostAnHour],
+    [userId, maxPerHour],
   )
   return counted === 1
 }

@@ -1,4 +1,4 @@
-/** Everything that people do with their own accounts, below `/portal`. */
+/** All routes below `/portal` with which people handle their own accounts. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FactorDeps } from '../access/factors/factors.ts'
 import type { Logins } from '../access/logins.ts'
@@ -7,7 +7,7 @@ import { openPeopleRoutes } from './open-routes.ts'
 import { peopleRoutes } from './people-routes.ts'
 import { selfRoutes } from './self-routes.ts'
 
-/** `people`: what these routes have beside others. */
+/** `people`: the dependencies that only these routes have. */
 export type PeoplePortalDeps = Pick<
   AccountRoutesDeps,
   'database' | 'tokens' | 'refusals' | 'refusalSums' | 'activity' | 'publicUrl'

@@ -1,4 +1,4 @@
-/** Shapes of what people do with their own accounts. */
+/** Schemas of the operations on people and their accounts. */
 import Type from 'typebox'
 import { accountTypes, bankRoles } from '../access/caller.ts'
 import { credentialFields } from '../access/credential-schemas.ts'

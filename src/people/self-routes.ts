@@ -1,4 +1,4 @@
-/** What people do for themselves, below `/portal`: password, sessions, second factors, language. */
+/** Routes below `/portal` for the person who calls: password, sessions, second factors, language. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {

@@ -1,4 +1,4 @@
-/** All SQL of people as those who manage them see them. */
+/** SQL of people for those who manage them. */
 
 import { type AccountOwner, ofOwner, ownerId, ownerIds, ownerOfIds } from '../access/owners.ts'
 import type { Queryable } from '../db/database.ts'
@@ -17,7 +17,7 @@ export type PersonListing = {
   mfa: ('totp' | 'recovery-code')[]
   createdAt: Date
   lastSeenAt: Date | null
-  /** How the last mail to the person fares; null: there was none lately. */
+  /** The state of the last mail to the person; null: none lately. */
   mail: MailState | null
 }
 
@@ -31,7 +31,7 @@ const person = `
     u.created_at as "createdAt", greatest(l.last_at, l.last_seen_at) as "lastSeenAt", ${lastMail('u.user_id')}
   from portal_users u left join user_logins l using (user_id)`
 
-/** The people of an account by login, and those who are invited. */
+/** The people of an account, ordered by login, with pending invitations. */
 export function listPeople(database: Queryable, owner: AccountOwner): Promise<PersonListing[]> {
   return database.query(
     `select * from (
@@ -74,9 +74,10 @@ export async function findManaged(database: Queryable, userId: string): Promise<
 }
 
 /**
- * Locks the active managers of an account, in one order for everybody: so two who take each other's place away come one after the other.
+ * Locks the active managers of an account, always in the same order. So two managers who disable each other cannot
+ * deadlock: the second one waits and then sees the change of the first.
  *
- * @returns their ids, as they are when the locks are held
+ * @returns the ids of those who are managers once the locks are held
  */
 export async function lockManagers(transaction: Queryable, owner: AccountOwner, role: string): Promise<string[]> {
   const rows = await transaction.query<{ id: string }>(
@@ -100,7 +101,7 @@ export async function updatePerson(
   )
 }
 
-/** @returns whether the login is one of this account's */
+/** @returns whether a person of this account has the login */
 export async function hasLogin(database: Queryable, owner: AccountOwner, login: string): Promise<boolean> {
   const rows = await database.query(`select from portal_users u where u.login = $2 and ${ofOwner(owner, 'u')}`, [
     ownerId(owner),
@@ -121,7 +122,7 @@ export type NewInvitation = {
   hours: number
 }
 
-/** @returns when it ends */
+/** @returns when the invitation expires */
 export async function insertInvitation(transaction: Queryable, invitation: NewInvitation): Promise<Date> {
   const { invitationId, userId, owner, login, email, role, invitedBy, tokenHash, hours } = invitation
   const [made] = await transaction.query<{ expiresAt: Date }>(
@@ -153,7 +154,7 @@ export function listInvitations(database: Queryable, owner: AccountOwner): Promi
   )
 }
 
-/** @returns null when there is no such invitation any more */
+/** @returns null when the invitation does not exist or no longer exists */
 export async function findInvitationOwner(database: Queryable, invitationId: string): Promise<AccountOwner | null> {
   const [row] = await database.query<{ bankId: string | null; merchantId: string | null }>(
     'select bank_id as "bankId", merchant_id as "merchantId" from invitations where invitation_id = $1 and expires_at > now()',
@@ -162,13 +163,13 @@ export async function findInvitationOwner(database: Queryable, invitationId: str
   return row ? ownerOfIds(row) : null
 }
 
-/** @returns whether it was there still */
+/** @returns whether the invitation still existed */
 export async function deleteInvitation(database: Queryable, invitationId: string): Promise<boolean> {
   const deleted = await database.execute('delete from invitations where invitation_id = $1', [invitationId])
   return deleted === 1
 }
 
-/** What a link leads to: a new person, or a new password of one. */
+/** What a link does: it creates a person or sets a person's new password. */
 export type LinkTarget =
   | {
       kind: 'invitation'
@@ -181,7 +182,7 @@ export type LinkTarget =
     }
   | { kind: 'reset'; userId: string; owner: AccountOwner; login: string }
 
-/** @returns null when no link has this token, or it is over, or its person is disabled */
+/** @returns null when no link has this token, the link has expired, or its person is disabled */
 export async function findLink(database: Queryable, tokenHash: Buffer): Promise<LinkTarget | null> {
   type Row = { kind: LinkTarget['kind']; userId: string; bankId: string | null; merchantId: string | null } & {
     login: string
@@ -204,7 +205,7 @@ export async function findLink(database: Queryable, tokenHash: Buffer): Promise<
   return { ...rest, owner: ownerOfIds({ bankId, merchantId }) }
 }
 
-/** Takes an invitation by its token. @returns false when it was taken */
+/** Takes an invitation by its token. @returns false when it is already taken */
 export async function takeInvitation(transaction: Queryable, tokenHash: Buffer): Promise<boolean> {
   const taken = await transaction.execute('delete from invitations where token_hash = $1 and expires_at > now()', [
     tokenHash,
@@ -212,7 +213,10 @@ export async function takeInvitation(transaction: Queryable, tokenHash: Buffer):
   return taken === 1
 }
 
-/** Takes a link to a new password; the person's row is locked. @returns false when it was taken, or the person is disabled */
+/**
+ * Takes a password link and locks the person's row. @returns false when the link is already taken or the person is
+ * disabled
+ */
 export async function takeReset(transaction: Queryable, tokenHash: Buffer): Promise<boolean> {
   const taken = await transaction.execute(
     `delete from password_resets r using portal_users u
@@ -222,7 +226,7 @@ export async function takeReset(transaction: Queryable, tokenHash: Buffer): Prom
   return taken === 1
 }
 
-/** @returns when it ends */
+/** @returns when the link expires */
 export async function insertReset(
   transaction: Queryable,
   reset: { tokenHash: Buffer; userId: string; minutes: number },
@@ -236,7 +240,7 @@ export async function insertReset(
   return made.expiresAt
 }
 
-/** @param before the hash that the person is known by; null: whichever. @returns false when it is another by now */
+/** @param change.before the hash that must still be stored; null: any. @returns false when another hash is stored */
 export async function replacePassword(
   transaction: Queryable,
   userId: string,
@@ -250,7 +254,7 @@ export async function replacePassword(
   return replaced === 1
 }
 
-/** What an account is called, in mails. */
+/** The name of an account, for mails. */
 export async function findAccountName(database: Queryable, owner: AccountOwner): Promise<string> {
   if (owner === 'platform') return 'Perkline'
   const [found] = await database.query<{ name: string }>(
@@ -264,7 +268,7 @@ export async function findAccountName(database: Queryable, owner: AccountOwner):
 
 const forgottenAtOnce = 1_000
 
-/** Deletes some of the links that are over. @returns whether there may be more */
+/** Deletes some of the expired links. @returns whether there may be more */
 export async function forgetLinks(database: Queryable): Promise<boolean> {
   const invitations = await database.execute(
     `delete from invitations where invitation_id = any(array(

@@ -1,4 +1,7 @@
-/** What managers do with people (contract/people.md, "People"). Each change is one transaction, and its sessions end with it. */
+/**
+ * What managers do with people (contract/people.md, "People"). Each change, and the end of sessions that follows from
+ * it, is one transaction.
+ */
 import { managerRoles } from '../access/caller.ts'
 import { clearFactors } from '../access/factors/factors.ts'
 import { requireFreshFactor } from '../access/factors/fresh.ts'
@@ -27,10 +30,11 @@ const resetHours = 24
 export type PersonChange = { role?: string; disabled?: boolean; email?: string | null }
 
 /**
- * Changes a person. After a change of role and a disabling, sessions and links end.
+ * Changes a person. A change of role or a disabling ends the person's sessions and links.
  *
- * @throws DomainError 'not-found' for a person of an account that the manager does not manage, 'conflict' for the own role, for disabling
- *   oneself and for the last active manager of an account, 'invalid' for a role that the account does not have, 'mfa-needed'
+ * @throws DomainError 'not-found' for a person whom the manager does not manage; 'conflict' for changing one's own
+ *   role, disabling oneself, or removing the last active manager of an account; 'invalid' for a role that the
+ *   account does not have; 'mfa-needed'
  */
 export async function changePerson(
   deps: PeopleDeps,
@@ -59,7 +63,7 @@ export async function changePerson(
 
 type After = { role: string; email: string | null; isDisabled: boolean }
 
-/** An address is told as changed, and not which it is. */
+/** The entries say that an address has changed, but not the address. */
 function factsOf(before: Locked, after: After): Pick<Fact, 'action' | 'object' | 'change'>[] {
   const object = userObject(before.userId)
   const isOther = after.role !== before.role
@@ -74,7 +78,7 @@ function factsOf(before: Locked, after: After): Pick<Fact, 'action' | 'object' |
 
 type Locked = store.ManagedPerson & { isLastManager: boolean }
 
-/** Locks the managers of the person's account, then the person, and reads how things stand then. */
+/** Locks the managers of the person's account, then the person, and reads the state after that. */
 async function lockPerson(transaction: Queryable, manager: Manager, userId: string): Promise<Locked> {
   const { owner } = await findOwn(transaction, manager, userId)
   const managers = await store.lockManagers(transaction, owner, managerRoleOf(owner))
@@ -83,7 +87,7 @@ async function lockPerson(transaction: Queryable, manager: Manager, userId: stri
   return { ...person, isLastManager: managers.includes(userId) && managers.length === 1 }
 }
 
-/** @throws DomainError 'conflict', 'invalid' as `changePerson` */
+/** @throws DomainError 'conflict', 'invalid' as described at `changePerson` */
 function requireChangeable(manager: Manager, person: Locked, after: { role: string; isDisabled: boolean }): void {
   requireRole(person.owner, after.role)
   const isOther = after.role !== person.role
@@ -110,7 +114,10 @@ async function listed(database: Queryable, userId: string): Promise<store.Person
   return person
 }
 
-/** Someone else's; a link or a removal of one's own is made elsewhere. @throws DomainError 'not-found', 'conflict' for oneself */
+/**
+ * A person other than the manager: people change their own factors and password elsewhere. @throws DomainError
+ * 'not-found', 'conflict' for oneself
+ */
 async function findOther(database: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
   const person = await findOwn(database, manager, userId)
   if (userId === manager.userId) throw new DomainError('conflict', 'Nobody resets oneself')
@@ -120,7 +127,7 @@ async function findOther(database: Queryable, manager: Manager, userId: string):
 export type Link = { expiresAt: Date; link?: string }
 
 /**
- * Makes a link to a new password. It is mailed, or told this once where no mail can go.
+ * Creates a link to a new password. It is mailed, or returned once when no mail can be sent.
  *
  * @throws DomainError 'not-found'; 'conflict' for oneself and for a disabled person
  */
@@ -142,7 +149,7 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
 }
 
 /**
- * Takes the second factors of a person away, ends the sessions and tells the person.
+ * Removes a person's second factors, ends the sessions and notifies the person.
  *
  * @throws DomainError 'not-found'; 'conflict' for oneself
  */

@@ -1,4 +1,4 @@
-/** People and what belongs to them as answers show them. */
+/** How answers show people and their sessions, links and invitations. */
 
 import type { SessionListing } from '../access/sessions/session-store.ts'
 import { qrPng } from '../esim/delivery/qr.ts'
@@ -20,9 +20,9 @@ export const invitationView = (invitation: InvitationListing) => ({
   expiresAt: invitation.expiresAt.toISOString(),
 })
 
-export const linkView = <Given extends Link>(given: Given) => ({ ...given, expiresAt: given.expiresAt.toISOString() })
+export const linkView = <L extends Link>(link: L) => ({ ...link, expiresAt: link.expiresAt.toISOString() })
 
-/** @param current the session that asks */
+/** @param current the id of the caller's own session */
 export const sessionListView = (sessions: SessionListing[], current: string) => ({
   data: sessions.map(session => ({
     ...session,

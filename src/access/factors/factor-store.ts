@@ -1,4 +1,7 @@
-/** All SQL of second factors and of logins that wait for one. What works once is guarded here, under any race. */
+/**
+ * SQL of second factors and of logins that wait for one. These statements guarantee, under any race, that a code
+ * works only once.
+ */
 import type { Queryable } from '../../db/database.ts'
 
 export type TotpFactor = { sealedSecret: Buffer; confirmedAt: Date | null }
@@ -19,7 +22,10 @@ export async function countRecoveryCodes(database: Queryable, userId: string): P
   return found?.left ?? 0
 }
 
-/** Keeps a secret that waits for its first code, in the place of one that waits. @returns false when a factor is set up already */
+/**
+ * Stores a secret that waits for its first code, replacing another waiting one. @returns false when a factor is
+ * already set up
+ */
 export async function insertTotp(database: Queryable, userId: string, sealedSecret: Buffer): Promise<boolean> {
   const made = await database.execute(
     `insert into totp_factors as t (user_id, sealed_secret, created_at) values ($1::uuid, $2, now())
@@ -31,10 +37,10 @@ export async function insertTotp(database: Queryable, userId: string, sealedSecr
 }
 
 /**
- * Takes a time step: each once, and none before the last that was taken.
+ * Marks a time step as used. A step can be used once, and no step before the last used one.
  *
- * @param sealedSecret that of the code's secret
- * @returns false when it was taken, or the secret is another by now
+ * @param sealedSecret the secret that the code was checked with
+ * @returns false when the step was used, or the secret has been replaced
  */
 export async function takeStep(
   database: Queryable,
@@ -53,12 +59,12 @@ export async function setHasFactor(database: Queryable, userId: string, hasFacto
   await database.execute('update portal_users set has_factor = $2 where user_id = $1', [userId, hasFactor])
 }
 
-/** @returns whether there was one, confirmed or not */
+/** @returns whether there was a secret, confirmed or not */
 export async function deleteTotp(database: Queryable, userId: string): Promise<boolean> {
   return (await database.execute('delete from totp_factors where user_id = $1', [userId])) === 1
 }
 
-/** Keeps these codes and no others. */
+/** Replaces all recovery codes of a person. */
 export async function replaceRecoveryCodes(database: Queryable, userId: string, hashes: Buffer[]): Promise<void> {
   await database.execute('delete from recovery_codes where user_id = $1', [userId])
   await database.execute('insert into recovery_codes (user_id, code_hash) select $1::uuid, unnest($2::bytea[])', [
@@ -67,7 +73,7 @@ export async function replaceRecoveryCodes(database: Queryable, userId: string, 
   ])
 }
 
-/** @returns false when the person has no such code, or it was taken */
+/** @returns false when the person has no such code, or it is already used */
 export async function takeRecoveryCode(database: Queryable, userId: string, hash: Buffer): Promise<boolean> {
   const taken = await database.execute('delete from recovery_codes where user_id = $1 and code_hash = $2', [
     userId,
@@ -89,17 +95,20 @@ export async function insertChallenge(
   return made.expiresAt
 }
 
-/** Counts a try of a challenge. @returns whose it is; null when there is none, it is over, or was tried too often */
-export async function tryChallenge(database: Queryable, hash: Buffer, mostTries: number): Promise<string | null> {
+/**
+ * Counts an attempt at a challenge. @returns the user's id; null when the challenge does not exist, has expired, or
+ * was tried too often
+ */
+export async function tryChallenge(database: Queryable, hash: Buffer, maxTries: number): Promise<string | null> {
   const [found] = await database.query<{ userId: string }>(
     `update login_challenges set tries = tries + 1 where challenge_hash = $1 and expires_at > now() and tries < $2
      returning user_id as "userId"`,
-    [hash, mostTries],
+    [hash, maxTries],
   )
   return found?.userId ?? null
 }
 
-/** @returns false when it was taken */
+/** @returns false when the challenge is already used */
 export async function takeChallenge(database: Queryable, hash: Buffer): Promise<boolean> {
   const taken = await database.execute(
     'delete from login_challenges where challenge_hash = $1 and expires_at > now()',
@@ -114,7 +123,7 @@ export async function deleteChallenges(database: Queryable, userId: string): Pro
 
 const forgottenAtOnce = 1_000
 
-/** Deletes some of the challenges that are over. @returns whether there may be more */
+/** Deletes some of the expired challenges. @returns whether there may be more */
 export async function forgetChallenges(database: Queryable): Promise<boolean> {
   const forgotten = await database.execute(
     `delete from login_challenges where challenge_hash = any(array(
@@ -124,7 +133,7 @@ export async function forgetChallenges(database: Queryable): Promise<boolean> {
   return forgotten === forgottenAtOnce
 }
 
-/** The sealed secrets after this person's, in the order of their ids. */
+/** Sealed secrets in the order of the users' ids, starting after this user. */
 export function listTotpSecrets(
   database: Queryable,
   after: string | null,
@@ -137,7 +146,7 @@ export function listTotpSecrets(
   )
 }
 
-/** Replaces a sealed secret unless it is another by now. */
+/** Replaces a sealed secret unless it has changed meanwhile. */
 export async function replaceTotpSecret(
   database: Queryable,
   userId: string,

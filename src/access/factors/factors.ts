@@ -1,4 +1,4 @@
-/** What is done with second factors (contract/people.md, "Second factors"). */
+/** Operations on second factors (contract/people.md, "Second factors"). */
 import type { Origin } from '../../audit-log/origin.ts'
 import { tellEntries } from '../../audit-log/tell.ts'
 import { realMs } from '../../clock.ts'
@@ -29,7 +29,7 @@ export type FactorDeps = {
   database: Database
   factorKeys: FactorKeys
   wrongCodes: WrongCodes
-  /** Tells a person that a recovery code of theirs was used; part of the transaction. */
+  /** Notifies a person that a recovery code was used, as part of the transaction. */
   tellOfRecovery(transaction: Queryable, userId: string): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export async function loadFactorKeys(database: Queryable, masterKeys: readonly B
 /** Whether a login of this person needs a second factor. */
 export const asksFactor = ({ hasFactor, mfa }: Pick<User, 'hasFactor' | 'mfa'>): boolean => hasFactor && mfa !== 'off'
 
-/** The second factors that a person has, each by a method of its own. */
+/** The kinds of second factors that a person has set up. */
 export async function methodsOf(database: Queryable, userId: string): Promise<FactorMethod[]> {
   const { totp, recoveryCodes } = await readFactors(database, userId)
   if (totp === null) return []
@@ -64,10 +64,10 @@ export async function readFactors(
 }
 
 /**
- * Takes a code of a person's second factor, which then works no more.
+ * Uses up a code of a person's second factor.
  *
- * @param transaction in which what the code is for happens, so that a failure gives it back
- * @returns false for a wrong or used one
+ * @param transaction the one that does what the code is for: if it fails, the code stays valid
+ * @returns false for a wrong or used code
  */
 export async function takeCode(
   { factorKeys, tellOfRecovery, origin }: Pick<FactorDeps, 'factorKeys' | 'tellOfRecovery'> & OriginDeps,
@@ -94,7 +94,10 @@ async function takeTotpCode(
   return step !== null && store.takeStep(transaction, userId, { sealedSecret, step, isConfirmed })
 }
 
-/** @throws DomainError 'unauthenticated' when the person is gone; 'conflict' when the account's policy has second factors off */
+/**
+ * @throws DomainError 'unauthenticated' when the person no longer exists; 'conflict' when the account's policy
+ *   forbids second factors
+ */
 async function personWithFactors(database: Queryable, userId: string): Promise<User> {
   const person = await findUser(database, { userId })
   if (!person) throw new DomainError('unauthenticated', 'This account is not there any more')
@@ -103,10 +106,10 @@ async function personWithFactors(database: Queryable, userId: string): Promise<U
 }
 
 /**
- * Begins to set up an authenticator app. It is not asked for until `confirmTotp` has seen a code of it.
+ * Starts setting up an authenticator app. Logins need a code only after `confirmTotp` has accepted the first one.
  *
  * @returns the secret in base32, and the address for the QR code
- * @throws DomainError 'conflict' when one is set up already, or second factors are off for the account
+ * @throws DomainError 'conflict' when an app is already set up, or the account's policy forbids second factors
  */
 export async function beginTotp(
   deps: FactorDeps,
@@ -122,14 +125,15 @@ export async function beginTotp(
   return { secret: secretText(secret), uri: totpUri(secret, login) }
 }
 
-/** Who acts in a session, and from where. */
+/** The person and session that act, and the address of the client. */
 export type Actor = { userId: string; sessionId: string; address: string }
 
 /**
- * Sets the authenticator app up with a code of it. The session has proven a factor with it.
+ * Finishes setting up the authenticator app with its first code. This also proves a factor for the session.
  *
- * @returns recovery codes, for this once
- * @throws DomainError 'invalid' for a wrong code, 'too-many' after too many of them, 'conflict' when no app waits for its code
+ * @returns recovery codes, which are not shown again
+ * @throws DomainError 'invalid' for a wrong code, 'too-many' after too many of them, 'conflict' when no app waits
+ *   for its code
  */
 export async function confirmTotp(
   deps: FactorDeps & OriginDeps,
@@ -167,7 +171,7 @@ export async function removeTotp(deps: { database: Database } & OriginDeps, user
   })
 }
 
-/** Takes all second factors of a person away; the person's row is locked. @returns whether one was set up */
+/** Removes all second factors of a person, whose row must be locked. @returns whether one was set up */
 export async function clearFactors(transaction: Queryable, userId: string): Promise<boolean> {
   const methods = await methodsOf(transaction, userId)
   await store.setHasFactor(transaction, userId, false)
@@ -177,7 +181,7 @@ export async function clearFactors(transaction: Queryable, userId: string): Prom
 }
 
 /**
- * Makes new recovery codes; the ones before end.
+ * Creates new recovery codes; the old ones stop working.
  *
  * @throws DomainError 'conflict' when no authenticator app is set up
  */
@@ -207,10 +211,10 @@ async function keepRecoveryCodes(
 }
 
 /**
- * Proves a factor anew within a session: the password counts where there is no second factor.
+ * Proves a factor again within a session. People without a second factor use their password.
  *
- * @throws DomainError 'invalid' when this method does not count for the person, 'unauthenticated' for a wrong code, 'too-many' after
- *   too many of them
+ * @throws DomainError 'invalid' when this method does not count for the person, 'unauthenticated' for a wrong
+ *   code, 'too-many' after too many of them
  */
 export async function refreshFactor(
   deps: FactorDeps & OriginDeps,
@@ -237,7 +241,10 @@ export async function refreshFactor(
 
 const resealedAtOnce = 500
 
-/** Seals the secrets and keys of second factors anew under the first master key, so that the others can be taken away. */
+/**
+ * Encrypts the secrets and keys of second factors again with the first master key, so that the other keys can be
+ * removed.
+ */
 export async function resealFactors(database: Database, masterKeys: readonly Buffer[]): Promise<void> {
   await resealKey(database, masterKeys, recoveryPurpose)
   const sealer = createSealer(masterKeys, purpose)

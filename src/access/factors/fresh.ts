@@ -1,4 +1,7 @@
-/** What must not happen in a session that was left open: it needs a factor that was proven lately. */
+/**
+ * Sensitive changes need a factor that was proven recently, so that nobody can make them in a session that was left
+ * open.
+ */
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import { findFactorAge } from '../sessions/session-store.ts'

@@ -1,33 +1,33 @@
-/** One-time codes of authenticator apps (RFC 6238): SHA-1, six digits, 30 s, which is what all of them know. */
+/** One-time codes of authenticator apps (RFC 6238). All apps support SHA-1, six digits and 30 s. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 
 const periodSeconds = 30
 const secretBytes = 20
-/** Clocks of phones may be a step off. */
+/** Accepts codes of the step before and after, because clocks of phones may be off. */
 const tolerance = 1
 
 export const makeTotpSecret = (): Buffer => randomBytes(secretBytes)
 
-/** The secret as people type it: base32 without padding. */
+/** The secret as people type it into an app: base32 without padding. */
 export const secretText = (secret: Buffer): string => secretOf(secret).base32
 
-/** What an app reads from the QR code. @param label whose account it is, as the app shows it */
+/** The address in the QR code for an authenticator app. @param label the account's name as the app shows it */
 export const totpUri = (secret: Buffer, label: string): string =>
   new TOTP({ issuer: 'Perkline', label, secret: secretOf(secret), period: periodSeconds }).toString()
 
 /**
- * The time step of a code.
+ * The time step that a code belongs to.
  *
  * @param nowMs real time
- * @returns the step, at most one from the present one, or null when the code is none of these
+ * @returns the step, at most one away from the current one; null when the code fits none
  */
 export function stepOf(secret: Buffer, code: string, nowMs: number): number | null {
   if (!/^\d{6}$/.test(code)) return null
   const now = Math.floor(nowMs / 1000 / periodSeconds)
   const key = secretOf(secret)
   let found: number | null = null
-  // All of them are compared: the time tells nothing.
+  // Compare with all steps, so that the time taken reveals nothing.
   for (let step = now - tolerance; step <= now + tolerance; step++) {
     const expected = TOTP.generate({ secret: key, period: periodSeconds, timestamp: step * periodSeconds * 1000 })
     if (timingSafeEqual(Buffer.from(expected), Buffer.from(code))) found = step

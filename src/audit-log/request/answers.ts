@@ -1,4 +1,4 @@
-/** Answers with entries, for the Partner API and for the operator. */
+/** Answers with entries, for the Partner API and the operator. */
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
@@ -11,10 +11,14 @@ import { readEntries } from '../reads.ts'
 import type { EntriesQuery } from '../schemas.ts'
 import { entryView } from '../views.ts'
 
-/** @param given.reader whose account the one who asks acts for */
-export async function listEntries(given: { database: Queryable; reader: Account; query: Static<typeof EntriesQuery> }) {
-  const { database, reader } = given
-  const { limit, cursor, ...filters } = given.query
+/** @param params.reader the account for which the caller acts */
+export async function listEntries(params: {
+  database: Queryable
+  reader: Account
+  query: Static<typeof EntriesQuery>
+}) {
+  const { database, reader } = params
+  const { limit, cursor, ...filters } = params.query
   const scope = { list: 'audit-log', account: reader, filters }
   const [before = null] = readCursor(scope, cursor, ['number']) ?? []
   const { entries, names, next } = await readEntries(
@@ -32,9 +36,9 @@ export async function listEntries(given: { database: Queryable; reader: Account;
   }
 }
 
-type Asked = { action?: string; actor?: string; object?: string }
+type Filters = { action?: string; actor?: string; object?: string }
 
-const searchOf = ({ action, actor, object }: Asked) => ({
+const searchOf = ({ action, actor, object }: Filters) => ({
   action: action ?? null,
   actor: actor ?? null,
   object: object === undefined ? null : objectOf(object),
@@ -45,7 +49,10 @@ function objectOf(text: string): { type: string; id: string | null } {
   return at === -1 ? { type: text, id: null } : { type: text.slice(0, at), id: text.slice(at + 1) }
 }
 
-/** Sends the log line by line, no faster than it is read. Of one account, it can be checked by that account's chain alone. */
+/**
+ * Streams the log line by line, at the pace of the reader. The export of one account can be checked by that account's
+ * chain alone.
+ */
 export function sendLog(
   reply: FastifyReply,
   database: Queryable,
@@ -60,7 +67,7 @@ export function sendLog(
 
 type Line = { seq: number; entry: string; accountHash: Buffer; hash: Buffer }
 
-/** @param isWhole with the numbers and hashes of all accounts together */
+/** @param isWhole also the numbers and hashes of the log of all accounts */
 function lineOf({ seq, entry, accountHash, hash }: Line, isWhole: boolean): object {
   const own = { entry, accountHash: accountHash.toString('hex') }
   return isWhole ? { seq, ...own, hash: hash.toString('hex') } : own

@@ -1,4 +1,4 @@
-/** All SQL of mails to people: a queue from which each is taken by one process at a time. Real time. */
+/** SQL of the queue of mails to people. Only one process at a time takes a mail. Times are real time. */
 import type { Queryable } from '../../db/database.ts'
 
 export const mailStates = ['waiting', 'sent', 'failed'] as const
@@ -16,9 +16,9 @@ export async function insertMail(
 }
 
 /**
- * Takes one mail that is due, so that nobody else tries it before its next turn.
+ * Takes one due mail and postpones its next attempt, so that no other process sends it meanwhile.
  *
- * @param waitSeconds how long a try is left alone, by the number of tries before it
+ * @param waitSeconds how long to wait before the next attempt, indexed by the number of attempts so far
  */
 export async function claimMail(database: Queryable, waitSeconds: readonly number[]): Promise<QueuedMail | null> {
   const [claimed] = await database.query<QueuedMail>(
@@ -37,7 +37,10 @@ export async function noteMail(database: Queryable, mailId: string, state: MailS
 
 const forgottenAtOnce = 1_000
 
-/** Deletes some of the mails older than a week: links in them have long ended. @returns whether there may be more */
+/**
+ * Deletes some of the mails that are older than a week; the links in them expired long ago. @returns whether there
+ * may be more
+ */
 export async function forgetMails(database: Queryable): Promise<boolean> {
   const forgotten = await database.execute(
     `delete from people_mails where mail_id = any(array(
@@ -47,7 +50,7 @@ export async function forgetMails(database: Queryable): Promise<boolean> {
   return forgotten === forgottenAtOnce
 }
 
-/** Where mails to a person go. @returns null without an address, and for one who is disabled */
+/** The address and language for mails to a person. @returns null when the person has no address or is disabled */
 export async function findRecipient(
   database: Queryable,
   userId: string,
@@ -59,7 +62,7 @@ export async function findRecipient(
   return found ?? null
 }
 
-/** Mails after this one in the order of their ids. */
+/** Mails in the order of their ids, starting after the given one. */
 export function listMails(
   database: Queryable,
   after: string | null,

@@ -1,6 +1,6 @@
 /**
- * Mails to the people of banks, merchants and the platform (contract/people.md, "Mails"). The change that a mail tells of puts it into a
- * queue, in one transaction with itself; a job sends it. What it says is sealed until then, as it may hold a link.
+ * Mails to the people of banks, merchants and the platform (contract/people.md, "Mails"). A change queues its mail in
+ * its own transaction, and a job sends it. The content is encrypted in the queue because it may hold a link.
  */
 import { randomUUID } from 'node:crypto'
 import type { Queryable } from '../../db/database.ts'
@@ -11,7 +11,7 @@ import * as store from './mail-store.ts'
 export type Language = 'uk' | 'en'
 export const defaultLanguage: Language = 'uk'
 
-/** What a mail tells; `link` leads to the platform's own page. Instants are ISO 8601. */
+/** What a mail is about. `link` is an address of the platform itself. Instants are ISO 8601. */
 export type PeopleMail =
   | { kind: 'invitation'; login: string; account: string; link: string; expiresAt: string }
   | { kind: 'reset'; login: string; link: string; expiresAt: string }
@@ -20,26 +20,26 @@ export type PeopleMail =
 
 export type Envelope = { to: string; language: Language; mail: PeopleMail }
 
-/** Hands one mail over; never throws. @param mailId makes a doubled message one */
+/** Sends one mail; never throws. @param mailId becomes the message id, so that a mail sent twice can be recognised */
 export type PeoplePost = (mailId: string, envelope: Envelope) => Promise<MailOutcome>
 
 export type PeopleMails = {
-  /** Whether mails can be sent at all: else nothing is queued, and links are told. */
+  /** Whether mails can be sent. If not, nothing is queued and the links are shown to the manager instead. */
   canSend: boolean
-  /** Puts a mail to a person, or one invited, into the queue. */
+  /** Queues a mail to a person or to somebody who is invited. */
   queue(transaction: Queryable, userId: string, envelope: Envelope): Promise<void>
-  /** Tells a person something, where their address is known. */
+  /** Queues a mail to a person if the address is known. */
   tell(transaction: Queryable, userId: string, mail: (login: string) => PeopleMail): Promise<void>
-  /** Sends one mail that is due. @returns whether there was one */
+  /** Sends one due mail. @returns whether there was one */
   sendOne(database: Queryable): Promise<boolean>
 }
 
 const purpose = 'mail'
 const tryAfterMinutes = [0, 1, 5, 30]
-/** How long a try that was taken is left alone; after the last one there is none. */
+/** The wait after each attempt. There is no attempt after the last one. */
 const waitSeconds = [...tryAfterMinutes.slice(1), 30].map(minutes => minutes * 60)
 
-/** @param options.post null: there is no mail server */
+/** @param options.post null: no mail server is configured */
 export function createPeopleMails(options: { masterKeys: readonly Buffer[]; post: PeoplePost | null }): PeopleMails {
   const sealer = createSealer(options.masterKeys, purpose)
   const { post } = options
@@ -64,7 +64,7 @@ export function createPeopleMails(options: { masterKeys: readonly Buffer[]; post
       const { mailId, sealed, tries } = claimed
       const envelope = JSON.parse(sealer.open(sealed, Buffer.from(mailId)).toString()) as Envelope
       const outcome = await post(mailId, envelope)
-      // What may have arrived is not sent again.
+      // A mail that may have arrived is not sent again.
       if (outcome !== 'failed') await store.noteMail(database, mailId, 'sent')
       else if (tries >= tryAfterMinutes.length) await store.noteMail(database, mailId, 'failed')
       return true
@@ -74,7 +74,7 @@ export function createPeopleMails(options: { masterKeys: readonly Buffer[]; post
 
 const resealedAtOnce = 500
 
-/** Seals all mails anew under the first master key, so that the others can be taken away. */
+/** Encrypts all queued mails again with the first master key, so that the other keys can be removed. */
 export async function resealMails(database: Queryable, masterKeys: readonly Buffer[]): Promise<void> {
   const sealer = createSealer(masterKeys, purpose)
   for (let after: string | null = null; ; ) {

@@ -1,20 +1,20 @@
-/** A mail to a person as a message (RFC 5322): plain text and HTML, nothing that is loaded from elsewhere. */
+/** Builds a mail as a message (RFC 5322): plain text and HTML that loads nothing from other servers. */
 import { escapeHtml, type Sender } from '../../esim/delivery/mail-message.ts'
 import type { Envelope } from './mails.ts'
 import { type MailText, mailText } from './texts.ts'
 
-/** @param publicUrl the platform's, the only one that links lead to */
+/** @param publicUrl the platform's address; all links lead there */
 export async function composePeopleMail(
   { to, language, mail }: Envelope,
   { mailId, sender, publicUrl }: { mailId: string; sender: Sender; publicUrl: string },
 ): Promise<Buffer> {
-  // Loaded with the first mail: many set-ups send none.
+  // Loaded with the first mail, because many installations send none.
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
   const text = mailText(mail, language, new URL(publicUrl).host)
   const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
   const composer = new MailComposer({
     from: sender,
-    // As an object the address is never parsed, so it cannot become several.
+    // An address given as an object is not parsed, so it cannot turn into several addresses.
     to: { name: '', address: to },
     subject: oneLine(text.subject),
     messageId: `<people.${mailId}@${domain}>`,

@@ -1,4 +1,4 @@
-/** How mails to people leave the platform. */
+/** The ways to send mails to people. */
 import { join } from 'node:path'
 import { writeMessage } from '../../esim/delivery/mail.ts'
 import { readSender } from '../../esim/delivery/mail-message.ts'
@@ -6,7 +6,7 @@ import type { Delivery } from '../../esim/delivery/smtp-delivery.ts'
 import type { PeoplePost } from './mails.ts'
 import { composePeopleMail } from './message.ts'
 
-/** The sandbox's: each message as `people-<mailId>.eml` in a folder. */
+/** For the sandbox: writes each message as `people-<mailId>.eml` into a folder. */
 export function createFilePost(options: { directory: string; from: string; publicUrl: string }): PeoplePost {
   const { directory, publicUrl } = options
   const sender = readSender(options.from)
@@ -17,10 +17,10 @@ export function createFilePost(options: { directory: string; from: string; publi
 }
 
 /**
- * By a mail server. Loaded only where one is set: nodemailer takes its share of memory.
+ * Sends through a mail server. nodemailer is loaded only when a server is configured, because it takes memory.
  *
- * @param options.log told of each attempt: no address, nothing of what the mail says
- * @returns the post, and what waits for the attempts under way
+ * @param options.log gets a record of each attempt, without the address and the content
+ * @returns the function that sends, and one that waits for the attempts under way
  */
 export async function createServerPost(options: {
   smtpUrl: string

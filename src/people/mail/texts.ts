@@ -1,9 +1,12 @@
-/** What mails to people say, in Ukrainian and English: a subject, paragraphs, and at most one link, which is the platform's own. */
+/**
+ * The texts of mails to people, in Ukrainian and English: a subject, paragraphs, and at most one link, to the
+ * platform itself.
+ */
 import type { Language, PeopleMail } from './mails.ts'
 
 export type MailText = { subject: string; before: string[]; link: string | null; after: string[] }
 
-/** @param host the platform's, so that people see where the mail comes from */
+/** @param host of the platform, so that readers see where the mail comes from */
 export function mailText(mail: PeopleMail, language: Language, host: string): MailText {
   const texts = language === 'uk' ? ukrainian : english
   switch (mail.kind) {
@@ -18,7 +21,7 @@ export function mailText(mail: PeopleMail, language: Language, host: string): Ma
   }
 }
 
-/** An instant as people read it. Where the reader is nobody knows, so the zone is named. */
+/** An instant for readers. We do not know the reader's time zone, so the text names the zone. */
 function untilText(instant: string, language: Language): string {
   const format = new Intl.DateTimeFormat(language === 'uk' ? 'uk-UA' : 'en-GB', {
     dateStyle: 'long',

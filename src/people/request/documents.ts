@@ -1,4 +1,4 @@
-/** What all operations of people share in their documentation. */
+/** What the documentation of all operations on people shares. */
 import { cashbackErrors } from '../../http/schemas.ts'
 
 export const tags = ['People']
@@ -12,7 +12,7 @@ const common = {
   403: 'The caller is a system, or its role does not allow this',
 }
 
-/** Of operations that need a fresh factor. */
+/** The error answer of operations that need a fresh factor. */
 export const mfaNeeded = {
   401: 'The token is missing, expired or invalid; or a factor must be shown first (`mfa-needed`)',
 }
