@@ -10,7 +10,7 @@ import { readEdge, readOverlap } from '../webhooks/endpoint-routes.ts'
 import { type Endpoint, findAllEndpoints } from '../webhooks/endpoint-store.ts'
 import * as endpoints from '../webhooks/endpoints.ts'
 import { beginFeedsAnew } from '../webhooks/operator.ts'
-import { accountAsked, findCodes, readEventsStatus, readTail } from '../webhooks/operator-store.ts'
+import { findCodes, namedAccount, readEventsStatus, readTail } from '../webhooks/operator-store.ts'
 import * as schemas from '../webhooks/schemas.ts'
 import { endpointView } from '../webhooks/views.ts'
 import { by } from './request/by.ts'
@@ -56,7 +56,7 @@ export const eventAdminRoutes: FastifyPluginAsyncTypebox<EventAdminDeps> = async
       },
     },
     async request => ({
-      data: await views(await findAllEndpoints(database, await accountAsked(database, request.query))),
+      data: await views(await findAllEndpoints(database, await namedAccount(database, request.query))),
     }),
   )
   for (const [action, title, description] of [
@@ -160,7 +160,7 @@ export const eventAdminRoutes: FastifyPluginAsyncTypebox<EventAdminDeps> = async
     },
     async request => {
       const { limit, ...named } = request.query
-      const account: Account = (await accountAsked(database, named)) ?? { type: 'platform', id: platformAccountId }
+      const account: Account = (await namedAccount(database, named)) ?? { type: 'platform', id: platformAccountId }
       return { data: (await readTail(database, account, limit)).map(body => JSON.parse(body)) }
     },
   )

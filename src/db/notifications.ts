@@ -21,7 +21,7 @@ export async function notify(database: Queryable, topic: Topic): Promise<void> {
 /**
  * Calls the handlers now, at each notification of their topic, and every `pollMs`.
  *
- * @param options.onFault called when a handler or the connection fails; listening goes on
+ * @param options.onError called when a handler or the connection fails; listening goes on
  * @returns a function that stops listening
  */
 export async function listen(options: {
@@ -30,16 +30,16 @@ export async function listen(options: {
   pollMs: number
   /** Also called every `pollMs`, with the listening connection; never twice at the same time. */
   onPoll?: (query: <Row>(text: string) => Promise<Row[]>) => Promise<void>
-  onFault(error: unknown): void
+  onError(error: unknown): void
   /** Called before each attempt to reconnect. */
   onReconnect?: () => void
 }): Promise<{ stop(): Promise<void> }> {
-  const { database, handlers, onFault } = options
+  const { database, handlers, onError } = options
   let client: pg.Client | null = null
   let stopped = false
   let reconnect: NodeJS.Timeout | undefined
 
-  const call = (topic: Topic) => handlers[topic]?.().catch(onFault)
+  const call = (topic: Topic) => handlers[topic]?.().catch(onError)
   let isPolled = false
   const pollOnce = async (): Promise<void> => {
     const listening = client
@@ -47,7 +47,7 @@ export async function listen(options: {
     isPolled = true
     await options
       .onPoll?.(async text => (await listening.query(text).catch(mapError)).rows)
-      .catch(onFault)
+      .catch(onError)
       .finally(() => {
         isPolled = false
       })
@@ -75,7 +75,7 @@ export async function listen(options: {
       await fresh.query(`set application_name = '${listenerName}'; listen ${channel}`).catch(mapError)
       await callAll()
     } catch (error) {
-      onFault(error)
+      onError(error)
       // The connection may have ended before the listener was added.
       fresh?.off('end', reconnectSoon)
       void fresh?.end().catch(() => {})

@@ -1,4 +1,4 @@
-/** What the audit proves of the feeds: they have no hole, and what they tell of orders is so. */
+/** The audit's check of the feeds: they have no gaps, and their events about orders agree with the orders. */
 import type { Check, Finding, Step } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 
@@ -19,7 +19,7 @@ const eventsAtOnce = 5_000
 type Place = { type: string; id: string; sequence: number }
 type Feed = Place & { nextType: string | null; nextId: string | null }
 
-/** Some events of one feed; what is removed because of its age is no hole. */
+/** Checks some events of one feed. Events removed because of their age are no gap. */
 export const feedsStep: Step = {
   name: denseCheck.code,
   table: 'feeds',
@@ -48,7 +48,7 @@ const placeOf = (after: string[] | null): Place => ({
   sequence: Number(after?.[2] ?? 0),
 })
 
-/** The feed of a place, else the next one, with the one behind it. */
+/** The feed at a position, or the next one, together with the feed after it. */
 async function findFeed(database: Queryable, { type, id, sequence }: Place): Promise<Feed | null> {
   const [feed, next] = await database.query<Pick<Place, 'type' | 'id'>>(
     `select account_type as type, account_id as id from feeds where (account_type, account_id) >= ($1, $2::uuid)
@@ -72,14 +72,14 @@ const readPiece = (database: Queryable, { type, id, sequence }: Place): Promise<
        order by sequence limit ${eventsAtOnce}
      ), ordered as (
        select sequence, lag(sequence, 1, (select sequence from floor)) over (order by sequence) as before from piece
-     ), told as (
+     ), found as (
        select sequence, type, (body::jsonb #>> '{data,orderId}')::uuid as order_id from piece
        where type in ('order.confirmed', 'order.cancelled', 'order.expired')
      )
      select (select count(*) from piece)::int as events, (select max(sequence) from piece) as last,
        (select array_agg(sequence order by sequence) from ordered where sequence <> before + 1) as holes,
-       (select array_agg(sequence order by sequence) from told
-        left join lateral (select bank_id, status from orders o where o.order_id = told.order_id offset 0) as o on true
-        where o.bank_id is distinct from $2 or 'order.' || o.status <> told.type) as strangers`,
+       (select array_agg(sequence order by sequence) from found
+        left join lateral (select bank_id, status from orders o where o.order_id = found.order_id offset 0) as o on true
+        where o.bank_id is distinct from $2 or 'order.' || o.status <> found.type) as strangers`,
     [type, id, sequence],
   )

@@ -1,6 +1,6 @@
 /**
- * Every type of event: whom it is told to, and what it carries (docs/contract/events.md, "Types"). Pure. The answer of `GET
- * /event-types`, the `webhooks` of the API's document and the checks of the tests come from this list.
+ * Every type of event: who receives it and what it contains (docs/contract/events.md, "Types"). Pure. The answer of
+ * `GET /event-types`, the `webhooks` of the OpenAPI document and the checks in tests are made from this list.
  */
 import type { TSchema } from 'typebox'
 import { shapes } from './schemas.ts'
@@ -78,7 +78,7 @@ const rows = [
 export type EventTypeName = (typeof rows)[number]['type']
 export const eventTypes: readonly (EventType & { type: EventTypeName })[] = rows
 
-/** What the test operation sends by default. It is in no feed. */
+/** The default type of the test operation. It never appears in a feed. */
 export const testType = 'test.ping'
 export const testTypes: readonly EventType[] = [
   ...eventTypes,
@@ -88,30 +88,30 @@ export const testTypes: readonly EventType[] = [
 const names: ReadonlySet<string> = new Set(eventTypes.map(({ type }) => type))
 const groups: ReadonlySet<string> = new Set(eventTypes.map(({ type }) => `${type.slice(0, type.indexOf('.'))}.*`))
 
-/** Whether it names a type, or with `group.*` a group of them. */
+/** Whether the filter names a type, or with `group.*` a group of types. */
 export const isTypeFilter = (filter: string): boolean => names.has(filter) || groups.has(filter)
 
-/** Whether an event's type is among those wanted. @param filters null: all, also those to come */
+/** Whether a type matches the filters. @param filters null: all types, including future ones */
 const isWanted = (type: string, filters: readonly string[] | null): boolean =>
   filters === null ||
   filters.some(filter => filter === type || (filter.endsWith('.*') && type.startsWith(filter.slice(0, -1))))
 
-/** The types that filters name. */
+/** The types that the filters match. */
 export const typesOf = (filters: readonly string[]): string[] =>
   eventTypes.filter(({ type }) => isWanted(type, filters)).map(({ type }) => type)
 
-/** Data as an event of the type could have it, from the examples of its schema. */
+/** Sample data of a type, made from the examples in its schema. */
 export function sampleOf(schema: TSchema): unknown {
-  const given = schema as {
+  const known = schema as {
     type?: string
     examples?: unknown[]
     properties?: Record<string, TSchema>
     items?: TSchema
     anyOf?: TSchema[]
   }
-  if (given.properties)
-    return Object.fromEntries(Object.entries(given.properties).map(([name, property]) => [name, sampleOf(property)]))
-  if (given.items) return [sampleOf(given.items)]
-  if (given.anyOf) return given.anyOf[0] ? sampleOf(given.anyOf[0]) : null
-  return given.examples?.[0] ?? (given.type === 'boolean' ? true : null)
+  if (known.properties)
+    return Object.fromEntries(Object.entries(known.properties).map(([name, property]) => [name, sampleOf(property)]))
+  if (known.items) return [sampleOf(known.items)]
+  if (known.anyOf) return known.anyOf[0] ? sampleOf(known.anyOf[0]) : null
+  return known.examples?.[0] ?? (known.type === 'boolean' ? true : null)
 }

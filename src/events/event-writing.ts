@@ -1,28 +1,31 @@
 /**
- * How writers tell of events: in the transaction of the change, as a row of the outbox with the whole text of `data`, so that an event
- * tells the facts as of its change. `sequence-store.ts` numbers them later.
+ * Writes events to the outbox in the transaction of the change. The row holds the full JSON text of `data`, so that
+ * the event shows the state at the time of the change. `sequence-store.ts` numbers the events later.
  */
 import type { Queryable } from '../db/database.ts'
 import type { EventTypeName } from './catalogue.ts'
 
-/** The kind of their rows in the outbox. */
+/** The kind of the events' rows in the outbox. */
 export const eventKind = 'event'
 
 export type ToldEvent = {
   type: EventTypeName
-  /** By the clock of the rules; null: now. */
+  /** By the rules' clock; null: now. */
   at: Date | null
   banks?: readonly string[]
   merchants?: readonly string[]
   platform?: boolean
-  /** What the catalogue says for the type. */
+  /** In the shape that the catalogue defines for the type. */
   data: object
 }
 
-/** Now by the clock of the rules, in SQL. */
+/** The current time of the rules' clock, in SQL. */
 const rulesNow = `(now() + (select coalesce(max(offset_ms), 0) from sandbox_clock) * interval '1 millisecond')`
 
-/** Tells of events in this order. To be called after what locks their subject, so that they stand in the order of its changes. */
+/**
+ * Writes events in this order. Call it after the statement that locks their subject, so that events have the order of
+ * the changes.
+ */
 export async function tellEvents(transaction: Queryable, events: readonly ToldEvent[]): Promise<void> {
   if (events.length === 0) return
   await transaction.execute(
@@ -32,7 +35,7 @@ export async function tellEvents(transaction: Queryable, events: readonly ToldEv
         insert into outbox (kind, account_type, data)
         select '${eventKind}', 'platform', case when data ? 'at' then data
           else data || jsonb_build_object('at', instant_text(${rulesNow})) end
-        from unnest($1::jsonb[]) with ordinality as told (data, n) order by n`,
+        from unnest($1::jsonb[]) with ordinality as rows (data, n) order by n`,
     },
     [events.map(rowOf)],
   )
@@ -43,36 +46,39 @@ function rowOf({ type, at, banks, merchants, platform, data }: ToldEvent): strin
   return JSON.stringify({ type, ...(at && { at: at.toISOString() }), banks, merchants, platform, text })
 }
 
-/** Whose an event is, as SQL of the columns of a row. */
+/** The recipients of an event, as SQL expressions on the columns of a row. */
 type Recipients = { bank: string; merchant?: string; platform?: boolean }
 
 /**
- * As `tellEvents`, a part of a statement's `with` for the rows of another part.
+ * Like `tellEvents`, but as a part of a statement's `with`, with one event for each row of another part.
  *
- * @param given.text SQL of the text of `data`
- * @param given.at SQL of the instant
+ * @param params.text SQL for the text of `data`
+ * @param params.at SQL for the instant
  */
-export function tellingEvents(given: {
+export function tellingEvents(params: {
   type: EventTypeName
   from: string
   to: Recipients
   at?: string
   text: string
 }): string {
-  const { bank, merchant, platform = false } = given.to
+  const { bank, merchant, platform = false } = params.to
   const list = (column: string) => `case when ${column} is not null then jsonb_build_array(${column}) end`
   return `
     insert into outbox (kind, account_type, data)
-    select '${eventKind}', 'platform', jsonb_strip_nulls(jsonb_build_object('type', '${given.type}',
-      'at', instant_text(${given.at ?? rulesNow}), 'banks', ${list(bank)}, 'merchants', ${merchant ? list(merchant) : 'null::jsonb'},
-      'platform', ${platform}, 'text', ${given.text}))
-    from ${given.from}`
+    select '${eventKind}', 'platform', jsonb_strip_nulls(jsonb_build_object('type', '${params.type}',
+      'at', instant_text(${params.at ?? rulesNow}), 'banks', ${list(bank)}, 'merchants', ${merchant ? list(merchant) : 'null::jsonb'},
+      'platform', ${platform}, 'text', ${params.text}))
+    from ${params.from}`
 }
 
 const jsonText = (value: string): string => `coalesce(to_json(${value})::text, 'null')`
 const jsonInstant = (value: string): string => `coalesce('"' || instant_text(${value}) || '"', 'null')`
 
-/** SQL of the JSON text of an order, from `o` (orders), `t` (tariffs) and `m` (mobile operators); its status as given. */
+/**
+ * SQL for the JSON text of an order, from `o` (orders), `t` (tariffs) and `m` (mobile operators). @param status SQL
+ * for the status
+ */
 export const orderText = (status = 'o.status'): string => `
   '{"orderId":"' || o.order_id || '","externalId":' || ${jsonText('o.external_id')} || ',"operatorCode":' || ${jsonText('m.code')}
   || ',"tariffCode":' || ${jsonText('t.code')} || ',"status":"' || ${status} || '","price":"' || o.price
@@ -80,6 +86,6 @@ export const orderText = (status = 'o.status'): string => `
   || ',"reservedUntil":' || ${jsonInstant('o.reserved_until')} || ',"confirmedAt":' || ${jsonInstant('o.confirmed_at')}
   || ',"cancelledAt":' || ${jsonInstant('o.cancelled_at')} || ',"paymentReference":' || ${jsonText('o.payment_reference')} || '}'`
 
-/** What `orderText` is made from, beside `o`. */
+/** The joins that `orderText` needs in addition to `o`. */
 export const orderTextJoins = `
   join tariffs t on t.tariff_id = o.tariff_id join mobile_operators m on m.mobile_operator_id = t.mobile_operator_id`

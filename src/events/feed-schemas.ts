@@ -1,4 +1,4 @@
-/** The shapes of the feed in the Partner API. */
+/** Schemas of the feed in the Partner API. */
 import Type from 'typebox'
 import { accountKinds } from '../audit-log/entry.ts'
 import { closed, instant, text, uuid } from '../http/schemas.ts'
@@ -21,7 +21,7 @@ export const Event = Type.Object(
     mode: Type.Enum(['live', 'sandbox'], { title: 'EventMode', description: 'sandbox: a test, to be booked nowhere' }),
     data: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
-      // Serializers leave out what a schema does not allow.
+      // Serializers drop properties that a schema does not allow.
       additionalProperties: true,
       description: 'By type, as `GET /event-types` says; facts as of the change',
       examples: [{ orderId: '019aa5a2-0000-7000-8000-000000000001', status: 'expired' }],
@@ -101,7 +101,7 @@ export const EventTypes = Type.Object(
   { description: 'What events tell of' },
 )
 
-/** The document's `webhooks`: what is sent to endpoints. */
+/** The `webhooks` of the OpenAPI document: the requests to endpoints. */
 export const webhooks = Object.fromEntries(
   eventTypes.map(({ type, description, schema }) => [
     type,
@@ -129,7 +129,7 @@ export const webhooks = Object.fromEntries(
   ]),
 )
 
-/** Without what the types of schemas carry for this program alone. */
+/** Removes the properties that schemas have only for this program. */
 function plain(schema: object): object {
   return JSON.parse(JSON.stringify(schema))
 }

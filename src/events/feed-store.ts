@@ -1,11 +1,14 @@
-/** All SQL that reads feeds. Pages are read by key, day by day: a page costs what it holds, however long the feed is. */
+/**
+ * SQL that reads feeds. Pages are read by key and day by day, so the cost of a page does not depend on the length of
+ * the feed.
+ */
 import type { Account } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { lastSequence } from './sequence-store.ts'
 
 export type Feed = {
   feedId: string
-  /** The last event that is stored no more. */
+  /** The sequence of the last event that was removed because of its age. */
   removedThrough: number
   last: number
 }
@@ -24,14 +27,14 @@ export async function findFeed(database: Queryable, { type, id }: Account): Prom
   return feed
 }
 
-/** The ends of several feeds, in their order. */
+/** The last sequences of several feeds, in the order of the accounts. */
 export async function findLasts(database: Queryable, accounts: readonly Account[]): Promise<number[]> {
   const rows = await database.query<{ last: number }>(
     {
       name: 'events.find-lasts',
       text: `
         select coalesce(${lastSequence}, 0) as last
-        from unnest($1::text[], $2::uuid[]) with ordinality as asked (account_type, account_id, n)
+        from unnest($1::text[], $2::uuid[]) with ordinality as wanted (account_type, account_id, n)
         left join feeds f using (account_type, account_id) order by n`,
     },
     [accounts.map(({ type }) => type), accounts.map(({ id }) => id)],
@@ -40,23 +43,23 @@ export async function findLasts(database: Queryable, accounts: readonly Account[
 }
 
 export type StoredEvent = { sequence: number; type: string; eventId: string; recordedAt: Date; body: string }
-export type PageAsked = {
+export type PageParams = {
   /** Only events with a higher sequence. */
   after: number
-  /** The last sequence to look at. */
+  /** The highest sequence to examine. */
   through: number
   limit: number
-  /** null: all. */
+  /** null: all types. */
   types: readonly string[] | null
 }
 
 const eventColumns = 'sequence, type, event_id as "eventId", recorded_at as "recordedAt", body'
 
 /** Events in the order of the feed. */
-export async function findEvents(database: Queryable, account: Account, asked: PageAsked): Promise<StoredEvent[]> {
+export async function findEvents(database: Queryable, account: Account, params: PageParams): Promise<StoredEvent[]> {
   const found: StoredEvent[] = []
-  for (const day of await findDays(database, account, asked)) {
-    const limit = asked.limit - found.length
+  for (const day of await findDays(database, account, params)) {
+    const limit = params.limit - found.length
     found.push(
       ...(await database.query<StoredEvent>(
         {
@@ -66,16 +69,16 @@ export async function findEvents(database: Queryable, account: Account, asked: P
             where ${accountIs} and day = $3 and sequence > $4 and sequence <= $5 and ($6::text[] is null or type = any($6))
             order by sequence limit $7`,
         },
-        [account.type, account.id, day, asked.after, asked.through, asked.types, limit],
+        [account.type, account.id, day, params.after, params.through, params.types, limit],
       )),
     )
-    if (found.length >= asked.limit) break
+    if (found.length >= params.limit) break
   }
   return found
 }
 
-/** The days of a range of sequences. */
-async function findDays(database: Queryable, { type, id }: Account, { after, through }: PageAsked): Promise<string[]> {
+/** The days that a range of sequences covers. */
+async function findDays(database: Queryable, { type, id }: Account, { after, through }: PageParams): Promise<string[]> {
   if (through <= after) return []
   const rows = await database.query<{ day: string }>(
     {
@@ -90,7 +93,7 @@ async function findDays(database: Queryable, { type, id }: Account, { after, thr
   return rows.map(({ day }) => day)
 }
 
-/** @returns null when the account has no such event, or it is stored no more */
+/** @returns null when the account has no such event, or it was removed because of its age */
 export async function findEvent(database: Queryable, account: Account, eventId: string): Promise<StoredEvent | null> {
   const day = dayOfId(eventId)
   if (day === null) return null
@@ -104,7 +107,7 @@ export async function findEvent(database: Queryable, account: Account, eventId: 
   return event ?? null
 }
 
-/** Ids of version 7 begin with the time of their making. @returns the UTC day; null for another id */
+/** Version 7 ids begin with the time of their creation. @returns the UTC day; null for other ids */
 function dayOfId(id: string): string | null {
   const hex = id.replaceAll('-', '')
   if (hex.charAt(12) !== '7') return null

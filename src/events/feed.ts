@@ -6,26 +6,26 @@ import { isTypeFilter, typesOf } from './catalogue.ts'
 import { type Feed, findEvent, findEvents, findFeed, type StoredEvent } from './feed-store.ts'
 import type { FeedWaiters } from './waiting.ts'
 
-/** Numbers everything that was told before; what another process is busy with is waited for. */
+/** Numbers all events written so far. Waits if another process is doing it. */
 export type NumberTold = () => Promise<void>
 
 export type FeedDeps = { database: Database; waiters: FeedWaiters; numberTold: NumberTold }
 
-export type FeedAsked = {
-  /** `now`: nothing but the present end. */
+export type FeedParams = {
+  /** `now`: only the position of the current end. */
   after: number | 'now'
   limit: number
   /** Types and groups; empty: all. */
   types: readonly string[]
   waitSeconds: number
-  /** Of the feed that `after` belongs to. */
+  /** The feed that `after` belongs to. */
   feedId: string | undefined
-  /** Aborts when the reader leaves. */
+  /** Aborts when the reader closes the connection. */
   left: AbortSignal
 }
 
 export type FeedPage = {
-  /** Texts of events. */
+  /** The events as JSON texts. */
   data: string[]
   nextAfter: number
   lastSequence: number
@@ -34,57 +34,57 @@ export type FeedPage = {
   hasMore: boolean
 }
 
-/** What one answer looks at when it has a filter. */
-const mostLookedAt = 10_000
-const mostBytes = 1024 * 1024
+/** The most events that one answer with a filter examines. */
+const maxExamined = 10_000
+const maxBytes = 1024 * 1024
 
 /**
- * A page of the feed, oldest first.
+ * A page of the feed, oldest event first.
  *
  * @throws DomainError 'invalid' for an unknown type; 'feed-restarted'; 'events-removed'; 'too-many'
  */
-export async function readFeed(deps: FeedDeps, account: Account, asked: FeedAsked): Promise<FeedPage> {
-  const unknown = asked.types.filter(type => !isTypeFilter(type))
+export async function readFeed(deps: FeedDeps, account: Account, params: FeedParams): Promise<FeedPage> {
+  const unknown = params.types.filter(type => !isTypeFilter(type))
   if (unknown.length > 0)
     throw new DomainError('invalid', [`type must be a type of event or a group, not ${unknown[0]}`])
-  const types = asked.types.length === 0 ? null : typesOf(asked.types)
-  const { after } = asked
+  const types = params.types.length === 0 ? null : typesOf(params.types)
+  const { after } = params
   if (after === 'now') {
-    // Else the reader would get, behind the end, what was done before it asked.
+    // Otherwise changes made before this request could appear after the end that we return.
     await deps.numberTold()
-    return atEnd(await requireFeed(deps, account, null, asked.feedId))
+    return atEnd(await requireFeed(deps, account, null, params.feedId))
   }
-  const first = await readPage(deps, account, { ...asked, after, types })
-  if (asked.waitSeconds === 0 || first.data.length > 0 || first.hasMore) return first
+  const first = await readPage(deps, account, { ...params, after, types })
+  if (params.waitSeconds === 0 || first.data.length > 0 || first.hasMore) return first
   const endTurn = deps.waiters.take(account)
   try {
-    return await untilFound(deps, account, { ...asked, after, types }, first)
+    return await untilFound(deps, account, { ...params, after, types }, first)
   } finally {
     endTurn()
   }
 }
 
-type Asked = Omit<FeedAsked, 'after' | 'types'> & { after: number; types: readonly string[] | null }
+type ReadParams = Omit<FeedParams, 'after' | 'types'> & { after: number; types: readonly string[] | null }
 
-async function untilFound(deps: FeedDeps, account: Account, asked: Asked, first: FeedPage): Promise<FeedPage> {
-  const endsAtMs = performance.now() + asked.waitSeconds * 1000
+async function untilFound(deps: FeedDeps, account: Account, params: ReadParams, first: FeedPage): Promise<FeedPage> {
+  const endsAtMs = performance.now() + params.waitSeconds * 1000
   let page = first
   while (page.data.length === 0 && !page.hasMore) {
     const ms = endsAtMs - performance.now()
-    if (ms <= 0 || !(await deps.waiters.wait(account, page.nextAfter, ms, asked.left))) break
-    page = await readPage(deps, account, { ...asked, after: page.nextAfter })
+    if (ms <= 0 || !(await deps.waiters.wait(account, page.nextAfter, ms, params.left))) break
+    page = await readPage(deps, account, { ...params, after: page.nextAfter })
   }
   return page
 }
 
-async function readPage({ database }: FeedDeps, account: Account, asked: Asked): Promise<FeedPage> {
-  const { after, limit, types, feedId } = asked
+async function readPage({ database }: FeedDeps, account: Account, params: ReadParams): Promise<FeedPage> {
+  const { after, limit, types, feedId } = params
   const feed = await requireFeed({ database }, account, after, feedId)
-  const lookedThrough = types === null ? feed.last : Math.min(feed.last, after + mostLookedAt)
-  const found = await findEvents(database, account, { after, through: lookedThrough, limit, types })
+  const examinedThrough = types === null ? feed.last : Math.min(feed.last, after + maxExamined)
+  const found = await findEvents(database, account, { after, through: examinedThrough, limit, types })
   const fitting = withinBytes(found)
   const isCut = fitting.length < found.length || found.length === limit || types === null
-  const nextAfter = isCut ? (fitting.at(-1)?.sequence ?? after) : lookedThrough
+  const nextAfter = isCut ? (fitting.at(-1)?.sequence ?? after) : examinedThrough
   return { ...ends(feed), data: fitting.map(({ body }) => body), nextAfter, hasMore: nextAfter < feed.last }
 }
 
@@ -95,19 +95,20 @@ const ends = ({ feedId, last, removedThrough }: Feed) => ({
 })
 const atEnd = (feed: Feed): FeedPage => ({ ...ends(feed), data: [], nextAfter: feed.last, hasMore: false })
 
-/** At least one: no event is as long. */
+/** The longest prefix within the limit. It has at least one event, because no event is longer than the limit. */
 function withinBytes(events: readonly StoredEvent[]): StoredEvent[] {
   let bytes = 0
   const end = events.findIndex(({ body }) => {
     bytes += Buffer.byteLength(body) + 1
-    return bytes > mostBytes
+    return bytes > maxBytes
   })
   return end === -1 ? [...events] : events.slice(0, end)
 }
 
 /**
- * @param after null: the present end, which always is
- * @throws DomainError 'feed-restarted' for a position of another feed; 'events-removed' for one before the oldest event
+ * @param after null: the current end, which always exists
+ * @throws DomainError 'feed-restarted' for a position of another feed; 'events-removed' for a position before the
+ *   oldest event
  */
 export async function requireFeed(
   { database }: { database: Queryable },

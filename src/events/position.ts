@@ -1,18 +1,18 @@
 /**
- * How far a reader of the outbox has come. A position is a snapshot: all that it sees has been taken, and what is visible now and was
- * not in it is still to be taken. So a row whose transaction commits late is as little lost as one whose number was drawn early, and
- * nobody waits for the oldest transaction, which may be an upload of half an hour.
+ * How far a reader of the outbox has read. A position is a snapshot of the database: the reader has taken all rows
+ * that the snapshot sees, and takes those that are visible now but were not then. So rows that commit late are not
+ * missed, and nobody waits for the oldest transaction, which may be an upload of half an hour.
  */
 import type { Queryable } from '../db/database.ts'
 
-/** Who reads the outbox, each at its own pace. */
+/** The readers of the outbox. Each has its own position. */
 export const consumers = ['sales', 'events', 'statements', 'audit-log'] as const
 export type Consumer = (typeof consumers)[number]
 
-/** @param xips transactions below `xmax` that were under way; both as the database writes them */
+/** @param xips the transactions below `xmax` that were still running; both in PostgreSQL's text form */
 export type Position = { snapshot: string; xmax: string; xips: string[] }
 
-/** The newest position of a consumer, as text. */
+/** SQL for a consumer's newest position, as text. */
 export const newestPosition = (consumer: Consumer): string =>
   `(select snapshot::text from event_ticks where consumer = '${consumer}' order by tick_id desc limit 1)`
 
@@ -22,24 +22,24 @@ export async function findPosition(database: Queryable, consumer: Consumer): Pro
   return positionOf(row.snapshot)
 }
 
-/** @param snapshot as PostgreSQL writes it: `xmin:xmax:xip,xip` */
+/** @param snapshot in PostgreSQL's text form: `xmin:xmax:xip,xip` */
 export function positionOf(snapshot: string): Position {
   const [, xmax = '', xips = ''] = snapshot.split(':')
   return { snapshot, xmax, xips: xips === '' ? [] : xips.split(',') }
 }
 
-/** The two values that `unseen` takes. */
+/** The two parameters of `unseen`. */
 export const valuesOf = ({ xmax, xips }: Position): [string, string[]] => [xmax, xips]
 
 const ordersTold = 'recorded_at, kind, account, subjects'
 
 /**
- * What a position has not seen: rows of the outbox, as a query. The position comes as values, as a planner that knows it does not
- * expect a third of the table.
+ * A query for the outbox rows that a position has not seen. The position is passed as parameters: if the planner knew
+ * the values, it would expect to read a third of the table.
  *
- * @param first which of the statement's values is `xmax`; `xips` is the next one
- * @param options.before a bound of `xid`, or none
- * @param options.columns what of them
+ * @param first the number of the parameter `xmax`; `xips` is the next one
+ * @param options.before an upper bound of `xid`, if any
+ * @param options.columns the columns to select
  */
 export function unseen(
   consumer: Consumer,

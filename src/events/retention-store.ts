@@ -1,4 +1,4 @@
-/** Days of events that are over their retention go as a whole: their partition is dropped. */
+/** Removes old events by dropping the partitions of whole days. */
 import type { Database } from '../db/database.ts'
 import { daily } from './sequence-store.ts'
 
@@ -6,7 +6,10 @@ type Daily = (typeof daily)[number]
 
 const detachWait = '5s'
 
-/** Drops the days whose events, deliveries and attempts are all older. What somebody reads at the moment is left to the next run. */
+/**
+ * Drops the days whose events, deliveries and attempts are all past their retention. A partition that somebody is
+ * reading is left to the next run.
+ */
 export async function dropOldEvents(database: Database, retentionDays: number): Promise<false> {
   for (const table of daily) await dropOldDays(database, table, retentionDays)
   await database.execute(`delete from webhook_replays where created_at < now() - $1 * interval '1 day'`, [
@@ -27,10 +30,10 @@ async function dropOldDays(database: Database, parent: Daily, retentionDays: num
   for (const day of days) await dropDay(database, parent, day)
 }
 
-/** A process that was killed leaves a partition half or wholly detached. */
+/** A process that was killed can leave a partition half or fully detached. */
 type OldDay = { day: string; table: string; state: 'attached' | 'pending' | 'detached' }
 
-/** Readers are told first that the events are gone: a day that is half gone would be a hole. */
+/** First marks the events as removed for readers: a day that is dropped only in part would look like a gap. */
 async function dropDay(database: Database, parent: Daily, { day, table, state }: OldDay): Promise<void> {
   if (parent === 'events') await tellRemoved(database, day, table)
   await database.dedicated(async client => {

@@ -1,4 +1,4 @@
-/** Events for partners’ systems and people (contract/events.md, "The feed"). */
+/** Routes of the feed for partners’ systems and people (contract/events.md, "The feed"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
@@ -93,7 +93,7 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
   )
 }
 
-/** Events go out as they are stored, byte for byte. */
+/** Sends events exactly as they are stored. */
 const sendText = (reply: Pick<FastifyReply, 'type' | 'serializer' | 'send'>, text: string): Promise<never> =>
   reply
     .type('application/json; charset=utf-8')

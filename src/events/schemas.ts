@@ -1,4 +1,7 @@
-/** The shapes of what events carry in `data`. From these come types, the answer of `GET /event-types`, and the API's document. */
+/**
+ * Schemas of the `data` of each type of event. Types, the answer of `GET /event-types` and the OpenAPI document are
+ * made from them.
+ */
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { bankStatuses, campaignStatuses, reportingStages } from '../campaigns/lifecycle/lifecycle.ts'
 

@@ -1,13 +1,17 @@
 /**
- * The tick that makes events of what the outbox tells: it numbers them in each account's feed and stores them as readers get them, in
- * one statement. One tick runs at a time, so numbers have no hole, and whoever has seen one never sees a new event below it.
+ * Turns outbox rows into events: numbers them in each account's feed and stores their final text, in one statement.
+ * One process does so at a time, so numbers have no gaps, and no new event ever appears below a number that a reader
+ * has seen.
  */
 import { platformAccountId } from '../access/caller.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { eventKind, orderText, orderTextJoins } from './event-writing.ts'
 import { type Piece, tickInOrder } from './tick-store.ts'
 
-/** Rows of the outbox in a tick; one may tell of an order of each of many requests, or tell hundreds of banks. */
+/**
+ * Rows of the outbox per run. One row can stand for the orders of many requests, or for an event to hundreds of
+ * banks.
+ */
 const tickRows = 1_000
 const daysAhead = 3
 
@@ -30,7 +34,7 @@ const ofOthers = `
   ) as r
   where s.kind = '${eventKind}'`
 
-/** The last sequence of the account of `f` (feeds), by the index of its newest day. */
+/** SQL for the last sequence of the account of `f` (feeds), by the index of its newest day. */
 export const lastSequence = `coalesce((
   select newest.sequence from (
     select day from feed_days d where d.account_type = f.account_type and d.account_id = f.account_id order by day desc limit 1
@@ -40,14 +44,14 @@ export const lastSequence = `coalesce((
 ), f.removed_through)`
 
 const sequenceText = ({ parts }: Piece): string => `
-  with ${parts}, told as materialized (${ofOrders} union all ${ofOthers}
+  with ${parts}, changes as materialized (${ofOrders} union all ${ofOthers}
   ), accounts as materialized (
     select f.*, ${lastSequence} as last from feeds f
-    join (select distinct account_type, account_id from told) as concerned using (account_type, account_id)
+    join (select distinct account_type, account_id from changes) as concerned using (account_type, account_id)
   ), numbered as materialized (
     select a.account_type, a.account_id, a.feed_id, t.type, t.at, t.data, until.at as recorded_at, uuid_at(until.at) as event_id,
            a.last + row_number() over (partition by a.account_type, a.account_id order by t.outbox_id, t.n) as sequence
-    from told t join accounts a using (account_type, account_id) cross join until
+    from changes t join accounts a using (account_type, account_id) cross join until
   ), inserted as (
     insert into events (account_type, account_id, sequence, day, event_id, type, recorded_at, body)
     select account_type, account_id, sequence, (recorded_at at time zone 'UTC')::date, event_id, type, recorded_at,
@@ -67,10 +71,10 @@ const sequenceText = ({ parts }: Piece): string => `
 export type Sequenced = { mayBeMore: boolean; counts: Record<string, number> }
 
 /**
- * Numbers a piece of what was told.
+ * Numbers the next rows of the outbox.
  *
- * @param waits for another process that is at it
- * @returns how many events of each type; null when another process is at it
+ * @param waits whether to wait while another process does it
+ * @returns the number of events of each type; null when another process is doing it
  */
 export function sequenceEvents(database: Database, waits: boolean): Promise<Sequenced | null> {
   return tickInOrder(database, 'events', { rows: tickRows, waits }, async (transaction, piece) => {
@@ -86,7 +90,7 @@ export function sequenceEvents(database: Database, waits: boolean): Promise<Sequ
 /** Tables with a partition for each UTC day. */
 export const daily = ['events', 'webhook_deliveries', 'webhook_attempts'] as const
 
-/** Makes the partitions of today and of the days to come, unless they are there. To be called by one process at a time. */
+/** Creates the partitions of today and the next days where they are missing. Only one process at a time may call it. */
 async function ensurePartitions(transaction: Queryable, table: (typeof daily)[number]): Promise<void> {
   const missing = await transaction.query<{ day: string }>(
     `select day::text from (

@@ -1,24 +1,24 @@
-/** All SQL of a tick: a consumer of the outbox takes the next piece of it and moves its position, in one statement. */
+/** SQL of a tick: a consumer of the outbox takes the next rows and moves its position, in one transaction. */
 import type { Database, Queryable } from '../db/database.ts'
 import { type Consumer, consumers, findPosition, type Position, positionOf, unseen, valuesOf } from './position.ts'
 
 const tickLock = 7_365_026
-/** Rows of the outbox; each tells of the orders of one statement. */
+/** Rows of the outbox; each stands for the orders of one statement. */
 export const pieceRows = 1_000
 
-/** The parts of the statement of a tick, and its first values. */
+/** Parts of the statement that takes the next rows, and their parameters. */
 export type Piece = {
-  /** Gives `seen (kind, account, subjects)`, and moves the position. */
+  /** Define `seen (kind, account, subjects)` and move the position. */
   parts: string
-  /** Of the parts; those of the statement come behind them. */
+  /** The parameters of the parts. The statement adds its own after them. */
   values: unknown[]
 }
 
 /**
- * Lets a consumer take what it has not seen. One at a time does so, in whatever process.
+ * Lets a consumer take the rows that it has not seen. Across all processes, one tick of a consumer runs at a time.
  *
- * @param take carries out one statement with the piece's parts
- * @returns what `take` gave; null while another process is busy with it
+ * @param take runs one statement with the piece's parts
+ * @returns the result of `take`; null while another process runs the consumer's tick
  */
 export function tick<T>(
   database: Database,
@@ -26,20 +26,21 @@ export function tick<T>(
   take: (transaction: Queryable, pieceOf: (whole: boolean) => Piece) => Promise<T>,
 ): Promise<T | null> {
   return inTurn(database, { consumer, waits: false }, async transaction => {
-    // A statement of its own, after the lock: its snapshot sees what the tick before has done.
+    // A separate statement after the lock, so that its snapshot sees the results of the previous tick.
     const position = await findPosition(transaction, consumer)
     return take(transaction, whole => nextPiece(consumer, position, whole))
   })
 }
 
 /**
- * As `tick`, for a consumer that keeps the order in which the changes of a subject were made. Its piece gives
- * `seen (outbox_id, recorded_at, kind, account_type, account, subjects, data)`, to be taken by `outbox_id`, and `until (at)`: when it is
- * taken, never earlier than the piece before.
+ * Like `tick`, for a consumer that must keep the order in which a subject was changed. The piece defines `seen
+ * (outbox_id, recorded_at, kind, account_type, account, subjects, data)`, to be processed by `outbox_id`, and `until
+ * (at)`, the time of processing, which is never before that of the previous piece.
  *
- * @param options.rows of a piece, at most
- * @param options.waits true: for whoever is at it, so that all that was told before is taken once there is no more
- * @param take carries out one statement with the piece's parts
+ * @param options.rows the most rows of a piece
+ * @param options.waits whether to wait while another process does it. Then everything that was recorded before the
+ *   call is taken once a piece is not full
+ * @param take runs one statement with the piece's parts
  */
 export function tickInOrder<T>(
   database: Database,
@@ -84,10 +85,10 @@ const moved = (consumer: Consumer): string => `
   )`
 
 /**
- * The next piece. A long backlog is cut behind a transaction: the position is then a snapshot as of now of the transactions up to
- * there. So the order of events over two pieces is that of their transactions' numbers.
+ * The next piece. A long backlog is cut after a transaction: the new position is a snapshot of the present, limited
+ * to transactions up to that one. So across two pieces, events have the order of their transactions' numbers.
  *
- * @param whole true: all at once, up to the snapshot of the statement
+ * @param whole take everything that the statement's snapshot sees
  */
 function nextPiece(consumer: Consumer, position: Position, whole: boolean): Piece {
   const parts = `
@@ -109,12 +110,12 @@ function nextPiece(consumer: Consumer, position: Position, whole: boolean): Piec
 type OrderedState = { snapshot: string; towards: string | null; reached: string }
 
 const orderedColumns = 'xid, outbox_id, recorded_at, kind, account_type, account, subjects, data'
-/** A consumer that has nothing to take says so this often, too: so it is known to be alive. */
+/** A consumer without work also writes a position this often, to show that it is running. */
 const aliveEvery = '10 seconds'
 
 /**
- * The next piece in the order of the rows. A backlog that is longer than a piece is taken towards one snapshot: the rows that it sees,
- * by their numbers. A row that is not in it commits later, and so changes its subject later.
+ * The next piece in the order of the rows. A backlog longer than a piece is read towards one fixed snapshot, by the
+ * rows' numbers. A row outside that snapshot commits later, so its change of a subject is later, too.
  */
 function orderedPiece(consumer: Consumer, { snapshot, towards, reached }: OrderedState, rows: number): Piece {
   const parts = `
@@ -138,11 +139,11 @@ function orderedPiece(consumer: Consumer, { snapshot, towards, reached }: Ordere
 }
 
 /**
- * After a dump was restored into a cluster that has not come as far, the numbers of transactions are those of the old one and mean
- * nothing in the new one. What some consumer has not taken is written anew, with a number of this cluster, and every consumer begins
- * before it. Untaken is what was so in the dump, and what was written here since, which bears the number of the transaction that wrote it.
- *
- * To be called before anything is sold or read.
+ * Repairs the outbox after a dump was restored into a younger cluster. Transaction numbers from the old cluster mean
+ * nothing in the new one. Rows that some consumer has not taken are written again with a number of this cluster, and
+ * every consumer's position is set before them. Those are the rows that were waiting in the dump, and the rows
+ * written here since, which have the number of their own transaction.
+ * Call it before anything is sold or read.
  */
 export async function recoverOutbox(database: Database): Promise<void> {
   const isAhead = `select from event_ticks where pg_snapshot_xmax(snapshot) > pg_snapshot_xmax(pg_current_snapshot()) limit 1`
@@ -165,7 +166,8 @@ export async function recoverOutbox(database: Database): Promise<void> {
     await transaction.execute(
       'delete from event_ticks as t using event_ticks as later where t.consumer = later.consumer and t.tick_id < later.tick_id',
     )
-    // Below it nothing is under way, so what waits for the lock is not taken for seen.
+    // No transaction below this number is running, so a transaction that waits for the lock is not mistaken for a
+    // seen one.
     await transaction.execute(`
       update event_ticks set snapshot = (least(oldest, own) || ':' || least(oldest, own) || ':')::pg_snapshot, towards = null, reached = null
       from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest, pg_current_xact_id()::text::bigint as own) as now`)
@@ -178,19 +180,19 @@ export async function recoverOutbox(database: Database): Promise<void> {
 
 export type Waiting = { rows: number; lagSeconds: number }
 
-const mostCounted = 10_000
+const maxCounted = 10_000
 
-/** Rows of the outbox that a consumer has not taken, counted up to 10,000, and the age of the oldest. */
+/** How many rows of the outbox a consumer has not taken, counted up to 10,000, and the age of the oldest. */
 export async function countWaiting(database: Queryable, consumer: Consumer): Promise<Waiting> {
   const [row] = await database.query<Waiting>(
     `select count(*)::int as rows, coalesce(date_part('epoch', now() - min(recorded_at)), 0) as "lagSeconds"
-     from (select recorded_at from (${unseen(consumer, 1)}) as rows limit ${mostCounted}) as waiting`,
+     from (select recorded_at from (${unseen(consumer, 1)}) as rows limit ${maxCounted}) as waiting`,
     valuesOf(await findPosition(database, consumer)),
   )
   return row ?? { rows: 0, lagSeconds: 0 }
 }
 
-/** As `countWaiting`, of the consumer that is most behind. */
+/** Like `countWaiting`, for the consumer that is furthest behind. */
 export async function countMostWaiting(database: Queryable): Promise<Waiting> {
   const each = await Promise.all(consumers.map(consumer => countWaiting(database, consumer)))
   return {
@@ -203,8 +205,8 @@ const slots = 4
 const keptTicks = 1_000
 
 /**
- * Empties the slots of the outbox that were written two days ago or earlier, once every consumer has taken all of them, and forgets
- * old positions. What somebody reads at the moment is left to the next run.
+ * Empties the slots of the outbox that were last written two days ago or earlier, once every consumer has taken all
+ * their rows, and deletes old positions. A slot that somebody is reading is left to the next run.
  */
 export async function emptyOldSlots(database: Database): Promise<void> {
   const [today] = await database.query<{ day: number }>(
@@ -223,14 +225,14 @@ export async function emptyOldSlots(database: Database): Promise<void> {
     )
 }
 
-/** Long enough for reads of the figures, short enough for those who wait behind it. */
+/** Long enough to outlast reads of the figures, and short enough for writers that queue behind this lock. */
 const lockWait = '200ms'
 
 async function emptySlot(database: Database, table: string): Promise<void> {
   await database.transaction(async transaction => {
     await transaction.execute(`set local lock_timeout = '${lockWait}'`)
     await transaction.execute(`lock table ${table} in access exclusive mode`)
-    // After the lock: nobody has a row in it any more that is not committed.
+    // Checked after the lock: no uncommitted rows can be left in the slot.
     for (const consumer of consumers) {
       const position = await findPosition(transaction, consumer)
       const left = await transaction.query(

@@ -1,6 +1,6 @@
 /**
- * Readers who wait for the next event of their account. They hold no connection: one question for all of them finds out whose feed has
- * grown, at each tick that has numbered something.
+ * Readers that wait for the next event of their account (long polls). They hold no connection: after each tick that
+ * has numbered events, one query finds out whose feed has grown.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Account } from '../access/caller.ts'
@@ -9,28 +9,29 @@ import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { findLasts } from './feed-store.ts'
 
-/** Of an account in a process. */
-const mostWaiting = 4
+/** Per account and process. */
+const maxWaiting = 4
 
 export type FeedWaiters = {
   /**
-   * Waits until the account's feed has an event behind `after`, for at most `ms`, or until `left` aborts or the process stops.
+   * Waits until the account's feed has an event after `after`, for at most `ms`, or until `left` aborts or the
+   * process stops.
    *
-   * @returns false: nothing came, and there is no more waiting
+   * @returns false when nothing came and waiting is over
    */
   wait(account: Account, after: number, ms: number, left: AbortSignal): Promise<boolean>
   /**
-   * Takes a place of the account, for all waits of one request.
+   * Reserves one of the account's places for all waits of one request.
    *
-   * @returns gives it back
-   * @throws DomainError 'too-many' when four requests of the account wait already
+   * @returns a function that frees the place
+   * @throws DomainError 'too-many' when four requests of the account are waiting
    */
   take(account: Account): () => void
-  /** Looks whose feed has grown. */
+  /** Wakes the readers whose feeds have grown. */
   wake(): Promise<void>
-  /** How many requests wait. */
+  /** The number of waiting requests. */
   count(): number
-  /** Ends all waits, also those to come: the process stops. */
+  /** Ends all waits, current and future, because the process stops. */
   stop(): void
 }
 
@@ -57,8 +58,8 @@ export function createFeedWaiters(database: Queryable): FeedWaiters {
     take(account) {
       const key = keyOf(account)
       const taken = places.get(key) ?? 0
-      if (taken >= mostWaiting)
-        throw new DomainError('too-many', `${mostWaiting} requests of this account are waiting already`, {
+      if (taken >= maxWaiting)
+        throw new DomainError('too-many', `${maxWaiting} requests of this account are waiting already`, {
           retryAfterSeconds: 1,
         })
       places.set(key, taken + 1)
@@ -73,7 +74,7 @@ export function createFeedWaiters(database: Queryable): FeedWaiters {
       const waiter = { account, after, wake: () => ended.abort('woken') }
       waiters.add(waiter)
       try {
-        // What came since the reader looked last woke nobody.
+        // Events that came between the reader's last look and now have woken nobody.
         await wake()
         const signal = AbortSignal.any([ended.signal, stopping.signal, left])
         await sleep(ms, undefined, { signal }).catch((error: Error) => {

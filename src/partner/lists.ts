@@ -1,4 +1,4 @@
-/** Lists of the Partner API, read page by page behind an opaque cursor (contract/partner-api.md, "Lists"). */
+/** Lists of the Partner API: pages behind an opaque cursor (contract/partner-api.md, "Lists"). */
 import { createHash } from 'node:crypto'
 import Type, { type TSchema } from 'typebox'
 import type { Account } from '../access/caller.ts'
@@ -20,7 +20,7 @@ export const listParameters = {
   ),
 }
 
-/** The body of a list that is read from the newest item on. */
+/** The answer's schema for a list that is read from the newest item to the oldest. */
 export const newestFirstOf = <Item extends TSchema>(item: Item, description: string) =>
   Type.Object(
     {
@@ -33,17 +33,17 @@ export const newestFirstOf = <Item extends TSchema>(item: Item, description: str
     { description },
   )
 
-/** What a cursor belongs to: with another list, account, filter or sort it is refused. */
+/** What a cursor belongs to. It is refused with another list, account, filter or sort. */
 export type ListScope = {
-  /** The operation. */
+  /** The name of the operation. */
   list: string
   account: Account
-  /** As asked; without `limit` and `cursor`. */
+  /** The query's parameters without `limit` and `cursor`. */
   filters: Readonly<Record<string, unknown>>
   sort?: string
 }
 
-/** The sort key and the id of the item behind which the next page begins. */
+/** The sort key and the id of the last item of a page. The next page begins after it. */
 export type Position = readonly (string | number)[]
 
 /** `number`: whole, not negative; `time`: ISO 8601 in UTC with milliseconds. */
@@ -56,16 +56,16 @@ export function writeCursor(scope: ListScope, position: Position): string {
 }
 
 /**
- * The digest shows a changed cursor. It is no secret: whoever makes one gets to no more than the account's own items, which every
- * query asks for. So cursors outlive a change of the platform's keys.
+ * Adds a digest that reveals changes. The digest uses no secret: queries filter by account, so a forged cursor shows
+ * nothing but the account's own items. This also keeps cursors valid when the platform's keys change.
  */
 const cursorOf = (scope: ListScope, position: Position): string =>
   `${encode(JSON.stringify(position))}.${digestOf(scope, position)}`
 
 /**
- * @param kinds of the keys in the list's positions: a caller can make a cursor with the right digest and keys that no query takes
- * @returns null without a cursor: from the beginning
- * @throws DomainError 'invalid' when it was changed, or belongs to another list, account, filter or sort
+ * @param kinds of the keys in the list's positions, because a forged cursor may hold keys that no query accepts
+ * @returns null without a cursor: start at the beginning
+ * @throws DomainError 'invalid' when the cursor was changed, or belongs to another list, account, filter or sort
  */
 export function readCursor(scope: ListScope, cursor: string | undefined, kinds: readonly KeyKind[]): Position | null {
   if (cursor === undefined) return null
@@ -105,13 +105,13 @@ const isKey = (value: unknown): value is string | number => typeof value === 'st
 const encode = (text: string): string => Buffer.from(text).toString('base64url')
 
 function digestOf({ list, account, filters, sort = '' }: ListScope, position: Position): string {
-  const asked = Object.entries(filters)
+  const filterPairs = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
-    // Several values are a set, in whatever order they were written.
+    // The order of several values of a filter does not matter.
     .map(([name, value]) => [name, Array.isArray(value) ? [...new Set(value)].sort() : value] as const)
     .sort(([one], [other]) => (one < other ? -1 : 1))
   return createHash('sha256')
-    .update(JSON.stringify([list, account.type, account.id, asked, sort, position]))
+    .update(JSON.stringify([list, account.type, account.id, filterPairs, sort, position]))
     .digest('base64url')
     .slice(0, 16)
 }
@@ -123,9 +123,9 @@ type Rows<Row> = {
 }
 
 /**
- * One page of a list that has an end, such as one that is read from the newest item on.
+ * A page of a list with a last page, such as one that is read from the newest item to the oldest.
  *
- * @param rows in their order; one more than `limit` when there are more
+ * @param rows in the order of the list; one more than `limit` when there is another page
  */
 export function newestFirst<Row, View>(rows: readonly Row[], of: Rows<Row>, view: (row: Row) => View) {
   const shown = rows.slice(0, of.limit)
@@ -134,10 +134,10 @@ export function newestFirst<Row, View>(rows: readonly Row[], of: Rows<Row>, view
 }
 
 /**
- * One page of a list that grows at its end.
+ * A page of a list that grows at its end, so that every page has a next cursor.
  *
- * @param rows in their order, at most `limit`
- * @param of.from where the page began, also before the first item
+ * @param rows in the order of the list, at most `limit`
+ * @param of.from the position where this page begins
  */
 export function growing<Row, View>(rows: readonly Row[], of: Rows<Row> & { from: Position }, view: (row: Row) => View) {
   const last = rows.at(-1)

@@ -1,4 +1,7 @@
-/** The Partner API, below `/partner/v1`: what partners' systems need beyond the two contracts (contract/partner-api.md). */
+/**
+ * The Partner API below `/partner/v1`: what partners' systems need beyond the cashback and eSIM APIs
+ * (contract/partner-api.md).
+ */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import type { AuthenticateDeps } from '../access/request/authenticate.ts'
@@ -45,11 +48,11 @@ export const partnerRoutes: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async
     components: [PartnerError],
     webhooks,
   })
-  // The prefix is this plugin's own; its inner plugin must not add it again.
+  // This plugin already has the prefix; the inner plugin must not add it again.
   await app.register(operations, { ...deps, prefix: '' })
 }
 
-/** Beside the documentation, which needs no token. */
+/** The operations. The documentation next to them needs no token. */
 const operations: FastifyPluginAsyncTypebox<PartnerRoutesDeps> = async (api, deps) => {
   authorize(api as unknown as FastifyInstance, deps)
   askForFreshFactor(api as unknown as FastifyInstance, deps)

@@ -169,7 +169,7 @@ export async function lookAtStock(deps: JobDeps): Promise<void> {
  */
 export function startJobs(
   deps: JobDeps,
-  onFault: (job: string, error: unknown) => void,
+  onError: (job: string, error: unknown) => void,
   observe: JobObserver,
 ): { stop(): Promise<void> } {
   let stopped = false
@@ -185,7 +185,7 @@ export function startJobs(
         while (!stopped && (await job.run(deps, false)));
         observe.jobSucceeds(job.name, (performance.now() - startedAtMs) / 1_000)
       })()
-        .catch(error => onFault(job.name, error))
+        .catch(error => onError(job.name, error))
         .finally(() => {
           busy = false
           running.delete(run)

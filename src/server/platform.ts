@@ -170,7 +170,7 @@ export async function createPlatform(
   only: readonly Service[] | null = null,
 ): Promise<Platform> {
   const running = only ?? services
-  const onFault = (error: unknown) => {
+  const onError = (error: unknown) => {
     if (!(error instanceof DomainError)) logger.error({ err: error }, 'unexpected error')
     else logger.warn({ reason: error.message }, 'could not be done now; it will be tried again')
   }
@@ -206,12 +206,12 @@ export async function createPlatform(
     })
     const tokens = createTokens(tokenKeys)
     const refusals = createRefusals(access, config.platformMfa)
-    const activity = createActivity(access, onFault)
+    const activity = createActivity(access, onError)
     closers.unshift(() => activity.close())
     const factorKeys = await loadFactorKeys(database, config.masterKeys)
     const catalogue = createCatalogue(access)
     const sealing = createSealing(config.masterKeys, await loadIndexKey(database, config.masterKeys))
-    const stock = createStock({ database, clock, onFault })
+    const stock = createStock({ database, clock, onError })
     const inTheBackground = database.aside(new AbortController().signal, 'long')
     const waiters = createFeedWaiters(others)
     const metrics = createMetrics({
@@ -254,7 +254,7 @@ export async function createPlatform(
       database,
       pollMs,
       onPoll: query => followDatabaseClock(() => query(databaseTime)),
-      onFault,
+      onError,
       onReconnect: () => ofProcess.recovery(),
       handlers: {
         access: async () => void (await Promise.all([refusals.refresh(), tokenKeys.refresh()])),
@@ -313,7 +313,7 @@ export async function createPlatform(
       if (!running.includes('worker')) return
       const onJobFault = (job: string, error: unknown) =>
         logger.warn({ job, err: error }, 'a job failed and is tried again')
-      delivering = startDelivering(webhooks, config.webhooks.concurrency, onFault)
+      delivering = startDelivering(webhooks, config.webhooks.concurrency, onError)
       jobs = startJobs(jobDeps, onJobFault, ofProcess)
     }
     closers.unshift(async () => {
@@ -326,10 +326,10 @@ export async function createPlatform(
     })
 
     // Before the worker's last checkpoint, which covers it.
-    const refusalSums = createRefusalSums(others, onFault)
+    const refusalSums = createRefusalSums(others, onError)
     closers.unshift(() => refusalSums.close())
 
-    const activationReads = createActivationReads({ database, onError: onFault })
+    const activationReads = createActivationReads({ database, onError })
     closers.unshift(() => activationReads.close())
     const orders = createOrders({
       database,
@@ -343,7 +343,7 @@ export async function createPlatform(
       openReservations: config.openReservations,
       reservationShare: config.reservationShare,
       observe: metrics,
-      onFault,
+      onError,
     })
     const operatorKeys = [config.operatorKey, ...config.furtherOperatorKeys]
     const callers = { tokens, refusals, refusalSums, activity, publicUrl: config.publicUrl }
@@ -399,7 +399,7 @@ export async function createPlatform(
         database: others,
         clock,
         feed: { database: others, waiters, numberTold },
-        webhooks: { ...webhooks, urls, onFault, numberTold },
+        webhooks: { ...webhooks, urls, onError, numberTold },
       },
       admin: {
         ...reads,
@@ -464,7 +464,7 @@ export async function createPlatform(
     }
     return { app, adminApp, metrics, database, deps, startJobs: startOwnJobs, drain, close }
   } catch (error) {
-    await close().catch(onFault)
+    await close().catch(onError)
     throw error
   }
 }

@@ -1,17 +1,17 @@
 /**
- * Which addresses endpoints may have (docs/contract/webhooks.md, "Addresses"): what a partner writes down must not lead into the
- * platform's own network. Names are asked for with a resolver of our own: `dns.lookup` runs on four threads without a time limit, which
- * a dead name server would hold.
+ * Which addresses endpoints may have (docs/contract/webhooks.md, "Addresses"): a partner's URL must not reach the
+ * platform's own network. We use our own resolver, because `dns.lookup` runs on four threads without a time limit,
+ * and a dead name server would block them.
  */
 import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 
-/** The name leads to an address that may not be called. */
+/** The name resolves to an address that may not be called. */
 export class AddressRefusedError extends Error {
   override name = 'AddressRefusedError'
 }
-/** The name leads nowhere, or nobody answers for it. */
+/** The name does not resolve. */
 export class NameError extends Error {
   override name = 'NameError'
 }
@@ -43,7 +43,7 @@ const globalIPv6 = ['2000::', 3] as const
 
 export type AddressRules = { isAllowed(address: string): boolean }
 
-/** @param allowed networks beside the public ones, as `address/prefix` or one address */
+/** @param allowed networks allowed in addition to the public ones, as `address/prefix` or a single address */
 export function createAddressRules(allowed: readonly string[]): AddressRules {
   const [refused4, refused6, global6] = [new BlockList(), new BlockList(), new BlockList()]
   for (const [network, prefix] of refusedIPv4) refused4.addSubnet(network, prefix, 'ipv4')
@@ -59,7 +59,7 @@ export function createAddressRules(allowed: readonly string[]): AddressRules {
     isAllowed(address) {
       if (isIPv4(address)) return own4.check(address, 'ipv4') || !refused4.check(address, 'ipv4')
       if (!isIPv6(address) || address.includes('%')) return false
-      // IPv4 in IPv6 is outside of the global addresses, and a network of IPv4 that is allowed does not open it.
+      // IPv4-mapped IPv6 addresses are not public, and allowing an IPv4 network does not allow its mapped form.
       if (own6.check(address, 'ipv6') && !isMapped(address)) return true
       return global6.check(address, 'ipv6') && !refused6.check(address, 'ipv6')
     },
@@ -70,7 +70,7 @@ const mapped = new BlockList()
 mapped.addSubnet('::ffff:0:0', 96, 'ipv6')
 const isMapped = (address: string): boolean => mapped.check(address, 'ipv6')
 
-/** A literal of a URL's host without its brackets; null: it is a name. */
+/** The IP address of a URL's host, without brackets; null when the host is a name. */
 export function literalOf(hostname: string): string | null {
   const plain = hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(plain) === 0 ? null : plain
@@ -82,7 +82,7 @@ const hostsFile = '/etc/hosts'
 /**
  * All addresses of a host.
  *
- * @param hostname of a URL: a name or a literal
+ * @param hostname of a URL: a name or an IP address
  * @throws AddressRefusedError when one of them may not be called; NameError
  */
 export async function resolveAllowed(rules: AddressRules, hostname: string): Promise<string[]> {
@@ -106,7 +106,7 @@ async function resolveName(name: string): Promise<string[]> {
 
 const noAddress = new Set(['ENODATA', 'ENOTFOUND'])
 
-/** A name with addresses of one family only is answered with an error for the other. */
+/** For a name with addresses of one family, the resolver reports an error for the other family. */
 const noneAsEmpty = (answer: Promise<string[]>): Promise<string[]> =>
   answer.catch((error: NodeJS.ErrnoException) => {
     if (error.code !== undefined && noAddress.has(error.code)) return []

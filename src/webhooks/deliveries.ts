@@ -33,9 +33,9 @@ async function lock(transaction: Queryable, account: Account, deliveryId: string
 }
 
 /**
- * An attempt now, whatever the delivery has come to. One that had ended has no schedule any more: it is tried once.
+ * Attempts a delivery now, whatever its state. A finished delivery gets one attempt and no new schedule.
  *
- * @throws DomainError 'not-found'; 'conflict' when its endpoint is disabled or deleted, and of a test
+ * @throws DomainError 'not-found'; 'conflict' when its endpoint is disabled or deleted, or the delivery is a test
  */
 export function retryDelivery(
   { database, origin }: { database: Database; origin: Origin },
@@ -54,9 +54,9 @@ export function retryDelivery(
 }
 
 /**
- * Gives a delivery up, so that those behind it go on. Again it changes nothing.
+ * Gives a delivery up, so that those after it continue. Repeating it changes nothing.
  *
- * @throws DomainError 'not-found'; 'conflict' for one that was delivered or has failed
+ * @throws DomainError 'not-found'; 'conflict' when it was delivered or has failed
  */
 export function skipDelivery(
   { database, origin }: { database: Database; origin: Origin },

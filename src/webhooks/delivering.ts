@@ -1,6 +1,6 @@
 /**
- * Carries out deliveries: claims what is due, sends it, and writes down what became of it. No transaction is open during a request; a
- * delivery whose process is killed meanwhile goes on when its lease ends.
+ * Carries out deliveries: claims due ones, sends them and records the outcome. No transaction is open during a
+ * request. A delivery whose process is killed continues when its lease ends.
  */
 import type { Account } from '../access/caller.ts'
 import type { Clock } from '../clock.ts'
@@ -26,7 +26,7 @@ export type DeliveringDeps = {
   observe: { attempt(outcome: string): void; delivered(delaySeconds: number): void }
 }
 
-/** Sends one claimed delivery and writes it down. */
+/** Sends one claimed delivery and records the outcome. */
 export async function attemptDelivery(deps: DeliveringDeps, claimed: store.Claimed, isTest = false): Promise<void> {
   const { body, eventId, url, endpointId, attempt } = claimed
   const { deliveryId, day } = claimed
@@ -52,7 +52,7 @@ export async function attemptDelivery(deps: DeliveringDeps, claimed: store.Claim
   await deps.database.transaction(transaction => record(deps, transaction, { claimed, attempted, isTest }))
 }
 
-/** An event that is over its retention cannot be sent any more. */
+/** An event that was removed because of its age can no longer be sent. */
 const lost = { outcome: 'interrupted', durationMs: 0, statusCode: null, responseExcerpt: null } as const
 const ended = { state: 'failed', waitMs: null, failures: 0 } as const
 
@@ -90,7 +90,7 @@ function nextOf(
 ): Parameters<typeof store.recordAttempt>[2] {
   if (outcome === 'delivered') return { state: 'delivered', waitMs: null, failures }
   if (isTest) return { state: 'failed', waitMs: null, failures }
-  // A receiver that is gone may come back, and a probe is no fault of the event.
+  // After a 410 the receiver may come back, and a failed probe says nothing about the event.
   if (statusCode === 410 || isProbe) return { state: 'pending', waitMs: 0, failures }
   const waitMs = waitAfter(failures + 1, retryAfterMs(statusCode, retryAfter, realNow()), Math.random())
   return waitMs === null
@@ -98,7 +98,7 @@ function nextOf(
     : { state: 'pending', waitMs, failures: failures + 1 }
 }
 
-/** Makes deliveries of what feeds have behind the endpoints' positions. */
+/** Creates deliveries for the events after the endpoints' positions. */
 export async function handOverAll({ database }: Pick<DeliveringDeps, 'database'>): Promise<boolean> {
   let mayBeMore = false
   for (const endpointId of await store.findWaitingEndpoints(database))
@@ -107,9 +107,9 @@ export async function handOverAll({ database }: Pick<DeliveringDeps, 'database'>
 }
 
 /**
- * One attempt of a test, at once and beside everything that waits.
+ * Starts one attempt of a test at once, independent of waiting deliveries.
  *
- * @returns the delivery; the attempt goes on
+ * @returns the delivery; the attempt continues in the background
  * @throws DomainError 'not-found'; 'invalid' for an unknown type; 'too-many'
  */
 export async function testEndpoint(
@@ -152,10 +152,11 @@ const probesAtOnce = 10
 const testsAMinute = 10
 
 /**
- * One attempt of everything that waits at enabled endpoints, of a serial or probed one of the oldest only.
+ * Makes one attempt of everything that waits at enabled endpoints. Of an endpoint that takes one request at a time,
+ * only the oldest delivery is attempted.
  *
  * @param endsAtMs no attempt begins later
- * @returns how many were tried
+ * @returns how many were attempted
  */
 export async function deliverWaiting(deps: DeliveringDeps, endsAtMs: number): Promise<number> {
   const endpoints = await store.findPendingEndpoints(deps.database)
@@ -166,7 +167,7 @@ export async function deliverWaiting(deps: DeliveringDeps, endsAtMs: number): Pr
 async function deliverOf(deps: DeliveringDeps, endpointId: string, endsAtMs: number): Promise<number> {
   const tried: string[] = []
   while (performance.now() < endsAtMs) {
-    const claimed = await store.claim(deps.database, { endpointId, most: probesAtOnce, early: true, but: tried })
+    const claimed = await store.claim(deps.database, { endpointId, max: probesAtOnce, early: true, but: tried })
     if (claimed.length === 0) break
     tried.push(...claimed.map(({ deliveryId }) => deliveryId))
     await Promise.all(claimed.map(one => attemptDelivery(deps, one)))

@@ -1,4 +1,4 @@
-/** `/webhook-deliveries` (contract/webhooks.md, "The log"). */
+/** Routes of `/webhook-deliveries` (contract/webhooks.md, "The log"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { originOf } from '../audit-log/request/origin.ts'
@@ -118,7 +118,7 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
   )
 }
 
-/** @throws DomainError 'invalid' for what is neither a type nor a group of types */
+/** @throws DomainError 'invalid' for a text that is neither a type nor a group of types */
 function readTypes(filter: string | undefined): string[] | undefined {
   if (filter === undefined) return undefined
   if (filter === testType) return [filter]

@@ -1,9 +1,9 @@
-/** All SQL of deliveries and their attempts: handing over, claiming, recording, and the log. */
+/** SQL of deliveries and their attempts: creating, claiming, recording. */
 import type { Account } from '../access/caller.ts'
 import { realMs } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { typesOf } from '../events/catalogue.ts'
-import { isBetween, mostPending } from './endpoint-store.ts'
+import { isBetween, maxPending } from './endpoint-store.ts'
 import { probedFrom } from './schedule.ts'
 import type { Outcome } from './sender.ts'
 
@@ -14,9 +14,9 @@ const lookedAt = 10_000
 const replayedAtOnce = 12
 const leaseSeconds = 30
 const minuteMs = 60_000
-const mostAtOnce = 10
+const maxAtOnce = 10
 
-/** Endpoints whose feed has grown behind their position, or that have a replay to go on with. */
+/** Endpoints whose feed has events after their position, or that have an unfinished replay. */
 export async function findWaitingEndpoints(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ id: string }>({
     name: 'webhooks.find-waiting',
@@ -34,7 +34,7 @@ export async function findWaitingEndpoints(database: Queryable): Promise<string[
 }
 
 /**
- * Makes the deliveries of an endpoint for which there is room, and moves its position, in one transaction.
+ * Creates as many deliveries of an endpoint as there is room for, and moves its position, in one transaction.
  *
  * @returns whether there may be more
  */
@@ -48,7 +48,7 @@ export function handOver(database: Database, endpointId: string): Promise<boolea
     )
     if (!endpoint) return false
     const replayed = await handOverReplay(transaction, endpointId, endpoint)
-    const room = mostPending - endpoint.pending - replayed
+    const room = maxPending - endpoint.pending - replayed
     if (room <= 0) return false
     const [moved] = await transaction.query<{ looked: number; made: number }>(handOverText, [
       endpointId,
@@ -70,7 +70,7 @@ type HandingOver = {
 
 const deliveryColumns = `delivery_id, day, account_type, account_id, endpoint_id, event_id, sequence, type, replay_id, state, created_at,
   next_attempt_at`
-/** Ids of one instant ascend with the sequence, so the log shows them in the order of the feed. */
+/** Ids made at the same instant ascend with the sequence, so the log shows deliveries in the order of the feed. */
 const made = (replay: string) => `
   select uuid_at(now(), sequence), (now() at time zone 'UTC')::date, account_type, account_id, $1::uuid, event_id, sequence, type, ${replay},
          'pending', now(), now()`
@@ -90,9 +90,9 @@ const handOverText = `
   )
   select (select count(*) from looked)::int as looked, (select count(*) from wanted)::int as made`
 
-/** @returns how many were made */
+/** @returns how many were created */
 async function handOverReplay(transaction: Queryable, endpointId: string, { pending }: HandingOver): Promise<number> {
-  const room = Math.min(replayedAtOnce, mostPending - pending)
+  const room = Math.min(replayedAtOnce, maxPending - pending)
   if (room <= 0) return 0
   const [replay] = await transaction.query<{ replayId: string }>(
     `select replay_id as "replayId" from webhook_replays where endpoint_id = $1 and finished_at is null
@@ -104,7 +104,7 @@ async function handOverReplay(transaction: Queryable, endpointId: string, { pend
   return handed?.made ?? 0
 }
 
-/** As `countReplayed` counts them. */
+/** Selects the same events as `countReplayed`. */
 const replayText = `
   with replay as (select * from webhook_replays where replay_id = $2
   ), wanted as materialized (
@@ -122,7 +122,7 @@ const replayText = `
   )
   select count(*)::int as made from wanted`
 
-/** Endpoints that have something to be tried now. */
+/** Endpoints with a delivery that is due now. */
 export async function findDueEndpoints(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ id: string }>({
     name: 'webhooks.find-due',
@@ -136,7 +136,7 @@ export async function findDueEndpoints(database: Queryable): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** A delivery that this process is to try now. */
+/** A delivery that this process has to attempt now. */
 export type Claimed = {
   deliveryId: string
   day: string
@@ -168,7 +168,7 @@ const claimText = `
         and (d.forced or ($3 or d.next_attempt_at <= now() and coalesce(e.probe_at, '-infinity') <= now())
           and (not e.one_only or e.under_way = 0 and d.delivery_id = (select delivery_id from oldest)))
         and not d.delivery_id = any($4::uuid[])
-      order by d.sequence, d.delivery_id limit greatest(0, least($2, ${mostAtOnce} - e.under_way))
+      order by d.sequence, d.delivery_id limit greatest(0, least($2, ${maxAtOnce} - e.under_way))
     ) as d
   ), claimed as (
     update webhook_deliveries d set leased_until = now() + interval '${leaseSeconds} seconds', attempts = d.attempts + 1, forced = false
@@ -184,21 +184,21 @@ const claimText = `
   order by c.sequence`
 
 /**
- * Takes deliveries of an endpoint for this process, for the time of one attempt.
+ * Claims deliveries of an endpoint for this process, for the duration of one attempt.
  *
- * @param given.most of them
- * @param given.early also those that wait for their time
- * @param given.but these were tried already
+ * @param params.max how many
+ * @param params.early also those that are not due yet
+ * @param params.but ids of deliveries that were already attempted
  */
 export function claim(
   database: Queryable,
-  given: { endpointId: string; most: number; early: boolean; but: readonly string[] },
+  params: { endpointId: string; max: number; early: boolean; but: readonly string[] },
 ): Promise<Claimed[]> {
   return database.query<Claimed>({ name: 'webhooks.claim', text: claimText }, [
-    given.endpointId,
-    given.most,
-    given.early,
-    given.but,
+    params.endpointId,
+    params.max,
+    params.early,
+    params.but,
   ])
 }
 
@@ -212,7 +212,7 @@ export type Recorded = {
   responseExcerpt: string | null
 }
 
-/** Writes down what became of an attempt. @returns false when the delivery was ended meanwhile, or another attempt has begun */
+/** Records the outcome of an attempt. @returns false when the delivery ended meanwhile, or another attempt has begun */
 export async function recordAttempt(
   transaction: Queryable,
   recorded: Recorded,
@@ -258,7 +258,7 @@ export async function lockHealth(transaction: Queryable, endpointId: string): Pr
   return health ?? null
 }
 
-/** A success ends everything that failures have begun. */
+/** A success resets everything that failures have started. */
 export async function noteSuccess(transaction: Queryable, endpointId: string): Promise<void> {
   await transaction.execute(
     {
@@ -271,7 +271,7 @@ export async function noteSuccess(transaction: Queryable, endpointId: string): P
   )
 }
 
-/** @param probeMs until the next probe; null: it is not probed */
+/** @param probeMs until the next probe; null: the endpoint is not probed */
 export async function noteFailure(
   transaction: Queryable,
   { endpointId, now, probeMs }: { endpointId: string; now: Date; probeMs: number | null },
@@ -289,7 +289,7 @@ export async function noteFailure(
   )
 }
 
-/** Ids begin with the time of their making: the first one of an instant. */
+/** Ids begin with the time of their creation. This is the lowest id of an instant. */
 export function firstIdAt(at: Date): string {
   const hex = Math.max(0, at.getTime()).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`
@@ -304,8 +304,8 @@ export type TestDelivery = {
   body: string
 }
 
-/** A delivery of its own for a test, under way at once. */
-export async function insertTest(transaction: Queryable, given: Omit<TestDelivery, 'deliveryId'>): Promise<Claimed> {
+/** Creates the delivery of a test with its first attempt already running. */
+export async function insertTest(transaction: Queryable, params: Omit<TestDelivery, 'deliveryId'>): Promise<Claimed> {
   const [row] = await transaction.query<Claimed>(
     `with made as (
        insert into webhook_deliveries (${deliveryColumns}, leased_until, attempts, test_body)
@@ -318,13 +318,13 @@ export async function insertTest(transaction: Queryable, given: Omit<TestDeliver
      select m.delivery_id as "deliveryId", m.day::text, m.endpoint_id as "endpointId", e.url, m.event_id as "eventId", 1 as attempt,
        0 as failures, m.test_body as body, null as "recordedAt"
      from made m join webhook_endpoints e using (endpoint_id)`,
-    [given.account.type, given.account.id, given.endpointId, given.eventId, given.type, given.body],
+    [params.account.type, params.account.id, params.endpointId, params.eventId, params.type, params.body],
   )
   if (!row) throw new Error('A test was not written down')
   return row
 }
 
-/** Tests of the last minute. */
+/** Counts the tests of the last minute. */
 export async function countTests(transaction: Queryable, endpointId: string): Promise<number> {
   const [row] = await transaction.query<{ tests: number }>(
     `select count(*)::int as tests from webhook_deliveries
@@ -334,7 +334,7 @@ export async function countTests(transaction: Queryable, endpointId: string): Pr
   return row?.tests ?? 0
 }
 
-/** Tests whose process was killed are not tried again. */
+/** Ends the tests whose process was killed; they are not attempted again. */
 export async function endLostTests(database: Queryable): Promise<void> {
   await database.execute(
     `update webhook_deliveries set state = 'failed', next_attempt_at = null, leased_until = null
@@ -342,7 +342,7 @@ export async function endLostTests(database: Queryable): Promise<void> {
   )
 }
 
-/** Enabled endpoints that have anything pending. */
+/** Enabled endpoints with pending deliveries. */
 export async function findPendingEndpoints(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select e.endpoint_id as id from webhook_endpoints e where e.status = 'enabled' and e.deleted_at is null and exists (
@@ -351,7 +351,7 @@ export async function findPendingEndpoints(database: Queryable): Promise<string[
   return rows.map(({ id }) => id)
 }
 
-/** Whether an endpoint gets one request at a time: it is serial, or probed. */
+/** Whether an endpoint gets one request at a time, because it is serial or being probed. */
 export async function isOneOnly(database: Queryable, endpointId: string): Promise<boolean> {
   const [row] = await database.query<{ oneOnly: boolean }>(
     `select delivery_order = 'serial' or failed_in_row >= ${probedFrom} as "oneOnly" from webhook_endpoints where endpoint_id = $1`,

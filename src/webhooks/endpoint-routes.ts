@@ -1,4 +1,4 @@
-/** `/webhook-endpoints` (contract/webhooks.md, "Endpoints"). */
+/** Routes of `/webhook-endpoints` (contract/webhooks.md, "Endpoints"). */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
@@ -26,10 +26,10 @@ import * as schemas from './schemas.ts'
 import { endpointTag, endpointView } from './views.ts'
 
 export type WebhookRoutesDeps = {
-  webhooks: endpoints.EndpointDeps & DeliveringDeps & { onFault(error: unknown): void; numberTold: NumberTold }
+  webhooks: endpoints.EndpointDeps & DeliveringDeps & { onError(error: unknown): void; numberTold: NumberTold }
 }
 
-/** With the version for `If-Match`. */
+/** The endpoint with the ETag for `If-Match`. */
 const Tagged = { ...schemas.Endpoint, headers: { etag: etagHeader } }
 
 const notFound = { 404: 'The account has no such endpoint' }
@@ -37,7 +37,8 @@ const change = 'The endpoint as it is then'
 
 export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = async (app, { webhooks: deps }) => {
   app.addHook('onRequest', async request => {
-    // A system proves itself with each token; a session may have been left open.
+    // Only people need a fresh factor: a session may have been left open, but a system proves its identity with every
+    // token.
     if (request.routeOptions.config.needsFreshFactor && request.caller?.userType === 'portal_user')
       await requireFreshFactor(deps.database, personOf(request).sessionId)
   })
@@ -69,10 +70,10 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
     },
     async (request, reply) => {
       const { startAfter = 'now', ...fields } = request.body
-      // Before the transaction: it needs another connection.
+      // Before the transaction, because it needs a connection of its own.
       if (startAfter === 'now') await deps.numberTold()
-      const given = { ...deps, origin: originOf(request as never) }
-      return answerOnce(request, reply, { deps: given, status: 201 }, async own => {
+      const withOrigin = { ...deps, origin: originOf(request as never) }
+      return answerOnce(request, reply, { deps: withOrigin, status: 201 }, async own => {
         const made = await endpoints.createEndpoint(own, callerAccount(request), { ...fields, startAfter })
         return { ...endpointView(made), secret: made.secret }
       }) as never
@@ -169,10 +170,10 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
     async (request, reply) => {
       const { endpointId } = request.params
       const { resume = 'position' } = request.body
-      // Before the transaction: it needs another connection.
+      // Before the transaction, because it needs a connection of its own.
       if (resume === 'now') await deps.numberTold()
-      const given = { ...deps, origin: originOf(request as never) }
-      return answerOnce(request, reply, { deps: given, status: 200 }, async own =>
+      const withOrigin = { ...deps, origin: originOf(request as never) }
+      return answerOnce(request, reply, { deps: withOrigin, status: 200 }, async own =>
         endpointView(
           await endpoints.enableEndpoint(own, callerAccount(request), { endpointId, by: 'partner', resume }),
         ),
@@ -289,27 +290,26 @@ export const endpointRoutes: FastifyPluginAsyncTypebox<WebhookRoutesDeps> = asyn
   )
 }
 
-/** Endpoints stand in the order of their making. */
+/** The list is ordered by creation. */
 const positionOf = ({ createdAt, endpointId }: Endpoint): Position => [createdAt.getTime(), endpointId]
 
 const isBehind = ([at = 0, id = '']: Position, [atBefore = 0, idBefore = '']: Position): boolean =>
   at === atBefore ? id > idBefore : at > atBefore
 
-const longestOverlapMs = 7 * 86_400_000
+const maxOverlapMs = 7 * 86_400_000
 
 /** @throws DomainError 'invalid' */
 export function readOverlap(text = 'PT24H'): number {
   const now = realNow()
   const ms = (addDuration(now, text)?.getTime() ?? Number.NaN) - now.getTime()
-  if (!(ms <= longestOverlapMs))
-    throw new DomainError('invalid', ['overlap must be an ISO 8601 duration of at most P7D'])
+  if (!(ms <= maxOverlapMs)) throw new DomainError('invalid', ['overlap must be an ISO 8601 duration of at most P7D'])
   return ms
 }
 
 /** @throws DomainError 'invalid' */
-export function readEdge(field: string, given: number | string): number | Date {
-  if (typeof given === 'number') return given
-  const at = readInstant(given)
+export function readEdge(field: string, input: number | string): number | Date {
+  if (typeof input === 'number') return input
+  const at = readInstant(input)
   if (at === null) throw new DomainError('invalid', [`${field} must be a sequence or an instant`])
   return at
 }
@@ -324,7 +324,7 @@ async function test(
   const { type = 'test.ping' } = request.body
   const { endpointId } = request.params
   const { claimed } = await testEndpoint(deps, callerAccount(request), { endpointId, type })
-  // The attempt goes on behind the answer; the log tells what became of it.
-  attemptDelivery(deps, claimed, true).catch(deps.onFault)
+  // The attempt continues after the answer; the log shows its outcome.
+  attemptDelivery(deps, claimed, true).catch(deps.onError)
   return reply.code(202).send({ deliveryId: claimed.deliveryId })
 }

@@ -1,4 +1,4 @@
-/** All SQL of endpoints and their secrets. */
+/** SQL of endpoints and their secrets. */
 import type { Account } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { lastSequence } from '../events/sequence-store.ts'
@@ -32,10 +32,10 @@ export type Endpoint = {
   secrets: { createdAt: string; validUntil: string | null }[]
 }
 
-/** Unfinished deliveries of an endpoint are never more. */
-export const mostPending = 1_000
-/** Of an account. */
-export const mostEndpoints = 10
+/** The limit of unfinished deliveries of an endpoint. */
+export const maxPending = 1_000
+/** Per account. */
+export const maxEndpoints = 10
 
 const columns = `
   e.endpoint_id as "endpointId", e.account_type as "accountType", e.account_id as "accountId", e.url, e.description,
@@ -64,7 +64,7 @@ export function findEndpoints(database: Queryable, { type, id }: Account): Promi
   )
 }
 
-/** Of all accounts: disabled ones first. */
+/** The endpoints of one account, or of all accounts; disabled ones first. */
 export function findAllEndpoints(database: Queryable, account: Account | null): Promise<Endpoint[]> {
   return database.query<Endpoint>(
     `select ${columns} ${ofLive} and ($1::text is null or e.account_type = $1 and e.account_id = $2::uuid)
@@ -73,7 +73,7 @@ export function findAllEndpoints(database: Queryable, account: Account | null): 
   )
 }
 
-/** @param account whose it must be; null: anybody's. @returns null when there is no such endpoint */
+/** @param account the account that must own it; null: any. @returns null when there is no such endpoint */
 export async function findEndpoint(
   database: Queryable,
   account: Account | null,
@@ -87,7 +87,7 @@ export async function findEndpoint(
   return endpoint ?? null
 }
 
-/** Locks an endpoint until the transaction ends, and gives it as it is then. */
+/** Locks an endpoint until the transaction ends, and returns its state after that. */
 export async function lockEndpoint(
   transaction: Queryable,
   account: Account | null,
@@ -97,7 +97,7 @@ export async function lockEndpoint(
   return findEndpoint(transaction, account, endpointId)
 }
 
-/** Whether the account had such an endpoint, and deleted it. @param account null: anybody */
+/** Whether such an endpoint existed and was deleted. @param account the account that must have owned it; null: any */
 export async function isDeleted(database: Queryable, account: Account | null, endpointId: string): Promise<boolean> {
   const rows = await database.query(
     `select from webhook_endpoints where endpoint_id = $1 and deleted_at is not null
@@ -107,7 +107,7 @@ export async function isDeleted(database: Queryable, account: Account | null, en
   return rows.length > 0
 }
 
-/** Makes creations of one account follow one another, so that they are counted right. */
+/** Lets creations of one account run one after the other, so that the limit is counted correctly. */
 export async function lockAccount(transaction: Queryable, { type, id }: Account): Promise<void> {
   await transaction.query('select from feeds where account_type = $1 and account_id = $2 for no key update', [type, id])
 }
@@ -116,8 +116,8 @@ export type NewEndpoint = Pick<Endpoint, 'endpointId' | 'url' | 'description' | 
   account: Account
 }
 
-export async function insertEndpoint(transaction: Queryable, given: NewEndpoint): Promise<void> {
-  const { endpointId, account, url, description, eventTypes, order, position } = given
+export async function insertEndpoint(transaction: Queryable, endpoint: NewEndpoint): Promise<void> {
+  const { endpointId, account, url, description, eventTypes, order, position } = endpoint
   await transaction.execute(
     `insert into webhook_endpoints
        (endpoint_id, account_type, account_id, url, description, event_types, delivery_order, status, position, created_at)
@@ -133,7 +133,7 @@ export async function updateEndpoint(
   endpointId: string,
   change: EndpointChange,
 ): Promise<void> {
-  const given = (name: keyof EndpointChange) => Object.hasOwn(change, name)
+  const has = (name: keyof EndpointChange) => Object.hasOwn(change, name)
   await transaction.execute(
     `update webhook_endpoints set url = case when $2 then $3 else url end, description = case when $4 then $5 else description end,
        event_types = case when $6 then $7::text[] else event_types end,
@@ -141,13 +141,13 @@ export async function updateEndpoint(
      where endpoint_id = $1`,
     [
       endpointId,
-      given('url'),
+      has('url'),
       change.url ?? null,
-      given('description'),
+      has('description'),
       change.description ?? null,
-      given('eventTypes'),
+      has('eventTypes'),
       change.eventTypes ?? null,
-      given('order'),
+      has('order'),
       change.order ?? null,
     ],
   )
@@ -178,7 +178,7 @@ export async function disableEndpoint(
   )
 }
 
-/** What is still to be delivered will not be. */
+/** Marks all pending deliveries as skipped. */
 export async function skipPending(transaction: Queryable, endpointId: string): Promise<void> {
   await transaction.execute(
     `update webhook_deliveries set state = 'skipped', next_attempt_at = null where endpoint_id = $1 and state = 'pending'`,
@@ -190,7 +190,7 @@ export async function skipPending(transaction: Queryable, endpointId: string): P
   )
 }
 
-/** The secrets go; the log stays. */
+/** Deletes the secrets and keeps the log of deliveries. */
 export async function deleteEndpoint(transaction: Queryable, endpointId: string): Promise<void> {
   await skipPending(transaction, endpointId)
   await transaction.execute('delete from webhook_secrets where endpoint_id = $1', [endpointId])
@@ -202,7 +202,7 @@ export async function deleteEndpoint(transaction: Queryable, endpointId: string)
 
 export type SealedSecret = { secretId: string; sealed: Buffer }
 
-/** Secrets that are valid now, the newest first. */
+/** The secrets that are valid now, the newest first. */
 export function findSecrets(database: Queryable, endpointId: string): Promise<SealedSecret[]> {
   return database.query<SealedSecret>(
     {
@@ -215,7 +215,7 @@ export function findSecrets(database: Queryable, endpointId: string): Promise<Se
   )
 }
 
-/** All secrets, behind an id. */
+/** Secrets of all endpoints, starting after an id. */
 export function listSecrets(
   database: Queryable,
   after: string,
@@ -249,7 +249,10 @@ export async function insertSecret(
   )
 }
 
-/** Ends the present secret after an overlap, and one that is in an overlap at once. @returns until when the present one is valid */
+/**
+ * Lets the current secret end after the overlap, and ends a secret that is in its overlap already. @returns when the
+ * current one ends
+ */
 export async function endSecrets(transaction: Queryable, endpointId: string, overlapMs: number): Promise<Date> {
   await transaction.execute('delete from webhook_secrets where endpoint_id = $1 and valid_until is not null', [
     endpointId,
@@ -264,26 +267,26 @@ export async function endSecrets(transaction: Queryable, endpointId: string, ove
   return row.validUntil
 }
 
-export type ReplayAsked = {
+export type ReplayParams = {
   replayId: string
   endpointId: string
   from: number
   through: number
-  /** Of the events' timestamps, both inclusive; null: no bound. */
+  /** Bounds of the events' timestamps, both inclusive; null: no bound. */
   since: Date | null
   until: Date | null
   types: string[] | null
   onlyFailed: boolean
 }
 
-/** The timestamp of the event `e`, out of its body: the third of its texts. */
+/** SQL for the timestamp of the event `e`, taken from its body: the third string value. */
 const timestamp = `split_part(e.body, '"', 12)::timestamptz`
 
-/** That the timestamp of the event `e` is between two instants; null: no bound. */
+/** SQL for whether the timestamp of the event `e` is between two instants; null: no bound. */
 export const isBetween = (since: string, until: string): string =>
   `(${since}::timestamptz is null or ${timestamp} >= ${since}) and (${until}::timestamptz is null or ${timestamp} <= ${until})`
 
-/** The condition that an event of the account is to be replayed; `e` is the event. */
+/** SQL for whether the account's event `e` is to be replayed. */
 const replayed = (endpoint: string, types: string, onlyFailed: string) => `
   (${types}::text[] is null or e.type = any(${types}::text[])) and (not ${onlyFailed} or 'failed' = (
     select d.state from webhook_deliveries d where d.event_id = e.event_id and d.endpoint_id = ${endpoint}
@@ -291,30 +294,30 @@ const replayed = (endpoint: string, types: string, onlyFailed: string) => `
 
 export type Counted = {
   deliveries: number
-  /** The sequences of the first and the last event; null: there is none. */
+  /** The first and last sequence to replay; null: there is none. */
   first: number | null
   last: number | null
 }
 
-/** How many deliveries a replay will make, counted up to `most`. */
+/** The number of deliveries that a replay will create, counted up to `max`. */
 export async function countReplayed(
   database: Queryable,
   { type, id }: Account,
-  { endpointId, from, through, since, until, types, onlyFailed }: Omit<ReplayAsked, 'replayId'>,
-  most: number,
+  { endpointId, from, through, since, until, types, onlyFailed }: Omit<ReplayParams, 'replayId'>,
+  max: number,
 ): Promise<Counted> {
   const [counted] = await database.query<Counted>(
     `select count(*)::int as deliveries, min(sequence) as first, max(sequence) as last from (
        select e.sequence from events e where e.account_type = $1 and e.account_id = $2 and e.sequence between $3 and $4
          and ${isBetween('$9', '$10')} and ${replayed('$5', '$6', '$7')} limit $8) as counted`,
-    [type, id, from, through, endpointId, types, onlyFailed, most, since, until],
+    [type, id, from, through, endpointId, types, onlyFailed, max, since, until],
   )
   return counted ?? { deliveries: 0, first: null, last: null }
 }
 
 export async function insertReplay(
   transaction: Queryable,
-  { replayId, endpointId, from, through, since, until, types, onlyFailed }: ReplayAsked,
+  { replayId, endpointId, from, through, since, until, types, onlyFailed }: ReplayParams,
 ): Promise<void> {
   await transaction.execute(
     `insert into webhook_replays (replay_id, endpoint_id, position, through, types, only_failed, since, until, created_at)
@@ -324,12 +327,16 @@ export async function insertReplay(
 }
 
 /**
- * Beyond these an event was not recorded: before it happened, by clocks that differ a little, or long after, as an upload is one
- * transaction. A sandbox's clock is moved, and its feeds are small: there any event may have happened at any time.
+ * How far the time of recording can be from the event's own time: before it, because clocks differ a little; after
+ * it, because a long upload is one transaction. In a sandbox the clock moves, so there any difference is possible,
+ * but the feeds are small.
  */
 const margins = { from: `interval '5 minutes'`, to: `interval '3 hours'` }
 
-/** The first sequence that may have happened at or after an instant, or the last one that may have at or before it; null: none. */
+/**
+ * The first sequence whose event may have happened at or after an instant, or the last one that may have happened at
+ * or before it; null: none.
+ */
 export async function sequenceAt(
   database: Queryable,
   { type, id }: Account,

@@ -14,16 +14,16 @@ import type { Account as Owner } from '../events/tell.ts'
 import { createSealer, type Sealer } from '../sealing.ts'
 import * as store from './endpoint-store.ts'
 import { makeSecret, shownSecret } from './signing.ts'
-import { type UrlRules, urlFault } from './urls.ts'
+import { type UrlRules, urlError } from './urls.ts'
 
-/** For which keys are derived that seal secrets. */
+/** The purpose for deriving the keys that encrypt secrets. */
 export const webhookPurpose = 'webhooks'
 
 export type EndpointDeps = { database: Database; sealer: Sealer; urls: UrlRules }
-/** Who acts, for the audit log. */
+/** The actor, for the audit log. */
 export type By = { origin: Origin }
 
-/** Notes in the owner's account what was done with an endpoint. */
+/** Writes an entry about an endpoint into its owner's audit log. */
 async function note(
   transaction: Queryable,
   origin: Origin,
@@ -40,7 +40,7 @@ async function note(
 
 type Owned = Pick<store.Endpoint, 'endpointId' | 'accountType' | 'accountId'>
 
-/** As the audit log names accounts. */
+/** The owner in the form of the audit log. */
 export function ownerOf({ accountType, accountId }: Pick<Owned, 'accountType' | 'accountId'>): Owner {
   if (accountType === 'platform') return { type: 'platform', id: null }
   return { type: accountType === 'bank' ? 'bank' : 'merchant', id: accountId }
@@ -55,7 +55,7 @@ export type Fields = {
 
 const notFound = () => new DomainError('not-found', 'There is no such endpoint')
 
-/** @throws DomainError 'not-found', also of another account's endpoint */
+/** @throws DomainError 'not-found', also for another account's endpoint */
 export async function readEndpoint(
   database: Queryable,
   account: Account | null,
@@ -66,7 +66,7 @@ export async function readEndpoint(
   return endpoint
 }
 
-/** As `readEndpoint`, locked until the transaction ends. */
+/** Like `readEndpoint`, but locks the endpoint until the transaction ends. */
 export async function lockEndpoint(
   transaction: Queryable,
   account: Account | null,
@@ -78,19 +78,19 @@ export async function lockEndpoint(
 }
 
 function requireFields(urls: UrlRules, { url, eventTypes }: Partial<Fields>): void {
-  const fault = url === undefined ? null : urlFault(urls, url)
+  const error = url === undefined ? null : urlError(urls, url)
   const unknown = eventTypes?.find(type => !isTypeFilter(type))
-  const faults = [
-    ...(fault === null ? [] : [`url must be ${fault}`]),
+  const errors = [
+    ...(error === null ? [] : [`url must be `]),
     ...(unknown === undefined ? [] : [`eventTypes must be types of events or groups, not ${unknown}`]),
   ]
-  if (faults.length > 0) throw new DomainError('invalid', faults)
+  if (errors.length > 0) throw new DomainError('invalid', errors)
 }
 
 /**
- * Makes an endpoint. It gets the events behind `startAfter`.
+ * Creates an endpoint. It receives the events after `startAfter`.
  *
- * @returns also the secret, for this once
+ * @returns the endpoint and its secret, which is not shown again
  * @throws DomainError 'invalid', 'events-removed', 'limit-reached'
  */
 export async function createEndpoint(
@@ -102,8 +102,8 @@ export async function createEndpoint(
   return deps.database.transaction(async transaction => {
     await store.lockAccount(transaction, account)
     const position = await startOf(transaction, account, startAfter)
-    if ((await store.findEndpoints(transaction, account)).length >= store.mostEndpoints)
-      throw new DomainError('limit-reached', `An account has at most ${store.mostEndpoints} endpoints`)
+    if ((await store.findEndpoints(transaction, account)).length >= store.maxEndpoints)
+      throw new DomainError('limit-reached', `An account has at most ${store.maxEndpoints} endpoints`)
     const endpointId = randomUUID()
     const { url, description = null, eventTypes = null, order = 'concurrent' } = fields
     await store.insertEndpoint(transaction, { endpointId, account, url, description, eventTypes, order, position })
@@ -134,10 +134,10 @@ async function addSecret(transaction: Queryable, sealer: Sealer, endpointId: str
   return shownSecret(secret)
 }
 
-/** What a sealed secret is bound to. */
+/** The additional data that binds a sealed secret to its place. */
 export const placeOf = (endpointId: string, secretId: string): Buffer => Buffer.from(`${endpointId} ${secretId}`)
 
-/** @param isExpected throws when the endpoint is not the one that the caller has seen */
+/** @param isExpected throws when the endpoint is not in the version that the caller has seen */
 export function changeEndpoint(
   { database, urls, origin }: EndpointDeps & By,
   account: Account,
@@ -157,25 +157,29 @@ export function changeEndpoint(
     if (names.length === 0) return before
     await store.updateEndpoint(transaction, endpointId, change)
     const values = Object.fromEntries(
-      names.map(name => [name, [toldOf(name, before[name]), toldOf(name, change[name])] as const]),
+      names.map(name => [name, [shownValue(name, before[name]), shownValue(name, change[name])] as const]),
     )
     await note(transaction, origin, { action: 'endpoint.changed', endpoint: before, change: values })
     return readEndpoint(transaction, account, endpointId)
   })
 }
 
-/** A path or a query may hold a partner's secret: of a URL only its origin is told. */
-const toldOf = (name: string, value: unknown): unknown =>
+/**
+ * The value for the audit log. Of a URL it shows only the origin, because a path or query may hold a partner's
+ * secret.
+ */
+const shownValue = (name: string, value: unknown): unknown =>
   name === 'url' && typeof value === 'string' ? originOfUrl(value) : (value ?? null)
 const originOfUrl = (url: string): string => new URL(url).origin
 
 export type Switching = { endpointId: string; by: 'partner' | 'operator' }
 
 /**
- * Enables an endpoint: it goes on where it was, or with what comes from now on.
+ * Enables an endpoint. It continues at its position, or with the events from now on.
  *
- * @param account null: the operator's word, whosever it is
- * @throws DomainError 'not-found'; 'conflict' for a partner whose endpoint the operator has disabled; 'events-removed'
+ * @param account null: the operator acts, on any account's endpoint
+ * @throws DomainError 'not-found'; 'conflict' for a partner whose endpoint the operator has disabled;
+ *   'events-removed'
  */
 export function enableEndpoint(
   { database, origin }: Pick<EndpointDeps, 'database'> & By,
@@ -204,7 +208,7 @@ export function enableEndpoint(
   })
 }
 
-/** Disables an endpoint; disabled by the operator it stays so until the operator enables it. */
+/** Disables an endpoint. If the operator does it, only the operator can enable it again. */
 export function disableEndpoint(
   { database, origin }: Pick<EndpointDeps, 'database'> & By,
   account: Account | null,
@@ -218,7 +222,7 @@ export function disableEndpoint(
   })
 }
 
-/** Writes it down and tells of it, in a transaction that holds the endpoint. */
+/** Records that an endpoint is disabled and writes the event. The transaction must hold the endpoint's lock. */
 export async function disable(
   transaction: Queryable,
   endpoint: Pick<store.Endpoint, 'endpointId' | 'accountType' | 'accountId' | 'failingSince'>,
@@ -241,7 +245,7 @@ export function endpointEvent(
   return { type, at: null, ...owner, platform: true, data }
 }
 
-/** Gives an endpoint a new secret; the one before signs, too, until the overlap ends. */
+/** Gives an endpoint a new secret. Until the overlap ends, requests are signed with both. */
 export function rotateSecret(
   { database, sealer, origin }: Pick<EndpointDeps, 'database' | 'sealer'> & By,
   account: Account | null,
@@ -258,7 +262,7 @@ export function rotateSecret(
 
 const resealedAtOnce = 500
 
-/** Seals all secrets under the first master key, so that the others can be taken away. */
+/** Encrypts all secrets again with the first master key, so that the other keys can be removed. */
 export async function resealSecrets({
   database,
   masterKeys,
@@ -280,10 +284,10 @@ export async function resealSecrets({
 }
 
 /**
- * Opens the secret of every endpoint.
+ * Checks that every endpoint's secret can be decrypted.
  *
- * @returns how many there are
- * @throws SealingError when none of the master keys opens one
+ * @returns the number of secrets
+ * @throws SealingError when none of the master keys decrypts one
  */
 export async function openSecrets(database: Queryable, masterKeys: readonly Buffer[]): Promise<number> {
   const sealer = createSealer(masterKeys, webhookPurpose)
@@ -297,7 +301,7 @@ export async function openSecrets(database: Queryable, masterKeys: readonly Buff
   }
 }
 
-/** Deletes an endpoint; its log stays. */
+/** Deletes an endpoint and keeps its log. */
 export function removeEndpoint(
   { database, origin }: Pick<EndpointDeps, 'database'> & By,
   account: Account,
@@ -312,17 +316,17 @@ export function removeEndpoint(
 
 export type Replay = {
   endpointId: string
-  /** Sequences, or instants of the events' timestamps; both inclusive. */
+  /** Sequences, or instants for the events' timestamps; both inclusive. */
   from: number | Date
   to: number | Date | null
   types: string[] | null
   only: 'failed' | 'all'
 }
 
-const mostReplayed = 100_000
+const maxReplayed = 100_000
 
 /**
- * Sends events again, each as a new delivery, as there is room.
+ * Sends events again. Each gets a new delivery as soon as there is room.
  *
  * @throws DomainError 'not-found'; 'conflict' for a disabled or deleted endpoint; 'invalid' for more than 100,000
  */
@@ -342,7 +346,7 @@ export function replayEvents(
     const owner = store.accountOfEndpoint(endpoint)
     const first = await edgeOf(transaction, owner, from, 'from')
     const last = to === null ? endpoint.lastSequence : await edgeOf(transaction, owner, to, 'to')
-    const asked = {
+    const replay = {
       replayId: randomUUID(),
       endpointId,
       from: first ?? endpoint.lastSequence + 1,
@@ -352,17 +356,17 @@ export function replayEvents(
       types: types === null ? null : typesOf(types),
       onlyFailed: only === 'failed',
     }
-    const { deliveries, ...range } = await store.countReplayed(transaction, owner, asked, mostReplayed + 1)
-    if (deliveries > mostReplayed)
-      throw new DomainError('invalid', [`from must be such that at most ${mostReplayed} events are replayed`])
-    const { from: lowest, through: highest } = asked
-    await store.insertReplay(transaction, { ...asked, from: range.first ?? lowest, through: range.last ?? highest })
+    const { deliveries, ...range } = await store.countReplayed(transaction, owner, replay, maxReplayed + 1)
+    if (deliveries > maxReplayed)
+      throw new DomainError('invalid', [`from must be such that at most ${maxReplayed} events are replayed`])
+    const { from: lowest, through: highest } = replay
+    await store.insertReplay(transaction, { ...replay, from: range.first ?? lowest, through: range.last ?? highest })
     await note(transaction, origin, {
       action: 'endpoint.replayed',
       endpoint,
       change: { deliveries: [null, deliveries] },
     })
-    return { replayId: asked.replayId, deliveries }
+    return { replayId: replay.replayId, deliveries }
   })
 }
 

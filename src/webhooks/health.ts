@@ -1,27 +1,30 @@
-/** Endpoints whose every attempt fails: told after an hour, disabled after 5 days (docs/contract/webhooks.md, "Failing and disabled"). */
+/**
+ * Endpoints with nothing but failures: an event warns after an hour, and the endpoint is disabled after 5 days
+ * (docs/contract/webhooks.md, "Failing and disabled").
+ */
 import type { Clock } from '../clock.ts'
 import type { Database } from '../db/database.ts'
 import { tellEvents } from '../events/event-writing.ts'
 import type { Endpoint } from './endpoint-store.ts'
 import { disable, endpointEvent } from './endpoints.ts'
 
-const toldAfterMs = 3_600_000
+const warnAfterMs = 3_600_000
 const disabledAfterMs = 5 * 86_400_000
-/** A short outage under load disables nobody, and neither does a long one with hardly an event. */
-const leastAttempts = 20
+/** So few attempts disable nothing: neither a short outage under load nor a long one with few events. */
+const minAttempts = 20
 
 type Failing = Pick<Endpoint, 'endpointId' | 'accountType' | 'accountId'> & { failingSince: Date }
 
 const columns = `endpoint_id as "endpointId", account_type as "accountType", account_id as "accountId", failing_since as "failingSince"`
 
-/** Tells and disables what has failed for long enough, by the clock of the rules. */
+/** Warns about endpoints and disables them when they have failed for long enough, by the rules' clock. */
 export async function judgeEndpoints({ database, clock }: { database: Database; clock: Clock }): Promise<false> {
   const nowMs = clock.now().getTime()
   await database.transaction(async transaction => {
     const failing = await transaction.query<Failing>(
       `update webhook_endpoints set failing_told = true
        where status = 'enabled' and deleted_at is null and not failing_told and failing_since <= $1 returning ${columns}`,
-      [new Date(nowMs - toldAfterMs)],
+      [new Date(nowMs - warnAfterMs)],
     )
     await tellEvents(
       transaction,
@@ -32,7 +35,7 @@ export async function judgeEndpoints({ database, clock }: { database: Database; 
     const dead = await transaction.query<Failing>(
       `select ${columns} from webhook_endpoints
        where status = 'enabled' and deleted_at is null and failing_since <= $1 and failed_attempts >= $2 for update skip locked`,
-      [new Date(nowMs - disabledAfterMs), leastAttempts],
+      [new Date(nowMs - disabledAfterMs), minAttempts],
     )
     for (const endpoint of dead) await disable(transaction, endpoint, 'failing')
   })

@@ -1,4 +1,4 @@
-/** All SQL of the log of deliveries: what was tried when, and what became of it. */
+/** SQL that reads the log of deliveries: each attempt and its outcome. */
 import type { Account } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
 import { type DeliveryState, firstIdAt } from './delivery-store.ts'
@@ -36,10 +36,10 @@ export type DeliverySearch = {
   to?: Date | undefined
 }
 
-/** What one request looks at when no index knows its filters. */
-const mostLookedAt = 10_000
+/** The most deliveries that one request examines when no index serves its filters. */
+const maxExamined = 10_000
 
-/** An attempt that is under way is not shown: what became of it is not known. */
+/** Attempts that are still running are not shown, because they have no outcome yet. */
 const columns = `
   d.delivery_id as "deliveryId", d.day::text, d.endpoint_id as "endpointId", d.event_id as "eventId", d.sequence, d.type,
   d.replay_id as "replayId", d.state, d.created_at as "createdAt", d.next_attempt_at as "nextAttemptAt", coalesce((
@@ -51,11 +51,11 @@ const columns = `
 
 export type DeliveryPage = {
   deliveries: Delivery[]
-  /** Behind which to go on; null: there is nothing more. */
+  /** The id to continue after; null: there is nothing more. */
   next: string | null
 }
 
-/** A page of the account's deliveries, the newest first. @param page.before the id behind which it begins */
+/** A page of the account's deliveries, the newest first. @param page.before only deliveries with a lower id */
 export async function findDeliveries(
   database: Queryable,
   account: Account,
@@ -92,14 +92,14 @@ export async function findDeliveries(
       types ?? null,
       replayId ?? null,
       isIndexed,
-      isIndexed ? page.limit + 1 : mostLookedAt,
+      isIndexed ? page.limit + 1 : maxExamined,
       page.limit + 1,
     ],
   )
   const found = rows.filter(({ deliveryId }) => deliveryId !== null)
   const shown = found.slice(0, page.limit)
   const [first] = rows
-  const isCut = !isIndexed && first?.lookedAt === mostLookedAt
+  const isCut = !isIndexed && first?.lookedAt === maxExamined
   const next = found.length > page.limit ? shown.at(-1)?.deliveryId : isCut ? first?.lookedTo : null
   return { deliveries: shown, next: next ?? null }
 }
@@ -139,7 +139,9 @@ export async function lockDelivery(
   return row ?? null
 }
 
-/** To be tried at once. @param failures of the schedule that it then has behind it; null: as before */
+/**
+ * Makes a delivery due at once. @param failures the number of failures that the schedule counts from; null: unchanged
+ */
 export async function forceDelivery(
   transaction: Queryable,
   { deliveryId, day, failures }: { deliveryId: string; day: string; failures: number | null },

@@ -1,4 +1,4 @@
-/** What the operator reads of events and endpoints. */
+/** What the operator reads about events and endpoints. */
 import type { Account } from '../access/caller.ts'
 import { platformAccount } from '../access/caller.ts'
 import type { Queryable } from '../db/database.ts'
@@ -6,15 +6,15 @@ import { DomainError } from '../errors.ts'
 import { findEvents, findFeed } from '../events/feed-store.ts'
 import { countWaiting } from '../events/tick-store.ts'
 
-export type AccountAsked = { bank?: string | undefined; merchant?: string | undefined; platform?: boolean | undefined }
+export type AccountParams = { bank?: string | undefined; merchant?: string | undefined; platform?: boolean | undefined }
 
 /**
- * The account that a bank's or merchant's code names, or the platform's; null: none is named.
+ * The account with a bank's or merchant's code, or the platform's account; null: none is named.
  *
  * @throws DomainError 'not-found'; 'invalid' when two are named
  */
-export async function accountAsked(database: Queryable, asked: AccountAsked): Promise<Account | null> {
-  const { bank, merchant, platform = false } = asked
+export async function namedAccount(database: Queryable, params: AccountParams): Promise<Account | null> {
+  const { bank, merchant, platform = false } = params
   const named = [bank, merchant, platform || undefined].filter(one => one !== undefined)
   if (named.length > 1) throw new DomainError('invalid', ['bank must be given without merchant and platform'])
   if (platform) return platformAccount
@@ -29,7 +29,7 @@ export async function accountAsked(database: Queryable, asked: AccountAsked): Pr
   return row
 }
 
-/** The newest events of a feed, the oldest first, as texts. */
+/** The newest events of a feed as JSON texts, the oldest of them first. */
 export async function readTail(database: Queryable, account: Account, limit: number): Promise<string[]> {
   const { last } = await findFeed(database, account)
   const found = await findEvents(database, account, {
@@ -43,7 +43,10 @@ export async function readTail(database: Queryable, account: Account, limit: num
 
 export type EndpointCounts = { enabled: number; failing: number; disabled: number; pending: number }
 
-/** Endpoints by status; `failing` are enabled, and every attempt fails. Pending deliveries of all. */
+/**
+ * The number of endpoints by status, and of all pending deliveries. `failing` counts enabled endpoints with nothing
+ * but failures.
+ */
 export async function countEndpoints(database: Queryable): Promise<EndpointCounts> {
   const [counts] = await database.query<EndpointCounts>(
     `select count(*) filter (where status = 'enabled' and failing_since is null)::int as enabled,
@@ -63,7 +66,7 @@ export type EventsStatus = {
   pending: number
 }
 
-/** How far the events have come. */
+/** How far the numbering of events is behind. */
 export async function readEventsStatus(database: Queryable): Promise<EventsStatus> {
   const [waiting, { pending, ...endpoints }, [tick]] = await Promise.all([
     countWaiting(database, 'events'),
@@ -74,12 +77,15 @@ export async function readEventsStatus(database: Queryable): Promise<EventsStatu
   return { lastTickAt, waiting: waiting.rows, lagSeconds: waiting.lagSeconds, endpoints, pending }
 }
 
-/** Gives every account a new feed, after an older database was restored: readers then know. @returns how many */
+/**
+ * Gives every account a new feed after a restore of an older database, so that readers notice it. @returns the number
+ * of feeds
+ */
 export function restartFeeds(transaction: Queryable): Promise<number> {
   return transaction.execute('update feeds set feed_id = gen_random_uuid()')
 }
 
-/** The codes of partners by their ids. */
+/** The codes of banks and merchants by their ids. */
 export async function findCodes(database: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await database.query<{ id: string; code: string }>(
     `select bank_id as id, code from banks where bank_id = any($1)

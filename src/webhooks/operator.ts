@@ -1,10 +1,10 @@
-/** What the operator alone does with feeds. */
+/** What only the operator does with feeds. */
 import type { Origin } from '../audit-log/origin.ts'
 import { tellEntries } from '../audit-log/tell.ts'
 import type { Database } from '../db/database.ts'
 import { restartFeeds } from './operator-store.ts'
 
-/** Gives every account a new feed, after a restore to an earlier time. @returns how many */
+/** Gives every account a new feed, after a restore to an earlier time. @returns the number of feeds */
 export function beginFeedsAnew({ database, origin }: { database: Database; origin: Origin }): Promise<number> {
   return database.transaction(async transaction => {
     const feeds = await restartFeeds(transaction)

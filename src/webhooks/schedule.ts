@@ -1,9 +1,9 @@
-/** When a delivery is tried, and when it is given up (docs/contract/webhooks.md, "When"). Pure. */
+/** When a delivery is attempted and when it is given up (docs/contract/webhooks.md, "When"). Pure. */
 const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** What is waited after each failed attempt. */
+/** The wait after each failed attempt. */
 export const waits = [
   5 * second,
   5 * minute,
@@ -16,9 +16,9 @@ export const waits = [
   24 * hour,
 ] as const
 const spread = 0.1
-const mostRetryAfterMs = 24 * hour
+const maxRetryAfterMs = 24 * hour
 
-/** Failed attempts in a row from which on an endpoint is only probed. */
+/** After so many failed attempts in a row the endpoint is only probed. */
 export const probedFrom = 20
 const firstProbeMs = 30 * second
 const lastProbeMs = 5 * minute
@@ -26,8 +26,8 @@ const lastProbeMs = 5 * minute
 /**
  * How long a delivery waits after a failed attempt.
  *
- * @param failures so far, this one included
- * @param retryAfterMs what the receiver asked for; it only makes the wait longer
+ * @param failures the number of failures, including this one
+ * @param retryAfterMs the wait that the receiver demands; it can only make the wait longer
  * @param random 0 to 1
  * @returns null: that was the last attempt
  */
@@ -35,15 +35,15 @@ export function waitAfter(failures: number, retryAfterMs: number | null, random:
   const wait = waits[failures - 1]
   if (wait === undefined) return null
   const spreadMs = wait * (1 + spread * (2 * random - 1))
-  return Math.max(spreadMs, Math.min(retryAfterMs ?? 0, mostRetryAfterMs))
+  return Math.max(spreadMs, Math.min(retryAfterMs ?? 0, maxRetryAfterMs))
 }
 
-/** How long an endpoint waits between probes. @param probes so far */
+/** How long an endpoint waits between probes. @param probes the number of probes so far */
 export const probeWait = (probes: number): number => Math.min(firstProbeMs * 2 ** Math.min(probes, 10), lastProbeMs)
 
 const asking = new Set([429, 502, 503, 504])
 
-/** @param header `Retry-After`: seconds, or a date. @returns milliseconds; null: nothing that can be read */
+/** @param header `Retry-After`: seconds or a date. @returns milliseconds; null: no valid value */
 export function retryAfterMs(status: number | null, header: string | undefined, now: Date): number | null {
   if (status === null || !asking.has(status) || header === undefined) return null
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * second

@@ -1,4 +1,4 @@
-/** The shapes of endpoints and deliveries in the Partner API. */
+/** Schemas of endpoints and deliveries in the Partner API. */
 import Type from 'typebox'
 import { nullable } from '../http/openapi/operations.ts'
 import { closed, count, instant, text, uuid } from '../http/schemas.ts'

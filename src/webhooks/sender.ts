@@ -1,4 +1,4 @@
-/** One HTTP request of a delivery (docs/contract/webhooks.md, "The request"). */
+/** Sends one HTTP request of a delivery (docs/contract/webhooks.md, "The request"). */
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https'
 import type { LookupFunction, Socket } from 'node:net'
@@ -34,10 +34,10 @@ export type Sender = {
 const connectMs = 5_000
 const wholeMs = 15_000
 const keptMs = 60_000
-const mostRead = 64 * 1024
-const mostKept = 1024
+const maxReadBytes = 64 * 1024
+const maxKeptBytes = 1024
 
-/** @param options.ca authorities beside the usual ones, PEM */
+/** @param options.ca certificate authorities (PEM) in addition to the default ones */
 export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] | null }): Sender {
   const agents = { 'http:': new Agent(agentOptions), 'https:': new SecureAgent({ ...agentOptions, ...(ca && { ca }) }) }
   for (const agent of Object.values(agents)) limitAge(agent)
@@ -64,7 +64,7 @@ export function createSender({ rules, ca }: { rules: AddressRules; ca: string[] 
   }
 
   async function attempt(target: URL, headers: Record<string, string>, body: string): Promise<Answer> {
-    // Node.js resolves nothing for a literal.
+    // Node.js does not call `lookup` for an IP address.
     const literal = literalOf(target.hostname)
     if (literal !== null && !rules.isAllowed(literal)) throw new AddressRefusedError('The address may not be called')
     const isSecure = target.protocol === 'https:'
@@ -117,7 +117,7 @@ class LateError extends Error {
 
 const bornAt = new WeakMap<object, number>()
 
-/** A connection is used for a minute at most: its address was checked when it was made. */
+/** Closes connections after a minute: the address was checked only when the connection was made. */
 function limitAge(agent: Agent): void {
   const keep = agent.keepSocketAlive.bind(agent)
   agent.keepSocketAlive = stream => {
@@ -131,19 +131,19 @@ function limitAge(agent: Agent): void {
   }
 }
 
-/** A receiver may answer without end: what is read and kept is bounded. */
+/** Reads a bounded part of the answer, because a receiver may answer without end. */
 async function readAnswer(response: IncomingMessage): Promise<Answer> {
   const statusCode = response.statusCode ?? 0
   const chunks: Buffer[] = []
   let bytes = 0
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
-      if (bytes < mostKept) chunks.push(chunk.subarray(0, mostKept - bytes))
+      if (bytes < maxKeptBytes) chunks.push(chunk.subarray(0, maxKeptBytes - bytes))
       bytes += chunk.length
-      if (bytes > mostRead) break
+      if (bytes > maxReadBytes) break
     }
   } catch (error) {
-    // What came before it broke off says whether it was taken.
+    // If the answer breaks off, its status still says whether the receiver accepted the event.
     if (error instanceof LateError) throw error
   }
   return {
@@ -159,16 +159,16 @@ function outcomeOf(status: number): Outcome {
   return status >= 300 && status < 400 ? 'redirect' : 'http-error'
 }
 
-/** Without control characters, and what the database can keep. */
+/** Text without control characters, which the database can store. */
 const excerpt = (bytes: Buffer): string => bytes.toString('utf8').replace(/[\p{Cc}\p{Cs}]/gu, '\ufffd')
 
 const tlsCodes = /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/
 
 function failure(error: Error & { code?: string }): Answer {
-  return { outcome: faultOf(error), statusCode: null, responseExcerpt: null, retryAfter: undefined }
+  return { outcome: failureOf(error), statusCode: null, responseExcerpt: null, retryAfter: undefined }
 }
 
-function faultOf(error: Error & { code?: string }): Outcome {
+function failureOf(error: Error & { code?: string }): Outcome {
   if (error instanceof AddressRefusedError) return 'address-refused'
   if (error instanceof NameError) return 'dns'
   if (error instanceof LateError || error.code === 'ETIMEDOUT') return 'timeout'

@@ -1,16 +1,16 @@
-/** Secrets of endpoints and signatures (Standard Webhooks 1.0.0; docs/contract/webhooks.md, "The request"). */
+/** Secrets of endpoints, and signatures (Standard Webhooks 1.0.0; docs/contract/webhooks.md, "The request"). */
 import { createHmac, randomBytes } from 'node:crypto'
 
 const secretBytes = 32
 const prefix = 'whsec_'
 
 export const makeSecret = (): Buffer => randomBytes(secretBytes)
-/** As partners get it. */
+/** The secret in the form that partners get. */
 export const shownSecret = (secret: Buffer): string => prefix + secret.toString('base64')
 
 export type Signed = { id: string; timestamp: number; body: string }
 
-/** The header `webhook-signature`. @param secrets the newest first */
+/** The value of the header `webhook-signature`. @param secrets the newest first */
 export const signatures = (secrets: readonly Buffer[], { id, timestamp, body }: Signed): string =>
   secrets
     .map(secret => `v1,${createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64')}`)

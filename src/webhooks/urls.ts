@@ -4,16 +4,16 @@ import { type AddressRules, literalOf } from './addresses.ts'
 export type UrlRules = {
   addresses: AddressRules
   ports: readonly number[]
-  /** Also http, and any port. */
+  /** A sandbox also allows http and any port. */
   isSandbox: boolean
 }
 
-const longest = 2_048
+const maxLength = 2_048
 const defaultPorts: Record<string, number> = { 'https:': 443, 'http:': 80 }
 
-/** @returns what the URL must be; null: it is right. Names are looked at for each connection */
-export function urlFault({ addresses, ports, isSandbox }: UrlRules, text: string): string | null {
-  if (text.length > longest) return `at most ${longest} characters long`
+/** @returns what the URL must be; null: it is valid. The addresses of a name are checked for each connection */
+export function urlError({ addresses, ports, isSandbox }: UrlRules, text: string): string | null {
+  if (text.length > maxLength) return `at most ${maxLength} characters long`
   const url = URL.canParse(text) ? new URL(text) : null
   const protocols = isSandbox ? ['https:', 'http:'] : ['https:']
   if (url === null || !protocols.includes(url.protocol))

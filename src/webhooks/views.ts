@@ -1,4 +1,4 @@
-/** Endpoints and deliveries as readers get them. */
+/** How answers show endpoints and deliveries. */
 import type { Endpoint } from './endpoint-store.ts'
 import type { Delivery } from './log-store.ts'
 
@@ -26,7 +26,7 @@ export function endpointView(endpoint: Endpoint) {
   }
 }
 
-/** Changes with what a partner may change, and with the status. */
+/** The ETag. It changes with everything that a partner can change, and with the status. */
 export const endpointTag = ({ endpointId, version }: Endpoint): string => `"${endpointId.slice(0, 8)}-${version}"`
 
 export const deliveryView = ({ day: _, createdAt, nextAttemptAt, ...delivery }: Delivery) => ({

@@ -1,42 +1,42 @@
-/** The loop that keeps deliveries going in a process, with a bounded number of requests at a time. */
+/** The loop that sends deliveries in a process, with a limited number of concurrent requests. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { attemptDelivery, type DeliveringDeps } from './delivering.ts'
 import { claim, findDueEndpoints } from './delivery-store.ts'
 
 const lookEveryMs = 100
-/** Of one endpoint. */
-const mostAtOnce = 10
+/** Per endpoint. */
+const maxAtOnce = 10
 
 /**
- * Starts it.
+ * Starts the loop.
  *
- * @param most requests of this process at a time
- * @returns stops it, waiting for the requests under way
+ * @param max concurrent requests of this process
+ * @returns a function that stops the loop and waits for running requests
  */
 export function startDelivering(
   deps: DeliveringDeps,
-  most: number,
-  onFault: (error: unknown) => void,
+  max: number,
+  onError: (error: unknown) => void,
 ): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const underWay = new Set<Promise<void>>()
 
   const begin = (work: Promise<void>) => {
-    const noted = work.catch(onFault).finally(() => underWay.delete(noted))
+    const noted = work.catch(onError).finally(() => underWay.delete(noted))
     underWay.add(noted)
   }
   const look = async () => {
     for (const endpointId of await findDueEndpoints(deps.database)) {
-      const room = Math.min(mostAtOnce, most - underWay.size)
+      const room = Math.min(maxAtOnce, max - underWay.size)
       if (room <= 0 || stopping.signal.aborted) return
-      for (const claimed of await claim(deps.database, { endpointId, most: room, early: false, but: [] }))
+      for (const claimed of await claim(deps.database, { endpointId, max: room, early: false, but: [] }))
         begin(attemptDelivery(deps, claimed))
     }
   }
   const loop = async () => {
     while (!stopping.signal.aborted) {
-      await look().catch(onFault)
-      // What has ended makes room at once; else there is time to look again.
+      await look().catch(onError)
+      // A finished request makes room at once; otherwise look again after a while.
       await Promise.race([...underWay, sleep(lookEveryMs, undefined, { signal: stopping.signal })]).catch(() => {})
     }
   }

@@ -107,7 +107,7 @@ test('a session that is lost while it begins to listen is a fault that passes, a
   const listening = await listen({
     database: losing,
     pollMs: 60_000,
-    onFault: error => faults.push(error),
+    onError: error => faults.push(error),
     handlers: { catalogue: async () => void changes++ },
   })
   try {

@@ -12,7 +12,7 @@ function limited(limit: number, open = 0) {
       counts.push(bankId)
       return state.open
     },
-    onFault: assert.fail,
+    onError: assert.fail,
   })
   /** How many a bank may make one by one without the lock. */
   const takeAll = (bankId = 'alpha') => {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { AddressRefusedError, createAddressRules, literalOf, resolveAllowed } from '../../src/webhooks/addresses.ts'
 import { probeWait, retryAfterMs, waitAfter, waits } from '../../src/webhooks/schedule.ts'
 import { makeSecret, signatures } from '../../src/webhooks/signing.ts'
-import { urlFault } from '../../src/webhooks/urls.ts'
+import { urlError } from '../../src/webhooks/urls.ts'
 
 const rules = createAddressRules([])
 const refused = [
@@ -68,7 +68,7 @@ test('odd spellings are what the URL parser makes of them', () => {
 test('URLs of endpoints', () => {
   const live = { addresses: rules, ports: [443, 8443], isSandbox: false }
   for (const url of ['https://x.example/', 'https://x.example:8443/a?b=c', 'https://8.8.8.8/'])
-    assert.equal(urlFault(live, url), null, url)
+    assert.equal(urlError(live, url), null, url)
   for (const url of [
     'http://x.example/',
     'https://x.example:80/',
@@ -77,8 +77,8 @@ test('URLs of endpoints', () => {
     'https://127.1/',
     'x',
   ])
-    assert.notEqual(urlFault(live, url), null, url)
-  assert.equal(urlFault({ ...live, isSandbox: true }, 'http://x.example:8080/'), null)
+    assert.notEqual(urlError(live, url), null, url)
+  assert.equal(urlError({ ...live, isSandbox: true }, 'http://x.example:8080/'), null)
 })
 
 test('ten attempts, each wait 10 % more or less, and as long as the receiver asks', () => {

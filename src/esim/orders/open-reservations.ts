@@ -22,12 +22,12 @@ export type OpenReservations = {
 
 /**
  * @param deps.count live reservations of a bank, counted up to the limit
- * @param deps.onFault told when a count beside the requests fails; they then take the lock
+ * @param deps.onError told when a count beside the requests fails; they then take the lock
  */
 export function createOpenReservations(deps: {
   limit: number
   count(bankId: string): Promise<number>
-  onFault(error: unknown): void
+  onError(error: unknown): void
 }): OpenReservations {
   const estimates = new Map<string, Estimate>()
   const counting = new Set<string>()
@@ -45,7 +45,7 @@ export function createOpenReservations(deps: {
     deps
       .count(bankId)
       .then(open => counted(bankId, open))
-      .catch(deps.onFault)
+      .catch(deps.onError)
       .finally(() => counting.delete(bankId))
   }
 

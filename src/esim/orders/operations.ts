@@ -216,7 +216,7 @@ async function deliver(
     await store.recordMail(deps.database, orderId, outcome, deps.clock.now())
     return outcome
   } catch (error) {
-    deps.onFault(error)
+    deps.onError(error)
     return 'unknown'
   }
 }

@@ -26,7 +26,7 @@ export type ReserveDeps = {
   /** Told of every reservation's outcome, for the metrics. */
   observe: { reservation(outcome: ReserveOutcome): void }
   /** Told of what went wrong behind an answer that could not wait for it. */
-  onFault(error: unknown): void
+  onError(error: unknown): void
 }
 
 /** @property caller who reserves, as `callerName` gives it */
@@ -122,7 +122,7 @@ function createAttempts(deps: ReserveDeps): (attempt: Attempt) => Promise<Attemp
   const limit = createOpenReservations({
     limit: deps.openReservations,
     count: bankId => store.countOpen(database, bankId, clock.now(), deps.openReservations),
-    onFault: deps.onFault,
+    onError: deps.onError,
   })
 
   const shares = createReservationShares(database)

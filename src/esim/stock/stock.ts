@@ -46,8 +46,8 @@ type Window = {
   refillNow(): Promise<void>
 }
 
-/** @param deps.onFault told when a refill in the background fails; the next caller then refills for itself */
-export function createStock(deps: { database: Queryable; clock: Clock; onFault(error: unknown): void }): Stock {
+/** @param deps.onError told when a refill in the background fails; the next caller then refills for itself */
+export function createStock(deps: { database: Queryable; clock: Clock; onError(error: unknown): void }): Stock {
   const { database } = deps
   const windows = new Map<number, Window>()
 
@@ -99,7 +99,7 @@ export function createStock(deps: { database: Queryable; clock: Clock; onFault(e
       await advancePosition(database, tariffId)
       if (window.free.length <= before) window.quietUntilMs = performance.now() + quietMs
     } catch (error) {
-      deps.onFault(error)
+      deps.onError(error)
     } finally {
       window.refilling = false
     }
@@ -179,7 +179,7 @@ export function createStock(deps: { database: Queryable; clock: Clock; onFault(e
           // Where there is nothing further ahead, what is left is found from the position on.
           window.scannedUpTo = profileId ?? 0
         })
-        .catch(deps.onFault)
+        .catch(deps.onError)
     },
   }
 }

@@ -1,17 +1,21 @@
-/** Who may call the Partner API: systems and people by their token, people also by the portal's cookie (contract/partner-api.md, "Who calls"). */
+/**
+ * Who may call the Partner API: systems and people with a token, people also with the portal's cookie
+ * (contract/partner-api.md, "Who calls").
+ */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Account, accountOf, type Caller } from '../../access/caller.ts'
 import { type AuthenticateDeps, authenticate } from '../../access/request/authenticate.ts'
 import { DomainError } from '../../errors.ts'
 import { type Roles, refusalOf } from '../roles.ts'
 
-/** The name under which an operation's schema, and so its document, tells the roles. */
+/** The keyword under which an operation's schema, and so the OpenAPI document, lists the roles. */
 export const rolesKeyword = 'x-roles'
 
 /**
- * Every route of this plugin needs a token, and a role that the route declares. Without roles a route is for nobody.
+ * Every route of this plugin needs a token and one of the roles that the route declares. Nobody may call a route
+ * without roles.
  *
- * @throws as `authenticate`; DomainError 'forbidden' when the kind of account or the role may not
+ * @throws as `authenticate`; DomainError 'forbidden' when the kind of account or the role is not allowed
  */
 export function authorize(app: FastifyInstance, deps: AuthenticateDeps): void {
   authenticate(app, deps)
@@ -34,5 +38,5 @@ function callerOf({ caller }: FastifyRequest): Caller {
   return caller
 }
 
-/** The account whose objects a request of the Partner API is about. */
+/** The account whose objects a request concerns. */
 export const callerAccount = (request: FastifyRequest): Account => accountOf(callerOf(request))

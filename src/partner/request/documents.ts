@@ -1,4 +1,4 @@
-/** What all operations of the Partner API share in their documentation. */
+/** What the documentation of all Partner API operations shares. */
 import Type from 'typebox'
 import { PartnerError } from '../../http/errors.ts'
 import { errorAnswers } from '../../http/openapi/operations.ts'
@@ -16,13 +16,13 @@ const common = {
   503: 'The platform is away for a moment; try again after `Retry-After` seconds',
 }
 
-/** Error answers of an operation: those that all share, and its own with the cause in words. */
+/** The error answers of an operation: the common ones, and its own with their causes. */
 export const partnerErrors = (causes: Record<number, string> = {}) =>
   errorAnswers(PartnerError, { 400: 'The request is invalid', ...common, ...causes })
 
 const tagNames = ['Events', 'Webhooks', 'Orders', 'Statements', 'Audit log'] as const
 
-/** The groups of operations. */
+/** The groups of operations in the document. */
 export const tags = [
   { name: 'Events', description: 'What happened, as a feed without gaps' },
   { name: 'Webhooks', description: 'Endpoints to which events are sent, and the log of what was sent' },
@@ -34,7 +34,7 @@ export const tags = [
   description: string
 }[]
 
-/** The head of an operation. @param roles who may call it: looked at for each request, and shown as `x-roles` */
+/** The start of an operation's schema. @param roles who may call it: checked for each request and shown as `x-roles` */
 export const operation = (
   tag: (typeof tagNames)[number],
   roles: Roles,

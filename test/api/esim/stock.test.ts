@@ -38,7 +38,7 @@ after(async () => {
 /** What goes wrong behind a test's back; that the database is gone at the end does not count. */
 let closing = false
 const faults: unknown[] = []
-const onFault = (error: unknown) => {
+const onError = (error: unknown) => {
   if (!closing) faults.push(error)
 }
 const clock = () => platform.platform.deps.esim.clock
@@ -71,14 +71,14 @@ function anotherProcess(
     reservationShare: 100,
     clock,
     catalogue,
-    stock: createStock({ database: own, clock, onFault }),
+    stock: createStock({ database: own, clock, onError }),
     sealing: createSealing([randomBytes(32)], randomBytes(32)),
     mailer: { send: () => assert.fail('no mail'), close: async () => {} },
     activationReads: { note: () => {}, close: async () => {} },
     msisdnDays: null,
     openReservations,
     observe: { reservation: () => {}, mail: () => {} },
-    onFault,
+    onError,
   })
 }
 
@@ -119,7 +119,7 @@ describe('a caller is never told that the stock is empty', () => {
         return run().finally(() => running--)
       }),
       clock: clock(),
-      onFault,
+      onError,
     })
     const first = stock.take(tariffId)
     await until('the first look has begun', () => looks > 0)
