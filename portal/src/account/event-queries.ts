@@ -1,15 +1,18 @@
-/** What the pages of events read; below `/partner/v1`. */
+/** Queries of the pages about events, below `/partner/v1`. */
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import type { FeedEvent } from '../webhooks/types.ts'
 
-/** Where a page of the feed ends, and how far back the feed goes. */
+/** The position where a page of the feed ends, and the oldest sequence of the feed. */
 type Place = { feedId: string; through: number; oldest: number }
-/** `lookedTo`: the lowest sequence that was looked at. */
+/** `lookedTo`: the lowest sequence that was examined. */
 export type FeedPage = { data: FeedEvent[]; lookedTo: number; next: Place | null }
 
 const pageSize = 50
-/** With a filter most events may be others: so many are looked at with one request, and so many requests make a page at most. */
+/**
+ * With a filter, most events may not match. One request examines this many, and a page takes at most this many
+ * requests.
+ */
 const windowSize = 1_000
 const maxWindows = 10
 
@@ -27,7 +30,7 @@ async function findEnd(signal: AbortSignal): Promise<Place> {
   return { feedId: end.feedId, through: end.lastSequence, oldest: end.oldestSequence }
 }
 
-/** The platform reads a feed forwards: windows of it are read from its end on, and turned round. */
+/** The API reads a feed forwards, so we read windows starting at its end and reverse them. */
 async function readBack(place: Place, type: string | undefined, signal: AbortSignal): Promise<FeedPage> {
   const { feedId, oldest } = place
   const size = type === undefined ? pageSize : windowSize
@@ -43,7 +46,7 @@ async function readBack(place: Place, type: string | undefined, signal: AbortSig
 
 type Window = { feedId: string; after: number; through: number }
 
-/** The events behind `after` up to `through`, oldest first. An answer may end early: it has at most 1 MiB. */
+/** The events after `after` up to `through`, oldest first. One answer holds at most 1 MiB, so this may take several. */
 async function readWindow(
   { feedId, after, through }: Window,
   type: string | undefined,

@@ -8,7 +8,7 @@ export const accountNavigation: NavigationItem[] = [
     to: '/account/credentials',
     text: 'ownCredentials',
     icon: IconKey,
-    // The platform has no systems of its own.
+    // The platform itself has no credentials and endpoints.
     isFor: session => isManager(session) && session.typeAccount !== 'platform',
   },
   { to: '/account/webhooks', text: 'webhooks', icon: IconWebhook, isFor: maySeeEvents },

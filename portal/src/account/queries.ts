@@ -1,4 +1,4 @@
-/** What the pages of an account read, and what they send; below `/portal`. */
+/** Queries and mutations of the account's pages, below `/portal`. */
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 
@@ -34,7 +34,7 @@ export type OwnCredential = Awaited<ReturnType<NonNullable<typeof ownCredentials
 export type OwnSession = Awaited<ReturnType<NonNullable<typeof sessionsQuery.queryFn>>>[number]
 export type Policy = Awaited<ReturnType<NonNullable<typeof policyQuery.queryFn>>>
 
-/** Reads everything of the account anew, after a change. */
+/** Reads all data of the account again, after a change. */
 export function useAccountChanged(): () => Promise<void> {
   const queryClient = useQueryClient()
   return () => queryClient.invalidateQueries({ queryKey: [root] })

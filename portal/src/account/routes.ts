@@ -1,4 +1,4 @@
-/** The addresses of an account's own pages: the same for merchants, banks and the platform. */
+/** The addresses of an account's own pages. They are the same for merchants, banks and the platform. */
 import { createRoute, notFound } from '@tanstack/react-router'
 import { forbidden, signedInRoute } from '../routing/base-routes.ts'
 import { lazyPage } from '../routing/lazy-page.ts'
@@ -9,7 +9,7 @@ import { deliveriesSearch, eventsSearch } from './search.ts'
 
 const accountRoute = createRoute({ getParentRoute: () => signedInRoute, path: '/account' })
 
-/** To others these pages say that they are not for them. */
+/** Other people see a page that says that they have no access. */
 const onlyManagers = ({ context }: { context: { session: Session } }): void => {
   if (!isManager(context.session)) throw notFound({ data: forbidden })
 }

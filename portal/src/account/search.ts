@@ -1,4 +1,4 @@
-/** What the pages of an account keep in their addresses. */
+/** The state that the account's pages keep in their addresses. */
 import { counting, day, oneOf, searchParams, text } from '../routing/search.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed', 'skipped'] as const

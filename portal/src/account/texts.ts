@@ -1,4 +1,4 @@
-/** Texts of an account's own pages: people, credentials, security, profile. */
+/** Messages of the account's own pages: people, credentials, security, profile. */
 import { counted, dictionary } from '../i18n/texts.ts'
 
 export const accountTexts = dictionary({

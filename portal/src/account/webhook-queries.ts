@@ -1,4 +1,4 @@
-/** What the pages of webhooks read; below `/partner/v1`. A change of them invalidates all of it: `useWebhooksChanged`. */
+/** Queries of the webhook pages, below `/partner/v1`. After a change, `useWebhooksChanged` invalidates all of them. */
 import { infiniteQueryOptions, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { answer, api, versioned } from '../api/client.ts'
@@ -10,7 +10,7 @@ import type { DeliveriesSearch } from './search.ts'
 
 const root = 'webhooks'
 
-/** Attempts go on behind the answers: while something waits, the page looks again. */
+/** Attempts continue after the answer, so the page reads again while one is pending. */
 const lookAgainMs = 2_000
 const lookAtCountsMs = 5_000
 
@@ -19,7 +19,7 @@ export const endpointsQuery = queryOptions({
   queryFn: async ({ signal }) => (await answer(api.GET('/partner/v1/webhook-endpoints', { signal }))).data,
 })
 
-/** With its version, for a change of what the person has seen. */
+/** The endpoint with its version, which a change must send. */
 export const endpointQuery = (endpointId: string) =>
   queryOptions({
     queryKey: [root, 'endpoint', endpointId],
@@ -36,7 +36,10 @@ const eventTypesQuery = queryOptions({
 
 const recipientOf = { retailer: 'merchant', bank: 'bank', platform: 'platform' } as const
 
-/** The types of events that such an account gets; none while they are read. A dialog is told the account: it does not know it. */
+/**
+ * The names of the event types that this kind of account gets; empty while loading. Dialogs have no access to the
+ * session, so the account is a parameter.
+ */
 export function useEventTypeNames(typeAccount: AccountType): string[] {
   const { data = [] } = useQuery(eventTypesQuery)
   return data.filter(({ recipients }) => recipients.includes(recipientOf[typeAccount])).map(({ type }) => type)
@@ -44,17 +47,17 @@ export function useEventTypeNames(typeAccount: AccountType): string[] {
 
 const pageSize = 50
 
-export type DeliveriesAsked = Omit<DeliveriesSearch, 'page'> & { endpointId?: string; eventId?: string }
+export type DeliveriesParams = Omit<DeliveriesSearch, 'page'> & { endpointId?: string; eventId?: string }
 
-/** Newest first. @param timeZone in which the days are meant */
-export const deliveriesQuery = ({ from, to, ...asked }: DeliveriesAsked, timeZone: string) =>
+/** Deliveries, newest first. @param timeZone the zone of the days */
+export const deliveriesQuery = ({ from, to, ...params }: DeliveriesParams, timeZone: string) =>
   infiniteQueryOptions({
-    queryKey: [root, 'deliveries', asked, from, to, timeZone],
+    queryKey: [root, 'deliveries', params, from, to, timeZone],
     initialPageParam: '',
     queryFn({ pageParam, signal }) {
       const query = {
         limit: pageSize,
-        ...known(asked),
+        ...known(params),
         ...(from && { from: periodOfDays(from, from, timeZone).dateFrom }),
         ...(to && { to: periodOfDays(to, to, timeZone).dateTo }),
         ...(pageParam && { cursor: pageParam }),
@@ -66,11 +69,11 @@ export const deliveriesQuery = ({ from, to, ...asked }: DeliveriesAsked, timeZon
       state.data?.pages.length === 1 && state.data.pages[0]?.data.some(isUnderWay) ? lookAgainMs : false,
   })
 
-/** Whether an attempt is due: what waits for hours need not be looked at again. */
+/** Whether an attempt will come soon. A delivery that waits for hours need not be read again. */
 const isUnderWay = ({ state, nextAttemptAt, attempts }: Delivery): boolean =>
   state === 'pending' && (attempts.length === 0 || (nextAttemptAt !== null && Date.parse(nextAttemptAt) <= Date.now()))
 
-/** Without what is undefined. */
+/** Removes undefined fields. */
 const known = <Fields extends object>(fields: Fields): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 
@@ -82,7 +85,9 @@ export const deliveryQuery = (deliveryId: string) =>
     refetchInterval: ({ state }) => (state.data && isUnderWay(state.data) ? lookAgainMs : false),
   })
 
-/** The event's bytes as they stand in the feed, which are those of each request; null: it is in no feed (a test), or over its retention. */
+/**
+ * The event's bytes as in the feed and in each request; null: the event is a test, or was removed because of its age.
+ */
 export const eventTextQuery = (eventId: string) =>
   queryOptions({
     queryKey: [root, 'event', eventId],
@@ -98,7 +103,7 @@ export const eventTextQuery = (eventId: string) =>
     },
   })
 
-/** Reads endpoints and deliveries anew, after a change. */
+/** Reads endpoints and deliveries again, after a change. */
 export function useWebhooksChanged(): () => Promise<void> {
   const client = useQueryClient()
   return useCallback(() => client.invalidateQueries({ queryKey: [root] }), [client])

@@ -206,7 +206,7 @@ type EntryOptions = { mode?: 'apply' | 'create'; dryRun?: boolean; files?: Recor
 
 /**
  * Makes an entry of the directory, or changes the fields of it that are given; others keep their values
- * (contract/contract/operations.md, "The directory file").
+ * (contract/operations.md, "The directory file").
  *
  * @param options.mode `create`: the code must be new
  * @param options.dryRun nothing is changed; the answer lists what would be

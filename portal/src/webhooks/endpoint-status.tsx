@@ -4,7 +4,7 @@ import { StatusBadge } from '../ui/status-badge.tsx'
 import { webhookTexts } from './texts.ts'
 import type { Endpoint } from './types.ts'
 
-/** Whether it is enabled, whether it fails, and why it is disabled. */
+/** Whether the endpoint is enabled or failing, and why it is disabled. */
 export function EndpointStatus({
   endpoint: { status, failingSince, disabledReason },
 }: {

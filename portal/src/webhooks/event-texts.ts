@@ -1,4 +1,4 @@
-/** Texts of the feed of events. */
+/** Messages about the feed of events. */
 import { dictionary } from '../i18n/texts.ts'
 
 export const eventTexts = dictionary({

@@ -8,7 +8,7 @@ import { webhookTexts } from './texts.ts'
 /**
  * A form in a dialog.
  *
- * @param props.rest what the platform refuses that belongs to none of the fields
+ * @param props.rest errors that belong to none of the fields
  */
 export function FormFrame(props: {
   action: string

@@ -10,20 +10,20 @@ import { NumberField } from '../ui/number-field.tsx'
 import { FormFrame } from './form-frame.tsx'
 import { webhookTexts } from './texts.ts'
 import { TypeChoice } from './type-choice.tsx'
-import type { ReplayAsked } from './types.ts'
+import type { ReplayParams } from './types.ts'
 
 const onlys = ['failed', 'all'] as const
 const bys = ['sequence', 'day'] as const
 
 /**
- * From where an endpoint is sent its events again.
+ * Asks which events an endpoint should receive again.
  *
- * @param props.types which there are; empty: no choice is offered
- * @param props.replay asks the platform; gives how many deliveries there will be
+ * @param props.types the types to choose from; empty: no choice is offered
+ * @param props.replay sends the request; returns the number of deliveries to come
  */
 export function ReplayForm(props: {
   types: readonly string[]
-  replay: (asked: ReplayAsked) => Promise<{ deliveries: number }>
+  replay: (params: ReplayParams) => Promise<{ deliveries: number }>
 }) {
   const { types, replay } = props
   const { replay: texts } = useTexts(webhookTexts)
@@ -34,7 +34,7 @@ export function ReplayForm(props: {
   const [only, setOnly] = useState<(typeof onlys)[number]>('failed')
   const [wanted, setWanted] = useState<string[]>([])
   const start = useMutation({
-    mutationFn: () => replay({ ...edgesAsked(by, edges, timeZone), only, ...(wanted.length > 0 && { types: wanted }) }),
+    mutationFn: () => replay({ ...edgeParams(by, edges, timeZone), only, ...(wanted.length > 0 && { types: wanted }) }),
     onSuccess({ deliveries }) {
       modals.closeAll()
       notify.done(texts.started(deliveries))
@@ -83,8 +83,11 @@ export function ReplayForm(props: {
 
 type Edges = { from: number | string; to: number | string; firstDay: string; lastDay: string }
 
-/** Both are inclusive: a last day is meant up to its last millisecond. What cannot be read goes as typed, and the platform says so. */
-function edgesAsked(by: (typeof bys)[number], edges: Edges, timeZone: string): Pick<ReplayAsked, 'from' | 'to'> {
+/**
+ * Both bounds are inclusive, so a last day lasts until its last millisecond. Unreadable input is sent as typed, and
+ * the platform reports the error.
+ */
+function edgeParams(by: (typeof bys)[number], edges: Edges, timeZone: string): Pick<ReplayParams, 'from' | 'to'> {
   const { from, to, firstDay, lastDay } = edges
   if (by === 'sequence') return { from, ...(to !== '' && { to }) }
   if (!isDay(firstDay) || !isDay(lastDay)) return { from: firstDay, to: lastDay }

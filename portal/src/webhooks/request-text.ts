@@ -1,10 +1,9 @@
 import type { Delivery } from './types.ts'
 
 /**
- * The request of a delivery's last attempt, or of its first one to come, as it goes over the line (contract/webhooks.md, "The
- * request").
+ * The HTTP request of a delivery's last attempt, or of the first one to come (contract/webhooks.md, "The request").
  *
- * @param url where the endpoint is now; null when it is deleted
+ * @param url the endpoint's present URL; null when it is deleted
  * @param body the event's bytes
  */
 export function requestText(

@@ -1,4 +1,4 @@
-/** Texts of webhooks, wherever they are shown. */
+/** Messages about webhooks, used by several pages. */
 import { counted, dictionary } from '../i18n/texts.ts'
 
 export const webhookTexts = dictionary({

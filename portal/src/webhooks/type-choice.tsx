@@ -2,7 +2,7 @@ import { MultiSelect, type MultiSelectProps } from '@mantine/core'
 import { useTexts } from '../i18n/preferences.tsx'
 import { webhookTexts } from './texts.ts'
 
-/** `order.*` for each group that has several types, and every type. */
+/** The choices: every type, and `order.*` for each group with several types. */
 export function typeOptions(types: readonly string[], group: (name: string) => string) {
   const groups = Map.groupBy(types, type => type.slice(0, type.indexOf('.')))
   return [...groups].flatMap(([name, members]) => [
@@ -11,7 +11,7 @@ export function typeOptions(types: readonly string[], group: (name: string) => s
   ])
 }
 
-/** Types of events, single ones and whole groups; none chosen stands for all. */
+/** A choice of event types and whole groups; choosing none means all. */
 export function TypeChoice({ types, ...field }: MultiSelectProps & { types: readonly string[] }) {
   const { fields: texts } = useTexts(webhookTexts)
   const known = typeOptions(types, texts.group)

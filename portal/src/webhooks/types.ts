@@ -1,4 +1,4 @@
-/** Endpoints, deliveries and events as the platform gives them. */
+/** Types of endpoints, deliveries and events as the API returns them. */
 import type { components } from '../api/schema/partner.ts'
 
 type Schemas = components['schemas']
@@ -7,4 +7,4 @@ export type Endpoint = Schemas['Endpoint']
 export type Delivery = Schemas['Delivery']
 export type Attempt = Delivery['attempts'][number]
 export type FeedEvent = Schemas['Event']
-export type ReplayAsked = Schemas['ReplayEventsBody']
+export type ReplayParams = Schemas['ReplayEventsBody']

@@ -1,4 +1,4 @@
-/** Actions and objects of the audit log in people's words. The lists are open: what came later is shown by its code. */
+/** Words for the actions and objects of the audit log. The lists are open: an unknown one is shown by its code. */
 import { dictionary } from '../../i18n/texts.ts'
 
 export const actionTexts = dictionary({
@@ -220,13 +220,13 @@ type Texts = (typeof actionTexts)['en'] | (typeof actionTexts)['uk']
 
 export const actionGroups = ['access', 'campaigns', 'data', 'webhooks', 'operation'] as const
 
-/** What was done, in people's words; an unknown action by its code. */
+/** The words for an action; an unknown action is shown by its code. */
 export function actionText(texts: Texts, action: string): string {
   const known: Record<string, string> = Object.assign({}, ...actionGroups.map(group => texts[group]))
   return known[action] ?? action
 }
 
-/** What it was done to; an unknown kind by its code. */
+/** The words for a kind of object; an unknown kind is shown by its code. */
 export function objectText(texts: Texts, type: string): string {
   const known: Record<string, string> = texts.objects
   return known[type] ?? type

@@ -11,9 +11,9 @@ import { type ShownChange, useShownChanges } from './shown-value.ts'
 import { auditLogTexts } from './texts.ts'
 import { useActorText } from './use-actor-text.ts'
 
-/** Opens an entry with all that it has. @param given.known names: a dialog does not know who reads */
-export function showEntry(given: { title: string; entry: Entry; known: KnownNames }): void {
-  const { title, entry, known } = given
+/** Opens a dialog with the whole entry. @param params.known names by id: dialogs have no access to the session */
+export function showEntry(params: { title: string; entry: Entry; known: KnownNames }): void {
+  const { title, entry, known } = params
   modals.open({ title, size: 'xl', children: <EntryDetails entry={entry} known={known} /> })
 }
 
@@ -48,7 +48,7 @@ function useFacts(entry: Entry, known: KnownNames) {
 
 const id = (text: string | null): ReactNode => text && <Code style={{ overflowWrap: 'anywhere' }}>{text}</Code>
 
-/** Its kind, and its name; where that is not known, enough of its id to tell it from others. */
+/** The kind and name of an object. Without a name, enough of the id to distinguish it from others. */
 export function ObjectName({ object: { type, id }, known }: { object: Entry['object']; known: KnownNames }) {
   const kind = objectText(useTexts(actionTexts), type)
   return id === null ? kind : `${kind}, ${known.get(id) ?? shortened(id)}`

@@ -1,4 +1,4 @@
-/** Fields of entries, and their values in people's words, where neither the directory nor campaigns have them. */
+/** Words for fields of entries and their values, as far as other catalogues do not have them. */
 import { dictionary } from '../../i18n/texts.ts'
 
 export const fieldTexts = dictionary({

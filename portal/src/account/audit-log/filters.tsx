@@ -11,7 +11,7 @@ import { accountsQuery } from './queries.ts'
 import { type AuditLogFilters, readObject, writeObject } from './search.ts'
 import { auditLogTexts } from './texts.ts'
 
-type Given = { filters: AuditLogFilters; onFilter: (change: Partial<AuditLogFilters>) => void }
+type FilterProps = { filters: AuditLogFilters; onFilter: (change: Partial<AuditLogFilters>) => void }
 type Choice = { value: string; label: string }
 
 const nothing = {
@@ -23,14 +23,14 @@ const nothing = {
   account: undefined,
 }
 
-/** What the address asks for can be chosen, also when nobody knows its name. */
+/** Adds the value in the page's address to the choices, even if its name is not known. */
 const withChosen = (choices: readonly Choice[], chosen: string | undefined): Choice[] =>
   chosen === undefined || choices.some(({ value }) => value === chosen)
     ? [...choices]
     : [...choices, { value: chosen, label: chosen }]
 
-/** Which entries the table shows. */
-export function EntryFilters({ filters, onFilter, actors }: Given & { actors: readonly Actor[] }) {
+/** The filters of the table of entries. */
+export function EntryFilters({ filters, onFilter, actors }: FilterProps & { actors: readonly Actor[] }) {
   const texts = useTexts(auditLogTexts)
   const { typeAccount } = useSession()
   const { actor, from, to } = filters
@@ -63,7 +63,7 @@ export function EntryFilters({ filters, onFilter, actors }: Given & { actors: re
   )
 }
 
-function AccountFilter({ filters: { account }, onFilter }: Given) {
+function AccountFilter({ filters: { account }, onFilter }: FilterProps) {
   const texts = useTexts(auditLogTexts)
   const names = useNames()
   const { data = [] } = useQuery(accountsQuery)
@@ -78,7 +78,7 @@ function AccountFilter({ filters: { account }, onFilter }: Given) {
   )
 }
 
-function ActionFilter({ filters: { action }, onFilter }: Given) {
+function ActionFilter({ filters: { action }, onFilter }: FilterProps) {
   const texts = useTexts(auditLogTexts)
   const actions = useTexts(actionTexts)
   const groups = actionGroups.map(group => ({
@@ -97,8 +97,8 @@ function ActionFilter({ filters: { action }, onFilter }: Given) {
   )
 }
 
-/** A kind of object, and then one of them by its id. */
-function ObjectFilter({ filters, onFilter }: Given) {
+/** Filters by a kind of object, and then by the id of one object. */
+function ObjectFilter({ filters, onFilter }: FilterProps) {
   const texts = useTexts(auditLogTexts)
   const { objects } = useTexts(actionTexts)
   const object = readObject(filters.object)

@@ -1,4 +1,4 @@
-/** Names for the ids that entries have: of people, credentials, banks and merchants, as far as the reader may know them. */
+/** Names for the ids in entries: people, credentials, banks and merchants, as far as the reader may see them. */
 import { useQuery } from '@tanstack/react-query'
 import { directoryQuery } from '../../campaigns/queries.ts'
 import { useNames } from '../../i18n/preferences.tsx'
@@ -7,13 +7,13 @@ import { useSession } from '../../session/use-session.ts'
 import { ownCredentialsQuery, peopleQuery } from '../queries.ts'
 import { accountsQuery, type Entry } from './queries.ts'
 
-/** By id. */
+/** Names by id. */
 export type KnownNames = ReadonlyMap<string, string>
 
-/** Those who may be searched for as the one who acted. */
+/** A person or system that can be chosen in the filter. */
 export type Actor = { id: string; name: string }
 
-/** @param entries that are shown: they name their actors */
+/** @param entries the shown entries: they contain the names of their actors */
 export function useKnownNames(entries: readonly Entry[]): { known: KnownNames; actors: Actor[] } {
   const session = useSession()
   const names = useNames()
@@ -38,5 +38,5 @@ export function useKnownNames(entries: readonly Entry[]): { known: KnownNames; a
   return { known, actors: [...actors].map(([id, name]) => ({ id, name })) }
 }
 
-/** What the platform calls a person who was erased. */
+/** The name that the platform gives to an erased person. */
 export const erasedName = 'erased person'

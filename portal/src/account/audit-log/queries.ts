@@ -1,4 +1,4 @@
-/** What the page of the audit log reads; the entries are below `/partner/v1`. */
+/** Queries of the audit log page. Entries are read below `/partner/v1`. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../../api/client.ts'
 import type { components } from '../../api/schema/partner.ts'
@@ -8,13 +8,13 @@ import type { AuditLogFilters } from './search.ts'
 export type Entry = components['schemas']['AuditEntry']
 export type Checkpoint = components['schemas']['AuditCheckpoint']
 
-/** The days of the filters as the platform is asked for them. @param timeZone in which they are meant */
-const spanAsked = ({ from, to }: AuditLogFilters, timeZone: string) => ({
+/** The filters' days as parameters of the API. @param timeZone the zone of these days */
+const spanParams = ({ from, to }: AuditLogFilters, timeZone: string) => ({
   ...(from && { from: periodOfDays(from, from, timeZone).dateFrom }),
   ...(to && { to: periodOfDays(to, to, timeZone).dateTo }),
 })
 
-/** The newest first, page by page. */
+/** Entries page by page, the newest first. */
 export const entriesQuery = (filters: AuditLogFilters, timeZone: string) =>
   infiniteQueryOptions({
     queryKey: ['account', 'audit-log', filters, timeZone],
@@ -22,10 +22,10 @@ export const entriesQuery = (filters: AuditLogFilters, timeZone: string) =>
     initialPageParam: '',
     queryFn({ pageParam, signal }) {
       const { from, to, ...others } = filters
-      const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
+      const defined = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
       const query = {
-        ...given,
-        ...spanAsked({ from, to }, timeZone),
+        ...defined,
+        ...spanParams({ from, to }, timeZone),
         limit: 50,
         ...(pageParam && { cursor: pageParam }),
       }
@@ -34,10 +34,10 @@ export const entriesQuery = (filters: AuditLogFilters, timeZone: string) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })
 
-/** Where the log of these days can be had as a file. */
+/** The address from which the log of these days can be downloaded. */
 export function exportPath(filters: AuditLogFilters, timeZone: string): string {
   const account = filters.account ? { account: filters.account } : {}
-  return `/partner/v1/audit-log.jsonl?${new URLSearchParams({ ...spanAsked(filters, timeZone), ...account })}`
+  return `/partner/v1/audit-log.jsonl?${new URLSearchParams({ ...spanParams(filters, timeZone), ...account })}`
 }
 
 /** The newest checkpoint; null: there is none yet. */
@@ -51,7 +51,7 @@ export const checkpointQuery = queryOptions({
   },
 })
 
-/** The banks, and the first merchants, for the platform's people. */
+/** The banks and the first merchants; only the platform's people may read them. */
 export const accountsQuery = queryOptions({
   queryKey: ['account', 'partners'],
   async queryFn({ signal }) {

@@ -1,9 +1,9 @@
-/** What the page of the audit log keeps in its address. */
+/** The state that the audit log page keeps in its address. */
 import { counting, day, searchParams, text } from '../../routing/search.ts'
 
 /**
- * `object` is a kind, or one object as `kind:id`; `actor` the id of a person or a system; `account` that of a bank or a merchant, for the
- * platform's people only.
+ * `object` is a kind, or one object as `kind:id`. `actor` is the id of a person or system. `account` is the id of a
+ * bank or merchant, for the platform's people only.
  */
 export const auditLogSearch = searchParams({
   from: day,
@@ -17,7 +17,7 @@ export const auditLogSearch = searchParams({
 export type AuditLogSearch = ReturnType<typeof auditLogSearch>
 export type AuditLogFilters = Omit<AuditLogSearch, 'page'>
 
-/** The two parts of the filter. */
+/** Splits the filter into kind and id. */
 export function readObject(object: string | undefined): { type: string; id: string | undefined } | null {
   if (object === undefined) return null
   const [type = '', ...id] = object.split(':')

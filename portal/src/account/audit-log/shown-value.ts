@@ -1,4 +1,4 @@
-/** Old and new values of entries in people's words. What is not known is shown as it is. */
+/** Old and new values of entries in readable words. Unknown values are shown unchanged. */
 import { appTexts } from '../../app/texts.ts'
 import { changeTexts } from '../../campaigns/history/change-texts.ts'
 import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
@@ -15,23 +15,23 @@ const amounts = ['minAmount', 'maxAmount', 'maxBudget']
 const percents = ['percentage', 'merchantCompensationPercentage', 'esim.statement.commissionPercentage']
 const named = ['participantsIds', 'paymentSystemsId', 'cashbackId']
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/
-/** More are told by their number. */
-const mostListed = 8
+/** Of longer lists only the length is shown. */
+const maxListed = 8
 
-/** @returns each change of an entry: the field's name, the old value and the new one */
+/** @returns a function that lists an entry's changes: the field's name, the old value and the new one */
 export function useShownChanges(known: KnownNames): (entry: Entry) => ShownChange[] {
   const texts = useTexts(fieldTexts)
   const nameOf = useFieldName(known)
   const shown = useShownValue(known)
   return entry =>
     Object.entries(entry.change).map(([field, [before, after]]) => {
-      // It has changed, and the values are not told.
+      // The field has changed, but the log does not contain its values.
       if (before === null && after === null) return { field: nameOf(field), before: '', after: texts.changed }
       return { field: nameOf(field), before: shown(entry, field, before), after: shown(entry, field, after) }
     })
 }
 
-/** `participation.<bankId>` names the bank, too. */
+/** The field `participation.<bankId>` includes a bank, whose name is shown. */
 function useFieldName(known: KnownNames): (field: string) => string {
   const texts = useTexts(fieldTexts)
   const names: Record<string, string> = {
@@ -87,14 +87,14 @@ function useShownList(known: KnownNames): (field: string, elements: readonly unk
   }
   return (field, elements) => {
     if (elements.length === 0) return texts.nothing
-    if (elements.length > mostListed) return texts.entries(format.number(elements.length))
+    if (elements.length > maxListed) return texts.entries(format.number(elements.length))
     return elements.map(element => shown(element, field)).join(Array.isArray(elements[0]) ? '; ' : ', ')
   }
 }
 
 const plain = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** The words for a field's values. */
+/** The words for the values of a field. */
 function useWords(): (entry: Entry, field: string) => Record<string, string> {
   const texts = useTexts(fieldTexts)
   const statuses = useTexts(statusTexts)

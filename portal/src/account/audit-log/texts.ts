@@ -1,4 +1,4 @@
-/** Texts of the page of the audit log. */
+/** Messages of the audit log page. */
 import { dictionary } from '../../i18n/texts.ts'
 
 export const auditLogTexts = dictionary({

@@ -3,7 +3,7 @@ import { erasedName } from './names.ts'
 import type { Entry } from './queries.ts'
 import { auditLogTexts } from './texts.ts'
 
-/** Who did it: the login, the label of a system, or what else is known; a kind that came later by its code. */
+/** The login of a person or the label of a system; for others the kind. Unknown kinds are shown by their code. */
 export function useActorText(): (actor: Entry['actor']) => string {
   const texts = useTexts(auditLogTexts)
   const kinds: Record<string, string> = texts.actors

@@ -15,20 +15,20 @@ import { Count, DateTime, none } from '../../ui/values.tsx'
 import { webhookTexts } from '../../webhooks/texts.ts'
 import type { Attempt, Delivery } from '../../webhooks/types.ts'
 import { type DeliveriesSearch, deliveryStates } from '../search.ts'
-import { type DeliveriesAsked, deliveriesQuery, useEventTypeNames } from '../webhook-queries.ts'
+import { type DeliveriesParams, deliveriesQuery, useEventTypeNames } from '../webhook-queries.ts'
 
-/** A table of deliveries, newest first, that grows by "show more". @param props.page as far as it was opened */
+/** A table of deliveries, newest first, which grows by "show more". @param props.page the pages loaded so far */
 export function Deliveries(props: {
-  asked: DeliveriesAsked
+  params: DeliveriesParams
   page: number | undefined
   onPage: (page: number) => void
 }) {
-  const { asked, page, onPage } = props
+  const { params, page, onPage } = props
   const texts = useTexts(webhookTexts).deliveries
   const { timeZone } = usePreferences()
-  const query = useInfiniteQuery(deliveriesQuery(asked, timeZone))
+  const query = useInfiniteQuery(deliveriesQuery(params, timeZone))
   const shown = useShownPages(query, page, onPage)
-  // With filters that no index serves a page may be short or empty, and there are more all the same.
+  // With filters that no index serves, a page may be short or empty although more deliveries follow.
   const isShort = shown.hasMore && (shown.rows?.length ?? 0) === 0
   return (
     <Stack gap="md">
@@ -81,10 +81,10 @@ function useColumns(): Column<Delivery>[] {
   ]
 }
 
-/** The place in the feed; a test has none. */
+/** The sequence of the event in the feed; a test has none. */
 export const Sequence = ({ value }: { value: number }) => (value === 0 ? <span>{none}</span> : <Count value={value} />)
 
-/** What became of an attempt. */
+/** The outcome of an attempt. */
 export function Outcome({ attempt }: { attempt: Attempt | undefined }) {
   const { outcomes } = useTexts(webhookTexts)
   if (!attempt) return <span>{none}</span>
@@ -99,7 +99,7 @@ export function Outcome({ attempt }: { attempt: Attempt | undefined }) {
 
 const nothing = { state: undefined, type: undefined, from: undefined, to: undefined }
 
-/** Which deliveries the table shows. */
+/** The filters of the table. */
 export function DeliveryFilters(props: {
   search: DeliveriesSearch
   onSearch: (change: Partial<DeliveriesSearch>) => void

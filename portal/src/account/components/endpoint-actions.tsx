@@ -11,12 +11,12 @@ import { useNotify } from '../../ui/notify.tsx'
 import { showOnce } from '../../ui/once-shown.tsx'
 import { ReplayForm } from '../../webhooks/replay-form.tsx'
 import { webhookTexts } from '../../webhooks/texts.ts'
-import type { Endpoint, ReplayAsked } from '../../webhooks/types.ts'
+import type { Endpoint, ReplayParams } from '../../webhooks/types.ts'
 import { useEventTypeNames, useWebhooksChanged } from '../webhook-queries.ts'
 import { EnableForm, EndpointForm, TestForm } from './endpoint-forms.tsx'
 import { useFreshFactor } from './fresh-factor.tsx'
 
-/** Everything that a manager may do with an endpoint. */
+/** The actions that a manager has on an endpoint. */
 export function EndpointActions({ endpoint }: { endpoint: Endpoint & { etag: string | null } }) {
   const texts = useTexts(webhookTexts)
   const { typeAccount } = useSession()
@@ -99,7 +99,7 @@ function useChanges(endpointId: string) {
   const navigate = useNavigate()
   const path = { params: { path: { endpointId } } }
   return {
-    async replay(body: ReplayAsked) {
+    async replay(body: ReplayParams) {
       const replayed = await answer(api.POST('/partner/v1/webhook-endpoints/{endpointId}/replay', { ...path, body }))
       void changed()
       return replayed
@@ -110,7 +110,7 @@ function useChanges(endpointId: string) {
       onError: notify.failed,
     }),
     rotate: useMutation({
-      // It gives nothing back: what a mutation gives is kept for a while.
+      // Returns nothing, because a mutation's result stays in memory for a while.
       async mutationFn() {
         const operation = '/partner/v1/webhook-endpoints/{endpointId}/rotate-secret'
         const { secret } = await fresh(() => answer(api.POST(operation, { ...path, body: {} })))

@@ -1,4 +1,4 @@
-/** Dialogs of an endpoint. A dialog does not know who is logged in: it is told the kind of account. */
+/** Dialogs about an endpoint. Dialogs have no access to the session, so they get the kind of account as a property. */
 import { Alert, NativeSelect, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
@@ -22,7 +22,7 @@ import { useFreshFactor } from './fresh-factor.tsx'
 const orders = ['concurrent', 'serial'] as const
 const fields = ['url', 'description', 'eventTypes', 'order', 'startAfter'] as const
 
-/** Makes an endpoint, or changes one. @param props.endpoint with the version that the person has seen */
+/** Creates or changes an endpoint. @param props.endpoint the endpoint, in the version that the person has seen */
 export function EndpointForm(props: { typeAccount: AccountType; endpoint?: Endpoint & { etag: string | null } }) {
   const { typeAccount, endpoint } = props
   const texts = useTexts(webhookTexts)
@@ -100,7 +100,7 @@ function useSave(endpoint: (Endpoint & { etag: string | null }) | undefined, onE
   const changed = useWebhooksChanged()
   const notify = useNotify()
   return useMutation({
-    // It gives nothing back: what a mutation gives is kept for a while, and this holds the secret.
+    // Returns nothing, because a mutation's result stays in memory for a while, and this one contains the secret.
     async mutationFn({ startAfter, ...body }: Fields & { startAfter?: number }) {
       if (endpoint) {
         const params = { path: { endpointId: endpoint.endpointId }, header: ifMatch(endpoint.etag) }
@@ -108,8 +108,8 @@ function useSave(endpoint: (Endpoint & { etag: string | null }) | undefined, onE
         modals.closeAll()
         return notify.done(texts.saved)
       }
-      const asked = { ...body, ...(startAfter !== undefined && { startAfter }) }
-      const { secret } = await fresh(() => answer(api.POST('/partner/v1/webhook-endpoints', { body: asked })))
+      const withStart = { ...body, ...(startAfter !== undefined && { startAfter }) }
+      const { secret } = await fresh(() => answer(api.POST('/partner/v1/webhook-endpoints', { body: withStart })))
       showOnce(texts.secretTitle, texts.secretText, [{ label: texts.secret, value: secret }])
     },
     onSuccess: () => void changed(),
@@ -117,7 +117,7 @@ function useSave(endpoint: (Endpoint & { etag: string | null }) | undefined, onE
   })
 }
 
-/** With what a disabled endpoint goes on. */
+/** Asks from where a disabled endpoint should continue. */
 export function EnableForm({ endpointId }: { endpointId: string }) {
   const texts = useTexts(webhookTexts)
   const changed = useWebhooksChanged()
@@ -167,7 +167,7 @@ export function EnableForm({ endpointId }: { endpointId: string }) {
 
 const ping = 'test.ping'
 
-/** Sends a sample of a type. */
+/** Sends a sample event of a type. */
 export function TestForm({ typeAccount, endpointId }: { typeAccount: AccountType; endpointId: string }) {
   const { test: texts } = useTexts(webhookTexts)
   const types = useEventTypeNames(typeAccount)

@@ -1,4 +1,7 @@
-/** Some changes need a factor that was shown lately. The platform says so (401 `mfa-needed`); then it is asked for, and the change is made. */
+/**
+ * Some changes need a recently proven factor. If the platform answers 401 `mfa-needed`, we ask for a factor and
+ * repeat the change.
+ */
 import { Alert, Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -13,7 +16,7 @@ import { accountTexts } from '../texts.ts'
 const isNeeded = (error: unknown): boolean => isApiError(error, 401) && error.code === 'mfa-needed'
 
 /**
- * Makes a change, and where it needs a fresh factor asks for that first.
+ * Makes a change, and asks for a factor first if the change needs a fresh one.
  *
  *     const fresh = useFreshFactor()
  *     useMutation({ mutationFn: () => fresh(() => answer(api.POST('/portal/invitations', { body }))) })
@@ -36,7 +39,7 @@ export function useFreshFactor(): <Result>(change: () => Promise<Result>) => Pro
   )
 }
 
-/** @returns whether a factor was shown; false when the person has left */
+/** @returns whether a factor was proven; false when the person has closed the dialog */
 const ask = (title: string, hasApp: boolean): Promise<boolean> =>
   new Promise(resolve => {
     let isShown = false

@@ -25,7 +25,7 @@ import { useActorText } from '../audit-log/use-actor-text.ts'
 const route = getRouteApi('/signed-in/account/audit-log')
 const here = '/account/audit-log'
 
-/** Who did what: in the own account, or for the platform's people in all. */
+/** The audit log of the own account, or for the platform's people of all accounts. */
 export function AuditLogPage() {
   const texts = useTexts(auditLogTexts)
   const { timeZone } = usePreferences()
@@ -74,7 +74,7 @@ export function AuditLogPage() {
   )
 }
 
-/** How far a signed checkpoint covers the log. */
+/** Shows up to where a signed checkpoint covers the log. */
 function Checked() {
   const texts = useTexts(auditLogTexts)
   const format = useFormat()
@@ -97,13 +97,13 @@ function Checked() {
   )
 }
 
-/** Says that only one object's entries are shown, and leads back. */
+/** Says that only one object's entries are shown, with a way back. */
 function Story({ object, known }: { object: string | undefined; known: KnownNames }) {
   const texts = useTexts(auditLogTexts)
   const kind = useTexts(actionTexts)
-  const asked = readObject(object)
-  if (!asked?.id) return null
-  const name = `${objectText(kind, asked.type)}, ${known.get(asked.id) ?? asked.id}`
+  const chosen = readObject(object)
+  if (!chosen?.id) return null
+  const name = `${objectText(kind, chosen.type)}, ${known.get(chosen.id) ?? chosen.id}`
   return (
     <Alert mb="md" title={texts.story(name)} styles={{ title: { overflowWrap: 'anywhere' } }}>
       <LinkButton to={here} size="xs" variant="default">
@@ -130,7 +130,7 @@ function useColumns(known: KnownNames, isPlatform: boolean): Column<Entry>[] {
   ]
 }
 
-/** What was done, which opens the entry. */
+/** The action, as a link that opens the entry. */
 function What({ entry, known }: { entry: Entry; known: KnownNames }) {
   const title = actionText(useTexts(actionTexts), entry.action)
   return (
@@ -143,7 +143,7 @@ function What({ entry, known }: { entry: Entry; known: KnownNames }) {
   )
 }
 
-/** To what it was done, which leads to all entries of that. */
+/** The object, as a link to all entries about it. */
 function ObjectLink({ object, known }: { object: Entry['object']; known: KnownNames }) {
   const texts = useTexts(auditLogTexts)
   const name = <ObjectName object={object} known={known} />
@@ -162,7 +162,7 @@ function ObjectLink({ object, known }: { object: Entry['object']; known: KnownNa
   )
 }
 
-/** Who did it, which leads to all that they did, and by which way. */
+/** The actor and the interface used, as a link to all entries of this actor. */
 function Who({ entry: { actor, via } }: { entry: Entry }) {
   const texts = useTexts(auditLogTexts)
   const name = useActorText()(actor)
@@ -182,20 +182,20 @@ function Who({ entry: { actor, via } }: { entry: Entry }) {
   )
 }
 
-/** So many fields a row shows, and so much of a value. */
-const mostShown = 2
-const maxShown = 24
+/** A row shows at most this many fields, and this much of a value. */
+const maxFields = 2
+const maxLength = 24
 
-const shortened = (value: string): string => (value.length > maxShown ? `${value.slice(0, maxShown)}…` : value)
+const shortened = (value: string): string => (value.length > maxLength ? `${value.slice(0, maxLength)}…` : value)
 
 function ChangeSummary({ entry, known }: { entry: Entry; known: KnownNames }) {
   const texts = useTexts(auditLogTexts)
   const format = useFormat()
   const changes = useShownChanges(known)(entry)
-  const further = changes.length - mostShown
+  const further = changes.length - maxFields
   return (
     <Stack gap={2} style={{ overflowWrap: 'anywhere' }}>
-      {changes.slice(0, mostShown).map(({ field, before, after }) => (
+      {changes.slice(0, maxFields).map(({ field, before, after }) => (
         <Text size="sm" key={field} lineClamp={2}>
           {field}: {before === '' ? after : texts.fromTo(shortened(before), shortened(after))}
         </Text>

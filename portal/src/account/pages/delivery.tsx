@@ -37,7 +37,7 @@ function Back() {
   )
 }
 
-/** One delivery: what was sent, each attempt, and what can be done about it. */
+/** One delivery: its request, each attempt, and the possible actions. */
 export function DeliveryPage() {
   const { deliveryId } = route.useParams()
   const texts = useTexts(webhookTexts)
@@ -81,7 +81,7 @@ function Whole({ delivery, query }: { delivery: Delivery; query: Parameters<type
   )
 }
 
-/** Leads to the event; a test is in no feed. */
+/** A link to the event. A test has no event in the feed. */
 function EventId({ delivery: { eventId, sequence } }: { delivery: Delivery }) {
   if (sequence === 0) return <Text style={{ overflowWrap: 'anywhere' }}>{eventId}</Text>
   return (
@@ -113,7 +113,7 @@ function Actions({ delivery: { deliveryId, state, sequence } }: { delivery: Deli
   const askToSkip = async () => {
     if (await confirm({ title: texts.skipTitle, text: texts.skipText, action: texts.skip })) skip.mutate()
   }
-  // A test is not repeated: another one is sent.
+  // A test cannot be retried; people send another one instead.
   const isTest = sequence === 0
   return (
     <>
@@ -171,7 +171,7 @@ function Attempts({ attempts, query }: AttemptsProps) {
   )
 }
 
-/** The request of the last attempt, or of the one to come. */
+/** The request of the last attempt, or of the first one if none was made yet. */
 function Request({ delivery }: { delivery: Delivery }) {
   const texts = useTexts(webhookTexts).delivery
   const { copied: copiedText } = useTexts(uiTexts)

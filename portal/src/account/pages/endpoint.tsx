@@ -20,7 +20,7 @@ import { endpointQuery } from '../webhook-queries.ts'
 
 const route = getRouteApi('/signed-in/account/webhooks/$endpointId')
 
-/** One endpoint: how it fares, what can be done with it, and what was sent to it. */
+/** One endpoint: its state, the possible actions, and its deliveries. */
 export function EndpointPage() {
   const { endpointId } = route.useParams()
   const texts = useTexts(webhookTexts)
@@ -55,7 +55,7 @@ function Whole({ endpoint }: { endpoint: Endpoint & { etag: string | null } }) {
         <Stack component="section" gap="md" aria-label={texts.deliveries.title}>
           <Title order={2}>{texts.deliveries.title}</Title>
           <DeliveryFilters search={filters} onSearch={setSearch} />
-          <Deliveries asked={{ ...filters, endpointId }} page={page} onPage={next => setSearch({ page: next })} />
+          <Deliveries params={{ ...filters, endpointId }} page={page} onPage={next => setSearch({ page: next })} />
         </Stack>
       </Stack>
     </>
@@ -86,7 +86,7 @@ function Facts({ endpoint }: { endpoint: Endpoint }) {
   )
 }
 
-/** When each was made, and until when one that is replaced still signs. */
+/** When each secret was created, and until when a replaced one still signs. */
 function Secrets({ secrets }: Pick<Endpoint, 'secrets'>) {
   const { fields } = useTexts(webhookTexts)
   return (

@@ -22,7 +22,7 @@ function Back() {
   return <BackLink to="/account/events">{texts.title}</BackLink>
 }
 
-/** One event as it stands in the feed, and where it was sent. */
+/** One event as it is in the feed, and its deliveries. */
 export function EventPage() {
   const { eventId } = route.useParams()
   const texts = useTexts(eventTexts)
@@ -61,7 +61,7 @@ function Whole({ text }: { text: string }) {
         </Stack>
         <Stack component="section" gap="md" aria-label={deliveries.title}>
           <Title order={2}>{deliveries.title}</Title>
-          <Deliveries asked={{ eventId: event.id }} page={page} onPage={setPage} />
+          <Deliveries params={{ eventId: event.id }} page={page} onPage={setPage} />
         </Stack>
       </Stack>
     </>

@@ -22,7 +22,7 @@ import { accountTexts } from '../texts.ts'
 
 const bankRoles = ['ADMIN', 'EDITOR', 'VIEWER'] as const
 
-/** With what the account's systems get in. */
+/** The credentials of the account's systems. */
 export function OwnCredentialsPage() {
   const texts = useTexts(accountTexts).credentials
   const roles: Record<string, string> = useTexts(appTexts).role
@@ -114,7 +114,7 @@ function useShowSecret(): (issued: Issued) => void {
   }
 }
 
-/** @param props.isBank its credentials have roles; a dialog does not know who is logged in */
+/** @param props.isBank whether credentials have roles; dialogs have no access to the session */
 function IssueForm({ isBank }: { isBank: boolean }) {
   const texts = useTexts(accountTexts).credentials
   const roles: Record<string, string> = useTexts(appTexts).role

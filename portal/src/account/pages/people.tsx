@@ -23,7 +23,7 @@ import { accountTexts } from '../texts.ts'
 
 const colourOf = { invited: 'blue', active: 'perk', disabled: 'gray' }
 
-/** The people of the account: who they are, what they may do, and how to let them in and keep them out. */
+/** The people of the account and their roles, with inviting, changing and disabling. */
 export function PeoplePage() {
   const texts = useTexts(accountTexts).people
   const roles = useRoleTexts()
@@ -96,7 +96,7 @@ export function PeoplePage() {
 
 const useRoleTexts = (): Record<string, string> => useTexts(appTexts).role
 
-/** @param props.offered the roles of the account: a dialog does not know who is logged in */
+/** @param props.offered the roles of the account; dialogs have no access to the session */
 function InviteForm({ offered }: { offered: readonly string[] }) {
   const texts = useTexts(accountTexts).people
   const roles = useRoleTexts()
@@ -172,7 +172,7 @@ function Actions({ person }: { person: Person }) {
     }
     if (await confirm(question)) resetFactor.mutate()
   }
-  // Nobody changes the own role, and nobody locks oneself out.
+  // People cannot change their own role or disable themselves.
   if (person.login === session.login) return null
   return (
     <Menu position="bottom-end" withinPortal>

@@ -14,7 +14,7 @@ import { useFreshFactor } from '../components/fresh-factor.tsx'
 import { factorsQuery, type OwnSession, sessionsQuery, useAccountChanged } from '../queries.ts'
 import { accountTexts } from '../texts.ts'
 
-/** What belongs to the person: second factor, password, sessions. */
+/** What a person can set for themselves: second factor, password, sessions. */
 export function ProfilePage() {
   const texts = useTexts(accountTexts).profile
   return (

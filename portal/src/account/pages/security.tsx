@@ -10,7 +10,7 @@ import { useFreshFactor } from '../components/fresh-factor.tsx'
 import { type Policy, policyQuery, useAccountChanged } from '../queries.ts'
 import { accountTexts } from '../texts.ts'
 
-/** What the account asks of its people and systems. */
+/** The account's policy for its people and systems. */
 export function SecurityPage() {
   const texts = useTexts(accountTexts).security
   const query = useQuery(policyQuery)

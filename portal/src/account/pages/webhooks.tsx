@@ -16,7 +16,7 @@ import type { Endpoint } from '../../webhooks/types.ts'
 import { EndpointForm } from '../components/endpoint-forms.tsx'
 import { endpointsQuery } from '../webhook-queries.ts'
 
-/** The addresses that the account's events are sent to. */
+/** The endpoints that receive the account's events. */
 export function WebhooksPage() {
   const texts = useTexts(webhookTexts)
   const session = useSession()

@@ -18,7 +18,7 @@ import { Count, DateTime } from '../../ui/values.tsx'
 import { EndpointStatus } from '../../webhooks/endpoint-status.tsx'
 import { ReplayForm } from '../../webhooks/replay-form.tsx'
 import { webhookTexts } from '../../webhooks/texts.ts'
-import type { ReplayAsked } from '../../webhooks/types.ts'
+import type { ReplayParams } from '../../webhooks/types.ts'
 import { type AccountEndpoint, allEndpointsQuery, eventsStatusQuery, useOperatorChanged } from '../queries.ts'
 import { operatorWebhookTexts } from '../webhook-texts.ts'
 
@@ -199,7 +199,7 @@ function useChanges(endpointId: string) {
       },
       ...outcome,
     }),
-    async replay(body: ReplayAsked) {
+    async replay(body: ReplayParams) {
       const replayed = await answer(api.POST('/admin/webhook-endpoints/{endpointId}/replay', { ...path, body }))
       void changed()
       return replayed
