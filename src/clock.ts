@@ -1,5 +1,5 @@
 /**
- * The one clock that every rule asks (contract/contract/reliability.md, "Clocks"): real time is the database's, so that processes whose machines
+ * The one clock that every rule asks (contract/reliability.md, "Clocks"): real time is the database's, so that processes whose machines
  * disagree hold the same rules. Between two looks at it a process counts with its monotonic clock: a jump of the machine's clock changes
  * nothing, and while the database is away time goes on.
  */

@@ -1,5 +1,5 @@
 /**
- * The settings (contract/contract/contract/operations.md, "Settings"): the only file that reads the environment. Every setting is read and checked at
+ * The settings (contract/operations.md, "Settings"): the only file that reads the environment. Every setting is read and checked at
  * start, and all faults are reported at once, so that nobody fixes them one restart at a time.
  */
 import { existsSync, readFileSync } from 'node:fs'
@@ -103,7 +103,7 @@ export type WebhookSettings = {
 
 type Address = { host: string; port: number }
 
-/** Days that personal data is kept; null: for ever (contract/contract/contract/security.md, "Personal data"). */
+/** Days that personal data is kept; null: for ever (contract/security.md, "Personal data"). */
 export type Retention = {
   /** Lines and files of reports, after their campaign has ended. */
   reportLinesDays: number | null

@@ -466,7 +466,7 @@ process.stdout.on('error', async (error: NodeJS.ErrnoException) => {
   // The platform outlives whoever reads what it prints, and a disk that is full.
   if (serves) return
   if (error.code === 'EPIPE') end(new CommandError('Whoever reads the output went away before its end.'))
-  else end((await import('./cli/files.ts')).writeFault('The output', error))
+  else end((await import('./cli/files.ts')).writeError('The output', error))
 })
 // The platform's own log says more about its faults than one sentence.
 program.hook('preAction', (_, command) => {

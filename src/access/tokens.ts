@@ -10,7 +10,7 @@ import { audience, issuer, type TokenKeys, tokenLifetimeSeconds } from './token-
 
 /** Verified tokens are remembered up to this number, so that a bank's next request costs a look into a map. */
 const rememberedTokens = 20_000
-/** For clocks that have not been compared since they drifted apart (contract/contract/reliability.md, "Clocks"). */
+/** For clocks that have not been compared since they drifted apart (contract/reliability.md, "Clocks"). */
 export const toleranceMs = 5_000
 /** Characters at the end of a token that tell it from others: half of the signature. */
 const signatureLength = 43

@@ -1,4 +1,4 @@
-/** The directory as the operator sees it; entries have the shape of the directory file (contract/contract/contract/operations.md, "The directory file"). */
+/** The directory as the operator sees it; entries have the shape of the directory file (contract/operations.md, "The directory file"). */
 import Type from 'typebox'
 import { nullable } from '../http/openapi/operations.ts'
 import { pageOf, pagingParameters } from '../http/paging.ts'

@@ -6,8 +6,8 @@ import { anchorsOf } from '../audit-log/check.ts'
 import type { AuditKey } from '../audit-log/note.ts'
 import { type Anchor, createVerifier, type Fault, type Line, type Verified } from '../audit-log/verifier.ts'
 import { callAdmin, streamAdmin } from './connection.ts'
-import { CommandError, usageFault } from './failure.ts'
-import { readText, writeFault } from './files.ts'
+import { CommandError, usageError } from './failure.ts'
+import { readText, writeError } from './files.ts'
 import { minute, type OutputOptions, plain, print, table } from './output.ts'
 
 export type ListOptions = OutputOptions & {
@@ -30,7 +30,7 @@ type ShownEntry = {
   outcome: string
 }
 
-/** `perkline audit-log list`: the newest entries that fit. */
+/** `perkline audit-log list`: the newest matching entries. */
 export async function listEntries(options: ListOptions): Promise<void> {
   const { json, ...filters } = options
   const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== undefined))
@@ -55,11 +55,11 @@ export async function listEntries(options: ListOptions): Promise<void> {
 
 export type ExportOptions = OutputOptions & { account?: string }
 
-/** `perkline audit-log export`: the whole log, or that of one account, as a file of JSON lines. */
+/** `perkline audit-log export`: the whole log, or the log of one account, as a file of JSON lines. */
 export async function exportLog(path: string, options: ExportOptions): Promise<void> {
   const query = new URLSearchParams(options.account === undefined ? {} : { account: options.account })
   const file = await open(path, 'w').catch((error: NodeJS.ErrnoException) => {
-    throw writeFault(path, error)
+    throw writeError(path, error)
   })
   let entries = 0
   try {
@@ -76,7 +76,7 @@ export async function exportLog(path: string, options: ExportOptions): Promise<v
 
 type Made = { seq: number; hash: string; at: string }
 
-/** `perkline audit-log checkpoint`: signs how far the log has come. */
+/** `perkline audit-log checkpoint`: signs a checkpoint of the current log. */
 export async function makeCheckpoint(options: OutputOptions): Promise<void> {
   const made = await callAdmin<Made>({ method: 'POST', path: '/audit-log/checkpoint' })
   print(options, made, [`Entry ${made.seq} and all before it: ${made.hash}`])
@@ -85,13 +85,13 @@ export async function makeCheckpoint(options: OutputOptions): Promise<void> {
 export type VerifyOptions = OutputOptions & { file?: string; anchors?: string; keys?: string }
 
 /**
- * `perkline audit-log verify`: checks a file without a platform, or asks the platform.
+ * `perkline audit-log verify`: checks a file without a platform, or asks the platform to check its log.
  *
- * @throws CommandError when something does not fit, after it was printed
+ * @throws CommandError after printing the first bad entry
  */
 export async function verifyLog(options: VerifyOptions): Promise<void> {
   const { file, anchors, keys } = options
-  if (keys !== undefined && file === undefined) throw usageFault('--keys goes with --file.')
+  if (keys !== undefined && file === undefined) throw usageError('--keys goes with --file.')
   const { verified, why } =
     file === undefined ? { verified: await askPlatform(anchors), why: null } : await verifyFile(file, { anchors, keys })
   const { ok, entries, checkedUntil, fault } = verified
@@ -100,7 +100,7 @@ export async function verifyLog(options: VerifyOptions): Promise<void> {
   if (!ok && fault) throw new CommandError(`Entry ${fault.seq} does not fit: ${fault.reason}.${why ? ` ${why}` : ''}`)
 }
 
-/** Some years of hourly checkpoints. */
+/** Enough for several years of hourly checkpoints. */
 const maxAnchorBytes = 16 * 1024 * 1024
 const maxKeysBytes = 1024 * 1024
 
@@ -109,7 +109,7 @@ async function askPlatform(anchorFile: string | undefined): Promise<Verified> {
   return callAdmin<Verified>({ method: 'POST', path: '/audit-log/verify', json: { anchors }, long: true })
 }
 
-/** `why`: what the reason of the fault alone does not tell. */
+/** `why`: more than the error's reason says. */
 type FileVerified = { verified: Verified; why: string | null }
 
 async function verifyFile(
@@ -117,19 +117,20 @@ async function verifyFile(
   { anchors, keys }: { anchors: string | undefined; keys: string | undefined },
 ): Promise<FileVerified> {
   const known = keys === undefined ? null : readKeys(keys, await readText(keys, maxKeysBytes))
-  const given = anchors === undefined ? [] : readAnchors(await readText(anchors, maxAnchorBytes), known)
-  const verifier = createVerifier({ all: null }, given)
+  const outside = anchors === undefined ? [] : readAnchors(await readText(anchors, maxAnchorBytes), known)
+  const verifier = createVerifier({ all: null }, outside)
   let number = 0
   for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
     number++
     if (text === '') continue
     const line = readLine(text)
-    if (line === null) return faulty(verifier.end(), 'changed', `${path}, line ${number}, is no line of an audit log.`)
+    if (line === null)
+      return failedAt(verifier.end(), 'changed', `${path}, line ${number}, is no line of an audit log.`)
     if (!verifier.add(line)) break
   }
   const verified = verifier.end()
-  const isUncovered = anchors !== undefined && verified.ok && !coversSome(given, verified)
-  return isUncovered ? faulty(verified, 'checkpoint', nothingCovered) : { verified, why: null }
+  const isUncovered = anchors !== undefined && verified.ok && !coversSome(outside, verified)
+  return isUncovered ? failedAt(verified, 'checkpoint', nothingCovered) : { verified, why: null }
 }
 
 const nothingCovered = 'No checkpoint of the file of --anchors covers any entry.'
@@ -137,8 +138,8 @@ const nothingCovered = 'No checkpoint of the file of --anchors covers any entry.
 const coversSome = (anchors: Anchor[], { checkedUntil, entries }: Verified): boolean =>
   anchors.some(({ seq }) => seq > (checkedUntil?.seq ?? 0) - entries)
 
-/** A fault that the chain does not tell: in the next line, or of all of them. */
-function faulty(verified: Verified, reason: Fault['reason'], why: string): FileVerified {
+/** An error outside the chain: in the next line, or in the file as a whole. */
+function failedAt(verified: Verified, reason: Fault['reason'], why: string): FileVerified {
   const reached = verified.checkedUntil?.seq ?? 0
   const seq = (reason === 'checkpoint' ? reached - verified.entries : reached) + 1
   return { verified: { ...verified, ok: false, fault: { seq, reason } }, why }
@@ -150,7 +151,7 @@ function readKeys(path: string, text: string): AuditKey[] {
   return keys.map(({ x = '' }) => ({ x: Buffer.from(x, 'base64url') })).filter(({ x }) => x.length === 32)
 }
 
-/** Signed notes, or for a partner's file events `audit.checkpoint`, one in each line. */
+/** Reads signed notes, or for a partner's file one `audit.checkpoint` event in each line. */
 function readAnchors(text: string, keys: AuditKey[] | null): Anchor[] {
   if (!text.trimStart().startsWith('{')) return anchorsOf(text, keys)
   return text
@@ -163,7 +164,7 @@ function readAnchors(text: string, keys: AuditKey[] | null): Anchor[] {
     })
 }
 
-/** @returns null for what is no line of a log */
+/** @returns null when the text is not a line of a log */
 function readLine(text: string): Line | null {
   const line = parseOrNull(text)
   if (typeof line !== 'object' || line === null) return null

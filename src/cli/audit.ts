@@ -11,8 +11,8 @@ export type AuditOptions = OutputOptions & { resume?: boolean }
 /**
  * `perkline audit`: checks that all records agree with each other.
  *
- * @param options.resume continues the last audit if it was broken off
- * @throws CommandError when a check fails, after all of them were printed
+ * @param options.resume continues the last audit if it was interrupted
+ * @throws CommandError when a check fails, after printing the results of all checks
  */
 export async function auditBooks(options: AuditOptions): Promise<void> {
   const audit = await runAudit(options.resume ?? false)

@@ -1,4 +1,4 @@
-/** `perkline backup verify`: proves a restored copy. It needs the master key, and no running platform. */
+/** `perkline backup verify`: checks a restored copy. It needs the master key, but no running platform. */
 import { processEnvironment, readMasterKeysOnly } from '../config.ts'
 import { openDatabase } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
@@ -6,21 +6,22 @@ import { readInstant } from '../text/instant.ts'
 import { type CopyReport, isServedOn, verifyCopy } from '../upkeep/backup.ts'
 import type { TableCount } from '../upkeep/copy-store.ts'
 import { callAdmin } from './connection.ts'
-import { CommandError, usageFault } from './failure.ts'
+import { CommandError, usageError } from './failure.ts'
 import { counted, type OutputOptions, plain, print } from './output.ts'
 import { showProgress } from './progress.ts'
 
 export type VerifyBackupOptions = OutputOptions & { databaseUrl: string; expectAfter?: string; live?: string }
 
 /**
- * Runs every check and prints them.
+ * Runs every check and prints the results.
  *
- * @throws CommandError with exit code 1 when a check fails; 2 when a platform is serving on that database, and for wrong usage
+ * @throws CommandError with exit code 1 when a check fails; 2 when a platform is running on that database, and for
+ *   wrong usage
  */
 export async function verifyBackup(options: VerifyBackupOptions): Promise<void> {
   const { databaseUrl, live } = options
   if (!/^postgres(?:ql)?:\/\//.test(databaseUrl) || !URL.canParse(databaseUrl))
-    throw usageFault('--database-url must be a URL that starts with postgres://')
+    throw usageError('--database-url must be a URL that starts with postgres://')
   const expectAfter = options.expectAfter === undefined ? null : readExpected(options.expectAfter)
   const masterKeys = readMasterKeysOnly(processEnvironment())
   const database = openDatabase({ connection: { connectionString: databaseUrl }, poolSize: 2 })
@@ -54,7 +55,7 @@ function tell(options: OutputOptions, report: CopyReport): void {
 
 function readExpected(text: string): Date {
   const instant = readInstant(text)
-  if (!instant) throw usageFault('--expect-after must be an instant, like 2026-11-23T04:00:00Z')
+  if (!instant) throw usageError('--expect-after must be an instant, like 2026-11-23T04:00:00Z')
   return instant
 }
 
@@ -71,7 +72,7 @@ function unreachable(error: unknown): never {
   throw new CommandError(plain(`The copy can't be reached (${message || code || 'no answer'}): check --database-url.`))
 }
 
-/** @param live the address of the platform that it is a copy of */
+/** @param live the address of the platform that the database is a copy of */
 const countThere = async (live: string, until: Date): Promise<TableCount[]> => {
   const path = `/support/counts?until=${encodeURIComponent(until.toISOString())}`
   const { tables } = await callAdmin<{ tables: TableCount[] }>({ method: 'GET', path, url: live, long: true })

@@ -3,7 +3,9 @@ import { type OutputOptions, plain, print } from './output.ts'
 
 type Result = { id: string; status: string; message: string; createdAt: string; updatedAt: string }
 
-/** `perkline campaigns complete ID`: ends the wait after the compensation was received. */
+/**
+ * `perkline campaigns complete ID`: completes a campaign whose compensation was received, without waiting any longer.
+ */
 export async function completeCampaign(id: string, options: OutputOptions): Promise<void> {
   const result = await callAdmin<Result>({
     method: 'POST',

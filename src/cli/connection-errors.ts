@@ -1,20 +1,20 @@
-/** What goes wrong between a command and the platform, in words. `shown` is the platform's address without its password. */
+/** Error messages for failed connections to the platform. `shown` is the platform's address without its password. */
 import { CommandError } from './failure.ts'
 import { plain } from './output.ts'
 
-/** The connection stood, and nothing came for minutes. */
+/** The platform was connected but sent nothing for minutes. */
 export const tooSlow = () =>
   new CommandError('The platform took the request, but did not answer in time. Please check its log.')
 
-/** The answer is none of the admin interface. */
+/** The answer is not from an admin interface of Perkline. */
 export const notPerkline = () => new CommandError('The answer did not come from Perkline: please check PERKLINE_URL.')
 
 /**
- * The platform's refusal, each of its messages on a line of its own.
+ * The platform's error answer, with each of its messages on its own line.
  *
  * @param text the answer's body
- * @param heading stands before the messages
- * @param otherwise what to say when the answer is not the platform's error body
+ * @param heading the line before the messages
+ * @param otherwise the message when the answer is not an error body of the platform
  */
 export function refused(text: string, heading: string | undefined, otherwise: string): CommandError {
   const messages = messagesIn(text)
@@ -36,20 +36,20 @@ function messagesIn(text: string): string[] | null {
   }
 }
 
-/** Of a 401. */
+/** For a 401. */
 export const wrongKey = (shown: string) =>
   new CommandError(
     `The platform at ${shown} did not accept the operator’s key: OPERATOR_KEY is wrong. ` +
       'With the embedded database the key is in DATA_DIR/operator.key.',
   )
 
-/** What a platform says of every path that none of its services has (`http/unknown.ts`). */
+/** The platform's message for a path that none of its services has (`http/unknown.ts`). */
 const noSuchPath = 'There is nothing at this path'
 
-/** Whether a 404 means the path, and not what it names. */
+/** Whether a 404 is about the path itself, and not about an object that it names. */
 export const isUnknownPath = (text: string): boolean => messagesIn(text)?.[0] === noSuchPath
 
-/** Of a 404 for the admin interface itself. */
+/** For a 404 that is about the admin interface itself. */
 export const noAdmin = (shown: string) =>
   new CommandError(
     `The platform at ${shown} has no admin interface there. Check PERKLINE_URL: with ADMIN_PORT the admin interface is at that ` +
@@ -69,7 +69,7 @@ const reasons: Record<string, string> = {
   HPE_INVALID_CONSTANT: 'it does not speak http',
 }
 
-/** @param error of the socket: there was no answer at all */
+/** @param error of the socket, when there was no answer at all */
 export function unreachable(error: unknown, shown: string): CommandError {
   const { code = '', message } = error as NodeJS.ErrnoException
   const reason = reasons[code] ?? (plain(message.split('\n', 1)[0] ?? '') || code)

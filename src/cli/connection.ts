@@ -1,27 +1,27 @@
 /**
- * Speaks to a running platform over its admin interface. `node:http` and not `fetch`: it starts some 10 ms sooner, and an upload
- * can stop as soon as the platform refuses.
+ * Calls a running platform's admin interface. Uses `node:http` because `fetch` takes 10 ms longer to start and cannot
+ * stop an upload as soon as the platform refuses it.
  */
 import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { urlToHttpOptions } from 'node:url'
 import { cliAgent } from '../access/request/trace.ts'
 import { processEnvironment, readClientConfig } from '../config.ts'
-import { isUnknownPath, noAdmin, notPerkline, refused, tooSlow, unreachable, wrongKey } from './connection-faults.ts'
+import { isUnknownPath, noAdmin, notPerkline, refused, tooSlow, unreachable, wrongKey } from './connection-errors.ts'
 import { CommandError } from './failure.ts'
 import { plain } from './output.ts'
 
 export type AdminCall = {
   method: 'GET' | 'POST'
-  /** Below `/admin`, with its query. */
+  /** Path below `/admin`, with its query. */
   path: string
   json?: unknown
   csv?: AsyncIterable<Uint8Array>
-  /** Work that may take minutes before a word of the answer comes. */
+  /** The first byte of the answer may take minutes. */
   long?: boolean
-  /** The platform's address; without it PERKLINE_URL. */
+  /** The platform's address; default: PERKLINE_URL. */
   url?: string
-  /** Stands before the faults when the platform refuses. */
+  /** The line before the messages of an error answer. */
   refusal?: string
 }
 
@@ -33,18 +33,19 @@ const maxErrorBytes = 64 * 1024 * 1024
 /**
  * Makes one call.
  *
- * @returns the answer's JSON value, which the caller knows the shape of
- * @throws CommandError when the platform refuses or can't be reached, ConfigError when the settings do not say where it is
+ * @returns the answer's JSON value, whose shape the caller must know
+ * @throws CommandError when the platform refuses or can't be reached, ConfigError when the settings do not contain
+ *   its address
  */
 export async function callAdmin<T>(call: AdminCall): Promise<T> {
   const response = await send(call)
   return parse<T>(await readText(response))
 }
 
-/** Makes a call whose answer is a file, and gives its bytes as they come. */
+/** Makes a call whose answer is a file, and returns its bytes as they arrive. */
 export const fetchAdmin = (call: AdminCall): Promise<AsyncIterable<Uint8Array>> => send(call)
 
-/** Makes a call whose answer is NDJSON and gives it value by value, whatever its length. */
+/** Makes a call whose answer is NDJSON, and yields each value as it arrives, so an answer may have any length. */
 export async function* streamAdmin<T extends object>(call: AdminCall): AsyncGenerator<T, void, undefined> {
   const response = await send(call)
   let rest = ''
@@ -68,7 +69,7 @@ async function send(call: AdminCall): Promise<IncomingMessage> {
   const address = new URL(url)
   if (!/^https?:$/.test(address.protocol)) throw new CommandError('PERKLINE_URL must start with http:// or https://')
   const shown = `${address.origin}${address.pathname.replace(/\/+$/, '')}`
-  // Such a key can't even be sent, so it can't be the right one.
+  // HTTP cannot carry such a key, so it can't be the right one.
   if (!/^[\x20-\x7e]+$/.test(operatorKey)) throw wrongKey(shown)
 
   const { request: open } = address.protocol === 'https:' ? await import('node:https') : await import('node:http')
@@ -100,7 +101,7 @@ async function send(call: AdminCall): Promise<IncomingMessage> {
   }
 }
 
-/** Sends the body; a refusal that comes before its end ends the sending. */
+/** Sends the body, and stops as soon as the platform refuses it. */
 async function answerTo(request: ClientRequest, call: AdminCall, body: Buffer | undefined): Promise<IncomingMessage> {
   const over = new AbortController()
   let connected = false
@@ -115,7 +116,8 @@ async function answerTo(request: ClientRequest, call: AdminCall, body: Buffer | 
   request.on('timeout', () => request.destroy(connected ? tooSlow() : errorOf('ETIMEDOUT')))
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
-    // Stays: a connection may break again while the answer is read, which the reader sees for itself.
+    // This listener stays: the connection may also break while the answer is read, and the reader handles that
+    // itself.
     request.on('error', reject)
   })
   const stop = (response?: IncomingMessage) => {

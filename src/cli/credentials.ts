@@ -1,21 +1,24 @@
-/** The commands of `perkline credentials`: a bank's or a merchant's access for its systems (contract/operations.md, "The command line"). */
+/**
+ * The commands of `perkline credentials`: credentials of a bank's or merchant's systems (contract/operations.md, "The
+ * command line").
+ */
 import { type BankRole, bankRoles } from '../access/caller.ts'
 import { addDuration } from '../text/duration.ts'
 import { callAdmin } from './connection.ts'
-import { usageFault } from './failure.ts'
+import { usageError } from './failure.ts'
 import { minute, type OutputOptions, print, table } from './output.ts'
 
 export type IssueOptions = OutputOptions & { bank?: string; merchant?: string; role?: string; label?: string }
 
-/** `perkline credentials issue`: a new clientId and its secret, for a bank with a role or for a merchant. */
+/** `perkline credentials issue`: creates a clientId and its secret, for a bank with a role or for a merchant. */
 export async function issueCredential(options: IssueOptions): Promise<void> {
   const { bank, merchant, role, label } = options
   if ((bank === undefined) === (merchant === undefined))
-    throw usageFault('Please give either --bank CODE or --merchant CODE.')
+    throw usageError('Please give either --bank CODE or --merchant CODE.')
   if (merchant !== undefined && role !== undefined)
-    throw usageFault('--role goes with --bank only: a merchant’s credential may do everything.')
+    throw usageError('--role goes with --bank only: a merchant’s credential may do everything.')
   if (bank !== undefined && !bankRoles.includes(role as BankRole))
-    throw usageFault(`With --bank, --role must be one of ${bankRoles.join(', ')}.`)
+    throw usageError(`With --bank, --role must be one of ${bankRoles.join(', ')}.`)
   const issued = await callAdmin<{ clientId: string; secret: string }>({
     method: 'POST',
     path: '/credentials',
@@ -51,11 +54,11 @@ export async function listCredentials(options: OutputOptions): Promise<void> {
   print(options, credentials, rows.length === 0 ? ['There are no credentials yet.'] : lines)
 }
 
-/** `perkline credentials rotate CLIENT_ID`: a second secret; the one before works until the overlap ends. */
+/** `perkline credentials rotate CLIENT_ID`: creates a second secret; the first one works until the overlap ends. */
 export async function rotateCredential(clientId: string, options: OutputOptions & { overlap?: string }): Promise<void> {
   const { overlap } = options
   if (overlap !== undefined && addDuration(new Date(0), overlap) === null)
-    throw usageFault('--overlap must be an ISO 8601 duration, like PT24H or P7D.')
+    throw usageError('--overlap must be an ISO 8601 duration, like PT24H or P7D.')
   const rotated = await callAdmin<{ clientId: string; secret: string; previousValidUntil: string }>({
     method: 'POST',
     path: `/credentials/${encodeURIComponent(clientId)}/rotate`,

@@ -5,14 +5,14 @@ import { sending, showProgress } from './progress.ts'
 
 export type CustomerOptions = OutputOptions & { bank: string }
 
-/** `perkline customers import FILE.csv`: tells the platform which customers are a bank's. */
+/** `perkline customers import FILE.csv`: tells the platform which customers a bank has. */
 export async function importCustomers(path: string, options: CustomerOptions): Promise<void> {
   const work = { title: 'Importing', path: '/customers', refusal: 'Nothing was imported from' }
   const result = await withFile<{ imported: number; duplicates: number }>(path, options, work)
   print(options, result, [`${result.imported} imported, ${counted(result.duplicates, 'duplicate', 'duplicates')}`])
 }
 
-/** `perkline customers forget FILE.csv`: takes customers out of the directory and of segments. */
+/** `perkline customers forget FILE.csv`: removes customers from the directory and from segments. */
 export async function forgetCustomers(path: string, options: CustomerOptions): Promise<void> {
   const work = { title: 'Forgetting', path: '/customers/forget', refusal: 'Nobody was forgotten by' }
   const result = await withFile<{ forgotten: number; unknown: number }>(path, options, work)
@@ -26,7 +26,7 @@ type Kept = {
   segments: { cashbackId: string; campaignName: string; formedAt: string }[]
 }
 
-/** `perkline customers export ID`: what is kept of one customer. */
+/** `perkline customers export ID`: exports the stored data of one customer. */
 export async function exportCustomer(customerId: string, options: CustomerOptions): Promise<void> {
   const query = new URLSearchParams({ bank: options.bank })
   const path = `/customers/${encodeURIComponent(customerId)}/export?${query}`
@@ -40,13 +40,13 @@ export async function exportCustomer(customerId: string, options: CustomerOption
 
 type FileWork = { title: string; path: string; refusal: string }
 
-/** Sends a file of customers; memory is bounded, however long it is. */
+/** Streams a file of customers to the platform, with bounded memory for any length. */
 async function withFile<Result>(path: string, options: CustomerOptions, work: FileWork): Promise<Result> {
   const source = { path, file: await openFile(path) }
   try {
     return await sendFile<Result>(source, options, work)
   } finally {
-    // Not awaited: a pipe that is still being read closes only when its writer does.
+    // Not awaited: a pipe that is still being read closes only when its writer closes it.
     source.file.close().catch(() => {})
   }
 }

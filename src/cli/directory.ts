@@ -12,8 +12,9 @@ import { type OutputOptions, plain, print } from './output.ts'
 const maxBytes = 64 * 1024 * 1024
 
 /**
- * `perkline apply FILE.yaml`: sends the directory file with the terminals files that it names, whose paths are relative to its own
- * folder. One that is not there is left out, so that the platform tells this fault with its line, beside all the others.
+ * `perkline apply FILE.yaml`: sends the directory file and the terminals files that it names, whose paths are
+ * relative to its folder. A missing terminals file is left out, so that the platform reports it with its line,
+ * together with all other errors.
  */
 export async function applyDirectory(path: string, options: OutputOptions & { dryRun?: boolean }): Promise<void> {
   const directory = await readText(path, maxBytes)
@@ -52,7 +53,7 @@ const kindNames: Record<EntryKind, string> = {
   tariff: 'tariff',
 }
 
-/** `bank alpha updated`, and a line for each of its fields: `  name: Alpha -> Alpha Bank`. */
+/** `bank alpha updated`, and one line for each field: `  name: Alpha -> Alpha Bank`. */
 function linesOf({ kind, code, change, fields }: Change): string[] {
   const lines = Object.entries(fields).map(([name, field]) => {
     if (!Array.isArray(field))

@@ -6,9 +6,9 @@ import { CommandError } from './failure.ts'
 import { counted, type OutputOptions, plain, print } from './output.ts'
 
 /**
- * `perkline doctor`: checks what this machine's settings lead to.
+ * `perkline doctor`: checks this machine's settings and everything that they point to.
  *
- * @throws CommandError when something is wrong, after everything was printed
+ * @throws CommandError when a check fails, after printing all results
  */
 export async function examine(options: OutputOptions): Promise<void> {
   const diagnosis = await findDiagnosis()
@@ -20,7 +20,7 @@ export async function examine(options: OutputOptions): Promise<void> {
     )
 }
 
-/** Settings that can't be used are the finding; nothing else can be looked at then. */
+/** If the settings are unusable, that is the only finding: nothing else can be checked. */
 async function findDiagnosis(): Promise<Diagnosis> {
   const env = processEnvironment()
   try {
@@ -28,9 +28,9 @@ async function findDiagnosis(): Promise<Diagnosis> {
     return await diagnose({ ...config, advice: settingsAdvice(config, env) })
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const faults = error.message.split('\n').flatMap(line => (line.startsWith('  - ') ? line.slice(4) : []))
+    const errors = error.message.split('\n').flatMap(line => (line.startsWith('  - ') ? line.slice(4) : []))
     const advice = 'Correct the setting; perkline help settings explains each'
-    return { ok: false, checks: faults.map(fault => failed('settings', fault, advice)) }
+    return { ok: false, checks: errors.map(text => failed('settings', text, advice)) }
   }
 }
 

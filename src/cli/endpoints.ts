@@ -1,6 +1,8 @@
-/** The commands of `perkline endpoints`: where events are sent (contract/webhooks.md, "The operator"). */
+/**
+ * The commands of `perkline endpoints`: the addresses that events are sent to (contract/webhooks.md, "The operator").
+ */
 import { callAdmin } from './connection.ts'
-import { usageFault } from './failure.ts'
+import { usageError } from './failure.ts'
 import { type OutputOptions, plain, print, table } from './output.ts'
 
 export type AccountOptions = OutputOptions & { bank?: string; merchant?: string; platform?: true }
@@ -17,12 +19,12 @@ type Endpoint = {
   failingSince: string | null
 }
 
-/** The account as the platform's addresses take it. */
+/** The account as query parameters of the admin interface. */
 export function accountQuery({ bank, merchant, platform }: AccountOptions): string {
   if ([bank, merchant, platform].filter(one => one !== undefined).length > 1)
-    throw usageFault('Please give only one of --bank CODE, --merchant CODE and --platform.')
-  const given = { ...(bank && { bank }), ...(merchant && { merchant }), ...(platform && { platform: 'true' }) }
-  return new URLSearchParams(given).toString()
+    throw usageError('Please give only one of --bank CODE, --merchant CODE and --platform.')
+  const params = { ...(bank && { bank }), ...(merchant && { merchant }), ...(platform && { platform: 'true' }) }
+  return new URLSearchParams(params).toString()
 }
 
 const stateOf = ({ status, disabledReason, failingSince }: Endpoint): string =>
@@ -54,7 +56,7 @@ export async function switchEndpoint(id: string, action: 'enable' | 'disable', o
   print(options, endpoint, [`The endpoint is ${stateOf(endpoint)}.`])
 }
 
-/** `perkline endpoints rotate-secret ID`: the secret is shown only once. */
+/** `perkline endpoints rotate-secret ID`: prints the new secret, which is not shown again. */
 export async function rotateEndpointSecret(id: string, options: OutputOptions & { overlap?: string }): Promise<void> {
   const { overlap } = options
   const rotated = await callAdmin<{ secret: string; previousValidUntil: string }>({
@@ -71,7 +73,7 @@ export async function rotateEndpointSecret(id: string, options: OutputOptions & 
 /** `perkline endpoints replay ID`. */
 export async function replayEndpoint(id: string, options: ReplayOptions): Promise<void> {
   const { from, to, only = 'all' } = options
-  if (only !== 'all' && only !== 'failed') throw usageFault('--only must be failed or all.')
+  if (only !== 'all' && only !== 'failed') throw usageError('--only must be failed or all.')
   const edge = (text: string) => (/^\d+$/.test(text) ? Number(text) : text)
   const replay = await callAdmin<{ replayId: string; deliveries: number }>({
     method: 'POST',

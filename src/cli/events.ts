@@ -3,11 +3,11 @@ import { callAdmin } from './connection.ts'
 import { type AccountOptions, accountQuery } from './endpoints.ts'
 import { type OutputOptions, plain, print } from './output.ts'
 
-const longestLagSeconds = 60
+const maxLagSeconds = 60
 
 type Event = { sequence: number; type: string; timestamp: string; data: object }
 
-/** `perkline events tail`: the newest events of a feed, the oldest first. */
+/** `perkline events tail`: the newest events of a feed, the oldest of them first. */
 export async function tailEvents(options: AccountOptions & { limit?: string }): Promise<void> {
   const limit = options.limit === undefined ? '' : `&limit=${encodeURIComponent(options.limit)}`
   const found = await callAdmin<{ data: Event[] }>({ method: 'GET', path: `/events?${accountQuery(options)}${limit}` })
@@ -25,7 +25,7 @@ type Status = {
   pending: number
 }
 
-/** `perkline events status`; exit code 1 when events wait for more than a minute. */
+/** `perkline events status`; exit code 1 when events have waited for more than a minute. */
 export async function showEventsStatus(options: OutputOptions): Promise<void> {
   const status = await callAdmin<Status>({ method: 'GET', path: '/events/status' })
   const { enabled, failing, disabled } = status.endpoints
@@ -35,7 +35,7 @@ export async function showEventsStatus(options: OutputOptions): Promise<void> {
     `endpoints: ${enabled} enabled, ${failing} failing, ${disabled} disabled`,
     `deliveries not finished: ${status.pending}`,
   ])
-  if (status.lagSeconds > longestLagSeconds) process.exitCode = 1
+  if (status.lagSeconds > maxLagSeconds) process.exitCode = 1
 }
 
 /** `perkline events restart-feeds`. */

@@ -1,8 +1,8 @@
-/** How a command ends when it does not end well (contract/operations.md, "The command line"). */
+/** How a command reports a failure (contract/operations.md, "The command line"). */
 
 /**
- * Exit code 1: the platform refused, or something is broken. 2: the command was called wrongly. 3: `migrate --check` found that the
- * previous version could not go on serving.
+ * Exit code 1: the platform refused, or something is broken. 2: wrong usage. 3: `migrate --check` found that the
+ * previous version could not continue serving.
  */
 export class CommandError extends Error {
   readonly exitCode: 1 | 2 | 3
@@ -14,14 +14,14 @@ export class CommandError extends Error {
   }
 }
 
-/** @param message says how to call it instead */
-export const usageFault = (message: string): CommandError => new CommandError(message, 2)
+/** @param message how to call the command instead */
+export const usageError = (message: string): CommandError => new CommandError(message, 2)
 
-/** One sentence for any error; the stack only where the operator asked for it with LOG_LEVEL=debug. */
+/** One sentence for any error. The stack is shown only with LOG_LEVEL=debug. */
 export function describeError(error: unknown, logLevel: string | undefined): string {
   if (!(error instanceof Error)) return `Something went wrong: ${String(error)}`
   if ((logLevel === 'debug' || logLevel === 'trace') && !(error instanceof CommandError) && error.stack)
     return error.stack
-  // An error of several attempts has no message of its own.
+  // An AggregateError has no message of its own.
   return error.message || (error as NodeJS.ErrnoException).code || error.name
 }

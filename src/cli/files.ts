@@ -1,4 +1,4 @@
-/** The operator's own files. Faults say in words what is wrong with which file. */
+/** Reads and writes the operator's files. Error messages name the file. */
 import { type FileHandle, open } from 'node:fs/promises'
 import { CommandError } from './failure.ts'
 
@@ -7,9 +7,9 @@ const chunkBytes = 256 * 1024
 export type OpenFile = { path: string; file: FileHandle }
 
 /**
- * Opens a file for reading; the caller closes it.
+ * Opens a file for reading; the caller must close it.
  *
- * @throws CommandError when there is none or it can't be read
+ * @throws CommandError when the file does not exist or can't be read
  */
 export async function openFile(path: string): Promise<FileHandle> {
   let file: FileHandle | undefined
@@ -19,12 +19,12 @@ export async function openFile(path: string): Promise<FileHandle> {
     return file
   } catch (error) {
     await file?.close()
-    throw readFault(path, error)
+    throw readError(path, error)
   }
 }
 
 /**
- * Reads a whole file of text.
+ * Reads a whole text file.
  *
  * @throws CommandError when it can't be read, has more than `maxBytes`, or is not UTF-8
  */
@@ -47,8 +47,8 @@ export async function readText(path: string, maxBytes: number): Promise<string> 
 /**
  * Reads an open file in chunks.
  *
- * @param position where to start; null: where the file stands, as a pipe needs it
- * @throws CommandError when it can't be read to its end
+ * @param position where to start; null: the current position, which pipes need
+ * @throws CommandError when the file can't be read to its end
  */
 export async function* chunksOf(
   { path, file }: OpenFile,
@@ -56,7 +56,7 @@ export async function* chunksOf(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for (let at = position; ; ) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, at).catch(error => {
-      throw readFault(path, error)
+      throw readError(path, error)
     })
     if (bytesRead === 0) return
     yield buffer.subarray(0, bytesRead)
@@ -64,12 +64,12 @@ export async function* chunksOf(
   }
 }
 
-/** What went wrong with reading `path`. */
-const readFault = (path: string, error: unknown): CommandError =>
+/** The error of reading `path`. */
+const readError = (path: string, error: unknown): CommandError =>
   new CommandError(`${path} can’t be read: ${reasonOf(error)}.`)
 
-/** What went wrong with writing `path`. */
-export const writeFault = (path: string, error: unknown): CommandError =>
+/** The error of writing `path`. */
+export const writeError = (path: string, error: unknown): CommandError =>
   new CommandError(`${path} can’t be written: ${reasonOf(error)}.`)
 
 const reasons: Record<string, string> = {
@@ -95,7 +95,7 @@ function decode(path: string, bytes: Buffer): string {
   }
 }
 
-/** No line of UTF-8 text holds a part of a character, so the first that can't be read is the first at fault. */
+/** The number of the first line that is not UTF-8. Characters never span lines, so each line can be decoded alone. */
 function foreignLine(bytes: Buffer): number {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let start = 0

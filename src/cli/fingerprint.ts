@@ -4,8 +4,8 @@ import { deriveKeys } from '../keys.ts'
 import { type OutputOptions, print } from './output.ts'
 
 /**
- * `perkline keys fingerprint`: 8 digits for each master key, to be written on the envelope that it is kept in. They are made from a
- * key that is derived for nothing else, so they give nothing of it away.
+ * `perkline keys fingerprint`: prints 8 digits for each master key, to be written on the envelope that holds it. The
+ * digits come from a key derived for this purpose only, so they reveal nothing about the master key.
  */
 export function showFingerprint(options: OutputOptions): void {
   const fingerprints = deriveKeys(readMasterKeysOnly(processEnvironment()), 'fingerprint').map(({ key }) =>

@@ -1,9 +1,9 @@
-/** `perkline health`: for probes of container engines and systemd, which may have no curl. */
+/** `perkline health`: for probes of container engines and systemd where curl is missing. */
 import { get as getPlain } from 'node:http'
 import { get as getByTls } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processEnvironment, readHealthUrl } from '../config.ts'
-import { CommandError, describeError, usageFault } from './failure.ts'
+import { CommandError, describeError, usageError } from './failure.ts'
 import { type OutputOptions, plain, print } from './output.ts'
 
 export type HealthOptions = OutputOptions & { ready?: true; wait?: number; url?: string }
@@ -15,13 +15,13 @@ const askAgainMs = 250
 const maxAnswerBytes = 4_096
 
 /**
- * Asks a process whether it lives or is ready, until it does or the time is over.
+ * Asks a process whether it is alive or ready, repeatedly until it is or the time is over.
  *
- * @throws CommandError with exit code 1 and one line when it does not
+ * @throws CommandError with exit code 1 and one line when it is not
  */
 export async function askHealth(options: HealthOptions): Promise<void> {
   const url = (options.url ?? readHealthUrl(processEnvironment())).replace(/\/+$/, '')
-  if (!/^https?:/.test(url) || !URL.canParse(url)) throw usageFault('--url must begin with http:// or https://')
+  if (!/^https?:/.test(url) || !URL.canParse(url)) throw usageError('--url must begin with http:// or https://')
   const giveUpAtMs = performance.now() + (options.wait ?? 0) * 1_000
   let health = await askOnce(url, options.ready === true)
   while (!health.ok && performance.now() < giveUpAtMs) {

@@ -5,7 +5,7 @@ import { showProgress } from './progress.ts'
 
 type Step = { progress?: { done: number; total: number }; result?: { resealed: number } }
 
-/** `perkline keys rotate --tokens`: a new key pair for access tokens; live tokens go on. */
+/** `perkline keys rotate --tokens`: creates a new key pair for access tokens; existing tokens stay valid. */
 export async function rotateTokenKey(options: OutputOptions): Promise<void> {
   const result = await callAdmin<{ keyId: string; signsFrom: string }>({ method: 'POST', path: '/keys/rotate-tokens' })
   print(options, result, [
@@ -13,7 +13,7 @@ export async function rotateTokenKey(options: OutputOptions): Promise<void> {
   ])
 }
 
-/** `perkline keys rotate`: seals everything anew with the first of the master keys, while the platform serves. */
+/** `perkline keys rotate`: encrypts everything again with the first master key while the platform keeps serving. */
 export async function rotateKeys(options: OutputOptions): Promise<void> {
   const progress = await showProgress('Re-encrypting')
   let result: Step['result']

@@ -1,12 +1,15 @@
 const lineFeed = 10
 const carriageReturn = 13
 
-/** Copies the line of this number, 1 being the first; false when the file ends before it. The numbers of successive calls rise. */
+/**
+ * Copies the line with this number, starting at 1; false when the file ends before it. Successive calls must use
+ * rising numbers.
+ */
 export type LineCopier = (lineNumber: number) => Promise<boolean>
 
 /**
- * Copies chosen lines of a file as they stand, without their line end and without a byte-order mark before the first. Lines are
- * counted as `readLines` counts them; no more than one chunk is kept, however long a line is.
+ * Copies chosen lines of a file unchanged, without their line end and without a byte-order mark at the beginning.
+ * Counts lines like `readLines`. Keeps at most one chunk in memory, for lines of any length.
  */
 export function createLineCopier(
   chunks: AsyncIterator<Uint8Array>,
@@ -27,7 +30,7 @@ export function createLineCopier(
   }
 
   return async lineNumber => {
-    // Kept back until it is clear whether it belongs to the line end.
+    // A carriage return is held back until we know whether it belongs to the line end.
     let held = false
     while (at < chunk.length || (await next())) {
       const end = chunk.indexOf(lineFeed, at)

@@ -1,17 +1,17 @@
-/** What commands print: one JSON value for programs, short text for people. */
+/** Prints the results of commands: one JSON value for programs, or short text for people. */
 
 export type OutputOptions = { json?: boolean }
 
 /**
- * The only writer on stdout: with `--json` the value on one line and nothing else.
+ * The only function that writes to stdout. With `--json` it prints only the value, on one line.
  *
- * @param lines the same for people
+ * @param lines the same result for people
  */
 export function print(options: OutputOptions, value: unknown, lines: readonly string[]): void {
   process.stdout.write(options.json ? `${JSON.stringify(value)}\n` : lines.map(line => `${line}\n`).join(''))
 }
 
-/** Columns under their titles, as wide as they have to be; numbers stand to the right. */
+/** A table with titles. Columns are as wide as their longest value; numbers are right-aligned. */
 export function table(titles: readonly string[], rows: readonly (readonly (string | number)[])[]): string[] {
   const cells = [titles, ...rows].map(row => row.map(cell => plain(String(cell)).replaceAll('\n', ' ')))
   const widths = titles.map((_, column) => Math.max(...cells.map(row => lengthOf(row[column] ?? ''))))
@@ -27,7 +27,7 @@ export function table(titles: readonly string[], rows: readonly (readonly (strin
   )
 }
 
-/** Text of others without control characters but line breaks: it could steer the terminal. */
+/** Removes control characters except line breaks from text of others, because they could control the terminal. */
 export const plain = (text: string): string => text.replace(/(?!\n)\p{Cc}/gu, ' ')
 
 /** `2026-03-01 09:30`, in UTC. */

@@ -1,13 +1,12 @@
 import { createInterface } from 'node:readline'
 import { type Readable, Writable } from 'node:stream'
-import { CommandError, usageFault } from './failure.ts'
+import { CommandError, usageError } from './failure.ts'
 
 const maxBytes = 4096
 const attempts = 3
 
 /**
- * A password from standard input: its first line without the line end, or, where a person sits at a terminal, asked for twice and
- * not shown.
+ * Reads a password: from a terminal, asked twice and not shown; otherwise the first line of standard input.
  *
  * @throws CommandError when there is none
  */
@@ -23,9 +22,9 @@ async function firstLine(source: Readable): Promise<string> {
   }
   const end = bytes.indexOf(10)
   const line = end < 0 ? bytes : bytes.subarray(0, end)
-  if (line.length > maxBytes) throw usageFault(`The password on standard input has more than ${maxBytes} bytes.`)
+  if (line.length > maxBytes) throw usageError(`The password on standard input has more than ${maxBytes} bytes.`)
   const password = decode(line).replace(/\r$/, '')
-  if (password === '') throw usageFault('Give the password as the first line of standard input; there is none.')
+  if (password === '') throw usageError('Give the password as the first line of standard input; there is none.')
   return password
 }
 
@@ -33,7 +32,7 @@ function decode(line: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(line)
   } catch {
-    throw usageFault('The password on standard input must be UTF-8 text.')
+    throw usageError('The password on standard input must be UTF-8 text.')
   }
 }
 
@@ -47,7 +46,7 @@ async function askTwice(): Promise<string> {
   throw new CommandError('The passwords did not match, so no user was added.')
 }
 
-/** The question goes to stderr: stdout is the command's result. What is typed goes nowhere. */
+/** Asks on stderr, because stdout is for the command's result. The typed text is not shown. */
 function ask(question: string): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 })

@@ -1,5 +1,5 @@
 import { callAdmin, streamAdmin } from './connection.ts'
-import { CommandError, usageFault } from './failure.ts'
+import { CommandError, usageError } from './failure.ts'
 import { type OpenFile, openFile } from './files.ts'
 import { counted, type OutputOptions, print } from './output.ts'
 import { sending, showProgress } from './progress.ts'
@@ -15,11 +15,14 @@ export type ImportOptions = OutputOptions & {
 type ImportResult = { imported: number; duplicates: number; rejected: number }
 type ImportLine = { reject?: Reject; result?: ImportResult }
 
-/** `perkline profiles import FILE.csv` (contract/contract/contract/operations.md, "The stock file"): memory is bounded, however long the file is. */
+/**
+ * `perkline profiles import FILE.csv` (contract/operations.md, "The stock file"). Memory is bounded, for files of any
+ * length.
+ */
 export async function importProfiles(path: string, options: ImportOptions): Promise<void> {
   const { rejects: rejectsPath } = options
   if (rejectsPath !== undefined && !options.skipInvalid)
-    throw usageFault('--rejects goes with --skip-invalid: without it, one bad line keeps the whole file out.')
+    throw usageError('--rejects goes with --skip-invalid: without it, one bad line keeps the whole file out.')
   const source = { path, file: await openFile(path) }
   try {
     const rejects = rejectsPath === undefined ? null : await openRejects(rejectsPath, source)
@@ -31,7 +34,7 @@ export async function importProfiles(path: string, options: ImportOptions): Prom
       await rejects?.discard()
     }
   } finally {
-    // Not waited for: a pipe that is still being read closes only when its writer does.
+    // Not awaited: a pipe that is still being read closes only when its writer closes it.
     source.file.close().catch(() => {})
   }
 }
@@ -59,7 +62,7 @@ async function sendFile(
   } finally {
     progress.end()
   }
-  // A second import only counts as duplicates what the first one brought in.
+  // A repeated import counts the profiles of the first one as duplicates.
   if (!result) throw new CommandError('The platform broke off before the end. Please start the import again.')
   return result
 }
@@ -70,7 +73,7 @@ function summary({ imported, duplicates, rejected }: ImportResult, rejectsPath: 
   return rejected === 0 ? line : `${line}. With --rejects FILE the rejected lines come back with their reasons.`
 }
 
-const mostAtOnce = 10_000
+const maxAtOnce = 10_000
 
 export type WithdrawOptions = OutputOptions & { operator?: string; tariff?: string }
 
@@ -85,17 +88,17 @@ const reasons: Record<string, string> = {
   withdrawn: 'withdrawn before',
 }
 
-/** `perkline profiles withdraw ICCID...`: takes free profiles out of sale, and tells why others stay as they are. */
-export async function withdrawProfiles(given: readonly string[], options: WithdrawOptions): Promise<void> {
+/** `perkline profiles withdraw ICCID...`: takes free profiles out of sale, and says why others were left. */
+export async function withdrawProfiles(input: readonly string[], options: WithdrawOptions): Promise<void> {
   const { operator, tariff } = options
-  if (tariff !== undefined && operator === undefined) throw usageFault('--tariff goes with --operator.')
-  // The message shows no ICCID: they are secrets.
-  const wrong = given.findIndex(iccid => !/^\d{18,20}$/.test(iccid))
-  if (wrong >= 0) throw usageFault(`An ICCID must be 18 to 20 digits; number ${wrong + 1} of those given is not.`)
-  const iccids = [...new Set(given)]
+  if (tariff !== undefined && operator === undefined) throw usageError('--tariff goes with --operator.')
+  // ICCIDs are secrets, so the message must not contain one.
+  const wrong = input.findIndex(iccid => !/^\d{18,20}$/.test(iccid))
+  if (wrong >= 0) throw usageError(`An ICCID must be 18 to 20 digits; number ${wrong + 1} of those given is not.`)
+  const iccids = [...new Set(input)]
   const total: Withdrawn = { withdrawn: 0, notFree: 0, problems: [] }
-  for (let start = 0; start < iccids.length; start += mostAtOnce) {
-    const some = iccids.slice(start, start + mostAtOnce)
+  for (let start = 0; start < iccids.length; start += maxAtOnce) {
+    const some = iccids.slice(start, start + maxAtOnce)
     const { withdrawn, notFree, problems } = await callAdmin<Withdrawn>({
       method: 'POST',
       path: '/profiles/withdraw',
@@ -103,7 +106,7 @@ export async function withdrawProfiles(given: readonly string[], options: Withdr
     })
     total.withdrawn += withdrawn
     total.notFree += notFree
-    const lineOf = (problem: Problem) => given.indexOf(some[problem.line - 1] ?? '') + 1
+    const lineOf = (problem: Problem) => input.indexOf(some[problem.line - 1] ?? '') + 1
     total.problems.push(...problems.map(problem => ({ ...problem, line: lineOf(problem) })))
   }
   print(options, total, [

@@ -1,15 +1,15 @@
 import { chunksOf, type OpenFile } from './files.ts'
 
-/** Progress of long work. It goes to stderr, and only to a terminal: stdout is the command's result. */
+/** Shows the progress of long work, on stderr and only on a terminal, because stdout is for the command's result. */
 export type Progress = {
-  /** @param stage what goes on, in a word or two */
+  /** @param stage a word or two about the present step */
   show(done: number, total: number, stage?: string): void
   end(): void
 }
 
 const nowhere: Progress = { show() {}, end() {} }
 
-/** @param title what the work is called */
+/** @param title the name of the work */
 export async function showProgress(title: string): Promise<Progress> {
   if (!process.stderr.isTTY) return nowhere
   const { default: progress } = await import('cli-progress')
@@ -18,7 +18,8 @@ export async function showProgress(title: string): Promise<Progress> {
     barCompleteChar: '=',
     barIncompleteChar: '-',
     clearOnComplete: true,
-    // It cuts its line to the terminal's width; else it would switch wrapping off, and a Ctrl-C leave it so.
+    // The bar cuts its line to the terminal's width. Otherwise it would switch line wrapping off, and Ctrl-C would
+    // leave it off.
     linewrap: true,
     stopOnComplete: false,
     stream: process.stderr,
@@ -37,14 +38,14 @@ export async function showProgress(title: string): Promise<Progress> {
   }
 }
 
-/** An open file as it is sent, with how far it has got. */
+/** Yields an open file's bytes while they are sent, and shows the progress. */
 export async function* sending(source: OpenFile, { show }: Progress): AsyncGenerator<Uint8Array> {
   const { size } = await source.file.stat()
   let sent = 0
   for await (const chunk of chunksOf(source, null)) {
     yield chunk
     sent += chunk.length
-    // A pipe has no size, and so no progress.
+    // A pipe has no size, so it has no progress.
     if (size > 0) show(Math.min(sent, size), size, sent < size ? '' : 'finishing')
   }
 }

@@ -1,39 +1,39 @@
 /**
- * The file of rejected lines. They are copied from the operator's own file: the platform names only line numbers and reasons, so
- * that no secret travels back.
+ * The file of rejected lines. The command copies them from the operator's own file, because the platform returns only
+ * line numbers and reasons: secrets must not travel back.
  */
 import { rmSync } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
-import { CommandError, usageFault } from './failure.ts'
-import { chunksOf, writeFault } from './files.ts'
+import { CommandError, usageError } from './failure.ts'
+import { chunksOf, writeError } from './files.ts'
 import { createLineCopier } from './line-copy.ts'
 
 export type Reject = { lineNumber: number; column: string; reason: string }
 
 export type Rejects = {
-  /** Copies a line, with its number and the reason behind it. The numbers of successive calls rise. */
+  /** Copies a line and appends its number and the reason. Successive calls must use rising numbers. */
   add(reject: Reject): Promise<void>
-  /** Puts the file in its place. */
+  /** Moves the file to its final place. */
   keep(): Promise<void>
-  /** Leaves nothing behind of what was not kept. */
+  /** Deletes the temporary file if it was not kept. */
   discard(): Promise<void>
 }
 
 const flushBytes = 64 * 1024
 
 /**
- * Starts the file at `target` (mode 600: it holds PINs and activation codes). It appears whole or not at all, and a place that
- * can't be written to shows before anything is imported.
+ * Starts the file for `target` with mode 600, because it holds PINs and activation codes. It appears complete or not
+ * at all. A place that can't be written is reported before anything is imported.
  *
- * @param source the stock file, open
- * @throws CommandError when it can't be written, or would replace the stock file itself
+ * @param source the open stock file
+ * @throws CommandError when the file can't be written, or would replace the stock file itself
  */
 export async function openRejects(target: string, source: { file: FileHandle; path: string }): Promise<Rejects> {
   const before = await source.file.stat()
   await refuseTarget(target, source.path, before)
   const partPath = `${target}.${process.pid}.part`
   const part = await open(partPath, 'wx', 0o600).catch(error => {
-    throw writeFault(target, error)
+    throw writeError(target, error)
   })
   const remember = removeWhenStopped(partPath)
   const { write, flush } = createWriter(part, target)
@@ -66,7 +66,7 @@ export async function openRejects(target: string, source: { file: FileHandle; pa
       await flush()
       await end()
       await rename(partPath, target).catch(error => {
-        throw writeFault(target, error)
+        throw writeError(target, error)
       })
     },
     async discard() {
@@ -79,14 +79,14 @@ export async function openRejects(target: string, source: { file: FileHandle; pa
 
 async function refuseTarget(target: string, sourcePath: string, source: Awaited<ReturnType<typeof stat>>) {
   if (!source.isFile())
-    throw usageFault(`With --rejects, ${sourcePath} must be a plain file: it is read a second time.`)
+    throw usageError(`With --rejects, ${sourcePath} must be a plain file: it is read a second time.`)
   const present = await stat(target).catch(() => null)
-  if (present && !present.isFile()) throw usageFault(`--rejects must name a file; ${target} is something else.`)
+  if (present && !present.isFile()) throw usageError(`--rejects must name a file; ${target} is something else.`)
   if (present?.ino === source.ino && present.dev === source.dev)
-    throw usageFault('--rejects must name another file than the one to import.')
+    throw usageError('--rejects must name another file than the one to import.')
 }
 
-/** Copies what it is given: parts of a chunk would keep the whole chunk in memory. */
+/** Copies its input, because a reference to a part of a chunk would keep the whole chunk in memory. */
 function createWriter(file: FileHandle, target: string) {
   let parts: Buffer[] = []
   let length = 0
@@ -95,7 +95,7 @@ function createWriter(file: FileHandle, target: string) {
     parts = []
     length = 0
     await file.writeFile(bytes).catch(error => {
-      throw writeFault(target, error)
+      throw writeError(target, error)
     })
   }
   const write = async (bytes: Uint8Array) => {
@@ -106,7 +106,7 @@ function createWriter(file: FileHandle, target: string) {
   return { write, flush }
 }
 
-/** A command that is stopped half-way must not leave secrets behind in a file that nobody knows. */
+/** Deletes the temporary file when the command is stopped: it holds secrets, and nobody would look for it. */
 function removeWhenStopped(path: string): { forget(): void } {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   const onSignal = (signal: NodeJS.Signals) => {
@@ -127,5 +127,5 @@ const changed = (path: string): CommandError =>
       'start it again to get them: what is in stock already only counts as a duplicate.',
   )
 
-/** A CSV value by RFC 4180. */
+/** A CSV value according to RFC 4180. */
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

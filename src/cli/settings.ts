@@ -1,7 +1,7 @@
 import { settingsHelp } from '../settings/help.ts'
 import { type OutputOptions, print, table } from './output.ts'
 
-/** `perkline help settings`: every environment variable with its default. */
+/** `perkline help settings`: lists every environment variable with its default. */
 export function showSettings(options: OutputOptions): void {
   const rows = settingsHelp.map(({ name, byDefault, meaning }) => [name, byDefault, meaning])
   print(options, settingsHelp, [

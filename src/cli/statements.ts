@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { callAdmin, fetchAdmin } from './connection.ts'
 import { CommandError } from './failure.ts'
-import { writeFault } from './files.ts'
+import { writeError } from './files.ts'
 import { counted, type OutputOptions, plain, print, table } from './output.ts'
 
 export type DaysOptions = OutputOptions & { bank?: string; from?: string; to?: string }
@@ -31,7 +31,7 @@ const netOf = ({ totals }: Statement): string =>
   totals.map(({ net, currency }) => `${net} ${currency}`).join(', ') || '-'
 const salesOf = ({ totals }: Statement): number => totals.reduce((sum, { sales }) => sum + sales, 0)
 
-/** `perkline statements list`: closed statements of some days, and the days that are missing. */
+/** `perkline statements list`: closed statements of a range of days, and the missing days. */
 export async function listStatements(options: DaysOptions): Promise<void> {
   const found = await callAdmin<{ data: Statement[]; missing: Missing[] }>({
     method: 'GET',
@@ -71,7 +71,7 @@ export async function showStatement(id: string, options: OutputOptions): Promise
   ])
 }
 
-/** `perkline statements export FILE.csv`: the files of some days, one after the other, byte for byte. */
+/** `perkline statements export FILE.csv`: the files of a range of days, concatenated without changes. */
 export async function exportStatements(path: string, options: DaysOptions): Promise<void> {
   const body = await fetchAdmin({ method: 'GET', path: `/statements.csv?${queryOf(options)}` })
   let bytes = 0
@@ -82,14 +82,14 @@ export async function exportStatements(path: string, options: DaysOptions): Prom
     }
   }
   await pipeline(body, counting, createWriteStream(path, { mode: 0o600 })).catch(error => {
-    throw writeFault(path, error)
+    throw writeError(path, error)
   })
   print(options, { file: path, bytes }, [`${plain(path)}: ${counted(bytes, 'byte', 'bytes')}`])
 }
 
 type Verified = { ok: boolean; checks: { name: string; ok: boolean; detail: string }[] }
 
-/** `perkline statements verify`. @throws CommandError when a check fails, after all of them were printed */
+/** `perkline statements verify`. @throws CommandError when a check fails, after printing all results */
 export async function verifyStatements(options: OutputOptions & { bank?: string }): Promise<void> {
   const path = `/statements/verify?${queryOf(options)}`
   const result = await callAdmin<Verified>({ method: 'GET', path, long: true })
@@ -102,7 +102,7 @@ type Order = { bank: { code: string }; orderId: string; externalId: string; stat
 
 export type FindOrderOptions = OutputOptions & { externalId: string; bank?: string }
 
-/** `perkline orders find`: orders with exactly this externalId. */
+/** `perkline orders find`: the orders with this exact externalId. */
 export async function findOrders(options: FindOrderOptions): Promise<void> {
   const query = new URLSearchParams({
     externalId: options.externalId,

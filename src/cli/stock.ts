@@ -2,7 +2,7 @@ import type { StockCount } from '../esim/sold/figures-store.ts'
 import { callAdmin } from './connection.ts'
 import { type OutputOptions, print, table } from './output.ts'
 
-/** `perkline stock`: how many profiles each tariff has, by their state. */
+/** `perkline stock`: the number of profiles of each tariff, by state. */
 export async function showStock(options: OutputOptions): Promise<void> {
   const stock = await callAdmin<StockCount[]>({ method: 'GET', path: '/stock' })
   const rows = stock.map(tariff => [

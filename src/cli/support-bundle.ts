@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { callAdmin } from './connection.ts'
 import { CommandError } from './failure.ts'
-import { writeFault } from './files.ts'
+import { writeError } from './files.ts'
 import { type OutputOptions, print } from './output.ts'
 import { tarOf } from './tar.ts'
 
@@ -10,8 +10,8 @@ type Support = { at: string }
 type Overview = { campaigns: object; orders: object }
 
 /**
- * `perkline support-bundle FILE.tar.gz`: what whoever helps from afar needs, without rows and without secrets. An existing file is
- * not overwritten.
+ * `perkline support-bundle FILE.tar.gz`: information for a remote helper, without rows and secrets. An existing file
+ * is not overwritten.
  */
 export async function makeSupportBundle(path: string, options: OutputOptions): Promise<void> {
   const support = await callAdmin<Support>({ method: 'GET', path: '/support' })
@@ -32,7 +32,7 @@ export async function makeSupportBundle(path: string, options: OutputOptions): P
   const archive = gzipSync(tarOf(files, new Date(support.at)))
   await writeFile(path, archive, { mode: 0o600, flag: 'wx' }).catch(error => {
     if (error.code === 'EEXIST') throw new CommandError(`${path} is there already.`)
-    throw writeFault(path, error)
+    throw writeError(path, error)
   })
   const names = files.map(({ name }) => name)
   print(options, { file: path, bytes: archive.length, files: names }, [`${path}: ${names.join(', ')}`])

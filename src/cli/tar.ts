@@ -1,8 +1,8 @@
-/** A tar archive of a few small files (POSIX ustar), so that no program of the machine is needed. */
+/** Writes a tar archive of a few small files (POSIX ustar), so that the machine needs no tar program. */
 
 const blockBytes = 512
 
-/** @param files names of at most 100 characters of ASCII, each with its content */
+/** @param files each with its name, at most 100 ASCII characters, and its content */
 export function tarOf(files: readonly { name: string; content: Buffer }[], at: Date): Buffer {
   const parts = files.flatMap(({ name, content }) => [
     header(name, content.length, at),
@@ -21,7 +21,7 @@ function header(name: string, bytes: number, at: Date): Buffer {
   block.write(octal(0, 7), 116)
   block.write(octal(bytes, 11), 124)
   block.write(octal(Math.floor(at.getTime() / 1_000), 11), 136)
-  // The sum is taken with spaces in its own place.
+  // The checksum is computed with spaces in its own field.
   block.write('        ', 148)
   block.write('0', 156)
   block.write('ustar\u000000', 257)

@@ -1,6 +1,6 @@
 import { bankRoles, merchantRoles, platformRoles } from '../access/caller.ts'
 import { callAdmin } from './connection.ts'
-import { usageFault } from './failure.ts'
+import { usageError } from './failure.ts'
 import { minute, type OutputOptions, print, table } from './output.ts'
 import { readPassword } from './password.ts'
 
@@ -13,12 +13,12 @@ export type UserOptions = OutputOptions & {
   email?: string
 }
 
-/** `perkline users add`: the password comes from standard input, or is asked for on a terminal. */
+/** `perkline users add`: the password is read from standard input, or asked for on a terminal. */
 export async function addUser(options: UserOptions): Promise<void> {
   const { bank, merchant, platform, login, role, email } = options
   requireOneAccount(options)
   const roles: readonly string[] = platform ? platformRoles : bank === undefined ? merchantRoles : bankRoles
-  if (!roles.includes(role)) throw usageFault(`--role must be one of ${roles.join(', ')} here.`)
+  if (!roles.includes(role)) throw usageError(`--role must be one of ${roles.join(', ')} here.`)
   const password = await readPassword()
   const json = { bank, merchant, platform, login, role, password, email }
   const added = await callAdmin<{ userId: string }>({ method: 'POST', path: '/users', json })
@@ -65,15 +65,15 @@ type Policy = {
   addresses: { people: string[]; systems: string[] }
 }
 
-/** `perkline users policy`: shows an account's policy, or takes its address lists off. */
+/** `perkline users policy`: shows an account's policy, or removes its address lists. */
 export async function usersPolicy(options: PolicyOptions): Promise<void> {
   const { bank, merchant, platform, addressesOff } = options
   requireOneAccount(options)
-  const given = Object.entries({ bank, merchant, platform }).filter(([, value]) => value !== undefined)
-  const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
+  const account = Object.entries({ bank, merchant, platform }).filter(([, value]) => value !== undefined)
+  const query = new URLSearchParams(account.map(([name, value]): [string, string] => [name, String(value)])).toString()
   const path = '/security-policy'
   const policy = addressesOff
-    ? await callAdmin<Policy>({ method: 'POST', path: `${path}/addresses-off`, json: Object.fromEntries(given) })
+    ? await callAdmin<Policy>({ method: 'POST', path: `${path}/addresses-off`, json: Object.fromEntries(account) })
     : await callAdmin<Policy>({ method: 'GET', path: `${path}?${query}` })
   const { people, systems } = policy.addresses
   print(options, policy, [
@@ -87,7 +87,7 @@ export async function usersPolicy(options: PolicyOptions): Promise<void> {
 
 function requireOneAccount({ bank, merchant, platform }: Account): void {
   if ([bank, merchant, platform].filter(named => named !== undefined).length !== 1)
-    throw usageFault('Please give one of --merchant CODE, --bank CODE or --platform.')
+    throw usageError('Please give one of --merchant CODE, --bank CODE or --platform.')
 }
 
 function accountOf({ bank, merchant }: User): string {

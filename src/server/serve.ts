@@ -1,4 +1,4 @@
-/** Runs the platform until it is told to stop (contract/contract/contract/operations.md, "Two commands"). */
+/** Runs the platform until it is told to stop (contract/operations.md, "Two commands"). */
 import { setTimeout as wait } from 'node:timers/promises'
 import { ConfigError, environment, readConfig, type Service, services, startedByNpm, withKeys } from '../config.ts'
 import { createLogger, terminalStream } from '../log.ts'

@@ -1,6 +1,6 @@
 /**
- * What must hold of statements: each sold order is on exactly one or open, numbers and times have no gap, sums are sums of lines, and the
- * bytes of each file are those of its hash, in a chain.
+ * The audit's checks of statements: each sold order is on exactly one statement or open, numbers and periods have no
+ * gaps, sums match their lines, and each file matches its hash and is chained to the one before.
  */
 import type { Check, Piece, Step } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
@@ -30,7 +30,7 @@ const ordersAtOnce = 20_000
 
 type Bank = { bankId: string } | null
 
-/** @param bank null: of all banks */
+/** @param bank null: all banks */
 const linesStep = (bank: Bank): Step => ({
   name: linesCheck.code,
   table: 'orders',
@@ -59,7 +59,7 @@ const pieceOf = ({ code }: Check, texts: readonly string[], rows: number, reache
 
 type Compared = { wrong: string[]; missing: string[] }
 
-/** Orders beside lines, in one pass over both. What was confirmed just now is told in the outbox, and has its line soon. */
+/** Compares orders with lines in one pass over both. A sale of the last moments is still in the outbox and gets its line soon. */
 async function compareLines(database: Queryable, range: unknown[]): Promise<Compared> {
   const isComplete = await hasEveryLine(database)
   for (;;) {
@@ -99,7 +99,7 @@ type Closed = {
   hasLines: boolean
 }
 
-/** The next statement of a bank, or the first one of the next bank; `isNext`: it goes on where the one before ends. */
+/** The next statement of a bank, or the first one of the next bank. `isNext`: it begins where the previous one ends. */
 async function findNext(database: Queryable, bank: Bank, after: string[] | null): Promise<Closed | null> {
   const [found] = await database.query<Closed>(
     `select s.statement_id as "statementId", b.code as "bankCode", s.number, encode(s.sha256, 'hex') as sha256,
@@ -123,14 +123,14 @@ const chainStep = (bank: Bank): Step => ({
   async next(database, after) {
     const found = await findNext(database, bank, after)
     if (!found) return pieceOf(chainCheck, [], 0, null)
-    const faults: string[] = []
-    if (!found.isNext) faults.push('does not follow the one before')
-    if (!found.hasLines) faults.push('lacks lines, or has one of after its end')
+    const errors: string[] = []
+    if (!found.isNext) errors.push('does not follow the one before')
+    if (!found.hasLines) errors.push('lacks lines, or has one of after its end')
     if ((await hashFile(database, found.statementId)).toString('hex') !== found.sha256)
-      faults.push('has a file with another hash')
-    if (!(await namesPrevious(database, found))) faults.push('has a file that does not name the one before')
-    if (!(await hasItsSums(database, found.statementId))) faults.push('has sums that are not those of its lines')
-    const texts = faults.map(fault => `statement ${found.number} of ${found.bankCode} ${fault}`)
+      errors.push('has a file with another hash')
+    if (!(await namesPrevious(database, found))) errors.push('has a file that does not name the one before')
+    if (!(await hasItsSums(database, found.statementId))) errors.push('has sums that are not those of its lines')
+    const texts = errors.map(error => `statement ${found.number} of ${found.bankCode} ${error}`)
     return {
       ...pieceOf(chainCheck, texts, 1, await keyOf(database, found.statementId)),
       findings: texts.map(findingOf),
@@ -170,5 +170,5 @@ async function hasItsSums(database: Queryable, statementId: string): Promise<boo
   return row?.same === true
 }
 
-/** @param bank null: of all banks */
+/** @param bank null: all banks */
 export const statementSteps = (bank: Bank = null): readonly Step[] => [linesStep(bank), chainStep(bank)]

@@ -1,4 +1,4 @@
-/** All SQL that closes a statement: one transaction for each bank and day. */
+/** SQL that closes a statement, in one transaction for each bank and day. */
 import { createHash } from 'node:crypto'
 import type { Queryable } from '../db/database.ts'
 import type { TariffTotal } from './read-store.ts'
@@ -6,16 +6,16 @@ import { type CurrencyTotal, commissionOf, lineRecord, lineSource } from './reco
 
 const closingLock = 7_365_031
 
-/** Where a bank stands before its next statement. */
+/** What the closing of a bank's next statement needs. */
 export type BankState = {
   bankId: string
   bankCode: string
   timeZone: string
   /** Decimal text. */
   commissionPercentage: string
-  /** Null: nothing is closed yet. */
+  /** The last closed statement; null: none yet. */
   last: { statementId: string; number: number; day: string; to: Date; sha256: string } | null
-  /** When the earliest of its open lines was confirmed. */
+  /** When the earliest open line was confirmed. */
   firstOpen: Date | null
 }
 
@@ -45,21 +45,22 @@ const stateOf = ({ statementId, number, day, to, sha256, ...bank }: StateRow): B
   last: statementId === null ? null : { statementId, number, day, to, sha256 },
 })
 
-/** Every bank that has sold. */
+/** The states of all banks that have sold. */
 export async function findBankStates(database: Queryable): Promise<BankState[]> {
   return (await database.query<StateRow>(statesText(''))).map(stateOf)
 }
 
-/** @returns null: the bank has never sold */
+/** @returns null when the bank has never sold */
 export async function findBankState(database: Queryable, bankId: string): Promise<BankState | null> {
   const [row] = await database.query<StateRow>(statesText('and b.bank_id = $1'), [bankId])
   return row ? stateOf(row) : null
 }
 
 /**
- * Lets one process at a time close statements of a bank. It ends with the transaction.
+ * Takes the lock for closing a bank's statements, until the transaction ends.
  *
- * @param waits false: not while another one does
+ * @param waits whether to wait while another process holds it
+ * @returns whether the lock is held
  */
 export async function takeBank(transaction: Queryable, bankId: string, waits: boolean): Promise<boolean> {
   const key = `${closingLock}, hashtext($1)`
@@ -85,7 +86,7 @@ export type NewStatement = {
   commissionPercentage: string
 }
 
-/** Gives the bank's open lines of before the end to a statement, numbered by time. @returns how many */
+/** Assigns the bank's open lines from before the end to a statement and numbers them by time. @returns how many */
 export function takeLines(transaction: Queryable, { statementId, bankId, to }: NewStatement): Promise<number> {
   return transaction.execute(
     `with taken as materialized (
@@ -97,10 +98,13 @@ export function takeLines(transaction: Queryable, { statementId, bankId, to }: N
   )
 }
 
-/** What is summed over the lines of a statement; JSON as readers get it. */
+/** The sums over the lines of a statement, in the form of answers. */
 export type Sums = { totals: CurrencyTotal[]; byTariff: TariffTotal[]; lines: number; late: number }
 
-/** @param cells gives `currency`, `tariff_id`, `sales`, `amount`, `commission` and `late`, summed by any part of them. */
+/**
+ * SQL for the sums. @param cells a query with `currency`, `tariff_id`, `sales`, `amount`, `commission` and `late`, in
+ * any partial sums
+ */
 export const sumsText = (cells: string): string => `
   select (
     select coalesce(json_agg(json_build_object(
@@ -119,7 +123,7 @@ export const sumsText = (cells: string): string => `
   ) as "byTariff", (select coalesce(sum(sales), 0)::int from ${cells}) as lines,
   (select coalesce(sum(late), 0)::int from ${cells}) as late`
 
-/** Sums the lines of a statement that were just taken. */
+/** Sums the lines that were just assigned to the statement. */
 export async function sumLines(transaction: Queryable, statement: NewStatement): Promise<Sums> {
   const [sums] = await transaction.query<Sums>(
     `with cells as materialized (
@@ -135,7 +139,7 @@ export async function sumLines(transaction: Queryable, statement: NewStatement):
 
 const linesInPiece = 2_000
 
-/** Writes the file: the header is piece 0, then the lines, the trailer last. @returns its SHA-256 */
+/** Writes the file in pieces: piece 0 is the header, then come the lines, and last the trailer. @returns its SHA-256 */
 export async function writeFile(
   transaction: Queryable,
   { statementId, from, commissionPercentage }: NewStatement,
@@ -161,7 +165,7 @@ export async function writeFile(
   return hashFile(transaction, statementId)
 }
 
-/** The pieces of a statement's file in their order. */
+/** The pieces of a statement's file, in order. */
 export async function* readFile(database: Queryable, statementId: string): AsyncGenerator<Buffer> {
   for (let piece = 0; ; piece++) {
     const [row] = await database.query<{ bytes: Buffer }>(

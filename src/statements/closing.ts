@@ -1,6 +1,6 @@
 /**
- * Closes the days that are over (contract/statements.md, "Days and closing"): one transaction for each bank and day, so that a process
- * that dies leaves the whole statement or nothing of it.
+ * Closes days that are over (contract/statements.md, "Days and closing"). Each bank and day is one transaction, so a
+ * process that dies leaves a whole statement or nothing.
  */
 import { randomUUID } from 'node:crypto'
 import { clockOrigin } from '../audit-log/origin.ts'
@@ -17,11 +17,11 @@ import { beginningWith, dueSpan, nextSpan, type Standing, type StatementSpan } f
 export type ClosingDeps = {
   database: Database
   clock: Clock
-  /** Told of every statement, for the metrics. */
+  /** Called for every closed statement, for the metrics. */
   observe?: { statementClosed(): void }
 }
 
-/** One run ends after so long, so that a stop does not wait for many banks and days. */
+/** A run ends after this time, so that a stop need not wait for many banks and days. */
 const runMs = 2_000
 const linesWithinMs = 10_000
 
@@ -30,22 +30,22 @@ export function standingOf({ last, firstOpen, timeZone }: store.BankState): Stan
   return firstOpen && beginningWith(firstOpen, timeZone)
 }
 
-/** The statement of a bank that is due; null: none. */
+/** The period of the bank's next due statement; null: none is due. */
 function dueOf(bank: store.BankState, now: Date): StatementSpan | null {
   const standing = standingOf(bank)
   return standing && dueSpan(standing, now)
 }
 
 /**
- * Closes statements that are due, for some seconds.
+ * Closes due statements for some seconds.
  *
- * @param waits false: a bank that another process is busy with is left to it
+ * @param waits whether to wait for a bank that another process is closing; otherwise it is skipped
  * @returns whether there may be more
  */
 export async function closeStatements(deps: ClosingDeps, waits: boolean): Promise<boolean> {
   const { database, clock } = deps
   if (!(await hasEveryLine(database))) return false
-  // First: what nobody has seen yet may be a bank's first sale, or belong to the day that is closed now.
+  // Lines come first: one may be a bank's first sale, or belong to the day that is being closed.
   await makeAllLines(database, linesWithinMs)
   const due = (await store.findBankStates(database)).filter(bank => dueOf(bank, clock.now()))
   const endAtMs = performance.now() + runMs
@@ -58,17 +58,17 @@ export async function closeStatements(deps: ClosingDeps, waits: boolean): Promis
   return false
 }
 
-/** Asked before a connection is made for a closing. */
+/** Checked before a closing opens a connection. */
 async function isDue({ database, clock }: ClosingDeps, bankId: string): Promise<boolean> {
   const bank = await store.findBankState(database, bankId)
   return bank !== null && dueOf(bank, clock.now()) !== null
 }
 
-/** Closes one statement of a bank. @returns false: none is due, or another process is busy with the bank */
+/** Closes one statement of a bank. @returns false when none is due, or another process is closing it */
 function closeNext(deps: ClosingDeps, bankId: string, waits: boolean): Promise<boolean> {
   return longTransaction(deps.database, async (_client, transaction) => {
     if (!(await store.takeBank(transaction, bankId, waits))) return false
-    // A statement of its own, after the lock: it sees what another process has closed meanwhile.
+    // A separate query after the lock, so that it sees what another process has just closed.
     const bank = await store.findBankState(transaction, bankId)
     const now = deps.clock.now()
     const span = bank && dueOf(bank, now)
@@ -102,7 +102,7 @@ async function close(transaction: Queryable, bank: store.BankState, span: Statem
   await tellOf(transaction, statement, sums, sha256)
 }
 
-/** The statement's bank and the platform get an event, and the bank's audit log an entry. */
+/** Writes events for the bank and the platform, and an entry in the bank's audit log. */
 async function tellOf(
   transaction: Queryable,
   { statementId, bankId, number, day, closedAt }: store.NewStatement,
@@ -121,7 +121,7 @@ async function tellOf(
   ])
 }
 
-/** Age of the oldest day that should be closed and is not, in seconds; 0: none. */
+/** How long the oldest day that should be closed has been waiting, in seconds; 0: none is. */
 export async function lateSeconds(database: Queryable, now: Date): Promise<number> {
   const ages = (await store.findBankStates(database)).flatMap(bank => {
     const standing = standingOf(bank)

@@ -1,6 +1,6 @@
 /**
- * Makes the lines of statements: one for each order that the outbox tells as confirmed, and once, in pieces, for those of before there
- * were statements. A line is open until a statement is closed that takes it, so nobody ever looks for orders that came late.
+ * Creates the lines of statements: one for each confirmed order in the outbox, and once, in pieces, for orders from
+ * before statements existed. A line stays open until a statement takes it, so orders that arrive late need no search.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Queryable } from '../db/database.ts'
@@ -10,7 +10,10 @@ import { type Piece, pieceRows, tick } from '../events/tick-store.ts'
 const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const oldOrdersAtOnce = 20_000
 
-/** @param orders gives `order_id`. What has its line already is passed over: an old order's event may still be under way */
+/**
+ * @param orders a query with `order_id`. Orders that have a line are skipped, because an event of an old order may
+ *   still be in the outbox
+ */
 const insertLines = (orders: string): string => `
   insert into statement_lines (order_id, bank_id, external_id, payment_reference, tariff_id, tariff_name, confirmed_at, currency, amount)
   select o.order_id, o.bank_id, o.external_id, o.payment_reference, o.tariff_id, t.name, o.confirmed_at, o.currency, o.price
@@ -24,7 +27,7 @@ const takeText = ({ parts }: Piece): string => `
   with ${parts}, made as (${insertLines(`select unnest(subjects) as order_id from seen where kind = 'order.confirmed'`)})
   select count(*)::int as seen from seen`
 
-/** Takes the next piece of what the outbox tells. @returns whether there may be more; null: another process is busy with it */
+/** Takes the next rows of the outbox. @returns whether there may be more; null: another process is doing it */
 function takeTold(database: Database): Promise<boolean | null> {
   return tick(database, 'statements', async (transaction, pieceOf) => {
     const piece = pieceOf(false)
@@ -33,7 +36,7 @@ function takeTold(database: Database): Promise<boolean | null> {
   })
 }
 
-/** @returns whether orders of before are left */
+/** @returns whether orders from before statements existed are left */
 async function takeOld(database: Database): Promise<boolean> {
   if (await hasEveryLine(database)) return false
   await database.transaction(async transaction => {
@@ -45,7 +48,7 @@ async function takeOld(database: Database): Promise<boolean> {
   return true
 }
 
-/** @returns up to where all orders have their lines */
+/** @returns the order up to which all orders have lines */
 async function takeOldPiece(transaction: Queryable, after: string): Promise<string> {
   const [last] = await transaction.query<{ orderId: string }>(
     `select order_id as "orderId" from orders where order_id > $1 order by order_id offset ${oldOrdersAtOnce - 1} limit 1`,
@@ -59,13 +62,13 @@ async function takeOldPiece(transaction: Queryable, after: string): Promise<stri
   return upTo
 }
 
-/** Makes a bounded number of lines. @returns whether there may be more */
+/** Creates a limited number of lines. @returns whether there may be more */
 export async function makeLines(database: Database): Promise<boolean> {
   if (await takeOld(database)) return true
   return (await takeTold(database)) ?? false
 }
 
-/** Whether the orders of before have their lines: nothing can be closed until then. */
+/** Whether all orders from before statements existed have lines. Nothing can be closed until then. */
 export async function hasEveryLine(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ complete: boolean }>(
     `select reached = '${allReached}' as complete from statement_backfill`,
@@ -76,10 +79,10 @@ export async function hasEveryLine(database: Queryable): Promise<boolean> {
 const othersTurnMs = 10
 
 /**
- * Makes the line of every sale that was confirmed before, in whatever process.
+ * Makes sure that every sale confirmed before the call, in any process, has its line.
  *
- * @param withinMs how long it may take
- * @throws DomainError 'unavailable' when more is left then
+ * @param withinMs the time limit
+ * @throws DomainError 'unavailable' when more is left after that
  */
 export async function makeAllLines(database: Database, withinMs: number): Promise<void> {
   const giveUpAtMs = performance.now() + withinMs
@@ -90,7 +93,7 @@ export async function makeAllLines(database: Database, withinMs: number): Promis
       throw new DomainError('unavailable', 'Statement lines are being made; try again in some seconds', {
         retryAfterSeconds: 5,
       })
-    // Another process takes what was told: it may not have seen what was confirmed just now.
+    // Another process is taking rows, and it may have started before the newest sales.
     if (left === null) await sleep(othersTurnMs)
   }
 }

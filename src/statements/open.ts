@@ -1,4 +1,4 @@
-/** The statement that a bank's next closing will make, with what it has so far (contract/statements.md, "The open statement"). */
+/** The statement that will be closed next, with its content so far (contract/statements.md, "The open statement"). */
 import type { Clock } from '../clock.ts'
 import type { Database, Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
@@ -11,20 +11,20 @@ import { commissionOf } from './record.ts'
 import { dueSpan, nextSpan, type StatementSpan } from './spans.ts'
 
 const linesWithinMs = 2_000
-const mostTries = 10
+const maxTries = 10
 
 export type OpenDeps = { database: Database; reads: Queryable; clock: Clock }
 
 /**
- * Shows every sale that was confirmed before.
+ * Contains every sale that was confirmed before the call.
  *
- * @param deps.database where lines are made
- * @param deps.reads where figures are read
- * @throws DomainError 'not-found' for a bank that has never sold; 'unavailable' while many lines are being made
+ * @param deps.database for creating lines
+ * @param deps.reads for reading figures
+ * @throws DomainError 'not-found' for a bank that has never sold; 'unavailable' while many lines are being created
  */
 export async function readOpen(deps: OpenDeps, bankId: string): Promise<Statement> {
   await makeAllLines(deps.database, linesWithinMs)
-  for (let tried = 0; tried < mostTries; tried++) {
+  for (let tried = 0; tried < maxTries; tried++) {
     const bank = await findBankState(deps.reads, bankId)
     const standing = bank && standingOf(bank)
     if (!bank || !standing) throw new DomainError('not-found', 'There is no statement: nothing was sold yet')
@@ -36,9 +36,10 @@ export async function readOpen(deps: OpenDeps, bankId: string): Promise<Statemen
 }
 
 /**
- * Sales of the span by the stored figures and what was told since; late ones are lines already.
+ * Sums the period from the stored figures and the newer outbox rows. Late sales already have lines.
  *
- * @returns also the number of the last statement that is closed: another than expected, and the sums are of two moments
+ * @returns also the number of the last closed statement: if it changed, the parts of the sum are from different
+ *   moments
  */
 async function sumOpen(database: Queryable, bank: BankState, span: StatementSpan): Promise<Sums & { number: number }> {
   const [sums] = await readFigures<Sums & { number: number }>(database, {

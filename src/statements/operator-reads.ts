@@ -1,4 +1,4 @@
-/** What the operator asks about statements of all banks. */
+/** The operator's reads of all banks' statements. */
 import type { Clock } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
@@ -8,11 +8,11 @@ import { type ClosedStatement, type DayRange, statementColumns } from './read-st
 import { rangeOf, readStatementFiles, type StatementFile } from './reads.ts'
 import { dueSpan, nextSpan } from './spans.ts'
 
-const mostShown = 1_000
+const maxShown = 1_000
 
 type BankReference = { id: string; code: string; name: string }
 export type StatementOfBank = ClosedStatement & { bank: BankReference }
-/** A bank whose oldest day that should be closed is not. */
+/** A bank with its oldest day that should be closed but is not. */
 export type MissingStatement = { bank: BankReference; day: string; to: Date }
 
 const withBank = `${statementColumns}, json_build_object('id', b.bank_id, 'code', b.code, 'name', b.name) as bank`
@@ -25,21 +25,21 @@ export async function readBankId(database: Queryable, code: string): Promise<str
 }
 
 /**
- * Statements of some days, newest first, and the banks that are behind.
+ * Statements of a range of days, newest first, and the banks with days that should be closed.
  *
  * @param bankCode undefined: all banks
  */
 export async function listAllStatements(
   { database, clock }: { database: Queryable; clock: Clock },
   bankCode: string | undefined,
-  asked: Partial<DayRange>,
+  params: Partial<DayRange>,
 ): Promise<{ statements: StatementOfBank[]; missing: MissingStatement[] }> {
   const bankId = bankCode === undefined ? null : await readBankId(database, bankCode)
-  const { from, to } = rangeOf(asked, clock.now(), 'UTC')
+  const { from, to } = rangeOf(params, clock.now(), 'UTC')
   const statements = await database.query<StatementOfBank>(
     `select ${withBank} from statements s join banks b using (bank_id)
      where day between $1 and $2 and ($3::uuid is null or s.bank_id = $3)
-     order by day desc, b.code limit ${mostShown}`,
+     order by day desc, b.code limit ${maxShown}`,
     [from, to, bankId],
   )
   return { statements, missing: await findMissing(database, bankId, clock.now()) }
@@ -66,11 +66,11 @@ export async function findAnyStatement(database: Queryable, statementId: string)
   return found
 }
 
-/** The files of a bank's statements, one after the other. @throws DomainError 'not-found' for an unknown bank */
+/** The files of a bank's statements, concatenated. @throws DomainError 'not-found' for an unknown bank */
 export async function readBankFiles(
   deps: { database: Queryable; clock: Clock },
   bankCode: string,
-  asked: Partial<DayRange>,
+  params: Partial<DayRange>,
 ): Promise<StatementFile> {
-  return readStatementFiles(deps, await readBankId(deps.database, bankCode), asked)
+  return readStatementFiles(deps, await readBankId(deps.database, bankCode), params)
 }

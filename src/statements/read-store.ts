@@ -1,4 +1,4 @@
-/** All SQL that reads closed statements and their lines. */
+/** SQL that reads closed statements and their lines. */
 import type { Queryable } from '../db/database.ts'
 import type { CurrencyTotal } from './record.ts'
 import { lineSource, lineValues } from './record.ts'
@@ -11,7 +11,7 @@ export type TariffTotal = {
   amount: string
 }
 
-/** One that is not closed yet has neither id nor number, and no file. */
+/** An open statement has no id, number or file. */
 export type Statement = {
   statementId: string | null
   number: number | null
@@ -27,7 +27,7 @@ export type Statement = {
   totals: CurrencyTotal[]
   byTariff: TariffTotal[]
   late: number
-  /** Hex, of the file's bytes. */
+  /** The hash of the file in hex. */
   sha256: string | null
 }
 export type ClosedStatement = Statement & { statementId: string; number: number; closedAt: Date; sha256: string }
@@ -42,9 +42,9 @@ export const statementColumns = `
 export type DayRange = { from: string; to: string }
 
 /**
- * A bank's statements for some days, newest first.
+ * A bank's statements in a range of days, newest first.
  *
- * @param page.before only those with a lower number
+ * @param page.before only statements with a lower number
  */
 export function findStatements(
   database: Queryable,
@@ -59,7 +59,7 @@ export function findStatements(
   )
 }
 
-/** @returns null: the bank has no such statement */
+/** @returns null when the bank has no such statement */
 export async function findStatement(
   database: Queryable,
   bankId: string,
@@ -72,7 +72,7 @@ export async function findStatement(
   return found ?? null
 }
 
-/** @returns null: the bank has none */
+/** @returns null when the bank has no statement */
 export async function findLatest(database: Queryable, bankId: string): Promise<ClosedStatement | null> {
   const [found] = await database.query<ClosedStatement>(
     `select ${statementColumns} from statements s where bank_id = $1 order by number desc limit 1`,
@@ -103,7 +103,7 @@ const lineColumns = Object.entries(lineValues)
   .map(([name, value]) => `${value} as "${name}"`)
   .join(', ')
 
-/** Lines of a closed statement in their order. @param page.after the line before the first one */
+/** The lines of a closed statement, in order. @param page.after only lines with a higher number */
 export function findLines(
   database: Queryable,
   statementId: string,

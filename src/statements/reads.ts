@@ -1,4 +1,4 @@
-/** What readers of closed statements ask for. */
+/** Reads of a bank's closed statements. */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
@@ -8,24 +8,24 @@ import { countDays, dayAfter, dayOf } from '../text/days.ts'
 import { readFile } from './closing-store.ts'
 import { type ClosedStatement, type DayRange, findLatest, findStatement, findStatements } from './read-store.ts'
 
-const mostDays = 400
-/** What is shown when no days are asked for. */
-const usualDays = 30
+const maxDays = 400
+/** The length of the list when the request gives no days. */
+const defaultDays = 30
 
 /**
- * The days that are asked for; `to` is today if it is left out, `from` 30 days before `to`.
+ * The range of days of a request. Without `to` it ends today; without `from` it has 30 days.
  *
- * @throws DomainError 'invalid' for days that are none, in the wrong order or more than 400
+ * @throws DomainError 'invalid' for invalid days, a wrong order, or more than 400 days
  */
-export function rangeOf(asked: Partial<DayRange>, now: Date, timeZone: string): DayRange {
-  const to = asked.to ?? dayOf(now, timeZone)
-  countDays({ from: to, to }, mostDays)
-  const range = { from: asked.from ?? dayAfter(to, -usualDays), to }
-  countDays(range, mostDays)
+export function rangeOf(params: Partial<DayRange>, now: Date, timeZone: string): DayRange {
+  const to = params.to ?? dayOf(now, timeZone)
+  countDays({ from: to, to }, maxDays)
+  const range = { from: params.from ?? dayAfter(to, -defaultDays), to }
+  countDays(range, maxDays)
   return range
 }
 
-/** @param statementId or `latest`. @throws DomainError 'not-found' */
+/** @param statementId an id, or `latest`. @throws DomainError 'not-found' */
 export async function readStatement(
   database: Queryable,
   bankId: string,
@@ -49,15 +49,15 @@ export async function readStatementFile(
   return { name: `statement-${day}.csv`, sha256: Buffer.from(sha256, 'hex'), bytes: readFile(database, statementId) }
 }
 
-/** The files of some days one after the other. They never change, so their digest can be told before they are sent. */
+/** The files of a range of days, concatenated. Files never change, so their digest can be sent before them. */
 export async function readStatementFiles(
   deps: { database: Queryable; clock: Clock },
   bankId: string,
-  asked: Partial<DayRange>,
+  params: Partial<DayRange>,
 ): Promise<StatementFile> {
   const { database, clock } = deps
-  const range = rangeOf(asked, clock.now(), await findTimeZone(database, bankId))
-  const found = await findStatements(database, bankId, range, { before: null, limit: mostDays })
+  const range = rangeOf(params, clock.now(), await findTimeZone(database, bankId))
+  const found = await findStatements(database, bankId, range, { before: null, limit: maxDays })
   const ids = found.map(({ statementId }) => statementId).reverse()
   const hash = createHash('sha256')
   for await (const bytes of filesOf(database, ids)) hash.update(bytes)
@@ -68,14 +68,14 @@ async function* filesOf(database: Queryable, statementIds: readonly string[]): A
   for (const statementId of statementIds) yield* readFile(database, statementId)
 }
 
-/** A page of the list. @param page.before only those with a lower number */
+/** A page of the list. @param page.before only statements with a lower number */
 export async function listStatements(
   deps: { database: Queryable; clock: Clock },
   bankId: string,
-  asked: Partial<DayRange>,
+  params: Partial<DayRange>,
   page: { before: number | null; limit: number },
 ): Promise<ClosedStatement[]> {
   const { database, clock } = deps
-  const range = rangeOf(asked, clock.now(), await findTimeZone(database, bankId))
+  const range = rangeOf(params, clock.now(), await findTimeZone(database, bankId))
   return findStatements(database, bankId, range, page)
 }

@@ -1,4 +1,7 @@
-/** The records of a statement's file (contract/statements.md, "The file"): header, one for each line, one for each currency. */
+/**
+ * The records of a statement's file (contract/statements.md, "The file"): a header, one record for each line, and one
+ * for each currency.
+ */
 
 const formatVersion = 1
 
@@ -6,7 +9,7 @@ export type CurrencyTotal = {
   /** ISO 4217. */
   currency: string
   sales: number
-  /** Decimal strings with two places, as all amounts. */
+  /** Decimal strings with two places, like all amounts. */
   salesAmount: string
   credits: number
   creditsAmount: string
@@ -22,11 +25,11 @@ export type HeaderValues = {
   from: Date
   to: Date
   number: number
-  /** Hex; null: it is the first one. */
+  /** In hex; null for the first statement. */
   previousSha256: string | null
 }
 
-/** For programs: quoted where RFC 4180 asks for it, and otherwise as it is. */
+/** A CSV value for programs: quoted only where RFC 4180 requires it, and otherwise unchanged. */
 const cell = (value: string | number): string => {
   const text = String(value)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
@@ -68,7 +71,7 @@ export const trailerRecords = (totals: readonly CurrencyTotal[]): string =>
 const sqlCell = (value: string): string =>
   `case when ${value} ~ '[",\\r\\n]' then '"' || replace(${value}, '"', '""') || '"' else coalesce(${value}, '') end`
 
-/** The values of a line as SQL, in the order of the file and of the answers: see `lineSource`. */
+/** SQL for the values of a line, in the order of the file and of answers. The columns come from `lineSource`. */
 export const lineValues = {
   line: 'l.line',
   type: `'sale'`,
@@ -87,10 +90,10 @@ export const lineValues = {
   creditOf: 'null::uuid',
 } as const
 
-/** Rounded half away from zero, as PostgreSQL rounds decimals. */
+/** SQL for the commission, rounded half away from zero like all decimals in PostgreSQL. */
 export const commissionOf = (amount: string, percentage: string): string => `round(${amount} * ${percentage} / 100, 2)`
 
-/** Where `lineValues` come from. @param statement gives `from_at` and `commission_percentage` */
+/** The tables that `lineValues` needs. @param statement a query with `from_at` and `commission_percentage` */
 export const lineSource = (statement: string): string => `
   ${statement} as s
   cross join statement_lines l
@@ -102,7 +105,7 @@ export const lineSource = (statement: string): string => `
 
 const texts = ['externalId', 'paymentReference', 'operatorCode', 'tariffCode', 'tariffName'] as const
 
-/** The record of a line, as SQL over `lineSource`. */
+/** SQL for the record of a line, over `lineSource`. */
 export const lineRecord: string = `${[
   `'D'`,
   ...Object.entries(lineValues).map(([name, value]) => {

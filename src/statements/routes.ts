@@ -1,4 +1,4 @@
-/** Daily statements for a bank's systems and people (contract/statements.md). */
+/** Routes with which a bank's systems and people read daily statements (contract/statements.md). */
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'

@@ -1,4 +1,4 @@
-/** The shapes of statements. */
+/** Schemas of statements. */
 import Type from 'typebox'
 import { nullable } from '../http/openapi/operations.ts'
 import { closed, count, flag, instant, text, uuid } from '../http/schemas.ts'

@@ -1,14 +1,17 @@
-/** Checks statements on demand (contract/statements.md, "Checking"): the same rules as the audit's, without its record. */
+/**
+ * Checks statements on demand (contract/statements.md, "Checking"), with the same rules as the audit but without
+ * recording the result.
+ */
 import type { Check, Step } from '../db/check.ts'
 import type { Queryable } from '../db/database.ts'
 import { salesChecks, salesSteps } from '../esim/sold/audit-steps.ts'
 import { statementChecks, statementSteps } from './audit-steps.ts'
 
-const mostNamed = 10
+const maxNamed = 10
 
 export type Verified = { ok: boolean; checks: { code: string; name: string; ok: boolean; detail: string }[] }
 
-/** @param bankId null: all banks, and the figures that the open statement is read from */
+/** @param bankId null: all banks, and also the figures that open statements use */
 export async function verifyStatements(database: Queryable, bankId: string | null): Promise<Verified> {
   const checks: readonly Check[] = bankId === null ? [...statementChecks, ...salesChecks] : statementChecks
   const steps = bankId === null ? [...statementSteps(), ...salesSteps] : statementSteps({ bankId })
@@ -16,8 +19,8 @@ export async function verifyStatements(database: Queryable, bankId: string | nul
   for (const step of steps) await run(database, step, found)
   const results = checks.map(({ code, name, holds }) => {
     const texts = found.get(code) ?? []
-    const more = texts.length > mostNamed ? [`and ${texts.length - mostNamed} more`] : []
-    const detail = texts.length === 0 ? holds : [...texts.slice(0, mostNamed), ...more].join('; ')
+    const more = texts.length > maxNamed ? [`and ${texts.length - maxNamed} more`] : []
+    const detail = texts.length === 0 ? holds : [...texts.slice(0, maxNamed), ...more].join('; ')
     return { code, name, ok: texts.length === 0, detail }
   })
   return { ok: results.every(({ ok }) => ok), checks: results }

@@ -1,4 +1,4 @@
-/** Statements as readers get them. */
+/** How answers show statements. */
 import { downloadHeaders } from '../http/answer/download.ts'
 import type { Statement } from './read-store.ts'
 import type { StatementFile } from './reads.ts'
@@ -26,7 +26,7 @@ export function statementView(statement: Statement) {
 
 export const tagOf = ({ sha256 }: StatementFile): string => `"${sha256.toString('hex')}"`
 
-/** Headers of a file. The digest is of exactly these bytes, so nothing on the way may change them. */
+/** The headers of a file. The digest is of these exact bytes, so nothing may change them on the way. */
 export const fileHeaders = (file: StatementFile): Record<string, string> => ({
   ...downloadHeaders(file.name),
   'content-type': 'text/csv; charset=utf-8',

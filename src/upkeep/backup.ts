@@ -1,6 +1,6 @@
 /**
- * Whether a restored copy is worth anything (contract/production.md, "Backup"): that it is whole, can be read with the master key at
- * hand, agrees with itself, and how new it is. The copy is only read.
+ * Checks a restored copy (contract/production.md, "Backup"): whether it is complete, readable with the available
+ * master key and consistent, and how recent it is. Only reads the copy.
  */
 import { openTokenKeys } from '../access/token-keys.ts'
 import { proveCopy } from '../admin/audit/audit.ts'
@@ -33,21 +33,24 @@ export type CopyReport = {
 export type VerifyOptions = {
   database: Database
   masterKeys: readonly Buffer[]
-  /** The newest record must not be older. */
+  /** Fails if the newest record is older than this. */
   expectAfter: Date | null
-  /** Counts of the platform that this is a copy of, of rows made until then; null: nothing to compare with. */
+  /**
+   * Counts rows created until an instant on the platform that this is a copy of; null: there is nothing to compare
+   * with.
+   */
   liveCounts: ((until: Date) => Promise<TableCount[]>) | null
   onProgress?: (progress: { percent: number; step: string }) => void
 }
 
 const drawnProfiles = 1_000
-/** A table of many millions of rows is counted whole. */
+/** Counting a table of many millions of rows takes long. */
 const countWithin = '30min'
 
-/** Whether a platform is serving on this database: then it is no copy. */
+/** Whether a platform is running on this database; then it is not a copy. */
 export const isServedOn = async (database: Queryable): Promise<boolean> => (await countServing(database)) > 0
 
-/** Runs every check; one that cannot be carried out counts as failed, and says why. */
+/** Runs every check. A check that cannot run counts as failed and says why. */
 export async function verifyCopy(options: VerifyOptions): Promise<CopyReport> {
   const startedAtMs = performance.now()
   return options.database.dedicated(async client => {
@@ -92,7 +95,7 @@ async function attempt(name: string, check: () => Promise<Outcome>): Promise<Cop
   }
 }
 
-/** The database's own words where it has some: they name the file, or the block, that is damaged. */
+/** The database's own message, if there is one: it names the damaged file or block. */
 function causeOf(error: unknown): string {
   const { cause } = error as { cause?: unknown }
   if (cause instanceof Error) return cause.message
@@ -141,9 +144,9 @@ async function checkBooks(connection: Queryable, options: VerifyOptions, now: Da
 
 async function checkNewest(
   connection: Queryable,
-  given: { newest: Contents['newest']; now: Date; expectAfter: Date | null },
+  params: { newest: Contents['newest']; now: Date; expectAfter: Date | null },
 ): Promise<Outcome> {
-  const { newest, now, expectAfter } = given
+  const { newest, now, expectAfter } = params
   for (const kind of recordKinds) {
     const at = await findNewest(connection, kind)
     if (at) newest[kind] = { at: at.toISOString(), ageSeconds: Math.round((now.getTime() - at.getTime()) / 1_000) }
@@ -162,12 +165,12 @@ function latestOf(newest: Contents['newest']): Date | null {
   return instants.length === 0 ? null : new Date(Math.max(...instants))
 }
 
-/** A platform goes on after its backup, so a difference is told and breaks nothing. */
+/** A difference is reported but is no failure, because the platform continues after its backup. */
 async function checkCounts(
   connection: Queryable,
-  given: { counts: TableCount[]; newest: Contents['newest']; live: VerifyOptions['liveCounts'] },
+  params: { counts: TableCount[]; newest: Contents['newest']; live: VerifyOptions['liveCounts'] },
 ): Promise<Outcome> {
-  const { counts, newest, live } = given
+  const { counts, newest, live } = params
   const until = latestOf(newest)
   counts.push(...(await countTables(connection, until)))
   const detail = `${counts.reduce((sum, { rows }) => sum + rows, 0)} rows in ${counts.length} tables`

@@ -1,4 +1,4 @@
-/** All SQL of checking a restored copy, and of comparing it with the platform that it is a copy of. It reads only. */
+/** SQL that checks a restored copy and compares it with its platform. Only reads. */
 import pg from 'pg'
 import type { Queryable } from '../db/database.ts'
 
@@ -7,7 +7,7 @@ export type TableCount = { table: string; rows: number }
 /**
  * Counts the rows of each table.
  *
- * @param until those made by then, where a table tells when its rows were made; null: all
+ * @param until only rows created until then, in tables that record it; null: all
  */
 export async function countTables(database: Queryable, until: Date | null): Promise<TableCount[]> {
   const tables = await database.query<{ name: string; isDated: boolean }>(
@@ -28,11 +28,11 @@ export async function countTables(database: Queryable, until: Date | null): Prom
   return counts
 }
 
-/** How the newest record of each kind is found; together they tell how much a copy lacks. */
+/** Queries for the newest record of each kind. Together they show how much a copy lacks. */
 const newestOf = {
   order: {
     table: 'orders',
-    // Ids grow with the time of reservation.
+    // Ids ascend with the time of reservation.
     text: `select greatest(created_at, confirmed_at, cancelled_at) as at from orders where status <> 'withdrawn'
            order by order_id desc limit 1`,
   },
@@ -43,7 +43,7 @@ const newestOf = {
 export type RecordKind = keyof typeof newestOf
 export const recordKinds = Object.keys(newestOf) as RecordKind[]
 
-/** @returns null where there is none, and for what the version of the copy does not know yet */
+/** @returns null when there is none, or when the copy's version does not have this kind yet */
 export async function findNewest(database: Queryable, kind: RecordKind): Promise<Date | null> {
   const { table, text } = newestOf[kind]
   const [found] = await database.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [table])
@@ -52,7 +52,7 @@ export async function findNewest(database: Queryable, kind: RecordKind): Promise
   return row?.at ?? null
 }
 
-/** The database's clock as the rules have it: in a sandbox it may have been moved. */
+/** The rules' clock of the database, which may have been moved in a sandbox. */
 export async function readNow(database: Queryable): Promise<Date> {
   const [row] = await database.query<{ now: Date }>(
     `select clock_timestamp() + coalesce((select offset_ms from sandbox_clock), 0) * interval '1 millisecond' as now`,
@@ -63,7 +63,9 @@ export async function readNow(database: Queryable): Promise<Date> {
 
 export type SealedProfile = { profileId: number; tariffId: number; iccidHash: Buffer; sealed: Buffer }
 
-/** Profiles by chance, at most as many as asked for: each is the next one behind a number drawn between the first and the last. */
+/**
+ * At most `count` random profiles. Each is the next one after a random number between the first and the last profile.
+ */
 export function drawProfiles(database: Queryable, count: number): Promise<SealedProfile[]> {
   return database.query<SealedProfile>(
     `select distinct on (p.profile_id) p.profile_id as "profileId", p.tariff_id as "tariffId", p.iccid_hash as "iccidHash", p.sealed

@@ -1,4 +1,4 @@
-/** What `perkline doctor` finds out about the database and its server. */
+/** The checks of `perkline doctor` on the database and its server. */
 import { type Database, openDatabase, type Queryable } from '../db/database.ts'
 import { pendingMigrations, SchemaError } from '../db/migrate.ts'
 import { boundMode } from '../db/mode.ts'
@@ -10,9 +10,9 @@ import { isLoopback } from '../settings/loopback.ts'
 import type { DoctorSettings } from './doctor.ts'
 import { type Finding, failed, passed, warned } from './doctor-finding.ts'
 
-const mostApartMs = 1_000
+const maxApartMs = 1_000
 
-/** Of the embedded database there is nothing to set: the platform starts it, and checks it then. */
+/** The embedded database has no settings to check: the platform starts it and checks it then. */
 export async function databaseFindings(settings: DoctorSettings): Promise<Finding[]> {
   if (settings.databaseUrl === null) return [passed('database', 'the embedded database, for a single machine')]
   const connection = { connectionString: settings.databaseUrl }
@@ -77,7 +77,7 @@ async function sessionFindings(database: Database, { databaseUrl, mode }: Doctor
 
 type Demand = { name: string; good: readonly string[]; why: string; advice: string; isWarning?: boolean }
 
-/** Without these an acknowledged sale may be lost. */
+/** Without these settings an acknowledged sale may be lost. */
 const demands: readonly Demand[] = [
   { name: 'fsync', good: ['on'], why: 'a power cut destroys the database', advice: 'Set fsync = on' },
   {
@@ -102,7 +102,7 @@ const demands: readonly Demand[] = [
   },
 ]
 
-/** Settings of the server by which acknowledged sales could be lost, or the database go bad. */
+/** Server settings that could lose acknowledged sales or damage the database. */
 export async function serverFindings(database: Pick<Queryable, 'query'>): Promise<Finding[]> {
   const rows = await database.query<{ name: string; value: string }>(
     'select name, setting as value from pg_settings where name = any($1)',
@@ -125,11 +125,11 @@ async function clockFinding(database: Database): Promise<Finding> {
   const halfWayMs = (Date.now() + askedAtMs) / 2
   const offsetMs = Math.round(halfWayMs - (row?.ms ?? halfWayMs))
   const detail = `the clock of this machine is ${Math.abs(offsetMs)} ms ${offsetMs < 0 ? 'behind' : 'ahead of'} the database's`
-  if (Math.abs(offsetMs) <= mostApartMs) return passed('clock', detail)
+  if (Math.abs(offsetMs) <= maxApartMs) return passed('clock', detail)
   return failed('clock', detail, 'Let both machines follow the same time servers (chrony, systemd-timesyncd)')
 }
 
-/** Of all processes that serve now; before the first one, of one. */
+/** The connections of all running processes, or of one process if none is running. */
 async function connectionsFinding(database: Database): Promise<Finding> {
   const [row] = await database.query<{ allowed: number }>(
     `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
@@ -189,7 +189,7 @@ async function keyFinding(database: Database, masterKeys: readonly Buffer[], isU
   }
 }
 
-/** What a start in live mode refuses. */
+/** Findings for which a start in live mode would fail. */
 async function deliveryFindings(database: Database, { mode, smtpUrl }: DoctorSettings): Promise<Finding[]> {
   const banks = await database.query<{ code: string }>(
     `select code from banks where esim_delivery_mode = 'qr_email' and status = 'active' order by code`,

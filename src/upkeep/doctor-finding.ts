@@ -1,12 +1,12 @@
-/** What `perkline doctor` says of one thing. */
+/** The result of one check of `perkline doctor`. */
 export type Finding = {
   name: string
   /** False: the platform would not work, or could lose what it acknowledged. */
   ok: boolean
-  /** `warning`: it works, and something should be done all the same. */
+  /** `warning`: the platform works, but something should be done. */
   status: 'ok' | 'warning' | 'failed'
   detail: string
-  /** What to do; null where nothing is to be done. */
+  /** What to do; null when nothing is needed. */
   advice: string | null
 }
 

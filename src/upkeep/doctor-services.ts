@@ -1,10 +1,10 @@
-/** Whether the mail server and Redis answer, and take what they are sent. */
+/** Checks that the mail server and Redis answer and accept requests. */
 import { createTransport } from 'nodemailer'
 import { type Finding, failed, passed } from './doctor-finding.ts'
 
 const answerWithinMs = 5_000
 
-/** Connects and logs in; no message is sent. */
+/** Connects and logs in, but sends no message. */
 export async function smtpFinding(smtpUrl: string | null): Promise<Finding> {
   if (smtpUrl === null) return passed('mail', 'SMTP_URL is not set: no e-mail leaves the platform')
   const limits = { connectionTimeout: answerWithinMs, greetingTimeout: answerWithinMs, socketTimeout: answerWithinMs }

@@ -1,6 +1,6 @@
 /**
- * Checks what a process with these settings will meet: each finding says what is wrong and what to do (contract/production.md,
- * "Commands"). Nothing is changed, and no value of a secret is told.
+ * Checks what a process with these settings would meet. Each finding says what is wrong and what to do
+ * (contract/production.md, "Commands"). Changes nothing and shows no secret.
  */
 import { statfs } from 'node:fs/promises'
 import { connect as connectByTls, type TLSSocket } from 'node:tls'
@@ -18,7 +18,7 @@ export type DoctorSettings = {
   smtpUrl: string | null
   redisUrl: string | null
   metrics: object | null
-  /** What a start would warn of. */
+  /** The warnings that a start would print. */
   advice: readonly string[]
 }
 
@@ -67,7 +67,7 @@ async function diskFinding(dataDir: string): Promise<Finding> {
   }
 }
 
-/** The address that partners use, as seen from here. */
+/** Checks the address that partners use, as reached from this machine. */
 async function addressFindings({ publicUrl, mode }: DoctorSettings): Promise<Finding[]> {
   const reached = await reachPublicUrl(publicUrl)
   if (!publicUrl.startsWith('https:')) {
@@ -120,7 +120,7 @@ function certificateEnd(host: string, port: number): Promise<Date> {
   })
 }
 
-/** The code of an error: its message may quote an address with a password. */
+/** The code of an error. Its message could contain an address with a password. */
 function codeOf(error: unknown): string {
   const { code, name, cause } = error as { code?: string; name?: string; cause?: { code?: string } }
   return cause?.code ?? code ?? name ?? 'no answer'

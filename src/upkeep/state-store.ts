@@ -1,10 +1,10 @@
-/** All SQL of how a platform stands, for its metrics. */
+/** SQL of the platform's state, for its metrics. */
 import type { Queryable } from '../db/database.ts'
 
 export type AuditState = {
-  /** When the last audit ended; where there was none, when the database was first used. */
+  /** When the last audit ended. Without an audit, when the database was first used. */
   at: Date
-  /** null: there was none. */
+  /** The result of the last audit; null: there was none. */
   ok: boolean | null
 }
 
@@ -19,14 +19,14 @@ export async function findAuditState(database: Queryable): Promise<AuditState | 
   return state ?? null
 }
 
-/** Campaigns by status, of all merchants. */
+/** The number of campaigns of all merchants, by status. */
 export function countCampaigns(database: Queryable): Promise<{ status: string; campaigns: number }[]> {
   return database.query(
     `select campaign_status as status, sum(campaigns)::bigint as campaigns from campaign_counts where bank_status = '' group by 1`,
   )
 }
 
-/** Reservations that are over and not yet written down as expired, counted up to 10,000. */
+/** Lapsed reservations that are not yet stored as expired, counted up to 10,000. */
 export async function countLapsed(database: Queryable, now: Date): Promise<number> {
   const [row] = await database.query<{ lapsed: number }>(
     `select count(*)::int as lapsed from (

@@ -1,7 +1,7 @@
-/** All SQL of the support bundle: sizes, versions and counts, never a value that somebody entered. */
+/** SQL of the support bundle: sizes, versions and counts, but no value that somebody has entered. */
 import type { Queryable } from '../db/database.ts'
 
-/** What decides whether acknowledged data is safe, and how quick the database is. */
+/** Settings that decide whether acknowledged data is safe and how fast the database is. */
 const settingNames = [
   ...['server_version', 'fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names', 'wal_level'],
   ...[

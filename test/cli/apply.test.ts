@@ -1,4 +1,4 @@
-/** The directory file, applied to a database (contract/contract/contract/operations.md, "The directory file"). */
+/** The directory file, applied to a database (contract/operations.md, "The directory file"). */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-/** The first start of the embedded platform (contract/contract/contract/operations.md, "Two commands"): what it prints, and when something comes between. */
+/** The first start of the embedded platform (contract/operations.md, "Two commands"): what it prints, and when something comes between. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-/** Processes whose machines' clocks disagree (contract/contract/reliability.md, "Clocks"): every rule goes by the database's. */
+/** Processes whose machines' clocks disagree (contract/reliability.md, "Clocks"): every rule goes by the database's. */
 import assert from 'node:assert/strict'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

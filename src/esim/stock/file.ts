@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { DomainError } from '../../errors.ts'
 import { readLines, splitRecord } from '../../text/csv-lines.ts'
 
-/** The columns of a stock file (contract/contract/contract/operations.md, "The stock file"), in the order in which `checkStockLine` takes them. */
+/** The columns of a stock file (contract/operations.md, "The stock file"), in the order in which `checkStockLine` takes them. */
 export const stockColumns = ['iccid', 'msisdn', 'pin1', 'activationCode'] as const
 
 /** One profile as it is loaded: every value checked, `msisdn` with a leading `+`. All but `msisdn` are secrets. */

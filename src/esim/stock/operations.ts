@@ -1,4 +1,4 @@
-/** What the platform's operator does with the stock of profiles (contract/contract/contract/contract/operations.md, "The stock file"). */
+/** What the platform's operator does with the stock of profiles (contract/operations.md, "The stock file"). */
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate as othersTurn } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** Taking free profiles out of sale for good (contract/contract/contract/operations.md, "The stock file"). */
+/** Taking free profiles out of sale for good (contract/operations.md, "The stock file"). */
 import { operatorOrigin } from '../../audit-log/origin.ts'
 import { type Fact, tellEntries } from '../../audit-log/tell.ts'
 import type { Queryable } from '../../db/database.ts'

@@ -5,7 +5,7 @@
 import type { Ajv2020, AnySchema, AnySchemaObject, ErrorObject } from 'ajv/dist/2020.js'
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js'
 
-/** @param maxErrors maximum for one list or object */
+/** @param maxErrors the maximum for one list or object */
 export function boundKeywords(ajv: Ajv2020, maxErrors: number): void {
   // The meta-schema is compiled at first use and needs the original keywords.
   ajv.compile({})
@@ -19,7 +19,7 @@ export function boundKeywords(ajv: Ajv2020, maxErrors: number): void {
       const check = checkEach(ajv, schema, maxErrors)
       const { maxItems = Number.POSITIVE_INFINITY } = parent
       const validate: DataValidateFunction = (list: unknown[], at?: DataValidationCxt) => {
-        // That the list is too long is reported by another keyword.
+        // Another keyword reports a list that is too long.
         const violations = list.length > maxItems ? [] : check(list.entries(), at)
         validate.errors = violations
         return violations.length === 0

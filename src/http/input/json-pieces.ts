@@ -17,7 +17,7 @@ export type JsonPiece =
  */
 export type AsideReader = (body: object) => { body: object; memory: ArrayBuffer[] }
 
-/** This thread receives so many in some milliseconds. */
+/** This thread receives so many entries in a few milliseconds. */
 const entriesOfPiece = 500
 
 /**

@@ -9,9 +9,9 @@ import { DomainError } from '../../errors.ts'
 import { innerPath, shownName } from './field-name.ts'
 
 const deepest = 16
-/** No form has nearly as many fields. A body full of names would block other requests. */
+/** No form has nearly as many fields, and a body full of names would block other requests. */
 const defaultMaxNames = 1_000
-/** Further errors are not searched for: nobody reads more. */
+/** Stops the search for further errors, because nobody reads more. */
 const maxErrors = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

@@ -51,10 +51,10 @@ function countFields({ rawHeaders }: IncomingMessage): { hosts: number; authoriz
 const waiting = new WeakMap<IncomingMessage, ServerResponse>()
 
 /**
- * Handles `Expect: 100-continue`. The answer `100 Continue` is sent only when caller, rate limit, type and announced length of
- * the body are accepted, so that no client sends a body in vain. Unknown expectations are ignored.
+ * Handles `Expect: 100-continue`. The answer `100 Continue` is sent only once caller, rate limit, type and announced
+ * length of the body are accepted, so that no client sends a body for nothing. Unknown expectations are ignored.
  *
- * @param defaultLimit maximum bytes of a body, where the route sets none
+ * @param defaultLimit the maximum bytes of a body, where the route sets none
  */
 export function answerExpectations(app: FastifyInstance, defaultLimit: number): void {
   app.server.on('checkContinue', (request, response) => {

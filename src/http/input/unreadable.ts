@@ -17,17 +17,17 @@ const messages: Record<number, string> = {
   505: 'The request must be HTTP/1.1 or HTTP/1.0',
 }
 
-/** Of a `CONNECT` request, which no API has. */
+/** The error of a `CONNECT` request, which no API supports. */
 export const tunnelError: ParseError = Object.assign(new Error('CONNECT is not supported'), {
   code: 'HPE_INVALID_METHOD',
   rawPacket: Buffer.from('CONNECT / HTTP/1.1\r\n'),
 })
 
 /**
- * What answers it. Requests that were read before it on the same connection get their own answers first: a client takes the first
- * answer as that of its first request.
+ * Creates the handler for such input. Earlier requests on the same connection are answered first, because a client
+ * takes the first answer as that of its first request.
  *
- * @param headers of every answer
+ * @param headers the headers of every answer
  */
 export function createUnreadableAnswer(headers: Record<string, string>) {
   const fixed = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -48,7 +48,7 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
     const answer = openAnswer(socket)
     if (answer === null) send(socket, statusOf(error))
     else if (!answer.req.complete && answer.req.listenerCount('error') > 0) {
-      // Where the next request would begin is unknown.
+      // Nobody knows where the next request would begin.
       answer.shouldKeepAlive = false
       answer.req.emit('error', new DomainError('invalid', messages[400] ?? ''))
     } else answer.once('close', () => answerUnreadable(error, socket))

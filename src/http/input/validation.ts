@@ -13,7 +13,7 @@ import { uuidForm } from '../../text/uuid.ts'
 import { boundKeywords } from './bounded-keywords.ts'
 import { innerPath, shownName } from './field-name.ts'
 
-/** Further errors are not listed: nobody reads more. */
+/** Stops the list of errors here, because nobody reads more. */
 const maxErrors = 100
 
 const isDateTime = AjvFormats.default.get('date-time') as { validate(text: string): boolean }

@@ -1,4 +1,4 @@
-/** The operator's side of the stock: imports, withdrawals, counts, sealing anew (contract/contract/contract/operations.md, "The stock file"). */
+/** The operator's side of the stock: imports, withdrawals, counts, sealing anew (contract/operations.md, "The stock file"). */
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
