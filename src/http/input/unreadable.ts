@@ -41,6 +41,8 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
     // A client that never closes would hold the descriptor forever.
     setTimeout(() => socket.destroy(), lingerMs).unref()
   }
+  /** Node.js tells of every further piece that arrives; one wait for the answer under way is enough. */
+  const waiting = new WeakSet<Socket>()
   return function answerUnreadable(error: ParseError, socket: Socket): void {
     // Browsers and load balancers open connections in advance; `silent-connections.ts` limits those.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return
@@ -51,7 +53,13 @@ export function createUnreadableAnswer(headers: Record<string, string>) {
       // Nobody knows where the next request would begin.
       answer.shouldKeepAlive = false
       answer.req.emit('error', new DomainError('invalid', messages[400] ?? ''))
-    } else answer.once('close', () => answerUnreadable(error, socket))
+    } else if (!waiting.has(socket)) {
+      waiting.add(socket)
+      answer.once('close', () => {
+        waiting.delete(socket)
+        answerUnreadable(error, socket)
+      })
+    }
   }
 }
 

@@ -559,3 +559,20 @@ test('odd authorization headers are 401', async () => {
     assert.match(answer.headers['www-authenticate'] ?? '', /^Bearer(?: error="invalid_token")?$/)
   }
 })
+
+test('pieces of what is no HTTP behind a request that waits do not pile up', async () => {
+  const warnings: Error[] = []
+  const note = (warning: Error) => warnings.push(warning)
+  process.on('warning', note)
+  const socket = await openRaw(platform.url)
+  const token = await platform.bankToken()
+  socket.write(requestText('GET', '/partner/v1/events?type=campaign.*&wait=1', { authorization: `Bearer ${token}` }))
+  for (let piece = 0; piece < 30; piece++) {
+    await sleep(10)
+    socket.write('no HTTP\r\n\r\n')
+  }
+  const received = (await socket.toArray()).join('')
+  process.off('warning', note)
+  assert.match(received, /^HTTP\/1\.1 200 [\s\S]*HTTP\/1\.1 400 /)
+  assert.deepEqual(warnings, [])
+})
