@@ -12,6 +12,7 @@ import { type FactorDeps, type FactorMethod, factorMethods, refreshFactor } from
 import type { Issued } from './log-in.ts'
 import { isChallenge, type Logins } from './logins.ts'
 import { endToken } from './operations.ts'
+import { createHashingPlaces } from './passwords/hashing-places.ts'
 import { callerOf, readTokenOf, tokenOf } from './request/authenticate.ts'
 import { clientOf } from './request/client.ts'
 import { countMalformed } from './request/malformed.ts'
@@ -34,6 +35,7 @@ const foreign = 'The request comes from a page of another site'
 
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app, deps) => {
   const { tokens, refusals, publicUrl } = deps
+  const places = createHashingPlaces()
 
   app.post(
     '/session',
@@ -101,7 +103,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
     async (request, reply) => {
       if (originOf(request, publicUrl) === 'other') throw new DomainError('forbidden', foreign)
       const { challenge, method, code } = request.body
-      if (challenge === undefined) return reply.send(await refreshed(request, { method, code }))
+      if (challenge === undefined) return reply.send(await refreshed(request, { method, code }, leaving(reply)))
       if (method === 'password')
         throw new DomainError('invalid', [broken('method', 'one-of', { values: factorMethods.join(', ') })])
       const issued = await deps.logins.withCode(clientOf(request as FastifyRequest), { challenge, method, code })
@@ -110,14 +112,23 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionDeps> = async (app,
   )
 
   /** Proves a factor within the session of a request. @returns the session */
-  const refreshed = async (request: FastifyRequest, given: { method: 'password' | FactorMethod; code: string }) => {
+  const refreshed = async (
+    request: FastifyRequest,
+    given: { method: 'password' | FactorMethod; code: string },
+    left: AbortSignal,
+  ) => {
     const read = readTokenOf(request, deps)
     if (read instanceof DomainError) throw read
     const { caller, id: sessionId } = read
     if (caller.userType !== 'portal_user') throw new DomainError('forbidden', 'This operation is for people')
     const actor = { userId: caller.subject, sessionId, address: clientOf(request).address }
     const origin = originOfCaller({ ...caller, trace: traceOf(request) })
-    await refreshFactor({ ...deps.factors, origin }, actor, given)
+    const end = given.method === 'password' ? await places.take(caller.subject, left) : null
+    try {
+      await refreshFactor({ ...deps.factors, origin }, actor, given)
+    } finally {
+      end?.()
+    }
     return sessionView(deps, read)
   }
 

@@ -3,13 +3,15 @@ import Type from 'typebox'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The operation accepts an Idempotency-Key. */
-    idempotent?: boolean
+    /** The operation accepts an Idempotency-Key; `own`: what it does is for the person who calls, and no other's answer fits. */
+    idempotent?: boolean | 'own'
   }
 }
 
 /** For the `config` of a route. */
 export const idempotent = { idempotent: true }
+/** The same for an operation of people on what is their own. */
+export const idempotentForOwn = { idempotent: 'own' } as const
 
 /** The options of an upload's route, with the header. */
 export const idempotentUpload = <Options extends { config: object }>(options: Options) =>

@@ -1,13 +1,13 @@
 /** Routes below `/portal` that need no login: accept a link, and report a forgotten password. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { createHashingPlaces } from '../access/passwords/hashing-places.ts'
 import type { Refusals } from '../access/refusals.ts'
 import { countMalformed } from '../access/request/malformed.ts'
 import { traceOf } from '../access/request/trace.ts'
 import type { AddressLimit } from '../access/throttle.ts'
 import { leaving } from '../http/answer/leaving.ts'
 import { NoQuery } from '../http/schemas.ts'
-import { createConcurrencyLimit } from '../work/concurrency-limit.ts'
 import { acceptLink } from './invitations.ts'
 import type { PeopleDeps } from './managers.ts'
 import { requestReset } from './passwords.ts'
@@ -16,12 +16,8 @@ import * as schemas from './schemas.ts'
 
 export type OpenRoutesDeps = PeopleDeps & { malformed: AddressLimit; refusals: Pick<Refusals, 'refresh'> }
 
-/** Password hashing is slow on purpose. */
-const hashing = { atOnce: 2, perPartner: 1, waiting: 100, waitMs: 20_000 }
-const busy = { code: 'unavailable', text: 'Too many others at once; try again', retryAfterSeconds: 2 } as const
-
 export const openPeopleRoutes: FastifyPluginAsyncTypebox<OpenRoutesDeps> = async (app, deps) => {
-  const places = createConcurrencyLimit(hashing, busy)
+  const places = createHashingPlaces()
 
   app.post(
     '/invitations/accept',

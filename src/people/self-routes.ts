@@ -10,6 +10,7 @@ import {
   removeTotp,
   renewRecoveryCodes,
 } from '../access/factors/factors.ts'
+import { createHashingPlaces } from '../access/passwords/hashing-places.ts'
 import { personOf } from '../access/request/authenticate.ts'
 import { askForFreshFactor, onlyPeople } from '../access/request/callers.ts'
 import { clientOf } from '../access/request/client.ts'
@@ -17,7 +18,8 @@ import { findNames, saveLanguage } from '../access/session-store.ts'
 import { listSessions } from '../access/sessions/session-store.ts'
 import { endOneSession, endOtherSessions } from '../access/sessions/sessions.ts'
 import { by } from '../admin/request/by.ts'
-import { idempotent } from '../http/idempotency-key.ts'
+import { leaving } from '../http/answer/leaving.ts'
+import { idempotentForOwn } from '../http/idempotency-key.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
 import { changePassword } from './passwords.ts'
@@ -45,10 +47,12 @@ export const selfRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app,
 }
 
 const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps) => {
+  const places = createHashingPlaces()
+
   app.post(
     '/password',
     {
-      config: idempotent,
+      config: idempotentForOwn,
       schema: {
         tags,
         security: secured,
@@ -73,7 +77,12 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
         reply,
         { deps: by(deps, request), status: 204, committed: () => deps.refusals.refresh() },
         async on => {
-          await changePassword(on, actorOf(request), request.body)
+          const end = await places.take(personOf(request).userId, leaving(reply))
+          try {
+            await changePassword(on, actorOf(request), request.body)
+          } finally {
+            end()
+          }
           return null
         },
       ) as never,
@@ -82,7 +91,7 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
   app.put(
     '/language',
     {
-      config: idempotent,
+      config: idempotentForOwn,
       schema: {
         tags,
         security: secured,
@@ -215,7 +224,7 @@ const factorRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps
   app.post(
     '/mfa/totp/confirm',
     {
-      config: { ...idempotent, ...fresh },
+      config: { ...idempotentForOwn, ...fresh },
       schema: {
         tags,
         security: secured,
@@ -244,7 +253,7 @@ const factorRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps
   app.delete(
     '/mfa/totp',
     {
-      config: { ...idempotent, ...fresh },
+      config: { ...idempotentForOwn, ...fresh },
       schema: {
         tags,
         security: secured,
@@ -265,7 +274,7 @@ const factorRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, deps
   app.post(
     '/mfa/recovery-codes',
     {
-      config: { ...idempotent, ...fresh },
+      config: { ...idempotentForOwn, ...fresh },
       schema: {
         tags,
         security: secured,

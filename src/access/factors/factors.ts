@@ -227,14 +227,14 @@ export async function refreshFactor(
     throw new DomainError('invalid', [
       broken('method', 'one-of', { values: asksFactor(person) ? factorMethods.join(', ') : 'password' }),
     ])
-  const attempt = () =>
-    deps.database.transaction(async transaction => {
-      const isProven =
-        method === 'password'
-          ? await passwordMatches(code, person.passwordHash)
-          : await takeCode(deps, transaction, { userId, method, code })
+  const attempt = async () => {
+    // No connection is held while a password is hashed.
+    if (method === 'password' && !(await passwordMatches(code, person.passwordHash))) return false
+    return deps.database.transaction(async transaction => {
+      const isProven = method === 'password' || (await takeCode(deps, transaction, { userId, method, code }))
       return isProven && (await noteFactor(transaction, sessionId))
     })
+  }
   if (await deps.wrongCodes.guard(address, userId, attempt)) return
   throw new DomainError('unauthenticated', 'This is wrong, or was used before')
 }

@@ -81,10 +81,15 @@ function scopeOf(request: FastifyRequest, caller: Caller, key: string): Scope {
   return { accountType, accountId, operation: `${request.method} ${request.routeOptions.url}`, key }
 }
 
-/** @param content identifies the body: different bodies have different texts */
-function fingerprintOf(request: FastifyRequest, content: string): Buffer {
+/**
+ * An account's people share its keys. What two of them ask for themselves is not the same request, though its bytes are.
+ *
+ * @param content identifies the body: different bodies have different texts
+ */
+function fingerprintOf({ method, raw, caller, routeOptions }: FastifyRequest, content: string): Buffer {
+  const whose = routeOptions.config.idempotent === 'own' ? [caller?.subject] : []
   return createHash('sha256')
-    .update(JSON.stringify([request.method, request.raw.url, content]))
+    .update(JSON.stringify([method, raw.url, content, ...whose]))
     .digest()
 }
 

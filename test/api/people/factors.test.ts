@@ -316,3 +316,32 @@ suite('a policy', () => {
     assert.equal(inside.status, 200)
   })
 })
+
+test('a key that two people of an account use brings none the other’s codes', async () => {
+  const [one, other] = [
+    await openPerson(platform, { bank: 'beta' }, 'VIEWER'),
+    await openPerson(platform, { bank: 'beta' }, 'VIEWER'),
+  ]
+  for (const person of [one, other]) await setUpTotp(person)
+  const renew = (person: Person) =>
+    person.call('POST', '/portal/mfa/recovery-codes', undefined, { 'idempotency-key': 'same' })
+  const renewed = await renew(one)
+  assert.equal(renewed.status, 201, renewed.text)
+  assert.equal((await renew(one)).text, renewed.text)
+  const refused = await renew(other)
+  assert.deepEqual([refused.status, refused.body.code], [422, 'key-reused'])
+})
+
+test('a person who sends the own right password again and again waits for their turn', async () => {
+  const person = await openPerson(platform, { bank: 'beta' }, 'VIEWER')
+  const body = { method: 'password', code: person.password }
+  const proofs = Array.from({ length: 120 }, () => person.call('POST', '/portal/session/verify', body))
+  const changes = Array.from({ length: 120 }, () =>
+    person.call('POST', '/portal/password', { current: person.password, password: 'short' }),
+  )
+  const count = (answers: Answer[], status: number) => answers.filter(answer => answer.status === status).length
+  const [proven, changed] = [await Promise.all(proofs), await Promise.all(changes)]
+  assert.equal(count(proven, 200) + count(proven, 503), proven.length)
+  for (const answers of [proven, changed]) assert.ok(count(answers, 503) > 0)
+  assert.equal(proven.find(({ status }) => status === 503)?.body.code, 'unavailable')
+})
