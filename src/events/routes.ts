@@ -2,6 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
+import { type AuthenticateDeps, callerOf } from '../access/request/authenticate.ts'
+import { DomainError } from '../errors.ts'
 import { leaving } from '../http/answer/leaving.ts'
 import { closed, uuid } from '../http/schemas.ts'
 import { callerAccount } from '../partner/request/authorize.ts'
@@ -11,13 +13,13 @@ import { eventTypes } from './catalogue.ts'
 import { type FeedDeps, type FeedPage as Page, readEvent, readFeed } from './feed.ts'
 import { Event, EventTypes, FeedPage, FeedQuery } from './feed-schemas.ts'
 
-export type EventRoutesDeps = { feed: FeedDeps }
+export type EventRoutesDeps = AuthenticateDeps & { feed: FeedDeps }
 
 const types = {
   data: eventTypes.map(({ type, description, recipients, schema }) => ({ type, description, recipients, schema })),
 }
 
-export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (app, { feed }) => {
+export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (app, { feed, ...deps }) => {
   app.get(
     '/event-types',
     {
@@ -69,6 +71,9 @@ export const eventRoutes: FastifyPluginAsyncTypebox<EventRoutesDeps> = async (ap
         feedId,
         left: leaving(reply),
       })
+      // While the request waited, the access may have been taken away.
+      const caller = wait > 0 ? callerOf(request, deps) : null
+      if (caller instanceof DomainError) throw caller
       return sendText(reply, pageText(page))
     },
   )

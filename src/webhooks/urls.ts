@@ -18,6 +18,8 @@ export function urlError({ addresses, ports, isSandbox }: UrlRules, text: string
   const protocols = isSandbox ? ['https:', 'http:'] : ['https:']
   if (url === null || !protocols.includes(url.protocol))
     return `a URL that begins with ${isSandbox ? 'https:// or http://' : 'https://'}`
+  // The URL parser drops or escapes them; the text is shown as it was written.
+  if (/[\p{Cc}\s]/u.test(text)) return 'a URL without spaces and control characters'
   if (url.username !== '' || url.password !== '') return 'a URL without a user'
   if (text.includes('#')) return 'a URL without a fragment'
   const port = url.port === '' ? defaultPorts[url.protocol] : Number(url.port)

@@ -74,6 +74,10 @@ test('URLs of endpoints', () => {
     'https://x.example:80/',
     'https://a@x.example/',
     'https://x.example/#',
+    'https://x.example/a b',
+    'https://x.example/\r\nx: y',
+    '\thttps://x.example/',
+    'https://x.example/\u001b[2J',
     'https://127.1/',
     'x',
   ])

@@ -1,6 +1,7 @@
 /** The feed as partners read it: pages, filters, long polls, and what tells that it has begun anew or lost its beginning. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bank, openBank } from '../../support/esim.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
 
@@ -87,6 +88,25 @@ describe('the feed', () => {
     assert.ok(performance.now() - began < 5_000)
     const empty = (await feed('?after=now')).body
     assert.deepEqual((await feed(`?after=${empty.nextAfter}&wait=1`)).body.data, [])
+  })
+
+  test('a request whose access was taken away while it waited gets nothing', async () => {
+    const issued = await platform.call('POST', '/admin/credentials', {
+      token: platform.config.operatorKey,
+      body: { bank: 'alpha', role: 'ADMIN', label: 'leaving' },
+    })
+    const { clientId, secret } = issued.body
+    const token = (await platform.call('POST', '/getToken/auth', { body: { clientId, secret } })).body.access_token
+    const { nextAfter } = (await feed('?after=now', token)).body
+    const waiting = feed(`?after=${nextAfter}&wait=20&type=order.confirmed`, token)
+    await sleep(300)
+    const revoked = await platform.call('POST', `/admin/credentials/${clientId}/revoke`, {
+      token: platform.config.operatorKey,
+    })
+    assert.equal(revoked.status, 200, revoked.text)
+    await sell('after-revocation')
+    const { status, body } = await waiting
+    assert.deepEqual([status, body.code], [401, 'unauthenticated'])
   })
 
   test('four requests of an account wait, the fifth is 429', async () => {
