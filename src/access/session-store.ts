@@ -21,7 +21,24 @@ export async function findNames(database: Queryable, caller: Caller): Promise<Ac
   return row ?? null
 }
 
-/** What mails and the portal speak to a person. */
-export async function saveLanguage(database: Queryable, userId: string, language: 'uk' | 'en'): Promise<void> {
-  await database.execute('update portal_users set language = $2 where user_id = $1', [userId, language])
+export type PersonLanguage = 'uk' | 'en'
+
+/**
+ * What mails speak to a person.
+ *
+ * @returns the language before, null when none was chosen; undefined when it stays as it was
+ */
+export async function saveLanguage(
+  database: Queryable,
+  userId: string,
+  language: PersonLanguage,
+): Promise<PersonLanguage | null | undefined> {
+  const [changed] = await database.query<{ before: PersonLanguage | null }>(
+    `update portal_users u set language = $2
+     from (select user_id, language as before from portal_users where user_id = $1 for update) as known
+     where u.user_id = known.user_id and known.before is distinct from $2
+     returning known.before`,
+    [userId, language],
+  )
+  return changed?.before
 }

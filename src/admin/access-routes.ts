@@ -16,7 +16,7 @@ import { requireAddress } from '../people/managers.ts'
 import * as schemas from './access-schemas.ts'
 import { credentialView, userView } from './access-views.ts'
 import { by } from './request/by.ts'
-import { NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { fresh, mfaNeeded, NoQuery, operation, operatorErrors } from './request/documents.ts'
 
 export type AccessAdminDeps = ApplyDeps & ReadDeps & { catalogue: Catalogue; refusals: Refusals }
 
@@ -73,6 +73,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
   app.post(
     '/credentials',
     {
+      config: fresh,
       schema: {
         ...operation(
           'Access',
@@ -81,7 +82,10 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
           'For systems of a bank or a merchant; the secret is shown once.',
         ),
         body: schemas.CredentialBody,
-        response: { 201: credentials.IssuedCredential, ...operatorErrors({ 404: 'No partner has that code' }) },
+        response: {
+          201: credentials.IssuedCredential,
+          ...operatorErrors({ ...mfaNeeded, 404: 'No partner has that code' }),
+        },
       },
     },
     async (request, reply) => {
@@ -111,7 +115,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
   app.post(
     '/credentials/:clientId/rotate',
     {
-      config: bodyOptional,
+      config: { ...bodyOptional, ...fresh },
       schema: {
         ...operation(
           'Access',
@@ -123,7 +127,7 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
         body: credentials.RotateBody,
         response: {
           200: credentials.RotatedCredential,
-          ...operatorErrors({ 404: 'No live credential has that clientId' }),
+          ...operatorErrors({ ...mfaNeeded, 404: 'No live credential has that clientId' }),
         },
       },
     },
@@ -163,12 +167,13 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
   app.post(
     '/users',
     {
+      config: fresh,
       schema: {
         ...operation('Access', 'addUser', 'Add a portal user', 'Of a bank, a merchant, or the platform itself.'),
         body: schemas.UserBody,
         response: {
           201: schemas.AddedUser,
-          ...operatorErrors({ 404: 'No partner has that code', 409: 'The login is taken' }),
+          ...operatorErrors({ ...mfaNeeded, 404: 'No partner has that code', 409: 'The login is taken' }),
         },
       },
     },

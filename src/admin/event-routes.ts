@@ -14,7 +14,7 @@ import { findCodes, namedAccount, readEventsStatus, readTail } from '../webhooks
 import * as schemas from '../webhooks/schemas.ts'
 import { endpointView } from '../webhooks/views.ts'
 import { by } from './request/by.ts'
-import { closed, NoQuery, operation, operatorErrors } from './request/documents.ts'
+import { closed, fresh, mfaNeeded, NoQuery, operation, operatorErrors } from './request/documents.ts'
 
 export type EventAdminDeps = { webhooks: endpoints.EndpointDeps }
 
@@ -95,7 +95,7 @@ export const eventAdminRoutes: FastifyPluginAsyncTypebox<EventAdminDeps> = async
   app.post(
     '/webhook-endpoints/:endpointId/rotate-secret',
     {
-      config: bodyOptional,
+      config: { ...bodyOptional, ...fresh },
       schema: {
         ...operation(
           'Events',
@@ -106,7 +106,7 @@ export const eventAdminRoutes: FastifyPluginAsyncTypebox<EventAdminDeps> = async
         params: schemas.EndpointPath,
         querystring: NoQuery,
         body: schemas.RotateBody,
-        response: { 200: schemas.RotatedSecret, ...operatorErrors(notFound) },
+        response: { 200: schemas.RotatedSecret, ...operatorErrors({ ...mfaNeeded, ...notFound }) },
       },
     },
     request => {

@@ -7,7 +7,7 @@ import * as people from '../people/schemas.ts'
 import { ownerOf as namedOwner } from './access-routes.ts'
 import { AccountBody, AccountQuery } from './access-schemas.ts'
 import { by } from './request/by.ts'
-import { operation, operatorErrors } from './request/documents.ts'
+import { fresh, mfaNeeded, operation, operatorErrors } from './request/documents.ts'
 
 export type PolicyAdminDeps = {
   database: Parameters<typeof takeAddressesOff>[0]
@@ -47,6 +47,7 @@ export const policyAdminRoutes: FastifyPluginAsyncTypebox<PolicyAdminDeps> = asy
   app.post(
     '/security-policy/addresses-off',
     {
+      config: fresh,
       schema: {
         ...operation(
           'Access',
@@ -55,7 +56,7 @@ export const policyAdminRoutes: FastifyPluginAsyncTypebox<PolicyAdminDeps> = asy
           'The way back after a lock-out: its people and systems get in from everywhere within 10 seconds.',
         ),
         body: AccountBody,
-        response: { 200: people.Policy, ...operatorErrors(unknownPartner) },
+        response: { 200: people.Policy, ...operatorErrors({ ...mfaNeeded, ...unknownPartner }) },
       },
     },
     async request => {

@@ -14,7 +14,7 @@ import { createHashingPlaces } from '../access/passwords/hashing-places.ts'
 import { personOf } from '../access/request/authenticate.ts'
 import { askForFreshFactor, onlyPeople } from '../access/request/callers.ts'
 import { clientOf } from '../access/request/client.ts'
-import { findNames, saveLanguage } from '../access/session-store.ts'
+import { findNames } from '../access/session-store.ts'
 import { listSessions } from '../access/sessions/session-store.ts'
 import { endOneSession, endOtherSessions } from '../access/sessions/sessions.ts'
 import { by } from '../admin/request/by.ts'
@@ -22,6 +22,7 @@ import { leaving } from '../http/answer/leaving.ts'
 import { idempotentForOwn } from '../http/idempotency-key.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
+import { chooseLanguage } from './language.ts'
 import { changePassword } from './passwords.ts'
 import type { PeopleRoutesDeps } from './people-routes.ts'
 import { fresh, mfaNeeded, portalErrors, tags } from './request/documents.ts'
@@ -105,7 +106,7 @@ const passwordRoutes: FastifyPluginAsyncTypebox<SelfRoutesDeps> = async (app, de
     },
     (request, reply) =>
       answerOnce(request, reply, { deps: by(deps, request), status: 204 }, async on => {
-        await saveLanguage(on.database, personOf(request).userId, request.body.language)
+        await chooseLanguage(on, personOf(request).userId, request.body.language)
         return null
       }) as never,
   )

@@ -71,7 +71,8 @@ function factsOf(before: Locked, after: After): Pick<Fact, 'action' | 'object' |
   const role = isOther
     ? [{ action: 'user.role_changed', object, change: { role: [before.role, after.role] as const } }]
     : []
-  const switched = { action: after.isDisabled ? 'user.disabled' : 'user.enabled', object }
+  const disabled = { disabled: [before.isDisabled, after.isDisabled] as const }
+  const switched = { action: after.isDisabled ? 'user.disabled' : 'user.enabled', object, change: disabled }
   const email = { action: 'user.changed', object, change: { email: [null, null] as const } }
   return [...role, ...(isSwitched ? [switched] : []), ...(after.email === before.email ? [] : [email])]
 }
@@ -149,7 +150,7 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
 }
 
 /**
- * Removes a person's second factors, ends the sessions and notifies the person.
+ * Removes a person's second factors and ends the sessions. Whoever had one is notified.
  *
  * @throws DomainError 'not-found'; 'conflict' for oneself
  */
@@ -161,7 +162,7 @@ export async function resetFactors(deps: PeopleDeps, manager: Manager, userId: s
     const hadAccess = await endAccess(transaction, userId)
     const action = hadFactor ? 'mfa.removed' : hadAccess ? 'session.ended' : null
     if (action) await tellManaged(transaction, manager, owner, { action, object: userObject(userId) })
-    await deps.mails.tell(transaction, userId, login => ({ kind: 'factors-removed', login }))
+    if (hadFactor) await deps.mails.tell(transaction, userId, login => ({ kind: 'factors-removed', login }))
     await notify(transaction, 'access')
   })
 }

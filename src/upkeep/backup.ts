@@ -2,6 +2,7 @@
  * Checks a restored copy (contract/production.md, "Backup"): whether it is complete, readable with the available
  * master key and consistent, and how recent it is. Only reads the copy.
  */
+import { openFactors } from '../access/factors/factors.ts'
 import { openTokenKeys } from '../access/token-keys.ts'
 import { proveCopy } from '../admin/audit/audit.ts'
 import { prepare } from '../admin/audit/store.ts'
@@ -116,6 +117,7 @@ async function checkKeys(connection: Queryable, masterKeys: readonly Buffer[]): 
   const sealing = createSealing(masterKeys, await readIndexKey(connection, masterKeys))
   const tokenKeys = await openTokenKeys(connection, masterKeys)
   const secrets = await openSecrets(connection, masterKeys)
+  const apps = await openFactors(connection, masterKeys)
   await findSigner(connection, masterKeys)
   const profiles = await drawProfiles(connection, drawnProfiles)
   for (const { sealed, ...row } of profiles) {
@@ -125,7 +127,7 @@ async function checkKeys(connection: Queryable, masterKeys: readonly Buffer[]): 
   }
   return {
     ok: true,
-    detail: `MASTER_KEY opens ${profiles.length} profiles drawn by chance, the keys of the stock and the audit log, ${tokenKeys} token keys and ${secrets} secrets of endpoints`,
+    detail: `MASTER_KEY opens ${profiles.length} profiles drawn by chance, the keys of the stock and the audit log, ${tokenKeys} token keys, ${secrets} secrets of endpoints, the key of recovery codes and the secrets of ${apps} authenticator apps`,
   }
 }
 

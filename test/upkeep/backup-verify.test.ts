@@ -6,6 +6,7 @@ import process from 'node:process'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { perkline } from '../support/command.ts'
+import { openPerson, setUpTotp } from '../support/people.ts'
 import { startPlatform, type TestPlatform } from '../support/platform.ts'
 
 let platform: TestPlatform
@@ -24,6 +25,7 @@ before(async () => {
     const { orderId } = (await platform.call('POST', '/esim/v1/orders', { token, body })).body
     if (index % 2 === 0) await platform.call('POST', `/esim/v1/orders/${orderId}/confirm`, { token, body: {} })
   }
+  await setUpTotp(await openPerson(platform, { bank: 'alpha' }, 'VIEWER'))
   // What was sold is added up.
   assert.equal((await first.call('POST', '/sandbox/clock', { body: { advance: 'PT1S' } })).status, 200)
   // A database that is copied as a template has no connections: the one process ends, and another serves after it.
@@ -87,7 +89,7 @@ test('a copy in order: exit code 0, with its newest records and the counts of it
     assert.deepEqual(Object.keys(report.checks[0] ?? {}), ['name', 'ok', 'detail'])
     const names = report.checks.map(({ name }) => name)
     assert.deepEqual([names[0], names[1], ...names.slice(-2)], ['schema', 'master-key', 'newest', 'counts'])
-    assert.match(report.checks[1]?.detail ?? '', /opens 40 profiles/)
+    assert.match(report.checks[1]?.detail ?? '', /opens 40 profiles .* secrets of 1 authenticator apps/)
     assert.ok(names.includes('live-orders'), `the checks of the audit: ${names}`)
     assert.ok(report.newest.order && report.newest.order.ageSeconds < 300)
     assert.equal(report.counts.find(({ table }) => table === 'orders')?.rows, 12)
@@ -148,6 +150,11 @@ const damages: [what: string, sql: string, name: RegExp][] = [
     'migrations are missing',
     `delete from schema_migrations where version = (select max(version) from schema_migrations)`,
     /schema/,
+  ],
+  [
+    'the sealed secret of an authenticator app was changed',
+    `update totp_factors set sealed_secret = overlay(sealed_secret placing '\\x00'::bytea from 40 for 1)`,
+    /master-key/,
   ],
   ['the key of the stock is gone', 'delete from sealed_keys', /master-key/],
 ]

@@ -6,7 +6,7 @@ import type { Database, Queryable } from '../../db/database.ts'
 import { notify } from '../../db/notifications.ts'
 import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
-import { loadSealedKey, resealKey } from '../../sealed-keys.ts'
+import { loadSealedKey, readSealedKey, resealKey } from '../../sealed-keys.ts'
 import { createSealer, type Sealer } from '../../sealing.ts'
 import { passwordMatches } from '../secrets.ts'
 import { noteFactor } from '../sessions/session-store.ts'
@@ -239,6 +239,27 @@ export async function refreshFactor(
   throw new DomainError('unauthenticated', 'This is wrong, or was used before')
 }
 
+/**
+ * Opens the key of recovery codes and the secret of every authenticator app; nothing is made.
+ *
+ * @returns how many secrets there are
+ * @throws SealingError when none of the master keys opens one
+ */
+export async function openFactors(database: Queryable, masterKeys: readonly Buffer[]): Promise<number> {
+  await readSealedKey(database, masterKeys, recoveryPurpose)
+  const sealer = createSealer(masterKeys, purpose)
+  let opened = 0
+  for (let after: string | null = null; ; ) {
+    const secrets: TotpSecrets = await store.listTotpSecrets(database, after, resealedAtOnce)
+    for (const { userId, sealedSecret } of secrets) sealer.open(sealedSecret, Buffer.from(userId))
+    opened += secrets.length
+    after = secrets.at(-1)?.userId ?? null
+    if (secrets.length < resealedAtOnce) return opened
+  }
+}
+
+type TotpSecrets = Awaited<ReturnType<typeof store.listTotpSecrets>>
+
 const resealedAtOnce = 500
 
 /**
@@ -249,11 +270,7 @@ export async function resealFactors(database: Database, masterKeys: readonly Buf
   await resealKey(database, masterKeys, recoveryPurpose)
   const sealer = createSealer(masterKeys, purpose)
   for (let after: string | null = null; ; ) {
-    const secrets: Awaited<ReturnType<typeof store.listTotpSecrets>> = await store.listTotpSecrets(
-      database,
-      after,
-      resealedAtOnce,
-    )
+    const secrets: TotpSecrets = await store.listTotpSecrets(database, after, resealedAtOnce)
     for (const { userId, sealedSecret } of secrets) {
       if (sealer.isCurrent(sealedSecret)) continue
       const data = Buffer.from(userId)

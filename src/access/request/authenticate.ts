@@ -36,7 +36,6 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
     const read = readTokenOf(request, deps)
     if (read instanceof DomainError) return done(read)
     request.caller = { ...read.caller, trace: traceOf(request) }
-    if (read.caller.userType === 'portal_user') sessions.set(request, read.id)
     done()
   })
 }
@@ -76,6 +75,7 @@ export function readTokenOf(request: FastifyRequest, deps: AuthenticateDeps): Re
   const refusal = policyRefusal(request, read.caller, deps)
   if (refusal) return refusal
   deps.activity.seen(read)
+  if (read.caller.userType === 'portal_user') sessions.set(request, read.id)
   return read
 }
 

@@ -14,6 +14,14 @@ const common = {
   503: 'The platform is away for a moment; try again after `Retry-After` seconds',
 }
 
+/** For the `config` of a route: people prove a factor, whoever has the operator's key has nothing to prove. */
+export const fresh = { needsFreshFactor: true }
+
+/** Of operations with `fresh`. */
+export const mfaNeeded = {
+  401: 'Neither the operator’s key nor a valid token of a platform user; or the user must show a factor first (`mfa-needed`)',
+}
+
 /** Error answers of an operation: those that all share, and its own with the cause in words. */
 export const operatorErrors = (causes: Record<number, string> = {}) =>
   errorAnswers(OperatorError, { 400: 'The request is invalid', ...common, ...causes })

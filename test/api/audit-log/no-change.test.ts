@@ -43,6 +43,28 @@ test('a second factor that is not there is not removed', async () => {
   assert.deepEqual(await actionsOf(reset), ['mfa.removed'])
 })
 
+test('the language of mails is told when it changes', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  const choose = (language: string) => () => done(person.call('PUT', '/portal/language', { language }))
+  const [first, ...others] = await entriesOf(choose('en'))
+  assert.deepEqual([first.action, first.object.id, others], ['user.changed', person.userId, []])
+  assert.deepEqual(first.change, { language: [null, 'en'] })
+  assert.deepEqual(await actionsOf(choose('en')), [])
+  const [second] = await entriesOf(choose('uk'))
+  assert.deepEqual(second.change, { language: ['en', 'uk'] })
+})
+
+test('a person who is shut out and let in again', async () => {
+  const person = await openPerson(platform, { bank: 'alpha' }, 'VIEWER')
+  const change = (disabled: boolean) => () =>
+    done(manager.call('PATCH', `/portal/users/${person.userId}`, { disabled }))
+  const told = async (disabled: boolean) =>
+    (await entriesOf(change(disabled))).map(({ action, change }) => [action, change])
+  assert.deepEqual(await told(true), [['user.disabled', { disabled: [false, true] }]])
+  assert.deepEqual(await told(true), [])
+  assert.deepEqual(await told(false), [['user.enabled', { disabled: [true, false] }]])
+})
+
 test('a policy tells the fields that changed, from the defaults on', async () => {
   const put = (policy: object) => () => done(manager.call('PUT', '/portal/security-policy', policy))
   const policy = await done(manager.call('GET', '/portal/security-policy'))

@@ -72,6 +72,7 @@ async function remove(cutoff: string): Promise<number> {
 }
 
 test('what is older than it is kept goes from the beginning, and the chain goes on behind it', async () => {
+  await assert.rejects(run('delete from audit_log where seq <= 50'), /takes new entries only/)
   assert.equal(await remove(`now() - interval '7 years'`), 50)
   assert.deepEqual(await verify().then(({ ok, entries }) => [ok, entries]), [true, 10])
   assert.equal(await remove(`now() - interval '7 years'`), 10)
@@ -90,6 +91,24 @@ test('nothing younger than a year is removed', async () => {
   assert.equal(await remove(`now() - interval '1 year'`), 0)
 })
 
+test('no setting of a session and no record of a removal opens the table', async () => {
+  const refused = (...statements: string[]) =>
+    assert.rejects(
+      platform.platform.database.transaction(async transaction => {
+        for (const statement of statements) await transaction.execute(statement)
+      }),
+      /takes new entries only/,
+      statements.at(-1),
+    )
+  const mark = `select set_config('perkline.audit_removal', pg_current_xact_id()::text, true)`
+  const record = `insert into audit_anchors (kind, at, seq, hash, entry_at)
+    select 'removed', now(), seq, hash, now() - interval '9 years' from audit_log where seq = 61`
+  await refused(mark, 'delete from audit_log where seq = 61')
+  await refused(record, 'delete from audit_log where seq = 61')
+  await refused('truncate audit_log')
+  await refused('update audit_log set entry = entry')
+})
+
 /** As the owner of the tables can: deletes through the trigger, and writes a removal that tells of this age. */
 async function cut(through: number, age: string | null): Promise<void> {
   await platform.platform.database.transaction(async transaction => {
@@ -101,8 +120,9 @@ async function cut(through: number, age: string | null): Promise<void> {
            account_hash, now() - $2::interval from audit_log where seq <= $1 order by account_type, account_id, account_seq desc) as own`,
         [through, age],
       )
-    await transaction.execute(`select set_config('perkline.audit_removal', pg_current_xact_id()::text, true)`)
+    await transaction.execute('alter table audit_log disable trigger user')
     await transaction.execute('delete from audit_log where seq <= $1', [through])
+    await transaction.execute('alter table audit_log enable trigger user')
   })
 }
 

@@ -80,7 +80,7 @@ const actions: Record<string, string | string[] | { none: string }> = {
   rotateOwnCredential: 'credential.rotated',
   revokeOwnCredential: 'credential.revoked',
   changePassword: 'password.changed',
-  setLanguage: { none: 'what a person sees is no access' },
+  setLanguage: 'user.changed',
   endOtherSessions: { none: 'the walk has no other session' },
   endOneSession: 'session.ended',
   beginTotp: { none: 'nothing holds before its first code' },

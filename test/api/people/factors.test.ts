@@ -191,6 +191,29 @@ suite('a fresh factor', () => {
     assert.equal((await manager.call('POST', '/portal/invitations', invitation)).status, 201)
   })
 
+  test('the platform’s own people prove one at the operator’s interface, too; the operator’s key does not', async () => {
+    const staff = await openPerson(platform, 'platform', 'admin')
+    const operations: [string, unknown][] = [
+      ['/admin/credentials', { bank: 'alpha', role: 'VIEWER', label: 'Core' }],
+      ['/admin/users', { bank: 'alpha', role: 'VIEWER', login: 'added-by-staff', password: staff.password.repeat(2) }],
+      ['/admin/security-policy/addresses-off', { bank: 'alpha' }],
+    ]
+    const { clientId } = (await staff.call('POST', '/admin/credentials', operations[0]?.[1])).body
+    operations.push([`/admin/credentials/${clientId}/rotate`, {}])
+    operations.push([`/admin/webhook-endpoints/${staff.userId}/rotate-secret`, {}])
+    await age(staff)
+    for (const [path, body] of operations) {
+      const answer = await staff.call('POST', path, body)
+      assert.deepEqual([answer.status, answer.body.code], [401, 'mfa-needed'], path)
+    }
+    const withKey = callerWith(platform, platform.config.operatorKey)
+    assert.equal((await withKey('POST', '/admin/credentials', operations[0]?.[1])).status, 201)
+    assert.equal((await staff.call('POST', `/admin/credentials/${clientId}/revoke`)).status, 200)
+    const proof = { method: 'password', code: staff.password }
+    assert.equal((await staff.call('POST', '/portal/session/verify', proof)).status, 200)
+    assert.equal((await staff.call('POST', '/admin/credentials', operations[0]?.[1])).status, 201)
+  })
+
   test('the second factor, where there is one: the password is not enough', async () => {
     const manager = await openPerson(platform, { bank: 'alpha' }, 'ADMIN')
     const { secret } = await setUpTotp(manager)

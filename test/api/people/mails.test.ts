@@ -87,9 +87,17 @@ test('who loses the second factor, and uses a recovery code, is told', async () 
   const { recoveryCodes } = await setUpTotp(person)
   await logInAs(platform, person, recoveryCodes[0])
   await mailsTo(email)
-  await manager.call('POST', `/portal/users/${person.userId}/reset-mfa`)
+  const reset = () => manager.call('POST', `/portal/users/${person.userId}/reset-mfa`)
+  await reset()
   const mails = await mailsTo(email, 2)
   assert.ok(mails.every(({ text }) => !text.includes(recoveryCodes[0] ?? '')))
+  // There is none any more, so there is nothing to tell.
+  assert.equal((await reset()).status, 204)
+  const [row] = await platform.platform.database.query<{ mails: number }>(
+    'select count(*)::int as mails from people_mails where user_id = $1',
+    [person.userId],
+  )
+  assert.equal(row?.mails, 2)
 })
 
 test('live without a mail server: the link is told, and nothing is queued', async () => {

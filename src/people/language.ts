@@ -1,0 +1,20 @@
+/** The language in which the platform writes to a person (contract/people.md, "Mails"). */
+import { type PersonLanguage, saveLanguage } from '../access/session-store.ts'
+import type { Origin } from '../audit-log/origin.ts'
+import { tellEntries } from '../audit-log/tell.ts'
+import type { Database } from '../db/database.ts'
+import { userObject } from './managers.ts'
+
+/** Chooses it. The one that was chosen already changes nothing. */
+export async function chooseLanguage(
+  { database, origin }: { database: Database; origin: Origin },
+  userId: string,
+  language: PersonLanguage,
+): Promise<void> {
+  await database.transaction(async transaction => {
+    const before = await saveLanguage(transaction, userId, language)
+    if (before === undefined) return
+    const change = { language: [before, language] } as const
+    await tellEntries(transaction, origin, [{ action: 'user.changed', object: userObject(userId), change }])
+  })
+}
