@@ -101,6 +101,37 @@ test('a change that needs a fresh factor asks for the password first; policy and
   errors.splice(0)
 })
 
+test('the platform’s admin chooses whose people and credentials', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, walk, errors } = visitor
+  const person = await addAccount(platform, { bank: 'gamma' }, 'VIEWER')
+  const staff = await addAccount(platform, 'platform', 'admin')
+  await logIn(staff, '/account/people')
+  await page.getByText(staff.login, { exact: true }).first().waitFor()
+  await page.getByRole('combobox', { name: 'Account' }).selectOption('A bank')
+  await page.getByRole('combobox', { name: 'Bank' }).click()
+  await page.getByRole('option', { name: 'Gamma Bank' }).click()
+  await page.waitForURL('**/account/people?bank=gamma')
+  await page.getByText(person.login, { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await page.getByRole('textbox', { name: 'Login' }).fill('invited-by-staff')
+  await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByText('invited-by-staff').waitFor()
+  await assertAccessible(visitor)
+  await walk('/account/credentials')
+  await page.getByText('The platform has no systems of its own').waitFor()
+  await walk('/account/credentials?merchant=grocer')
+  await page.getByRole('button', { name: 'Issue a credential' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('Till systems')
+  await page.getByRole('dialog').getByRole('button', { name: 'Issue a credential' }).click()
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByText('Till systems').waitFor()
+  await assertAccessible(visitor)
+  errors.splice(0)
+})
+
 test('a forgotten password: the page says the same for everybody', async t => {
   const visitor = await visit(t, platform, { language: 'uk-UA' })
   if (!visitor) return

@@ -8,8 +8,7 @@ export const accountNavigation: NavigationItem[] = [
     to: '/account/credentials',
     text: 'ownCredentials',
     icon: IconKey,
-    // The platform itself has no credentials and endpoints.
-    isFor: session => isManager(session) && session.typeAccount !== 'platform',
+    isFor: isManager,
   },
   { to: '/account/webhooks', text: 'webhooks', icon: IconWebhook, isFor: maySeeEvents },
   { to: '/account/events', text: 'events', icon: IconListDetails, isFor: maySeeEvents },

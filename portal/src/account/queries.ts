@@ -4,18 +4,24 @@ import { answer, api } from '../api/client.ts'
 
 const root = 'account'
 
-export const peopleQuery = queryOptions({
-  queryKey: [root, 'people'],
-  queryFn: async ({ signal }) => (await answer(api.GET('/portal/users', { signal }))).data,
-})
-export const invitationsQuery = queryOptions({
-  queryKey: [root, 'invitations'],
-  queryFn: async ({ signal }) => (await answer(api.GET('/portal/invitations', { signal }))).data,
-})
-export const ownCredentialsQuery = queryOptions({
-  queryKey: [root, 'credentials'],
-  queryFn: ({ signal }) => answer(api.GET('/portal/credentials', { signal })),
-})
+/** The account that a request names; empty: the own one. */
+export type Named = { bank: string } | { merchant: string } | Record<string, never>
+
+export const peopleQuery = (query: Named = {}) =>
+  queryOptions({
+    queryKey: [root, 'people', query],
+    queryFn: async ({ signal }) => (await answer(api.GET('/portal/users', { params: { query }, signal }))).data,
+  })
+export const invitationsQuery = (query: Named = {}) =>
+  queryOptions({
+    queryKey: [root, 'invitations', query],
+    queryFn: async ({ signal }) => (await answer(api.GET('/portal/invitations', { params: { query }, signal }))).data,
+  })
+export const ownCredentialsQuery = (query: Named = {}) =>
+  queryOptions({
+    queryKey: [root, 'credentials', query],
+    queryFn: ({ signal }) => answer(api.GET('/portal/credentials', { params: { query }, signal })),
+  })
 export const sessionsQuery = queryOptions({
   queryKey: [root, 'sessions'],
   queryFn: async ({ signal }) => (await answer(api.GET('/portal/sessions', { signal }))).data,
@@ -24,15 +30,19 @@ export const factorsQuery = queryOptions({
   queryKey: [root, 'factors'],
   queryFn: ({ signal }) => answer(api.GET('/portal/mfa', { signal })),
 })
-export const policyQuery = queryOptions({
-  queryKey: [root, 'policy'],
-  queryFn: ({ signal }) => answer(api.GET('/portal/security-policy', { signal })),
-})
+export const policyQuery = (query: Named = {}) =>
+  queryOptions({
+    queryKey: [root, 'policy', query],
+    queryFn: ({ signal }) => answer(api.GET('/portal/security-policy', { params: { query }, signal })),
+  })
 
-export type Person = Awaited<ReturnType<NonNullable<typeof peopleQuery.queryFn>>>[number]
-export type OwnCredential = Awaited<ReturnType<NonNullable<typeof ownCredentialsQuery.queryFn>>>[number]
+type Read<Query extends (...args: never[]) => { queryFn?: unknown }> = Awaited<
+  ReturnType<Extract<ReturnType<Query>['queryFn'], (...args: never[]) => unknown>>
+>
+export type Person = Read<typeof peopleQuery>[number]
+export type OwnCredential = Read<typeof ownCredentialsQuery>[number]
 export type OwnSession = Awaited<ReturnType<NonNullable<typeof sessionsQuery.queryFn>>>[number]
-export type Policy = Awaited<ReturnType<NonNullable<typeof policyQuery.queryFn>>>
+export type Policy = Read<typeof policyQuery>
 
 /** Reads all data of the account again, after a change. */
 export function useAccountChanged(): () => Promise<void> {

@@ -3,6 +3,10 @@ import { counting, day, oneOf, searchParams, text } from '../routing/search.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed', 'skipped'] as const
 
+/** Whose people, credentials or policy: the code of a bank or a merchant, for the platform's people; else the own account. */
+export const accountSearch = searchParams({ bank: text, merchant: text })
+export type AccountSearch = ReturnType<typeof accountSearch>
+
 export const deliveriesSearch = searchParams({
   state: oneOf(deliveryStates),
   type: text,

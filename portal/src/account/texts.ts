@@ -12,6 +12,11 @@ export const accountTexts = dictionary({
       submit: 'Continue',
       wrong: 'This is wrong, or was used before.',
     },
+    choice: {
+      account: 'Account',
+      kinds: { platform: 'The platform itself', bank: 'A bank', merchant: 'A merchant' },
+      noSystems: 'The platform has no systems of its own. Choose a bank or a merchant.',
+    },
     people: {
       title: 'People',
       lead: 'Who works for your company here, and what each may do.',
@@ -157,6 +162,11 @@ export const accountTexts = dictionary({
       showPassword: 'Показати пароль',
       submit: 'Продовжити',
       wrong: 'Це неправильно або вже використано.',
+    },
+    choice: {
+      account: 'Обліковий запис',
+      kinds: { platform: 'Сама платформа', bank: 'Банк', merchant: 'Торговець' },
+      noSystems: 'Платформа не має власних систем. Оберіть банк або торговця.',
     },
     people: {
       title: 'Люди',

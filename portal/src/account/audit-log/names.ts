@@ -18,8 +18,8 @@ export function useKnownNames(entries: readonly Entry[]): { known: KnownNames; a
   const session = useSession()
   const names = useNames()
   const isPlatform = session.typeAccount === 'platform'
-  const { data: people = [] } = useQuery({ ...peopleQuery, enabled: isManager(session) })
-  const { data: credentials = [] } = useQuery({ ...ownCredentialsQuery, enabled: isManager(session) && !isPlatform })
+  const { data: people = [] } = useQuery({ ...peopleQuery(), enabled: isManager(session) })
+  const { data: credentials = [] } = useQuery({ ...ownCredentialsQuery(), enabled: isManager(session) && !isPlatform })
   const { data: accounts = [] } = useQuery({ ...accountsQuery, enabled: isPlatform })
   const { data: directory } = useQuery(directoryQuery)
   const systems = directory?.paymentSystems.map(({ id, name }) => [id, name] as const) ?? []

@@ -2,32 +2,38 @@ import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { answer, api } from '../../api/client.ts'
 import { appTexts } from '../../app/texts.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
-import { useSession } from '../../session/use-session.ts'
 import { useConfirm } from '../../ui/confirm.tsx'
 import type { Column } from '../../ui/data-table/columns.ts'
 import { DataTable } from '../../ui/data-table/data-table.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { showOnce } from '../../ui/once-shown.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Failure } from '../../ui/states.tsx'
+import { Empty, Failure } from '../../ui/states.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { useFaults } from '../../ui/use-faults.ts'
 import { DateTime } from '../../ui/values.tsx'
+import { AccountChoice, type ChosenAccount, useChosenAccount } from '../components/account-choice.tsx'
 import { useFreshFactor } from '../components/fresh-factor.tsx'
 import { type OwnCredential, ownCredentialsQuery, useAccountChanged } from '../queries.ts'
 import { accountTexts } from '../texts.ts'
 
+const route = getRouteApi('/signed-in/account/credentials')
 const bankRoles = ['ADMIN', 'EDITOR', 'VIEWER'] as const
 
 /** The credentials of the account's systems. */
 export function OwnCredentialsPage() {
-  const texts = useTexts(accountTexts).credentials
+  const { credentials: texts, choice } = useTexts(accountTexts)
+  const { noSystems } = choice
   const roles: Record<string, string> = useTexts(appTexts).role
-  const isBank = useSession().typeAccount === 'bank'
-  const query = useQuery(ownCredentialsQuery)
+  const search = route.useSearch()
+  const account = useChosenAccount(search)
+  const isPlatform = account.typeAccount === 'platform'
+  const query = useQuery(ownCredentialsQuery(account.named))
+  const issue = () => modals.open({ title: texts.issue, children: <IssueForm {...account} /> })
   const columns: Column<OwnCredential>[] = [
     {
       key: 'label',
@@ -69,17 +75,18 @@ export function OwnCredentialsPage() {
         title={texts.title}
         lead={texts.lead}
         actions={
-          <Button onClick={() => modals.open({ title: texts.issue, children: <IssueForm isBank={isBank} /> })}>
-            {texts.issue}
-          </Button>
+          // The platform has no systems of its own.
+          !isPlatform && <Button onClick={issue}>{texts.issue}</Button>
         }
       />
+      <AccountChoice search={search} />
       <DataTable
         label={texts.title}
         columns={columns}
         query={query}
         rows={query.data}
         rowKey={({ clientId }) => clientId}
+        {...(isPlatform && { empty: <Empty title={noSystems} /> })}
       />
     </>
   )
@@ -114,8 +121,8 @@ function useShowSecret(): (issued: Issued) => void {
   }
 }
 
-/** @param props.isBank whether credentials have roles; dialogs have no access to the session */
-function IssueForm({ isBank }: { isBank: boolean }) {
+function IssueForm({ named, typeAccount }: ChosenAccount) {
+  const isBank = typeAccount === 'bank'
   const texts = useTexts(accountTexts).credentials
   const roles: Record<string, string> = useTexts(appTexts).role
   const fresh = useFreshFactor()
@@ -125,7 +132,7 @@ function IssueForm({ isBank }: { isBank: boolean }) {
   const issue = useMutation({
     mutationFn: ({ label, role }: typeof form.values) => {
       const body = { label: label.trim(), ...(isBank && { role }) }
-      return fresh(() => answer(api.POST('/portal/credentials', { body })))
+      return fresh(() => answer(api.POST('/portal/credentials', { params: { query: named }, body })))
     },
     onSuccess,
     onError: place,

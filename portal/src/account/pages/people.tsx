@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { IconDotsVertical } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { answer, api } from '../../api/client.ts'
 import { appTexts } from '../../app/texts.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
@@ -17,18 +18,21 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { Failure } from '../../ui/states.tsx'
 import { useFaults } from '../../ui/use-faults.ts'
 import { DateTime } from '../../ui/values.tsx'
+import { AccountChoice, type ChosenAccount, useChosenAccount } from '../components/account-choice.tsx'
 import { useFreshFactor } from '../components/fresh-factor.tsx'
 import { invitationsQuery, type Person, peopleQuery, useAccountChanged } from '../queries.ts'
 import { accountTexts } from '../texts.ts'
 
+const route = getRouteApi('/signed-in/account/people')
 const colourOf = { invited: 'blue', active: 'perk', disabled: 'gray' }
 
 /** The people of the account and their roles, with inviting, changing and disabling. */
 export function PeoplePage() {
   const texts = useTexts(accountTexts).people
   const roles = useRoleTexts()
-  const session = useSession()
-  const query = useQuery(peopleQuery)
+  const search = route.useSearch()
+  const account = useChosenAccount(search)
+  const query = useQuery(peopleQuery(account.named))
   const columns: Column<Person>[] = [
     {
       key: 'login',
@@ -66,7 +70,12 @@ export function PeoplePage() {
       cell: ({ lastSeenAt }) => (lastSeenAt ? <DateTime at={lastSeenAt} /> : texts.never),
       isMinor: true,
     },
-    { key: 'actions', title: texts.actions, align: 'right', cell: person => <Actions person={person} /> },
+    {
+      key: 'actions',
+      title: texts.actions,
+      align: 'right',
+      cell: person => <Actions person={person} account={account} />,
+    },
   ]
   return (
     <>
@@ -74,15 +83,12 @@ export function PeoplePage() {
         title={texts.title}
         lead={texts.lead}
         actions={
-          <Button
-            onClick={() =>
-              modals.open({ title: texts.inviteTitle, children: <InviteForm offered={rolesOf(session)} /> })
-            }
-          >
+          <Button onClick={() => modals.open({ title: texts.inviteTitle, children: <InviteForm {...account} /> })}>
             {texts.invite}
           </Button>
         }
       />
+      <AccountChoice search={search} />
       <DataTable
         label={texts.title}
         columns={columns}
@@ -96,8 +102,8 @@ export function PeoplePage() {
 
 const useRoleTexts = (): Record<string, string> => useTexts(appTexts).role
 
-/** @param props.offered the roles of the account; dialogs have no access to the session */
-function InviteForm({ offered }: { offered: readonly string[] }) {
+function InviteForm({ named, typeAccount }: ChosenAccount) {
+  const offered: readonly string[] = rolesOf({ typeAccount })
   const texts = useTexts(accountTexts).people
   const roles = useRoleTexts()
   const fresh = useFreshFactor()
@@ -108,7 +114,7 @@ function InviteForm({ offered }: { offered: readonly string[] }) {
   const invite = useMutation({
     mutationFn: ({ login, email, role }: { login: string; email: string; role: string }) => {
       const body = { login: login.trim(), role, ...(email.trim() !== '' && { email: email.trim() }) }
-      return fresh(() => answer(api.POST('/portal/invitations', { body })))
+      return fresh(() => answer(api.POST('/portal/invitations', { params: { query: named }, body })))
     },
     onSuccess({ link }) {
       void changed()
@@ -153,12 +159,12 @@ function InviteForm({ offered }: { offered: readonly string[] }) {
   )
 }
 
-function Actions({ person }: { person: Person }) {
+function Actions({ person, account }: { person: Person; account: ChosenAccount }) {
   const texts = useTexts(accountTexts).people
   const roles = useRoleTexts()
   const session = useSession()
   const confirm = useConfirm()
-  const { change, resetPassword, resetFactor, withdraw } = useChanges(person)
+  const { change, resetPassword, resetFactor, withdraw } = useChanges(person, account)
   const disable = async () => {
     const question = { title: texts.disableTitle, text: texts.disableText, action: texts.disable, isDangerous: true }
     if (await confirm(question)) change.mutate({ disabled: true })
@@ -188,7 +194,7 @@ function Actions({ person }: { person: Person }) {
         )}
         {person.status === 'active' && (
           <>
-            {rolesOf(session)
+            {rolesOf(account)
               .filter(role => role !== person.role)
               .map(role => (
                 <Menu.Item key={role} onClick={() => change.mutate({ role })}>
@@ -208,12 +214,12 @@ function Actions({ person }: { person: Person }) {
   )
 }
 
-function useChanges({ userId, login }: Person) {
+function useChanges({ userId, login }: Person, { named }: ChosenAccount) {
   const texts = useTexts(accountTexts).people
   const fresh = useFreshFactor()
   const changed = useAccountChanged()
   const notify = useNotify()
-  const invitations = useQuery({ ...invitationsQuery, enabled: false })
+  const invitations = useQuery({ ...invitationsQuery(named), enabled: false })
   const path = { params: { path: { userId } } }
   const onSuccess = () => {
     void changed()

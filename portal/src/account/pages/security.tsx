@@ -1,31 +1,42 @@
 import { Button, Card, Checkbox, Group, NumberInput, Radio, Stack, Textarea } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { answer, api } from '../../api/client.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Failure, Loading } from '../../ui/states.tsx'
+import { AccountChoice, useChosenAccount } from '../components/account-choice.tsx'
 import { useFreshFactor } from '../components/fresh-factor.tsx'
-import { type Policy, policyQuery, useAccountChanged } from '../queries.ts'
+import { type Named, type Policy, policyQuery, useAccountChanged } from '../queries.ts'
 import { accountTexts } from '../texts.ts'
+
+const route = getRouteApi('/signed-in/account/security')
 
 /** The account's policy for its people and systems. */
 export function SecurityPage() {
   const texts = useTexts(accountTexts).security
-  const query = useQuery(policyQuery)
+  const search = route.useSearch()
+  const { named } = useChosenAccount(search)
+  const query = useQuery(policyQuery(named))
   return (
     <>
       <PageHeader title={texts.title} lead={texts.lead} />
+      <AccountChoice search={search} />
       {query.error && <Failure error={query.error} onRetry={() => void query.refetch()} />}
-      {query.data ? <PolicyForm policy={query.data} /> : !query.error && <Loading />}
+      {query.data ? (
+        <PolicyForm key={JSON.stringify(named)} policy={query.data} named={named} />
+      ) : (
+        !query.error && <Loading />
+      )}
     </>
   )
 }
 
 const linesOf = (text: string): string[] => text.split(/[\s,]+/).filter(line => line !== '')
 
-function PolicyForm({ policy }: { policy: Policy }) {
+function PolicyForm({ policy, named }: { policy: Policy; named: Named }) {
   const texts = useTexts(accountTexts).security
   const fresh = useFreshFactor()
   const changed = useAccountChanged()
@@ -43,7 +54,7 @@ function PolicyForm({ policy }: { policy: Policy }) {
     mutationFn: ({ mfa, sessionMinutes, people, systems, force }: typeof form.values) => {
       const addresses = { people: linesOf(people), systems: linesOf(systems) }
       const body = { mfa, sessionMinutes: Number(sessionMinutes), addresses, force }
-      return fresh(() => answer(api.PUT('/portal/security-policy', { body })))
+      return fresh(() => answer(api.PUT('/portal/security-policy', { params: { query: named }, body })))
     },
     onSuccess() {
       void changed()

@@ -3,6 +3,7 @@ import { Alert, NativeSelect, PasswordInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
 import { useMutation } from '@tanstack/react-query'
+import { useFreshFactor } from '../../account/components/fresh-factor.tsx'
 import { answer, api } from '../../api/client.ts'
 import { appTexts } from '../../app/texts.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
@@ -51,10 +52,11 @@ export function UserForm({ owner, onMade = modals.closeAll, onCancel }: FormProp
   })
   const { place, rest } = useFaults(form, userFields)
   const { kind, partner, login, role, password } = form.values
+  const fresh = useFreshFactor()
   const save = useMutation({
     mutationFn: () => {
       const account = kind === 'platform' ? { platform: true as const } : { [kind]: partner }
-      return answer(api.POST('/admin/users', { body: { ...account, login, role, password } }))
+      return fresh(() => answer(api.POST('/admin/users', { body: { ...account, login, role, password } })))
     },
     onError: place,
     async onSuccess() {
@@ -135,11 +137,12 @@ export function CredentialForm({ owner, onMade, onCancel }: FormProps<[Issued]>)
   })
   const { place, rest } = useFaults(form, credentialFields)
   const { kind, partner, role, label } = form.values
+  const fresh = useFreshFactor()
   const issue = useMutation({
     // It gives nothing back: what a mutation gives is kept for a while.
     async mutationFn() {
       const body = kind === 'bank' ? { bank: partner, role, label } : { merchant: partner, label }
-      const issued = await answer(api.POST('/admin/credentials', { body }))
+      const issued = await fresh(() => answer(api.POST('/admin/credentials', { body })))
       if (onMade) onMade(issued)
       else showSecret(texts.secretTitle, issued)
     },

@@ -1,6 +1,7 @@
 import { Alert, NativeSelect, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useFreshFactor } from '../../account/components/fresh-factor.tsx'
 import { answer, api } from '../../api/client.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { type Credential, useOperatorChanged } from '../queries.ts'
@@ -22,11 +23,14 @@ export function RotateForm({ credential }: { credential: Credential }) {
   const changed = useOperatorChanged()
   const [overlap, setOverlap] = useState<Overlap>('PT24H')
   const until = oldSecretUntil(credential)
+  const fresh = useFreshFactor()
   const rotate = useMutation({
     // It gives nothing back: what a mutation gives is kept for a while.
     async mutationFn() {
       const params = { path: { clientId: credential.clientId } }
-      const rotated = await answer(api.POST('/admin/credentials/{clientId}/rotate', { params, body: { overlap } }))
+      const rotated = await fresh(() =>
+        answer(api.POST('/admin/credentials/{clientId}/rotate', { params, body: { overlap } })),
+      )
       showSecret(texts.secretTitle, rotated, overlap === 'PT0S' ? null : rotated.previousValidUntil)
     },
     onSettled: changed,

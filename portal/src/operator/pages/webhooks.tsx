@@ -2,6 +2,7 @@ import { ActionIcon, Alert, Card, Menu, Stack, Text } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { IconDotsVertical } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { useFreshFactor } from '../../account/components/fresh-factor.tsx'
 import { answer, api } from '../../api/client.ts'
 import { appTexts } from '../../app/texts.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
@@ -180,6 +181,7 @@ function useChanges(endpointId: string) {
   const texts = useTexts(webhookTexts)
   const changed = useOperatorChanged()
   const notify = useNotify()
+  const fresh = useFreshFactor()
   const path = { params: { path: { endpointId } }, body: {} }
   const outcome = { onSuccess: changed, onError: notify.failed }
   return {
@@ -194,7 +196,8 @@ function useChanges(endpointId: string) {
     rotate: useMutation({
       // It gives nothing back: what a mutation gives is kept for a while.
       async mutationFn() {
-        const { secret } = await answer(api.POST('/admin/webhook-endpoints/{endpointId}/rotate-secret', path))
+        const operation = '/admin/webhook-endpoints/{endpointId}/rotate-secret'
+        const { secret } = await fresh(() => answer(api.POST(operation, path)))
         showOnce(texts.secretTitle, texts.secretText, [{ label: texts.secret, value: secret }])
       },
       ...outcome,
