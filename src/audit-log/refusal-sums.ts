@@ -2,13 +2,16 @@
  * Counts refused logins and addresses. Every ten minutes it writes one entry for each known login, and one for all
  * unknown logins together (contract/audit-log.md, "Refusals"). So guessing fills neither the log nor the memory, and
  * what was typed is not stored.
+ * The counts are stored every few seconds, so that a killed process loses no more than that.
  */
+import { randomUUID } from 'node:crypto'
 import type { Caller, Trace } from '../access/caller.ts'
 import { realNow } from '../clock.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, Queryable } from '../db/database.ts'
 import type { EntryObject } from './entry.ts'
-import { type Origin, originOfCaller, unknownOrigin } from './origin.ts'
-import { type Fact, tellEntries } from './tell.ts'
+import { originOfCaller, unknownOrigin } from './origin.ts'
+import { forgetSums, type KeptSum, keepSums, takeLostSums } from './refusal-store.ts'
+import { tellEntries } from './tell.ts'
 
 export type Refused = {
   action: 'login.refused' | 'address.refused'
@@ -27,28 +30,29 @@ export type RefusalSums = {
 }
 
 const sumMs = 10 * 60_000
+const keepMs = 5_000
 /** More known logins than this are counted with the unknown ones. */
 const maxLogins = 1_000
 /** Of one login; further addresses are not counted. */
 const maxAddresses = 1_000
 const maxAddressesOfUnknown = 10_000
 
-type Sum = {
-  origin: Origin
-  fact: Pick<Fact, 'action' | 'object' | 'owner'>
-  tries: number
-  addresses: Set<string>
-  since: Date
-}
+type Sum = Omit<KeptSum, 'addresses'> & { addresses: Set<string> }
 
 /** @param onError called when entries could not be stored */
 export function createRefusalSums(database: Database, onError: (error: unknown) => void): RefusalSums {
+  const processId = randomUUID()
   let sums = new Map<string, Sum>()
+  /** What was counted since it was kept last. */
+  const unkept = new Set<string>()
   let timer: NodeJS.Timeout | null = null
+  let keepTimer: NodeJS.Timeout | null = null
   let writing = Promise.resolve()
 
   const put = (key: string, added: Sum) => {
     timer ??= setTimeout(() => void flush(), sumMs).unref()
+    keepTimer ??= setTimeout(() => void keep(), keepMs).unref()
+    unkept.add(key)
     const sum = sums.get(key)
     if (!sum) return void sums.set(key, added)
     sum.tries += added.tries
@@ -61,16 +65,39 @@ export function createRefusalSums(database: Database, onError: (error: unknown) 
     timer = null
     const written = sums
     sums = new Map()
+    unkept.clear()
     if (written.size === 0) return
-    await store(database, [...written.values()]).catch((error: unknown) => {
-      for (const [key, sum] of written) put(key, sum)
+    await database
+      .transaction(async transaction => {
+        await tellSums(transaction, [...written.values()].map(keptOf))
+        await forgetSums(transaction, processId)
+      })
+      .catch((error: unknown) => {
+        for (const [key, sum] of written) put(key, sum)
+        onError(error)
+      })
+  }
+  const keepNow = async () => {
+    keepTimer = null
+    const kept = [...unkept].flatMap(key => {
+      const sum = sums.get(key)
+      return sum ? [[key, keptOf(sum)] as const] : []
+    })
+    unkept.clear()
+    if (kept.length === 0) return
+    await keepSums(database, processId, kept).catch((error: unknown) => {
+      for (const [key] of kept) unkept.add(key)
+      keepTimer ??= setTimeout(() => void keep(), keepMs).unref()
       onError(error)
     })
   }
-  const flush = () => {
-    writing = writing.then(write)
+  /** One after the other: what was told is not kept again. */
+  const after = (work: () => Promise<void>) => {
+    writing = writing.then(work)
     return writing
   }
+  const flush = () => after(write)
+  const keep = () => after(keepNow)
 
   return {
     add(refused) {
@@ -82,9 +109,12 @@ export function createRefusalSums(database: Database, onError: (error: unknown) 
     async close() {
       await flush()
       if (timer) clearTimeout(timer)
+      if (keepTimer) clearTimeout(keepTimer)
     },
   }
 }
+
+const keptOf = (sum: Sum): KeptSum => ({ ...sum, addresses: [...sum.addresses] })
 
 const unknownKey = 'unknown'
 
@@ -101,7 +131,7 @@ function newSum({ action, caller, trace }: Refused): Sum {
     },
     tries: 1,
     addresses: new Set([trace.address]),
-    since: realNow(),
+    since: realNow().toISOString(),
   }
 }
 
@@ -110,18 +140,25 @@ function objectOf(caller: Caller | null): EntryObject {
   return { type: caller.userType === 'portal_user' ? 'user' : 'credential', id: caller.subject }
 }
 
-/** Stores all entries in one transaction of their own. */
-async function store(database: Database, sums: readonly Sum[]): Promise<void> {
-  await database.transaction(async transaction => {
-    for (const { origin, fact, tries, addresses, since } of sums) {
-      const [first = null] = addresses
-      const address = addresses.size === 1 ? first : null
-      const change = {
-        tries: [null, tries],
-        addresses: [null, addresses.size],
-        since: [null, since.toISOString()],
-      } as const
-      await tellEntries(transaction, { ...origin, requestId: null, address }, [{ ...fact, outcome: 'refused', change }])
-    }
+/** One entry for each sum. */
+async function tellSums(transaction: Queryable, sums: readonly KeptSum[]): Promise<void> {
+  for (const { origin, fact, tries, addresses, since } of sums) {
+    const [first = null] = addresses
+    const address = addresses.length === 1 ? first : null
+    const change = { tries: [null, tries], addresses: [null, addresses.length], since: [null, since] } as const
+    await tellEntries(transaction, { ...origin, requestId: null, address }, [{ ...fact, outcome: 'refused', change }])
+  }
+}
+
+/** A live process tells its sums after ten minutes, and keeps them again where it could not. */
+const lostMinutes = 30
+const lostAtOnce = 200
+
+/** Tells some of the refusals that a killed process had counted. @returns whether there may be more */
+export function tellLostRefusals(database: Database): Promise<boolean> {
+  return database.transaction(async transaction => {
+    const lost = await takeLostSums(transaction, { minutes: lostMinutes, limit: lostAtOnce })
+    await tellSums(transaction, lost)
+    return lost.length === lostAtOnce
   })
 }

@@ -7,6 +7,7 @@ import { tellOverlapsEnding } from '../access/store.ts'
 import { chainEntries } from '../audit-log/chain-store.ts'
 import { type CheckpointDeps, makeHourlyCheckpoint } from '../audit-log/checkpoints.ts'
 import { removeOldEntries } from '../audit-log/lines-store.ts'
+import { tellLostRefusals } from '../audit-log/refusal-sums.ts'
 import type { CampaignDeps } from '../campaigns/deps.ts'
 import { moveDueCampaigns } from '../campaigns/lifecycle/clock-operations.ts'
 import { tellExpiring } from '../esim/orders/expiring.ts'
@@ -112,6 +113,7 @@ const jobs: readonly Job[] = [
     everyMs: 3_600_000,
     run: ({ database, eventDays }) => dropOldEvents(database, eventDays),
   },
+  { name: 'tell-lost-refusals', everyMs: 60_000, run: ({ database }) => tellLostRefusals(database) },
   { name: 'answer-reset-requests', everyMs: 1_000, run: ({ people }) => answerResetRequests(people) },
   { name: 'send-mails', everyMs: 1_000, run: ({ people }) => sendMails(people) },
   { name: 'forget-people', everyMs: 600_000, run: ({ people }) => forgetPeople(people) },

@@ -1,7 +1,7 @@
 /** What the audit log has of getting in, and of not getting in (contract/audit-log.md, "Entries", "Refusals"). */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createRefusalSums } from '../../../src/audit-log/refusal-sums.ts'
+import { createRefusalSums, tellLostRefusals } from '../../../src/audit-log/refusal-sums.ts'
 import { platformUserToken, readEntries } from '../../support/audit-log.ts'
 import { openPerson, type Person, setUpTotp } from '../../support/people.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
@@ -119,6 +119,34 @@ test('an address that an account does not admit is told with whom it refused', a
   assert.deepEqual(others, [])
   assert.deepEqual([entry.actor.id, entry.object.id, entry.address], [person.userId, person.userId, '203.0.113.7'])
   assert.deepEqual([entry.outcome, entry.change.tries], ['refused', [null, 4]])
+})
+
+test('what a killed process had counted is told by another one, once', async () => {
+  const { database } = platform.platform
+  const killed = createRefusalSums(database, fault => assert.fail(String(fault)))
+  const caller = { type: 'platform', role: 'viewer', userType: 'portal_user', subject: 'killed-process' } as const
+  for (const address of ['203.0.113.1', '203.0.113.2', '203.0.113.1'])
+    killed.add({ action: 'login.refused', caller, trace: { via: 'api', requestId: 'x', address } })
+  const told = async () =>
+    (await readEntries(platform, auditor, '&action=login.refused&object=user:killed-process')).map(
+      ({ change: { tries, addresses } }) => [tries[1], addresses[1]],
+    )
+  for (let tried = 0; tried < 80; tried++) {
+    const [row] = await database.query<{ kept: number }>(
+      `select count(*)::int as kept from refusal_counts where sum_key like '%killed-process'`,
+    )
+    if (row?.kept) break
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+  assert.equal(await tellLostRefusals(database), false)
+  assert.deepEqual(await told(), [], 'it may live')
+  await database.execute(
+    `update refusal_counts set counted_at = now() - interval '31 minutes' where sum_key like '%killed-process'`,
+  )
+  await Promise.all([tellLostRefusals(database), tellLostRefusals(database)])
+  assert.deepEqual(await told(), [[3, 2]])
+  await tellLostRefusals(database)
+  assert.deepEqual(await told(), [[3, 2]])
 })
 
 test('what cannot be written is kept, and neither logins nor addresses fill the memory', async () => {

@@ -1,0 +1,48 @@
+/** All SQL of refusals that were counted and not told yet. Rows live for some minutes. Real time, by the database's clock. */
+import type { Queryable } from '../db/database.ts'
+import type { Origin } from './origin.ts'
+import type { Fact } from './tell.ts'
+
+/** A sum as it is kept, in plain JSON. `since` is an instant (ISO 8601). */
+export type KeptSum = {
+  origin: Origin
+  fact: Pick<Fact, 'action' | 'object' | 'owner'>
+  tries: number
+  addresses: string[]
+  since: string
+}
+
+/** Keeps how sums of a process stand now. */
+export async function keepSums(
+  database: Queryable,
+  processId: string,
+  sums: readonly (readonly [key: string, sum: KeptSum])[],
+): Promise<void> {
+  await database.execute(
+    `insert into refusal_counts (process_id, sum_key, data, counted_at)
+     select $1, key, data::jsonb, now() from unnest($2::text[], $3::text[]) as sums (key, data)
+     on conflict (process_id, sum_key) do update set data = excluded.data, counted_at = excluded.counted_at`,
+    [processId, sums.map(([key]) => key), sums.map(([, sum]) => JSON.stringify(sum))],
+  )
+}
+
+/** Forgets the sums of a process, in the transaction that tells of them. */
+export async function forgetSums(transaction: Queryable, processId: string): Promise<void> {
+  await transaction.execute('delete from refusal_counts where process_id = $1', [processId])
+}
+
+/** Takes some sums that nobody has touched for so long that their process must be gone. */
+export async function takeLostSums(
+  transaction: Queryable,
+  { minutes, limit }: { minutes: number; limit: number },
+): Promise<KeptSum[]> {
+  const taken = await transaction.query<{ data: KeptSum }>(
+    `delete from refusal_counts using (
+       select process_id, sum_key from refusal_counts where counted_at < now() - make_interval(mins => $1)
+       order by counted_at limit $2 for update skip locked) as lost
+     where refusal_counts.process_id = lost.process_id and refusal_counts.sum_key = lost.sum_key
+     returning data`,
+    [minutes, limit],
+  )
+  return taken.map(({ data }) => data)
+}
