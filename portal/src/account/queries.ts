@@ -7,6 +7,18 @@ const root = 'account'
 /** The account that a request names; empty: the own one. */
 export type Named = { bank: string } | { merchant: string } | Record<string, never>
 
+/** Banks, or the merchants with these words in their names, for the platform's people to choose from. */
+export const partnersToChooseQuery = (kind: 'bank' | 'merchant', words: string) =>
+  queryOptions({
+    queryKey: [root, 'partners-to-choose', kind, kind === 'merchant' ? words : ''],
+    async queryFn({ signal }) {
+      const search = kind === 'merchant' && words !== '' ? { search: words } : {}
+      const query = { page: 1, pageSize: 100, ...search }
+      const { banks, merchants } = await answer(api.GET('/admin/partners', { params: { query }, signal }))
+      return (kind === 'bank' ? banks : merchants.data).map(({ entry }) => entry)
+    },
+  })
+
 export const peopleQuery = (query: Named = {}) =>
   queryOptions({
     queryKey: [root, 'people', query],
@@ -25,10 +37,6 @@ export const ownCredentialsQuery = (query: Named = {}) =>
 export const sessionsQuery = queryOptions({
   queryKey: [root, 'sessions'],
   queryFn: async ({ signal }) => (await answer(api.GET('/portal/sessions', { signal }))).data,
-})
-export const factorsQuery = queryOptions({
-  queryKey: [root, 'factors'],
-  queryFn: ({ signal }) => answer(api.GET('/portal/mfa', { signal })),
 })
 export const policyQuery = (query: Named = {}) =>
   queryOptions({

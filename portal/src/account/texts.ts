@@ -3,17 +3,10 @@ import { counted, dictionary } from '../i18n/texts.ts'
 
 export const accountTexts = dictionary({
   en: {
-    fresh: {
-      title: 'Is it you?',
-      code: 'Code',
-      codeHint: 'Six digits from your authenticator app, or a recovery code',
-      password: 'Your password',
-      showPassword: 'Show the password',
-      submit: 'Continue',
-      wrong: 'This is wrong, or was used before.',
-    },
     choice: {
       account: 'Account',
+      partners: { bank: 'Bank', merchant: 'Merchant' },
+      choose: 'Choose',
       kinds: { platform: 'The platform itself', bank: 'A bank', merchant: 'A merchant' },
       noSystems: 'The platform has no systems of its own. Choose a bank or a merchant.',
     },
@@ -154,17 +147,10 @@ export const accountTexts = dictionary({
     },
   },
   uk: {
-    fresh: {
-      title: 'Це ви?',
-      code: 'Код',
-      codeHint: 'Шість цифр із застосунку автентифікації або резервний код',
-      password: 'Ваш пароль',
-      showPassword: 'Показати пароль',
-      submit: 'Продовжити',
-      wrong: 'Це неправильно або вже використано.',
-    },
     choice: {
       account: 'Обліковий запис',
+      partners: { bank: 'Банк', merchant: 'Торговець' },
+      choose: 'Оберіть',
       kinds: { platform: 'Сама платформа', bank: 'Банк', merchant: 'Торговець' },
       noSystems: 'Платформа не має власних систем. Оберіть банк або торговця.',
     },

@@ -1,12 +1,13 @@
 /** Whose people, credentials and policy a page shows. The platform's people choose a bank or a merchant; others have their own only. */
-import { Group, NativeSelect } from '@mantine/core'
+import { Group, NativeSelect, Select } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useTexts } from '../../i18n/preferences.tsx'
-import { PartnerSelect } from '../../operator/components/partner-select.tsx'
+import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import type { Session } from '../../session/session.ts'
 import { useSession } from '../../session/use-session.ts'
 import { useSetSearch } from '../../ui/data-table/use-table-search.ts'
-import type { Named } from '../queries.ts'
+import { type Named, partnersToChooseQuery } from '../queries.ts'
 import type { AccountSearch } from '../search.ts'
 import { accountTexts } from '../texts.ts'
 
@@ -49,8 +50,32 @@ export function AccountChoice({ search }: { search: AccountSearch }) {
         onChange={({ currentTarget }) => choose(currentTarget.value as Kind)}
       />
       {kind !== 'platform' && (
-        <PartnerSelect kind={kind} value={search[kind] ?? ''} onChange={code => choose(kind, code)} />
+        <PartnerChoice key={kind} kind={kind} code={search[kind] ?? null} onChoose={code => choose(kind, code)} />
       )}
     </Group>
+  )
+}
+
+type PartnerChoiceProps = { kind: 'bank' | 'merchant'; code: string | null; onChoose: (code: string) => void }
+
+function PartnerChoice({ kind, code, onChoose }: PartnerChoiceProps) {
+  const texts = useTexts(accountTexts).choice
+  const [typed, setTyped] = useState('')
+  const [words] = useDebouncedValue(typed.trim(), 200)
+  const { data: partners = [] } = useQuery(partnersToChooseQuery(kind, words))
+  const names = useNames()
+  return (
+    <Select
+      label={texts.partners[kind]}
+      placeholder={texts.choose}
+      searchable
+      data={partners.map(entry => ({ value: entry.code, label: names.of(entry) }))}
+      // The platform finds merchants by other names than the one that is shown, too.
+      {...(kind === 'merchant' && { filter: ({ options }) => options })}
+      value={code}
+      onChange={chosen => onChoose(chosen ?? '')}
+      searchValue={typed}
+      onSearchChange={setTyped}
+    />
   )
 }

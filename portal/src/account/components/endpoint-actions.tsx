@@ -5,6 +5,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { answer, api } from '../../api/client.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
+import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import { useSession } from '../../session/use-session.ts'
 import { useConfirm } from '../../ui/confirm.tsx'
 import { useNotify } from '../../ui/notify.tsx'
@@ -14,7 +15,6 @@ import { webhookTexts } from '../../webhooks/texts.ts'
 import type { Endpoint, ReplayParams } from '../../webhooks/types.ts'
 import { useEventTypeNames, useWebhooksChanged } from '../webhook-queries.ts'
 import { EnableForm, EndpointForm, TestForm } from './endpoint-forms.tsx'
-import { useFreshFactor } from './fresh-factor.tsx'
 
 /** The actions that a manager has on an endpoint. */
 export function EndpointActions({ endpoint }: { endpoint: Endpoint & { etag: string | null } }) {

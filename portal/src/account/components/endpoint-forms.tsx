@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { answer, api, ifMatch } from '../../api/client.ts'
 import { isApiError } from '../../api/errors.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
+import { useFreshFactor } from '../../session/fresh-factor.tsx'
 import type { AccountType } from '../../session/session.ts'
 import { useNotify } from '../../ui/notify.tsx'
 import { NumberField } from '../../ui/number-field.tsx'
@@ -17,7 +18,6 @@ import { webhookTexts } from '../../webhooks/texts.ts'
 import { TypeChoice } from '../../webhooks/type-choice.tsx'
 import type { Endpoint } from '../../webhooks/types.ts'
 import { useEventTypeNames, useWebhooksChanged } from '../webhook-queries.ts'
-import { useFreshFactor } from './fresh-factor.tsx'
 
 const orders = ['concurrent', 'serial'] as const
 const fields = ['url', 'description', 'eventTypes', 'order', 'startAfter'] as const

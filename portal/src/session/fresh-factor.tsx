@@ -6,12 +6,12 @@ import { Alert, Button, Group, PasswordInput, Stack, TextInput } from '@mantine/
 import { modals } from '@mantine/modals'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useState } from 'react'
-import { answer, api } from '../../api/client.ts'
-import { isApiError } from '../../api/errors.ts'
-import { useTexts } from '../../i18n/preferences.tsx'
-import { Failure } from '../../ui/states.tsx'
-import { factorsQuery } from '../queries.ts'
-import { accountTexts } from '../texts.ts'
+import { answer, api } from '../api/client.ts'
+import { isApiError } from '../api/errors.ts'
+import { useTexts } from '../i18n/preferences.tsx'
+import { Failure } from '../ui/states.tsx'
+import { factorsQuery } from './factors-query.ts'
+import { freshFactorTexts } from './fresh-factor-texts.ts'
 
 const isNeeded = (error: unknown): boolean => isApiError(error, 401) && error.code === 'mfa-needed'
 
@@ -23,7 +23,7 @@ const isNeeded = (error: unknown): boolean => isApiError(error, 401) && error.co
  */
 export function useFreshFactor(): <Result>(change: () => Promise<Result>) => Promise<Result> {
   const queryClient = useQueryClient()
-  const texts = useTexts(accountTexts).fresh
+  const texts = useTexts(freshFactorTexts)
   return useCallback(
     async change => {
       try {
@@ -60,7 +60,7 @@ const ask = (title: string, hasApp: boolean): Promise<boolean> =>
   })
 
 function FactorForm({ hasApp, onShown }: { hasApp: boolean; onShown: () => void }) {
-  const texts = useTexts(accountTexts).fresh
+  const texts = useTexts(freshFactorTexts)
   const [code, setCode] = useState('')
   const show = useMutation({
     mutationFn: () => {

@@ -1,0 +1,23 @@
+/** Texts of the question for a fresh factor. */
+import { dictionary } from '../i18n/texts.ts'
+
+export const freshFactorTexts = dictionary({
+  en: {
+    title: 'Is it you?',
+    code: 'Code',
+    codeHint: 'Six digits from your authenticator app, or a recovery code',
+    password: 'Your password',
+    showPassword: 'Show the password',
+    submit: 'Continue',
+    wrong: 'This is wrong, or was used before.',
+  },
+  uk: {
+    title: 'Це ви?',
+    code: 'Код',
+    codeHint: 'Шість цифр із застосунку автентифікації або резервний код',
+    password: 'Ваш пароль',
+    showPassword: 'Показати пароль',
+    submit: 'Продовжити',
+    wrong: 'Це неправильно або вже використано.',
+  },
+})
