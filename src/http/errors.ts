@@ -308,6 +308,8 @@ function readError(error: unknown, request: FastifyRequest): ReadError {
     const { code, details, rules, problems, facts, retryAfterSeconds } = error
     return { statusCode: statusOf[code], code, details, rules, problems, facts, retryAfterSeconds }
   }
+  // Node.js and its streams tell of a connection that broke off as of any fault; nobody is there to read the answer.
+  if (hasBrokenOff(request, error)) return { statusCode: 400, code: 'invalid', details: 'The body broke off' }
   const { validation, statusCode, code } = error as FastifyError
   if (validation) return readError(new DomainError('invalid', schemaRules(validation as never)), request)
   if (statusCode === 413) return { statusCode, details: 'The body is larger than this operation takes' }
@@ -323,6 +325,11 @@ function readError(error: unknown, request: FastifyRequest): ReadError {
     return { statusCode, details: STATUS_CODES[statusCode] ?? 'The request can’t be read' }
   return { statusCode: 500, details: `Something went wrong on our side; please tell us the request id ${request.id}` }
 }
+
+const brokenOffCodes = new Set(['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'])
+
+const hasBrokenOff = ({ raw }: FastifyRequest, error: unknown): boolean =>
+  raw.destroyed && !raw.complete && brokenOffCodes.has((error as NodeJS.ErrnoException).code ?? '')
 
 const bodyType = (request: FastifyRequest): string =>
   (request.routeOptions.config as { bodyType?: string }).bodyType ?? 'application/json'

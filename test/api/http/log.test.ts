@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { after, before, beforeEach, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createLogger, terminalStream } from '../../../src/log.ts'
 import { startPlatform, type TestPlatform } from '../../support/platform.ts'
-import { requestText, sendRaw } from '../../support/raw-http.ts'
+import { openRaw, requestText, sendRaw } from '../../support/raw-http.ts'
 
 let lines: string[] = []
 const written = () => lines.map(line => JSON.parse(line) as Record<string, any>)
@@ -251,4 +252,42 @@ test('on a terminal a request is one short line, and so is everything else', asy
   assert.match(retailers, /^\[\S+\] INFO: GET \/retailers 200 [\d.]+ ms bank\n$/)
   assert.match(nowhere, /^\[\S+\] INFO: GET unknown 404 [\d.]+ ms\n$/)
   assert.match(warning, /^\[\S+\] WARN: a job failed \{"job":"pass-time"\}\n$/)
+})
+
+test('a body that breaks off is no fault of the platform', async () => {
+  const { operatorKey } = platform.config
+  const merchant = await platform.merchantToken()
+  const form = 'content-type: multipart/form-data; boundary=b\r\n'
+  const part =
+    '--b\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\ncontent-type: text/csv\r\n\r\nclientId\n'
+  const requests = [
+    ['POST /auth/login', 'content-type: application/json\r\n', '{"login":'],
+    [
+      'POST /cashbacks/for-merchant',
+      `authorization: Bearer ${merchant}\r\ncontent-type: application/json\r\n`,
+      '{"title":',
+    ],
+    [`PUT /portal/cashbacks/${crypto.randomUUID()}/segment`, `authorization: Bearer ${merchant}\r\n${form}`, part],
+    [
+      'POST /admin/customers?bank=alpha',
+      `authorization: Bearer ${operatorKey}\r\ncontent-type: text/csv\r\n`,
+      'customerId\n',
+    ],
+    ['POST /admin/customers?bank=alpha', `authorization: Bearer ${operatorKey}\r\n${form}`, part],
+    [
+      'POST /admin/directory',
+      `authorization: Bearer ${operatorKey}\r\ncontent-type: application/json\r\n`,
+      '{"directory":',
+    ],
+  ] as const
+  for (const [line, headers, body] of requests)
+    for (const size of [0, 100_000]) {
+      const socket = await openRaw(platform.url)
+      socket.write(`${line} HTTP/1.1\r\nhost: x\r\n${headers}content-length: 2000000\r\n\r\n${body}${'x'.repeat(size)}`)
+      await sleep(200)
+      socket.resetAndDestroy()
+    }
+  await sleep(1_000)
+  const faults = written().filter(({ level, statusCode }) => level === 'error' || statusCode >= 500)
+  assert.deepEqual(faults, [])
 })
