@@ -35,14 +35,16 @@ export async function tellRows(transaction: Queryable, rows: readonly Told[]): P
       name: 'events.tell-rows',
       text: `
         insert into outbox (kind, account_type, account, data)
-        select kind, account_type, account, data from unnest($1::text[], $2::text[], $3::uuid[], $4::jsonb[])
-          with ordinality as rows (kind, account_type, account, data, n) order by n`,
+        select kind, account_type, account, data
+        from rows from (unnest($1::text[]), unnest($2::text[]), unnest($3::uuid[]), jsonb_array_elements($4::jsonb))
+          with ordinality as listed (kind, account_type, account, data, n) order by n`,
     },
     [
       rows.map(({ kind }) => kind),
       rows.map(({ account }) => account.type),
       rows.map(({ account }) => account.id),
-      rows.map(({ data }) => JSON.stringify(data)),
+      // One text: in an array each quote would be escaped once more.
+      JSON.stringify(rows.map(({ data }) => data)),
     ],
   )
 }
