@@ -18,6 +18,7 @@ const texts = {
   min: ({ min }) => `be at least ${min}`,
   max: ({ max }) => `be at most ${max}`,
   'more-than': ({ limit }) => `be greater than ${limit}`,
+  'exact-number': () => 'be a number of at most 15 digits',
   'multiple-of': ({ divisor }) => `be a multiple of ${divisor}`,
   'min-items': ({ min }) => `be a list of at least ${min}`,
   'max-items': ({ max }) => `be a list of at most ${max}`,

@@ -1,4 +1,5 @@
 import type { Rule, RuleCode } from '../error-rules.ts'
+import { isCountry } from './countries.ts'
 import { uuidForm } from './uuid.ts'
 
 /** A rule for one text. */
@@ -13,8 +14,12 @@ export function brokenRule(text: string, of: TextRule): Rule | undefined {
 /** The code of an entry. It appears in URLs and on command lines, so it never begins with a hyphen or a dot. */
 export const code = pattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'code')
 
-export const countryCode = pattern(/^[A-Z]{2}$/, 'upper-case-country')
-export const countryOrGlobal = pattern(/^(?:[A-Z]{2}|global)$/, 'country-or-global')
+export const countryCode: TextRule = { rule: 'upper-case-country', params: {}, holds: isCountry }
+export const countryOrGlobal: TextRule = {
+  rule: 'country-or-global',
+  params: {},
+  holds: text => text === 'global' || isCountry(text),
+}
 export const currencyCode = pattern(/^[A-Z]{3}$/, 'currency')
 export const merchantCategoryCode = pattern(/^\d{4}$/, 'four-digits')
 export const urlIdent = pattern(/^[A-Za-z0-9._~-]{1,200}$/, 'url-ident')

@@ -86,7 +86,7 @@ const uuid = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
 
 /** Path of a key in an otherwise faultless file, with values (YAML source) that are taken and values that are not. */
 const values: [path: string, taken: string[], refused: string[]][] = [
-  ['countries.code', ['PL'], ['pl', 'POL', '12', '[UA]', '~']],
+  ['countries.code', ['PL', 'XK'], ['pl', 'POL', '12', '[UA]', '~', 'XX', 'ZZ', 'UK', 'EU', 'SU']],
   ['countries.name', [long(200), '"😀"'], [`""`, '" "', long(201), '"a\\nb"', '"\\0"', '"\\uD800"', '[a]', 'true']],
   ['countries.id', [uuid, uuid.toUpperCase()], ['1', `${uuid}0`, 'x']],
   ['paymentSystems.code', ['visa', 'Amex_2', '0x', long(64)], [long(65), '-x', '.x', 'a/b', 'a b', 'é', '"__proto__"']],
@@ -140,7 +140,7 @@ const values: [path: string, taken: string[], refused: string[]][] = [
   ['merchants.iosAppUrl', ['null', 'https://a.example'], ['""', 'a', `https://a.example/${long(2048)}`]],
   ['merchants.terminals', ['[]', '[{ terminalId: 1 }]'], ['[{}]', '[a]', `[{ terminalId: ${long(129)} }]`]],
   ['merchants.terminals', ['[{ terminalId: T, name: ~ }]'], ['[{ terminalId: T, terminal_id: T }]']],
-  ['operators.country', ['global', 'DE'], ['Global', 'de', 'EUR']],
+  ['operators.country', ['global', 'DE'], ['Global', 'de', 'EUR', 'XX']],
   ['operators.status', ['withdrawn'], ['deleted']],
   [
     'tariffs.price',

@@ -47,6 +47,28 @@ test('valid JSON is read as JSON.parse reads it', () => {
   for (const body of bodies) assert.deepEqual(read(body), JSON.parse(body), body)
 })
 
+test('a fraction of more digits than a number holds is refused, naming it, and never rounded', () => {
+  const of = (text: string) => () => readJson(Buffer.from(text))
+  for (const number of [
+    '100.00000000000000001',
+    '-5.0000000000000000001',
+    '0.1000000000000000055',
+    '1.00000000000000001e2',
+  ])
+    assert.throws(of(`{"a":[1,{"share":${number}}]}`), {
+      details: ['a.1.share must be a number of at most 15 digits'],
+    })
+  for (const number of [
+    '100.00000000000000000',
+    '0.1',
+    '0.30000000000000004',
+    '1.0000000000000000e2',
+    '0.0000000000000000',
+    '12345678901234567890',
+  ])
+    assert.deepEqual(readJson(Buffer.from(`{"share":${number}}`)), { share: Number(number) })
+})
+
 test('an empty body is no value', () => {
   assert.equal(read(''), undefined)
 })

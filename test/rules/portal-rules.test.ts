@@ -287,7 +287,7 @@ suite('faults', () => {
       ['given', {}, 'Fill this in', 'Заповніть це поле'],
       ['max-length', { max: 27 }, 'At most 27 characters', 'Щонайбільше 27 символів'],
       ['min-length', { min: 1 }, 'Fill this in', 'Заповніть це поле'],
-      ['type', { type: 'number or null' }, 'This is no number', 'Це не число'],
+      ['type', { type: 'number or null' }, 'Enter a number', 'Введіть число'],
       ['whole-number', { min: 1, max: 100 }, 'A whole number from 1 to 100', 'Ціле число від 1 до 100'],
       [
         'code',

@@ -14,16 +14,30 @@ const characters = {
     counted('uk', Number(count), { one: 'символ', few: 'символи', many: 'символів', other: 'символу' }),
 }
 
+const places = {
+  en: (count: unknown) => counted('en', Number(count), { one: 'decimal place', other: 'decimal places' }),
+  uk: (count: unknown) =>
+    counted('uk', Number(count), {
+      one: 'знак після коми',
+      few: 'знаки після коми',
+      many: 'знаків після коми',
+      other: 'знака після коми',
+    }),
+}
+
 const same = (en: string, uk: string): RuleText => ({ en: () => en, uk: () => uk })
 
 const fillIn = same('Fill this in', 'Заповніть це поле')
 const omit = same('This cannot be given here', 'Тут цього вказувати не можна')
-const notANumber = same('This is no number', 'Це не число')
+const notANumber = same('Enter a number', 'Введіть число')
 const unreadable = same('There are characters that can’t be stored', 'Є символи, які неможливо зберегти')
-const notADate = same('This is no valid date', 'Це не дата')
-const webAddress = same('This is no web address', 'Це не вебадреса')
-const locked = same('This cannot be changed any more', 'Цього вже не змінити')
-const notKnown = same('The platform does not know it', 'Платформа цього не знає')
+const notADate = same('Enter a valid date', 'Введіть правильну дату')
+const webAddress = same(
+  'Enter a web address, such as https://shop.example',
+  'Введіть вебадресу, наприклад https://shop.example',
+)
+const locked = same('This can no longer be changed', 'Це вже не можна змінити')
+const notKnown = same('Unknown value. Choose one from the list', 'Невідоме значення. Виберіть зі списку')
 const gone = same('It doesn’t exist any more', 'Цього вже немає')
 const repeated = same('It is in the list twice', 'Є у списку двічі')
 const country = same('Choose a country', 'Виберіть країну')
@@ -31,11 +45,11 @@ const choose = same('Choose one of the given values', 'Виберіть одне
 const yesOrNo = same('Choose yes or no', 'Виберіть так або ні')
 const aText = same('This must be text', 'Має бути текст')
 const aList = same('This must be a list', 'Має бути список')
-const wrongForm = same('This does not have the right form', 'Неправильний формат')
+const wrongForm = same('The format is wrong', 'Неправильний формат')
 const picture = same('A web address, or a picture of at most 256 KiB', 'Вебадреса або картинка щонайбільше 256 КіБ')
 const aDuration = same('A duration, such as PT24H', 'Тривалість, наприклад PT24H')
 const anAccount = same('Choose one account', 'Виберіть один обліковий запис')
-const taken = same('It is taken by another entry', 'Це вже має інший запис')
+const taken = same('Another entry already has it', 'Це вже має інший запис')
 
 const atLeast: RuleText = { en: ({ min }) => `${min} or more`, uk: ({ min }) => `${min} або більше` }
 const atMost: RuleText = { en: ({ max }) => `${max} or less`, uk: ({ max }) => `${max} або менше` }
@@ -70,7 +84,7 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
     en: ({ type }) => (types[String(type).replace(/ or null$/, '')] ?? wrongForm).en({}),
     uk: ({ type }) => (types[String(type).replace(/ or null$/, '')] ?? wrongForm).uk({}),
   },
-  'given-once': same('This is given twice', 'Це вказано двічі'),
+  'given-once': same('This is entered twice', 'Це вказано двічі'),
   'max-fields': {
     en: ({ max }) => `At most ${max} entries`,
     uk: ({ max }) => `Щонайбільше ${max} записів`,
@@ -83,16 +97,17 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
   min: atLeast,
   max: atMost,
   'more-than': { en: ({ limit }) => `More than ${limit}`, uk: ({ limit }) => `Більше за ${limit}` },
+  'exact-number': same('At most 15 digits', 'Щонайбільше 15 цифр'),
   'multiple-of': { en: ({ divisor }) => `A multiple of ${divisor}`, uk: ({ divisor }) => `Кратне ${divisor}` },
   'min-items': { en: ({ min }) => `Choose at least ${min}`, uk: ({ min }) => `Виберіть щонайменше ${min}` },
   'max-items': { en: ({ max }) => `At most ${max} entries`, uk: ({ max }) => `Щонайбільше ${max} записів` },
-  'no-repetitions': same('One of them is there twice', 'Є повтори'),
+  'no-repetitions': same('The list has duplicates', 'У списку є повтори'),
   'one-of': choose,
   value: choose,
   format: wrongForm,
   keyword: wrongForm,
 
-  uuid: same('This is no valid id', 'Це не ідентифікатор'),
+  uuid: same('This is not a valid ID', 'Це не ідентифікатор'),
   url: webAddress,
   day: notADate,
   'date-time': notADate,
@@ -109,7 +124,7 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
   'one-of-two': same('Fill in one of the two', 'Заповніть одне з двох'),
   'omitted-by-merchant': omit,
   'idempotency-key': wrongForm,
-  'time-zone': same('This is no time zone', 'Це не часовий пояс'),
+  'time-zone': same('Choose a time zone', 'Виберіть часовий пояс'),
   unicode: unreadable,
   'json-text': unreadable,
   text: {
@@ -139,7 +154,10 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
   picture,
   banner: picture,
   'no-svg': same('SVG images can’t be used', 'Зображення SVG не підтримуються'),
-  email: same('This is no e-mail address', 'Це не адреса електронної пошти'),
+  email: same(
+    'Enter an email address, such as olena@bank.example',
+    'Введіть адресу електронної пошти, наприклад olena@bank.example',
+  ),
   msisdn: same('A whole phone number, such as +380671234567', 'Повний номер телефону, наприклад +380671234567'),
   iccid: same('18 to 20 digits', 'Від 18 до 20 цифр'),
   cursor: wrongForm,
@@ -151,20 +169,20 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
     uk: ({ min, max }) => (max === undefined ? `Ціле число від ${min}` : `Ціле число від ${min} до ${max}`),
   },
   decimals: {
-    en: ({ decimals }) => `At most ${decimals} decimals`,
-    uk: ({ decimals }) => `Щонайбільше ${decimals} знаки після коми`,
+    en: ({ decimals }) => `At most ${places.en(decimals)}`,
+    uk: ({ decimals }) => `Щонайбільше ${places.uk(decimals)}`,
   },
   percentage: {
-    en: ({ decimals }) => `From 0 to 100, with at most ${decimals} decimals`,
-    uk: ({ decimals }) => `Від 0 до 100, щонайбільше ${decimals} знаки після коми`,
+    en: ({ decimals }) => `From 0 to 100, with at most ${places.en(decimals)}`,
+    uk: ({ decimals }) => `Від 0 до 100, щонайбільше ${places.uk(decimals)}`,
   },
   price: {
-    en: ({ decimals }) => `0 or more, with at most ${decimals} decimals`,
-    uk: ({ decimals }) => `0 або більше, щонайбільше ${decimals} знаки після коми`,
+    en: ({ decimals }) => `0 or more, with at most ${places.en(decimals)}`,
+    uk: ({ decimals }) => `0 або більше, щонайбільше ${places.uk(decimals)}`,
   },
 
-  future: same('This must lie in the future', 'Має бути в майбутньому'),
-  after: same('The end comes after the start', 'Кінець має бути після початку'),
+  future: same('Choose a time in the future', 'Має бути в майбутньому'),
+  after: same('The end must be after the start', 'Кінець має бути після початку'),
   'not-below': same('Not less than the smallest', 'Не менше за найменшу'),
   'all-or-some-products': same(
     'Name products, or the whole assortment, not both',
@@ -197,21 +215,21 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
     'A disabled user has this login. Choose another one',
     'Цей логін має вимкнений користувач. Виберіть інший',
   ),
-  'password-repeated': same(
-    'More than one character or word, repeated',
-    'Більше, ніж один символ чи слово, що повторюються',
+  'password-repeated': same('Don’t repeat one character or word', 'Не повторюйте один символ чи слово'),
+  'password-run': same(
+    'Don’t use a run of characters, such as abcdef',
+    'Не використовуйте символи поспіль, наприклад abcdef',
   ),
-  'password-run': same('More than characters that follow each other', 'Більше, ніж символи, що йдуть один за одним'),
   'password-known': same(
-    'More than your login, the account’s name and the commonest passwords',
-    'Більше, ніж логін, назва компанії та найпоширеніші паролі',
+    'Too easy to guess: it is like your login, your company’s name or a common password',
+    'Надто легко вгадати: схоже на логін, назву компанії або поширений пароль',
   ),
-  'present-password': same('This is not your present password', 'Це не ваш теперішній пароль'),
-  'present-code': same('This is not a present code of the app', 'Це не теперішній код застосунку'),
+  'present-password': same('This is not your current password', 'Це не ваш поточний пароль'),
+  'present-code': same('This is not the current code of the app', 'Це не поточний код застосунку'),
   network: same('A network like 192.0.2.0/24, or one address', 'Мережа на зразок 192.0.2.0/24 або одна адреса'),
   'own-address': {
-    en: ({ address }) => `You sit at ${address}, which is in none of them: you would lock yourself out`,
-    uk: ({ address }) => `Ваша адреса ${address} не входить до жодної: ви втратите доступ`,
+    en: ({ address }) => `Your address ${address} is in none of these networks: you would lose access`,
+    uk: ({ address }) => `Ваша адреса ${address} не входить до цих мереж: ви втратите доступ`,
   },
   'one-account': anAccount,
   'bank-or-merchant': anAccount,
@@ -226,7 +244,7 @@ export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
   list: aList,
   mapping: wrongForm,
   'known-key': omit,
-  once: same('This is given twice', 'Це вказано двічі'),
+  once: same('This is entered twice', 'Це вказано двічі'),
   'not-null': fillIn,
   'no-alias': wrongForm,
   unique: repeated,

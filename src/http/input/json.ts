@@ -117,7 +117,7 @@ function decode(bytes: Uint8Array): string {
 
 type Level = { names: Set<string> | null; path: string; index: number; name: string }
 
-/** Scans text that JSON.parse has accepted, so it needs to look only at strings and brackets. */
+/** Scans text that JSON.parse has accepted, so it needs to look only at strings, brackets and numbers. */
 function checkNames(text: string, maxNames: number): void {
   const levels: Level[] = []
   let nameNext = false
@@ -142,6 +142,11 @@ function checkNames(text: string, maxNames: number): void {
     } else if (char === 0x2c /* , */ && level) {
       level.index++
       nameNext = level.names !== null
+    } else if (isDigit(char)) {
+      const end = endOfNumber(text, at)
+      if (isRounded(text.slice(at, end)))
+        throw new DomainError('invalid', [broken((level && shownName(pathWithin(level))) || 'body', 'exact-number')])
+      at = end - 1
     }
   }
 }
@@ -150,6 +155,37 @@ function endOfString(text: string, start: number): number {
   let at = start + 1
   while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c /* \ */ ? 2 : 1
   return at
+}
+
+const isDigit = (char: number): boolean => char >= 0x30 && char <= 0x39
+
+function endOfNumber(text: string, start: number): number {
+  let at = start
+  while (/[\d.eE+-]/.test(text.charAt(at))) at++
+  return at
+}
+
+/**
+ * True for a fraction that JSON.parse has replaced by another number: `100.00000000000000001` is 100, and 100 may keep a rule that
+ * what was sent breaks. A whole number that is too large to be exact is over every limit, and keeps its own error.
+ */
+function isRounded(number: string): boolean {
+  if (number.length <= maxExactDigits || !/[.eE]/.test(number)) return false
+  const [digits, exponent] = digitsOf(number)
+  const [keptDigits, keptExponent] = digitsOf(String(Number(number)))
+  return digits !== keptDigits || (digits !== '' && exponent !== keptExponent)
+}
+
+/** As many always fit into a number of JavaScript. */
+const maxExactDigits = 15
+
+/** The digits without zeros at either end, and the power of ten of the last one. */
+function digitsOf(number: string): [digits: string, exponent: number] {
+  const [mantissa = '', power = '0'] = number.toLowerCase().split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const all = `${whole}${fraction}`
+  const significant = all.replace(/0+$/, '')
+  return [significant.replace(/^0+/, ''), Number(power) - fraction.length + all.length - significant.length]
 }
 
 const pathWithin = ({ path, names, name, index }: Level): string => innerPath(path, names ? name : index)
