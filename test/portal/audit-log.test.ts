@@ -49,7 +49,7 @@ test('a bank reads an object’s story, its values, and the file', async t => {
   await page.getByText(/^Checked until \d/).waitFor()
   await page.getByText(/covers the entries up to no\. \d+/).waitFor()
   await assertAccessible(visitor)
-  await rows(page, 'Logged in').getByText('Method: none → by password').first().waitFor()
+  await rows(page, 'Logged in').getByText('Method: none → password').first().waitFor()
   await rows(page, 'Secret replaced').getByRole('link', { name: 'Credential, Core banking' }).click()
   await page.getByText('All entries of: Credential, Core banking').waitFor()
   // The head, and its three entries.

@@ -157,6 +157,7 @@ suite('a campaign with two banks', { timeout: 150_000 }, () => {
     await assertCount(page.getByText('Participating'), 2)
     await button(page, 'Launch').click()
     await sees(page, /starts automatically on its start date with Alpha Bank and Бета Банк/)
+    await sees(page, /It is only for the customers in its segment/)
     await agree(page, 'Launch')
     await sees(page, 'The campaign is launched')
     await sees(page, /^No action needed\. The campaign starts on/)

@@ -150,6 +150,48 @@ async function assertFits(page: Page): Promise<void> {
   assert.ok((width ?? 0) <= (shown ?? 0), `the page is ${width} px wide of ${shown}`)
 }
 
+suite('an own report that is not sent yet', { timeout: 120_000 }, () => {
+  test('is there again after a reload: the bank’s file, the merchant’s file and comment', async t => {
+    const campaign = await endedCampaign(sides, [sides.alpha], { name: 'Reloaded' })
+    const visitor = await visit(t, platform)
+    if (!visitor) return
+    const { page } = visitor
+    const choose = page.locator('input[type=file]')
+    const checked = page.getByRole('region', { name: 'Check before you send' })
+    await visitor.logIn(bank, atBank(campaign))
+    await choose.setInputFiles(file('ours.csv', reportOf(line(campaign, 'a'))))
+    await checked.getByText('ours.csv').waitFor()
+    await page.reload()
+    await checked.getByText('ours.csv').waitFor()
+    await button(page, 'Choose another file').click()
+    await choose.waitFor({ state: 'attached' })
+    await page.reload()
+    await choose.waitFor({ state: 'attached' })
+    assert.equal(await checked.count(), 0, 'a file that was put aside stays away')
+    await choose.setInputFiles(file('ours.csv', reportOf(line(campaign, 'a'))))
+    await button(page, 'Send to Grocer').click()
+    await sees(page, 'The report was sent to Grocer')
+
+    await visitor.empty()
+    await visitor.logIn(merchant, atMerchant(campaign))
+    await button(page, 'Answer with your own report').click()
+    await page.getByRole('textbox', { name: 'Comment for the bank' }).fill('One receipt is missing')
+    await choose.setInputFiles(file('theirs.csv', reportOf(line(campaign, 'b'))))
+    await checked.getByText('theirs.csv').waitFor()
+    await page.reload()
+    await checked.getByText('theirs.csv').waitFor()
+    assert.equal(
+      await page.getByRole('textbox', { name: 'Comment for the bank' }).inputValue(),
+      'One receipt is missing',
+    )
+    await assertAccessible(visitor)
+    await button(page, 'Send to Alpha Bank').click()
+    await sees(page, 'The report was sent to Alpha Bank')
+    const [part] = [await reconciliationOf(sides.alpha, campaign.id)]
+    assert.equal(part.reports.at(-1)?.comment, 'One receipt is missing')
+  })
+})
+
 suite('differences', { timeout: 120_000 }, () => {
   let campaign: Ended
   before(async () => {

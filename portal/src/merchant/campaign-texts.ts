@@ -37,6 +37,11 @@ export const campaignPageTexts = dictionary({
     launchLeftOut: (banks: string) =>
       `${banks} will be excluded because they have not decided yet. After the launch you can change only the description and banners, and add terminals.`,
     launchFixed: 'After the launch you can change only the description and banners, and add terminals.',
+    launchCustomers: {
+      all: 'It has no segment: it is for all customers of these banks.',
+      segment: (count: string) => `It is only for the customers in its segment: about ${count}.`,
+      few: 'It is only for the customers in its segment, and the banks know fewer than 20 of them.',
+    },
     launched: 'The campaign is launched',
     removeTitle: (name: string) => `Delete “${name}”?`,
     removeText: 'The campaign won’t start, and the banks see that you deleted it. This can’t be undone.',
@@ -121,7 +126,7 @@ export const campaignPageTexts = dictionary({
       banksOrYou: banks => `Очікуємо на рішення: ${banks}. Ви можете запустити кампанію зараз без цих банків.`,
       allDeclined: 'Усі запрошені банки відмовилися. Запросіть інші банки або видаліть кампанію.',
       author: (bank, day) => `Очікуємо, доки ${bank} підтвердить кампанію (до ${day}).`,
-      launch: day => `Потрібна ваша дія: запустіть кампанію до ${day}. Інакше її термін мине.`,
+      launch: day => `Потрібна ваша дія: запустіть кампанію до ${day}. Інакше вона не відбудеться.`,
       starts: (day, when) => `Жодних дій не потрібно. Кампанія почнеться ${day} (${when}).`,
       startsNow: 'Жодних дій не потрібно. Кампанія ось-ось почнеться.',
       runs: (day, when) => `Жодних дій не потрібно. Кампанія триває до ${day} (${when}).`,
@@ -141,6 +146,11 @@ export const campaignPageTexts = dictionary({
     launchLeftOut: banks =>
       `Не братимуть участі: ${banks}, бо вони ще не ухвалили рішення. Після запуску можна змінити лише опис і банери та додати термінали.`,
     launchFixed: 'Після запуску можна змінити лише опис і банери та додати термінали.',
+    launchCustomers: {
+      all: 'Сегмента немає: кампанія для всіх клієнтів цих банків.',
+      segment: count => `Кампанія лише для клієнтів із сегмента: приблизно ${count}.`,
+      few: 'Кампанія лише для клієнтів із сегмента, а банки знають менше ніж 20 із них.',
+    },
     launched: 'Кампанію запущено',
     removeTitle: name => `Видалити «${name}»?`,
     removeText: 'Кампанія не почнеться, а банки побачать, що ви її видалили. Скасувати це буде неможливо.',

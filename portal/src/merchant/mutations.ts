@@ -1,8 +1,10 @@
 /** What a merchant does with a campaign at the push of a button; each asks first and tells what it has led to. */
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { answer, api, type ifMatch } from '../api/client.ts'
 import type { Seen } from '../campaigns/detail/stale.tsx'
 import { type Move, type Question, useCampaignMove } from '../campaigns/detail/use-transition.ts'
+import { segmentQuery } from '../campaigns/queries.ts'
 import type { CampaignDetails } from '../campaigns/types.ts'
 import { useFormat, useTexts } from '../i18n/preferences.tsx'
 import { campaignPageTexts } from './campaign-texts.ts'
@@ -24,14 +26,27 @@ export function useLaunch(campaign: CampaignDetails): Move {
   const leftOut = namesOf('pending')
   const text = [
     texts.launchText(format.list(namesOf('approved'))),
+    useLaunchCustomers(campaign),
     leftOut.length > 0 ? texts.launchLeftOut(format.list(leftOut)) : texts.launchFixed,
-  ].join(' ')
+  ]
+    .filter(Boolean)
+    .join(' ')
   const question = { title: texts.launchTitle(name), text, action: texts.launch, done: texts.launched }
   return useMove(campaign, question, header =>
     answer(
       api.POST('/cashbacks/for-merchant/{cashbackId}/confirm', { params: { path: { cashbackId }, header }, body: {} }),
     ),
   )
+}
+
+/** For whom the campaign is going to be; '' until it is known. */
+function useLaunchCustomers({ cashbackId, permissions }: CampaignDetails): string {
+  const { launchCustomers: texts } = useTexts(campaignPageTexts)
+  const format = useFormat()
+  const { data: segment } = useQuery({ ...segmentQuery(cashbackId), enabled: permissions.confirmAbility })
+  if (!segment) return ''
+  if (segment.formedAt === null) return texts.all
+  return segment.customersCount === 0 ? texts.few : texts.segment(format.number(segment.customersCount))
 }
 
 export function useRemove(campaign: CampaignDetails): Move {

@@ -84,6 +84,27 @@ const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
     en: ['The stock counters match the profiles', 'Loaded, sold and withdrawn profiles were counted again'],
     uk: ['Лічильники складу збігаються з профілями', 'Завантажені, продані й вилучені профілі пораховано ще раз'],
   },
+  'statement-lines': {
+    en: ['Each confirmed order has one statement line', 'Every line is a confirmed order with its price'],
+    uk: [
+      'Кожне підтверджене замовлення має один рядок виписки',
+      'Кожен рядок є підтвердженим замовленням із його ціною',
+    ],
+  },
+  'statement-chain': {
+    en: [
+      'Statements have no gaps and their files are unchanged',
+      'Each file matches its hash and names the one before it',
+    ],
+    uk: [
+      'Виписки йдуть без прогалин, а їхні файли не змінено',
+      'Кожен файл відповідає своєму хешу й називає попередній',
+    ],
+  },
+  'statement-sums': {
+    en: ['Statement totals match their lines', 'Totals, tariffs and late lines were counted again'],
+    uk: ['Суми виписок збігаються з їхніми рядками', 'Підсумки, тарифи й запізнілі рядки пораховано ще раз'],
+  },
   'campaign-states': {
     en: ['Campaigns have known statuses only', 'Campaigns, banks and reports are in known states'],
     uk: ['Кампанії мають лише відомі статуси', 'Кампанії, банки та звіти перебувають у відомих станах'],

@@ -180,7 +180,7 @@ export const operatorTexts = dictionary({
       back: 'Кампанії',
       notShown: 'Такої кампанії немає',
       by: merchant => `Кампанія торговця ${merchant}`,
-      byBank: merchant => `Створена банком для ${merchant}`,
+      byBank: merchant => `Створив банк для торговця ${merchant}`,
       bank: 'Банк',
       decision: 'Рішення',
       reconciliation: 'Звірка',

@@ -27,7 +27,7 @@ export const orderHistoryTexts = dictionary({
       reserved: 'Зарезервовано',
       confirmed: 'Продано',
       cancelled: 'Скасовано банком',
-      expired: 'Строк резерву минув',
+      expired: 'Термін резерву минув',
       'confirm-repeated': 'Дані активації показано повторно',
       'qr-read': 'Показано QR-код',
       'email-sending': 'Лист надсилається',

@@ -166,12 +166,17 @@ function Actions({ person, account }: { person: Person; account: ChosenAccount }
   const confirm = useConfirm()
   const { change, resetPassword, resetFactor, withdraw } = useChanges(person, account)
   const disable = async () => {
-    const question = { title: texts.disableTitle, text: texts.disableText, action: texts.disable, isDangerous: true }
+    const question = {
+      title: texts.disableTitle(person.login),
+      text: texts.disableText,
+      action: texts.disable,
+      isDangerous: true,
+    }
     if (await confirm(question)) change.mutate({ disabled: true })
   }
   const removeFactor = async () => {
     const question = {
-      title: texts.resetFactorTitle,
+      title: texts.resetFactorTitle(person.login),
       text: texts.resetFactorText,
       action: texts.resetFactor,
       isDangerous: true,

@@ -12,6 +12,7 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { Failure, Loading } from '../../ui/states.tsx'
 import { useFaults } from '../../ui/use-faults.ts'
 import { DateTime } from '../../ui/values.tsx'
+import { programOf } from '../program.ts'
 import { type OwnSession, sessionsQuery, useAccountChanged } from '../queries.ts'
 import { accountTexts } from '../texts.ts'
 
@@ -218,6 +219,14 @@ function Sessions() {
   )
 }
 
+/** `Chrome on Windows`; what is no browser is told as it names itself. */
+function Program({ userAgent }: { userAgent: string }) {
+  const texts = useTexts(accountTexts).profile
+  const { browser, system } = programOf(userAgent)
+  if (browser === null) return userAgent || texts.unknownProgram
+  return <span title={userAgent}>{system === null ? browser : texts.program(browser, system)}</span>
+}
+
 function SessionLine({ session }: { session: OwnSession }) {
   const texts = useTexts(accountTexts).profile
   const changed = useAccountChanged()
@@ -232,7 +241,7 @@ function SessionLine({ session }: { session: OwnSession }) {
     <Group component="li" justify="space-between" align="flex-start" wrap="nowrap">
       <div style={{ minWidth: 0 }}>
         <Text fw={600} truncate>
-          {session.userAgent || texts.unknownProgram}
+          <Program userAgent={session.userAgent} />
         </Text>
         <Text size="sm" c="dimmed">
           {session.address} · {texts.methods[session.method]} · {texts.seen} <DateTime at={session.lastSeenAt} />

@@ -94,7 +94,9 @@ function PolicyForm({ policy, named }: { policy: Policy; named: Named }) {
             minRows={2}
             {...form.getInputProps('systems')}
           />
-          <Checkbox label={texts.force} {...form.getInputProps('force', { type: 'checkbox' })} />
+          {form.values.people.trim() !== '' && (
+            <Checkbox label={texts.force} {...form.getInputProps('force', { type: 'checkbox' })} />
+          )}
           <Group>
             <Button type="submit" loading={save.isPending}>
               {texts.save}

@@ -2,6 +2,7 @@ import { Button, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { isClosed } from '../../campaigns/list/campaign-groups.ts'
 import { ReportUpload } from '../../campaigns/reconciliation/report-upload.tsx'
 import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
+import { useDraft } from '../../session/draft.ts'
 import { useNow } from '../../session/use-now.ts'
 import { useMayChange } from '../../session/use-session.ts'
 import { bankCampaignTexts } from '../campaign-texts.ts'
@@ -41,6 +42,8 @@ function Upload({ campaign }: { campaign: BankCampaign }) {
   const names = useNames()
   const changed = useCampaignChanged()
   const { cashbackId, retailer, country } = campaign
+  const draft = useDraft<File>(`own-report/${cashbackId}`)
+  if (!draft.isRead) return null
   return (
     <Stack gap="xs" mt="lg">
       <Title order={3}>{texts.upload}</Title>
@@ -50,7 +53,12 @@ function Upload({ campaign }: { campaign: BankCampaign }) {
         currency={country.currency.code}
         recipient={names.of(retailer)}
         hint={texts.uploadHint}
-        onSettled={() => void changed(cashbackId)}
+        restored={draft.restored?.values ?? null}
+        onChosen={file => (file ? draft.keep(file) : draft.discard())}
+        onSettled={isSent => {
+          if (isSent) draft.discard()
+          void changed(cashbackId)
+        }}
       />
     </Stack>
   )

@@ -23,7 +23,7 @@ export function CostChart({ campaign, bank }: { campaign: Terms; bank: Reconcile
   return (
     <Chart
       title={texts.chart}
-      kind="bars"
+      kind="rows"
       isStacked
       points={costs(campaign, bank).map(({ kind, cost }) => point(texts[kind], cost))}
       series={[

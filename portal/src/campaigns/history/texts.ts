@@ -70,7 +70,7 @@ export const historyTexts = dictionary({
       pay: 'Компенсацію позначено сплаченою',
       acknowledge: 'Усі банки отримали компенсацію',
       complete: 'Кампанію завершено',
-      other: 'Кампанія перейшла до іншого стану',
+      other: 'Кампанія перейшла до іншого статусу',
     },
     participation: {
       invite: bank => `${bank}: запрошено`,
@@ -89,7 +89,7 @@ export const historyTexts = dictionary({
       'accept-report': bank => `${bank}: звіт прийнято`,
       settle: bank => `${bank}: розрахунок підтверджено`,
       acknowledge: bank => `${bank}: компенсацію отримано`,
-      other: bank => `${bank}: звірка перейшла до іншого стану`,
+      other: bank => `${bank}: звірка перейшла до іншого статусу`,
     },
   },
 })

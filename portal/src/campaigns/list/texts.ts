@@ -24,7 +24,7 @@ export const listTexts = dictionary({
     dates: 'Початок і кінець у проміжку',
     clear: 'Скинути фільтри',
     name: 'Кампанія',
-    status: 'Стан',
+    status: 'Статус',
     period: 'Період',
     percentage: 'Кешбек',
     created: 'Створено',

@@ -26,12 +26,18 @@ type Given = {
   hint: string
   /** Other fields of the form. */
   fields?: Record<string, string>
+  /** The file that was chosen before a reload: it is checked again. */
+  restored?: File | null
+  /** Keeps the chosen file for a reload; null: nothing is chosen any more. */
+  onChosen?: (file: File | null) => void
   /** After the report was sent, or its upload cancelled: reads the campaign again. */
   onSettled(isSent: boolean): void
 }
 
 /** A report is checked first; what it says and differs in is shown, and it goes to the other side when somebody sends it. */
-export function ReportUpload({ side, path, currency, recipient, hint, fields = {}, onSettled }: Given) {
+export function ReportUpload(props: Given) {
+  const { side, path, currency, recipient, hint, fields = {}, restored = null, onChosen, onSettled } = props
+
   const texts = useTexts(reconciliationTexts)
   const notify = useNotify()
   const guide = useReportGuide(side)
@@ -49,10 +55,14 @@ export function ReportUpload({ side, path, currency, recipient, hint, fields = {
     setLatest('trial')
     setFile(chosen)
     setTried(null)
+    onChosen?.(chosen)
     return trial.send(chosen, fields)
   }
+  useOnce(restored, choose)
   const send = async (checked: File) => {
     setLatest('sending')
+    // From here on a note tells of an upload that was left.
+    onChosen?.(null)
     const answer = await sending.send(checked, fields)
     // What was checked may not be true any more.
     setTried(null)
@@ -65,11 +75,24 @@ export function ReportUpload({ side, path, currency, recipient, hint, fields = {
         {...{ tried, currency, recipient, side }}
         fileName={file.name}
         onSend={() => void send(file)}
-        onOther={() => setTried(null)}
+        onOther={() => {
+          onChosen?.(null)
+          setTried(null)
+        }}
       />
     )
   const shown = latest === 'trial' ? { ...trial, interrupted: sending.interrupted } : sending
   return <FileUpload upload={{ ...shown, send: choose }} hint={hint} guide={guide} mostBytes={maxReportBytes} />
+}
+
+/** Hands on a file that is there when the page opens. */
+function useOnce(file: File | null, choose: (file: File) => unknown): void {
+  const isDone = useRef(false)
+  useEffect(() => {
+    if (!file || isDone.current) return
+    isDone.current = true
+    choose(file)
+  })
 }
 
 type CheckedGiven = Pick<Given, 'side' | 'currency' | 'recipient'> & {

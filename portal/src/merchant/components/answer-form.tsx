@@ -3,19 +3,31 @@ import { useState } from 'react'
 import { ReportUpload } from '../../campaigns/reconciliation/report-upload.tsx'
 import type { CampaignDetails, ReconciledBank } from '../../campaigns/types.ts'
 import { useTexts } from '../../i18n/preferences.tsx'
-import { useDraft } from '../../session/draft.ts'
+import type { Draft } from '../../session/draft.ts'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { useCampaignChanged } from '../queries.ts'
 
-type Given = { campaign: Pick<CampaignDetails, 'cashbackId' | 'country'>; bank: Pick<ReconciledBank, 'id' | 'name'> }
+export type AnswerDraft = { comment: string; file: File | null }
 
-/** The merchant's own report with a comment for the bank; the comment stays in the browser until it is sent. */
-export function AnswerForm({ campaign: { cashbackId, country }, bank }: Given) {
+type Given = {
+  campaign: Pick<CampaignDetails, 'cashbackId' | 'country'>
+  bank: Pick<ReconciledBank, 'id' | 'name'>
+  draft: Draft<AnswerDraft>
+}
+
+const nothing: AnswerDraft = { comment: '', file: null }
+
+/** The merchant's own report with a comment for the bank; both stay in the browser until they are sent. */
+export function AnswerForm({ campaign: { cashbackId, country }, bank, draft }: Given) {
   const { room: texts } = useTexts(campaignPageTexts)
   const changed = useCampaignChanged()
-  const draft = useDraft<string>(`answer/${cashbackId}/${bank.id}`)
-  const [typed, setTyped] = useState<string | null>(null)
-  const comment = typed ?? draft.restored?.values ?? ''
+  const [values, setValues] = useState(draft.restored?.values ?? nothing)
+  const { comment } = values
+  const change = (changed: Partial<AnswerDraft>) => {
+    const next = { ...values, ...changed }
+    setValues(next)
+    draft.keep(next)
+  }
   return (
     <Stack gap="md" mt="lg">
       <Textarea
@@ -25,10 +37,7 @@ export function AnswerForm({ campaign: { cashbackId, country }, bank }: Given) {
         minRows={2}
         maxLength={1000}
         value={comment}
-        onChange={({ currentTarget }) => {
-          setTyped(currentTarget.value)
-          draft.keep(currentTarget.value)
-        }}
+        onChange={({ currentTarget }) => change({ comment: currentTarget.value })}
       />
       <ReportUpload
         side="merchant"
@@ -37,6 +46,8 @@ export function AnswerForm({ campaign: { cashbackId, country }, bank }: Given) {
         recipient={bank.name}
         hint={texts.answerHint}
         fields={comment.trim() === '' ? {} : { comment: comment.trim() }}
+        restored={draft.restored?.values.file ?? null}
+        onChosen={file => change({ file })}
         onSettled={isSent => {
           if (isSent) draft.discard()
           void changed(cashbackId)

@@ -1,14 +1,15 @@
 import { Button, Card, Group, Text, Title } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { useState } from 'react'
 import { isClosed } from '../../campaigns/list/campaign-groups.ts'
 import type { CampaignDetails, ReconciledBank } from '../../campaigns/types.ts'
 import type { Format } from '../../i18n/format.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import type { SameTexts } from '../../i18n/texts.ts'
+import { type Draft, useDraft } from '../../session/draft.ts'
 import { useMayChange } from '../../session/use-session.ts'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { useAccept, useSettle } from '../mutations.ts'
-import { AnswerForm } from './answer-form.tsx'
+import { type AnswerDraft, AnswerForm } from './answer-form.tsx'
 import { PayButton } from './pay-button.tsx'
 
 type Given = { campaign: CampaignDetails; bank: ReconciledBank }
@@ -51,27 +52,10 @@ function stepText({ campaign, bank }: Given, texts: Texts, format: Format): stri
 function StepActions({ campaign, bank }: Given) {
   const { room: texts } = useTexts(campaignPageTexts)
   const format = useFormat()
-  // The question shows figures of the reconciliation: the version is its own.
-  const part = { ...campaign, etag: bank.etag, bankId: bank.id, bankName: bank.name }
   const amount = format.money(bank.expectedCompensation ?? 0, campaign.country.currency.code)
-  const accept = useAccept(part, bank.differences.total, amount)
-  const settle = useSettle(part, amount)
-  const [isAnswering, { toggle }] = useDisclosure()
+  const settle = useSettle(partOf(campaign, bank), amount)
   const { bankReportingStatus: stage, settlementConfirmed } = bank
-  if (stage === 'awaitingMerchantReconciliationConfirmation')
-    return (
-      <>
-        <Group mt="md" gap="sm">
-          <Button loading={accept.isPending} onClick={accept.ask}>
-            {texts.accept}
-          </Button>
-          <Button variant="default" aria-expanded={isAnswering} onClick={toggle}>
-            {texts.answer}
-          </Button>
-        </Group>
-        {isAnswering && <AnswerForm campaign={campaign} bank={bank} />}
-      </>
-    )
+  if (stage === 'awaitingMerchantReconciliationConfirmation') return <Answer campaign={campaign} bank={bank} />
   if (stage === 'awaitingCompensationConfirmation' && !settlementConfirmed)
     return (
       <Group mt="md">
@@ -87,4 +71,39 @@ function StepActions({ campaign, bank }: Given) {
       </Group>
     )
   return null
+}
+
+/** The question shows figures of the reconciliation: the version is its own. */
+const partOf = (campaign: CampaignDetails, bank: ReconciledBank) => ({
+  ...campaign,
+  etag: bank.etag,
+  bankId: bank.id,
+  bankName: bank.name,
+})
+
+/** Accepts the bank's report, or answers it. What was entered of an answer is there again after a reload. */
+function Answer({ campaign, bank }: Given) {
+  const draft = useDraft<AnswerDraft>(`own-report/${campaign.cashbackId}/${bank.id}`)
+  return draft.isRead && <AnswerButtons campaign={campaign} bank={bank} draft={draft} />
+}
+
+function AnswerButtons({ campaign, bank, draft }: Given & { draft: Draft<AnswerDraft> }) {
+  const { room: texts } = useTexts(campaignPageTexts)
+  const format = useFormat()
+  const amount = format.money(bank.expectedCompensation ?? 0, campaign.country.currency.code)
+  const accept = useAccept(partOf(campaign, bank), bank.differences.total, amount)
+  const [isAnswering, setAnswering] = useState(draft.restored !== null)
+  return (
+    <>
+      <Group mt="md" gap="sm">
+        <Button loading={accept.isPending} onClick={accept.ask}>
+          {texts.accept}
+        </Button>
+        <Button variant="default" aria-expanded={isAnswering} onClick={() => setAnswering(!isAnswering)}>
+          {texts.answer}
+        </Button>
+      </Group>
+      {isAnswering && <AnswerForm campaign={campaign} bank={bank} draft={draft} />}
+    </>
+  )
 }

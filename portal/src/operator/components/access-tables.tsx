@@ -13,6 +13,7 @@ import { StatusBadge } from '../../ui/status-badge.tsx'
 import { DateTime } from '../../ui/values.tsx'
 import { type Credential, type User, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
+import { PartnerName } from './partner-name.tsx'
 import { oldSecretUntil, RotateForm } from './rotate-form.tsx'
 
 type TableProps<Row> = Omit<ComponentProps<typeof DataTable<Row>>, 'label' | 'columns' | 'rowKey'> & {
@@ -24,13 +25,19 @@ type TableProps<Row> = Omit<ComponentProps<typeof DataTable<Row>>, 'label' | 'co
 export const accountOf = ({ bank, merchant }: { bank: string | null; merchant: string | null }, platform: string) =>
   bank ?? merchant ?? platform
 
+function Account({ of: { bank, merchant } }: { of: { bank: string | null; merchant: string | null } }) {
+  const { access: texts } = useTexts(operatorTexts)
+  if (bank !== null) return <PartnerName kind="bank" code={bank} />
+  return merchant === null ? texts.platform : <PartnerName kind="merchant" code={merchant} />
+}
+
 export function UsersTable({ hasAccount = false, ...table }: TableProps<User>) {
   const { login: self } = useSession()
   const { access: texts } = useTexts(operatorTexts)
   const { role: roles } = useTexts(appTexts)
   const format = useFormat()
   const mayChange = useMayChange()
-  const account: Column<User> = { key: 'account', title: texts.account, cell: user => accountOf(user, texts.platform) }
+  const account: Column<User> = { key: 'account', title: texts.account, cell: user => <Account of={user} /> }
   const actions: Column<User> = {
     key: 'actions',
     title: texts.actions,
@@ -100,7 +107,7 @@ export function CredentialsTable({ hasAccount = false, ...table }: TableProps<Cr
   const { access: texts } = useTexts(operatorTexts)
   const { role: roles } = useTexts(appTexts)
   const mayChange = useMayChange()
-  const account: Column<Credential> = { key: 'account', title: texts.account, cell: each => accountOf(each, '') }
+  const account: Column<Credential> = { key: 'account', title: texts.account, cell: each => <Account of={each} /> }
   const actions: Column<Credential> = {
     key: 'actions',
     title: texts.actions,

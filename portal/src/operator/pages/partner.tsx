@@ -68,7 +68,7 @@ function WholeBank({ bank: { entry } }: { bank: Bank }) {
           label: texts.operators,
           value: operators === 'all' ? texts.allOperators : format.list(sold.map(names.of)) || texts.none,
         },
-        { label: texts.fields['esim.reservationShare'], value: reservationShare ?? texts.none },
+        { label: texts.fields['esim.reservationShare'], value: reservationShare ?? texts.shareDefault },
         { label: texts.fields['esim.statement.timeZone'], value: statement.timeZone },
         {
           label: texts.fields['esim.statement.commissionPercentage'],

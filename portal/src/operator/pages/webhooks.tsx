@@ -20,6 +20,7 @@ import { EndpointStatus } from '../../webhooks/endpoint-status.tsx'
 import { ReplayForm } from '../../webhooks/replay-form.tsx'
 import { webhookTexts } from '../../webhooks/texts.ts'
 import type { ReplayParams } from '../../webhooks/types.ts'
+import { PartnerName } from '../components/partner-name.tsx'
 import { type AccountEndpoint, allEndpointsQuery, eventsStatusQuery, useOperatorChanged } from '../queries.ts'
 import { operatorWebhookTexts } from '../webhook-texts.ts'
 
@@ -120,21 +121,13 @@ function useColumns(): Column<AccountEndpoint>[] {
   return mayChange ? [...columns, actions] : columns
 }
 
-/** `bank alpha`, `merchant grocer` or `platform`, with the kind in people's words. */
+/** `bank alpha`, `merchant grocer` or `platform`: the name, with the kind in people's words. */
 function Account({ account }: Pick<AccountEndpoint, 'account'>) {
   const { accountType } = useTexts(appTexts)
   const [kind = '', ...code] = account.split(' ')
-  const kinds: Record<string, string> = { ...accountType, merchant: accountType.retailer }
-  return (
-    <>
-      <Text fw={600}>{code.join(' ') || kinds[kind]}</Text>
-      {code.length > 0 && (
-        <Text size="sm" c="dimmed">
-          {kinds[kind]}
-        </Text>
-      )}
-    </>
-  )
+  if (kind !== 'bank' && kind !== 'merchant') return accountType.platform
+  const note = `${kind === 'bank' ? accountType.bank : accountType.retailer} · ${code.join(' ')}`
+  return <PartnerName kind={kind} code={code.join(' ')} note={note} />
 }
 
 function Actions({ endpoint: { endpointId, url, status } }: { endpoint: AccountEndpoint }) {
