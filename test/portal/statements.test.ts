@@ -49,7 +49,7 @@ test('a bank reads its month, a statement with its lines, and the open day', asy
   await page.getByRole('region', { name: 'Open day' }).getByText('₴399.00').first().waitFor()
   await assertAccessible(visitor)
   await row(page, '₴1,197.00').getByRole('link').click()
-  await page.getByText('Statement 1').waitFor()
+  await page.getByText('Statement no. 1').waitFor()
   await row(page, 'payment-1').getByText('PR-9').waitFor()
   await page.getByRole('region', { name: 'Sales by tariff' }).waitFor()
   await assertAccessible(visitor)
@@ -60,7 +60,7 @@ test('a bank reads its month, a statement with its lines, and the open day', asy
   await titled(page, 'payment-1')
   await page.getByText('On a daily statement').waitFor()
   await page.getByRole('link', { name: /, no\. 1$/ }).click()
-  await page.getByText('Statement 1').waitFor()
+  await page.getByText('Statement no. 1').waitFor()
 })
 
 test('an order is found by exactly its id', async t => {

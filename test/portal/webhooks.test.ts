@@ -54,6 +54,20 @@ async function cancelOrder(externalId: string): Promise<void> {
   await bank.cancel(orderId)
 }
 
+test('a link with a filter that nobody knows says so, and leads to the whole list', async t => {
+  const visitor = await visit(t, platform)
+  if (!visitor) return
+  const { page, logIn, errors } = visitor
+  await cancelOrder('INV-FILTER')
+  await logIn(manager, '/account/events?type=order.vanished')
+  await page.getByText('These filters don’t work').waitFor()
+  assert.match(errors.splice(0).join(), /400/)
+  await assertAccessible(visitor)
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await row(page, 'order.cancelled').first().waitFor()
+  assert.ok(!page.url().includes('order.vanished'))
+})
+
 test('an endpoint is made, its secret is shown once, a test reaches the receiver', async t => {
   const visitor = await visit(t, platform)
   if (!visitor) return
@@ -118,12 +132,12 @@ test('a failed delivery: its attempts, the exact request, retry; skip, replay an
   await row(page, 'order.cancelled').getByText('Refused by the receiver, 500').waitFor()
   await assertAccessible(visitor)
   await page.getByRole('combobox', { name: 'Status' }).selectOption('delivered')
-  await page.getByText('No deliveries fit').waitFor()
+  await page.getByText('No deliveries found').waitFor()
   await page.getByRole('button', { name: 'Clear the filters' }).click()
   await page.getByRole('link', { name: 'order.cancelled' }).click()
   await titled(page, 'order.cancelled')
   const body = received.find(each => each.includes('browser-1')) ?? ''
-  const request = page.getByRole('region', { name: 'The request' }).locator('pre')
+  const request = page.getByRole('region', { name: 'Request', exact: true }).locator('pre')
   await request.getByText(/perkline-attempt: \d/).waitFor()
   assert.ok((await request.textContent())?.includes(body), 'the bytes that were sent')
   assert.ok((await request.textContent())?.startsWith('POST /hook HTTP/1.1'))
@@ -139,7 +153,7 @@ test('a failed delivery: its attempts, the exact request, retry; skip, replay an
   await dialog.getByRole('radio', { name: 'All', exact: true }).check()
   await assertAccessible(visitor)
   await dialog.getByRole('button', { name: 'Replay events' }).click()
-  await page.getByText(/^\d deliver(y is|ies are) going to be made\.$/).waitFor()
+  await page.getByText(/^\d deliver(y|ies) will be created\.$/).waitFor()
 })
 
 test('a new secret asks for a fresh factor; disabled, enabled, deleted', async t => {

@@ -236,6 +236,12 @@ suite('addresses', () => {
   const known = (fields: object) =>
     Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
+  test('days whose last comes before the first are no filter', () => {
+    const span = searchParams({ from: day, to: day })
+    assert.deepEqual(span({ from: '2026-11-30', to: '2026-11-01' }), { from: undefined, to: undefined })
+    assert.deepEqual(span({ from: '2026-11-01', to: '2026-11-01' }), { from: '2026-11-01', to: '2026-11-01' })
+  })
+
   test('what an address says wrongly is passed over, and hidden: the router keeps raw values that are left out', () => {
     assert.deepEqual(Object.keys(search({ name: ' ', sortBy: 'secret' })).sort(), [
       'from',

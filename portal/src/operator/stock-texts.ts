@@ -150,7 +150,7 @@ export const stockTexts = dictionary({
       title: 'Мобільні оператори',
       lead: 'Мобільні оператори, eSIM яких продають банки, та їхні тарифи.',
       status: 'Статус',
-      statuses: { active: 'Активний', suspended: 'Призупинено', withdrawn: 'Виведено' },
+      statuses: { active: 'Активний', suspended: 'Призупинений', withdrawn: 'Вилучений' },
       tariff: 'Тариф',
       price: 'Ціна',
       content: 'Що входить',

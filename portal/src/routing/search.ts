@@ -19,8 +19,13 @@ export function searchParams<const Fields extends Record<string, Field<unknown>>
   return (raw: Raw): Search<Fields> => {
     // A field that is undefined hides what the address says: the router keeps raw values that are left out here.
     const read = Object.entries(fields).map(([name, field]) => [name, field(raw[name])] as const)
-    return Object.fromEntries(read) as Search<Fields>
+    return { ...Object.fromEntries(read), ...reversedDays(Object.fromEntries(read)) } as Search<Fields>
   }
+}
+
+/** Days of which the last comes before the first are no filter. */
+function reversedDays({ from, to }: Raw): Raw {
+  return typeof from === 'string' && typeof to === 'string' && to < from ? { from: undefined, to: undefined } : {}
 }
 
 const first = (raw: unknown): unknown => (Array.isArray(raw) ? raw[0] : raw)
@@ -54,10 +59,10 @@ export const day: Field<string> = raw => {
   return !Number.isNaN(found.getTime()) && found.toISOString().startsWith(value) ? value : undefined
 }
 
-/** A month, `YYYY-MM`. */
+/** A month, `YYYY-MM`, of years that the platform has statements of. */
 export const month: Field<string> = raw => {
   const value = first(raw)
-  return typeof value === 'string' && /^\d{4}-(0[1-9]|1[0-2])$/.test(value) ? value : undefined
+  return typeof value === 'string' && /^2\d{3}-(0[1-9]|1[0-2])$/.test(value) ? value : undefined
 }
 
 export const oneOf =

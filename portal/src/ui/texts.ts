@@ -45,7 +45,13 @@ export const uiTexts = dictionary({
       ascending: 'ascending',
       descending: 'descending',
     },
-    filters: { clear: 'Clear filters', search: 'Search', clearSearch: 'Clear the search' },
+    filters: {
+      clear: 'Clear filters',
+      search: 'Search',
+      clearSearch: 'Clear the search',
+      refused: 'These filters don’t work',
+      refusedText: 'The link may be old, or the end comes before the start. Clear the filters to see the whole list.',
+    },
     upload: {
       choose: 'Drop a file here or click to choose',
       sending: (percent: string) => `${percent} sent`,
@@ -131,7 +137,14 @@ export const uiTexts = dictionary({
       ascending: 'за зростанням',
       descending: 'за спаданням',
     },
-    filters: { clear: 'Скинути фільтри', search: 'Пошук', clearSearch: 'Очистити пошук' },
+    filters: {
+      clear: 'Скинути фільтри',
+      search: 'Пошук',
+      clearSearch: 'Очистити пошук',
+      refused: 'Ці фільтри не діють',
+      refusedText:
+        'Можливо, посилання застаріло або кінець раніший за початок. Скиньте фільтри, щоб побачити весь список.',
+    },
     upload: {
       choose: 'Перетягніть файл сюди або натисніть, щоб вибрати',
       sending: percent => `Надіслано ${percent}`,

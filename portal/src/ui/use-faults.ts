@@ -2,7 +2,11 @@ import type { UseFormReturnType } from '@mantine/form'
 import { useCallback, useState } from 'react'
 import { isApiError } from '../api/errors.ts'
 import { faultsByField } from '../api/faults.ts'
+import { ruleTexts } from '../api/rule-texts.ts'
 import { usePreferences } from '../i18n/preferences.tsx'
+
+const isEmpty = <Values>(form: UseFormReturnType<Values>, field: string): boolean =>
+  (form.getValues() as Record<string, unknown>)[field] === ''
 
 /**
  * Shows the platform's rules at the fields of a form: each fault at its field, with the focus in the first one; what belongs to no
@@ -23,7 +27,10 @@ export function useFaults<Values, Field extends string>(
     (error: unknown) => {
       if (!isApiError(error, 400, 409)) return setRest(error)
       const { byField, others } = faultsByField(error, fields, language)
-      form.setErrors(byField)
+      // An empty field breaks many rules, and there is one thing to say about it.
+      const fillIn = ruleTexts.given[language]({})
+      const errors = Object.entries(byField).map(([field, text]) => [field, isEmpty(form, field) ? fillIn : text])
+      form.setErrors(Object.fromEntries(errors))
       setRest(others.length > 0 || Object.keys(byField).length === 0 ? error.with({ messages: others }) : null)
       const first = fields.find(field => byField[field] !== undefined)
       if (first) form.getInputNode(first as never)?.focus()

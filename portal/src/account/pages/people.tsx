@@ -131,6 +131,7 @@ function InviteForm({ named, typeAccount }: ChosenAccount) {
         <TextInput
           data-autofocus
           label={texts.login}
+          required
           autoComplete="off"
           maxLength={128}
           {...form.getInputProps('login')}

@@ -66,7 +66,7 @@ function Whole({ statement, statementId }: { statement: Statement; statementId: 
                 hint: format.percent(Number(statement.commissionPercentage)),
               },
               { label: texts.net, value: <Sums totals={totals} of="net" /> },
-              { label: texts.from, value: <DateTime at={statement.from} />, hint: statement.timeZone },
+              { label: texts.from, value: <DateTime at={statement.from} />, hint: texts.dayOf(statement.timeZone) },
               { label: texts.to, value: <DateTime at={statement.to} /> },
               { label: texts.closedAt, value: <DateTime at={statement.closedAt} /> },
             ]}
@@ -99,6 +99,13 @@ function ByTariff({ byTariff }: Pick<Statement, 'byTariff'>) {
       />
       <Card>
         <Table aria-label={texts.byTariff}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{texts.tariff}</Table.Th>
+              <Table.Th ta="right">{texts.sales}</Table.Th>
+              <Table.Th ta="right">{texts.amount}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
           <Table.Tbody>
             {byTariff.map(({ operatorCode, tariffCode, currency, count, amount }) => (
               <Table.Tr key={`${operatorCode} ${tariffCode} ${currency}`}>

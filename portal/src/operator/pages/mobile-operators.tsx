@@ -159,6 +159,9 @@ function useColumns(operator: MobileOperator): Column<Tariff>[] {
   ]
 }
 
+const uncapitalized = (text: string): string =>
+  /^\p{Lu}\p{Ll}/u.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text
+
 function Content({ tariff }: { tariff: Tariff }) {
   const { mobile: texts } = useTexts(operatorTexts)
   const format = useFormat()
@@ -168,7 +171,9 @@ function Content({ tariff }: { tariff: Tariff }) {
     voiceUnlimited ? texts.unlimitedVoice : voiceMinutes > 0 && texts.minutes(format.number(voiceMinutes)),
     smsUnlimited ? texts.unlimitedSms : smsCount > 0 && texts.sms(format.number(smsCount)),
   ]
-  return parts.filter(Boolean).join(', ') || none
+  const words = parts.filter(part => part !== false)
+  // The texts are names of fields, too, and begin with a capital.
+  return words.map((word, index) => (index === 0 ? word : uncapitalized(word))).join(', ') || none
 }
 
 function OnSale({ operator, tariff }: { operator: MobileOperator; tariff: Tariff }) {

@@ -2,11 +2,12 @@ import { Box, Card, Skeleton, Table, VisuallyHidden } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useDeferredValue } from 'react'
 import { useTexts } from '../../i18n/preferences.tsx'
-import { Empty, Failure } from '../states.tsx'
+import { Empty } from '../states.tsx'
 import { uiTexts } from '../texts.ts'
 import type { Column, Paging, Sorting } from './columns.ts'
 import classes from './data-table.module.css'
 import { Further } from './further.tsx'
+import { NotRead } from './not-read.tsx'
 import { Pages } from './pages.tsx'
 import { SortableHead, SortSelect } from './sorting.tsx'
 import { useLastPage } from './use-last-page.ts'
@@ -42,7 +43,7 @@ export function DataTable<Row>(props: {
   // Many rows are drawn in small steps, between which the browser answers clicks and keys.
   const rows = useDeferredValue(isPast ? undefined : props.rows)
   const texts = useTexts(uiTexts)
-  if (query.error && !rows) return <Failure error={query.error} onRetry={() => void query.refetch()} />
+  if (query.error && !rows) return <NotRead error={query.error} onRetry={() => void query.refetch()} />
   const further = onSearch && <Further paging={paging} after={after} onSearch={onSearch} />
   if (rows?.length === 0)
     return (
