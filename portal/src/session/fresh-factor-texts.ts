@@ -3,21 +3,21 @@ import { dictionary } from '../i18n/texts.ts'
 
 export const freshFactorTexts = dictionary({
   en: {
-    title: 'Is it you?',
+    title: 'Confirm it’s you',
     code: 'Code',
     codeHint: 'Six digits from your authenticator app, or a recovery code',
     password: 'Your password',
     showPassword: 'Show the password',
     submit: 'Continue',
-    wrong: 'This is wrong, or was used before.',
+    wrong: 'This is wrong, or the code was already used.',
   },
   uk: {
-    title: 'Це ви?',
+    title: 'Підтвердьте, що це ви',
     code: 'Код',
     codeHint: 'Шість цифр із застосунку автентифікації або резервний код',
     password: 'Ваш пароль',
     showPassword: 'Показати пароль',
     submit: 'Продовжити',
-    wrong: 'Це неправильно або вже використано.',
+    wrong: 'Неправильно, або код уже використано.',
   },
 })
