@@ -20,6 +20,7 @@ import { importCase } from './cases/import.ts'
 import { merchantListCase } from './cases/merchant-list.ts'
 import { neighboursCase } from './cases/neighbours.ts'
 import { peerCase } from './cases/peer.ts'
+import { peopleCase } from './cases/people.ts'
 import { processesCase } from './cases/processes.ts'
 import { qrCase } from './cases/qr.ts'
 import { readsCase } from './cases/reads.ts'
@@ -44,6 +45,7 @@ const cases: readonly Case[] = [
   readsCase,
   statementsCase,
   auditLogCase,
+  peopleCase,
   qrCase,
   tokensCase,
   importCase,

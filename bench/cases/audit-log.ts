@@ -1,5 +1,11 @@
 /** Numbering and chaining entries of the audit log, against one `insert ... select` of the same entries into a table like it. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { chainEntries } from '../../src/audit-log/chain-store.ts'
+import { readLines } from '../../src/audit-log/lines-store.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import type { Bench, Case } from '../bench.ts'
 import type { Figure } from '../report.ts'
@@ -9,6 +15,8 @@ const name = 'bench_audit_log'
 const accounts = 50
 const leastRatio = 0.4
 const leastRate = 2_000
+const mostVerifyRatio = 4
+const program = fileURLToPath(new URL('../../bin/perkline', import.meta.url))
 
 export const auditLogCase: Case = {
   name: 'audit-log',
@@ -16,7 +24,7 @@ export const auditLogCase: Case = {
     await bench.server.create(name, (await bench.world()).template)
     const database = openDatabase({ connection: { connectionString: bench.server.url(name) }, poolSize: 4 })
     try {
-      return await chaining(bench, database)
+      return [...(await chaining(bench, database)), await verifying(bench, database)]
     } finally {
       await database.close()
     }
@@ -55,6 +63,52 @@ async function chaining(bench: Bench, database: Database): Promise<Figure[]> {
       pass: ours >= leastRate,
     },
   ]
+}
+
+/** The command with a file of the log, against the system's checksum of the same bytes. */
+async function verifying(bench: Bench, database: Database): Promise<Figure> {
+  const file = join(bench.folder, 'audit-log.jsonl')
+  const entries = await writeLog(database, file)
+  const start = await secondsOf(program, ['--version'])
+  const { ours, limit, ratio } = await compare(
+    bench.rounds,
+    // Of a log of years nobody sees how long a process takes to begin.
+    async () => (await secondsOf(program, ['audit-log', 'verify', '--file', file])) - start,
+    () => secondsOf('sha256sum', [file]),
+  )
+  return {
+    name: `audit-log verify of ${entries.toLocaleString('en')} entries, against sha256sum`,
+    ours: `${ours.toFixed(2)} s`,
+    limit: `${limit.toFixed(2)} s`,
+    ratio,
+    target: `<= ${mostVerifyRatio}`,
+    pass: ratio <= mostVerifyRatio,
+  }
+}
+
+async function writeLog(database: Database, file: string): Promise<number> {
+  const out = await open(file, 'w')
+  let entries = 0
+  try {
+    for await (const lines of readLines(database, null, { from: null, until: null })) {
+      const text = lines.map(({ seq, entry, accountHash, hash }) =>
+        JSON.stringify({ seq, entry, accountHash: accountHash.toString('hex'), hash: hash.toString('hex') }),
+      )
+      await out.write(`${text.join('\n')}\n`)
+      entries += lines.length
+    }
+  } finally {
+    await out.close()
+  }
+  return entries
+}
+
+/** How long a program runs that succeeds. */
+async function secondsOf(command: string, args: readonly string[]): Promise<number> {
+  const begun = performance.now()
+  const [code] = await once(spawn(command, args, { stdio: 'ignore' }), 'exit')
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} exits with ${code}`)
+  return (performance.now() - begun) / 1000
 }
 
 async function rateOf(entries: number, work: () => Promise<unknown>): Promise<number> {
