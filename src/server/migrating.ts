@@ -8,7 +8,7 @@ import { connectedVersions, previousVersion, refusedBy, servesOf } from '../db/v
 import { recoverOutbox } from '../events/tick-store.ts'
 import { createLogger } from '../log.ts'
 import { version } from '../version.ts'
-import { openConfiguredDatabase, requireOwnSessions } from './platform.ts'
+import { openConfiguredDatabase, requireOwnSessions } from './opened-database.ts'
 import { startError } from './start-error.ts'
 
 /** Brings the database to this version and ends (`perkline migrate`). @param json true: what was applied as one JSON value */

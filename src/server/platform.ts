@@ -2,10 +2,6 @@
  * Puts the platform together from its settings: database, keys, clock, what is kept in memory, jobs, and the HTTP app. Nothing here
  * decides anything; it only says who gets what.
  */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import { rootCertificates } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { loadFactorKeys } from '../access/factors/factors.ts'
@@ -21,16 +17,14 @@ import { ensureAuditKey, findAuditKeys } from '../audit-log/keys.ts'
 import { createRefusalSums } from '../audit-log/refusal-sums.ts'
 import { createSeldomEntries } from '../audit-log/seldom.ts'
 import { createClock, databaseTime, followDatabaseClock, machineOffsetMs, realMs, realNow } from '../clock.ts'
-import { type Config, ConfigError, type Service, services } from '../config.ts'
+import { type Config, type Service, services } from '../config.ts'
 import { createSharedRead } from '../db/batching.ts'
-import { type Connection, type Database, openDatabase, type Queryable } from '../db/database.ts'
-import { migrate, pendingMigrations, SchemaError } from '../db/migrate.ts'
+import type { Database, Queryable } from '../db/database.ts'
+import { pendingMigrations } from '../db/migrate.ts'
 import { bindMode } from '../db/mode.ts'
 import { listen } from '../db/notifications.ts'
-import { findTooFewConnections, hasOwnSessions } from '../db/server-check.ts'
 import { DomainError } from '../errors.ts'
 import { createCatalogue } from '../esim/catalogue.ts'
-import { createFileMailer, createNoMailer, type Mailer } from '../esim/delivery/mail.ts'
 import { createActivationReads } from '../esim/orders/activation-reads.ts'
 import { createAvailability } from '../esim/orders/availability.ts'
 import { createOrders } from '../esim/orders/operations.ts'
@@ -41,11 +35,9 @@ import { createStock } from '../esim/stock/stock.ts'
 import { countMostWaiting, recoverOutbox } from '../events/tick-store.ts'
 import { createFeedWaiters } from '../events/waiting.ts'
 import { createCostlyReads, createPageReads } from '../http/limits/costly-reads.ts'
-import { createLocalRateLimiter, type RateLimit } from '../http/limits/rate-limit.ts'
 import { createAnswers } from '../idempotency/answers.ts'
 import type { Logger } from '../log.ts'
-import { createPeopleMails, type PeoplePost } from '../people/mail/mails.ts'
-import { createFilePost, createServerPost } from '../people/mail/post.ts'
+import { createPeopleMails } from '../people/mail/mails.ts'
 import { followSharedClock } from '../sandbox/operations.ts'
 import { createSealer } from '../sealing.ts'
 import { isLoopback } from '../settings/loopback.ts'
@@ -57,10 +49,16 @@ import { webhookPurpose } from '../webhooks/endpoints.ts'
 import { countEndpoints } from '../webhooks/operator-store.ts'
 import { createSender } from '../webhooks/sender.ts'
 import { startDelivering } from '../webhooks/worker.ts'
-import { createLocalCounter } from '../work/local-counter.ts'
 import { type AppDeps, createApp } from './app.ts'
 import { lookAtStock, numberEvents, runDue, startJobs } from './jobs.ts'
 import { createMetrics } from './metrics.ts'
+import {
+  bringToVersion,
+  openConfiguredDatabase,
+  requireOwnSessions,
+  warnOfTooFewConnections,
+} from './opened-database.ts'
+import { createLimits, createMailer, createPeoplePost, readAuthorities } from './outside-services.ts'
 import { createProcessMetrics } from './process-metrics.ts'
 
 export type Platform = {
@@ -70,94 +68,21 @@ export type Platform = {
   metrics: ReturnType<typeof createMetrics>
   database: Database
   deps: AppDeps
-  /** What happens by itself begins to: not before the sample data, which tells of the past, is whole. */
+  /** Starts background jobs. Call it after loading sample data, which is back-dated. */
   startJobs(): void
-  /** From here on the process says that it is not ready. */
+  /** From now on the process reports that it is not ready. */
   drain(): void
   /** Ends everything in order: requests, jobs, mail, database. */
   close(): Promise<void>
 }
 
-/** How often each process looks for changes that it was not told of. */
+/** How often each process looks for changes of which no notification came. */
 const pollMs = 2_000
-/** More is told at the start. */
-const mostOffsetSeconds = 60
-/** For tokens and logins, and for what each process looks up every `pollMs`. */
+/** A start warns of a larger offset. */
+const maxOffsetSeconds = 60
+/** For tokens, logins, and the queries that each process makes every `pollMs`. */
 const accessConnections = 3
-const startAgainMs = 1_000
-const mailTimeoutMs = 10_000
-const sandboxSender = 'Perkline sandbox <sandbox@perkline.example>'
 const portalFolder = fileURLToPath(new URL('../../portal/dist', import.meta.url))
-
-/** The database that the settings name: a server, or the embedded one, started and kept running. */
-export async function openConfiguredDatabase(
-  config: Config,
-  logger: Logger,
-): Promise<{ database: Database; close(): Promise<void> }> {
-  const open = (connection: Connection) =>
-    openDatabase({
-      connection,
-      poolSize: config.databasePool,
-      onLost: error => logger.warn({ err: error }, 'a database connection was lost'),
-    })
-  if (config.databaseUrl !== null) {
-    const database = open({ connectionString: config.databaseUrl })
-    return { database, close: () => database.close() }
-  }
-  const server = await keepEmbeddedDatabase(config.dataDir, logger)
-  const database = open(server.connection)
-  return {
-    database,
-    async close() {
-      await database.close()
-      await server.stop()
-    },
-  }
-}
-
-/**
- * A server that dies is started again, as often as it takes where it can't start (a full disk): callers get 503 meanwhile, and nobody
- * has to restart the platform.
- */
-async function keepEmbeddedDatabase(dataDir: string, logger: Logger) {
-  const { startEmbeddedDatabase } = await import('../db/embedded/server.ts')
-  let server = await startEmbeddedDatabase({ dataDir })
-  const { connection } = server
-  const socketFolder = connection.host
-  let isStopping = false
-  let starting = Promise.resolve()
-
-  const startAgain = async (reason: string): Promise<void> => {
-    logger.error({ reason }, 'the embedded database has ended and is being restarted')
-    for (let tried = 1; !isStopping; tried++) {
-      const again = await startEmbeddedDatabase({ dataDir, socketFolder }).catch((error: unknown) => {
-        // Once: it is the same every second, and the log may lie on the same disk.
-        if (tried === 1)
-          logger.error({ err: error }, 'the embedded database does not start; trying again until it does')
-        return null
-      })
-      if (again) {
-        server = again
-        logger.info({ tried }, 'the embedded database is running again')
-        return watch()
-      }
-      await wait(startAgainMs)
-    }
-  }
-  const watch = () =>
-    void server.ended.then(reason => {
-      starting = startAgain(reason)
-    })
-  watch()
-  return {
-    connection,
-    async stop() {
-      isStopping = true
-      await starting
-      await server.stop()
-    },
-  }
-}
 
 /**
  * @param config with its keys filled in (`withKeys`)
@@ -469,10 +394,10 @@ export async function createPlatform(
   }
 }
 
-/** Rules hold all the same; what the machine's clock stamps, such as the log, is confusing. */
+/** Rules are not affected, but times from the machine's clock, as in the log, would confuse. */
 function warnOfOffset(logger: Logger): void {
   const offsetSeconds = Math.round(machineOffsetMs() / 1000)
-  if (Math.abs(offsetSeconds) > mostOffsetSeconds)
+  if (Math.abs(offsetSeconds) > maxOffsetSeconds)
     logger.warn(
       { offsetSeconds },
       'the clock of this machine differs from the database’s; the rules use the database’s',
@@ -487,131 +412,8 @@ const hasAdminApp = ({ admin }: Config, running: readonly Service[]): boolean =>
 const isOpenToOthers = ({ host, publicUrl }: Config): boolean =>
   !isLoopback(host) || !isLoopback(new URL(publicUrl).hostname)
 
-/** What is still under way after that time is cut off. */
+/** Closes the app, and cuts off requests that are still running after the time. */
 async function closeWithin(ms: number, app: FastifyInstance): Promise<void> {
   const late = setTimeout(() => app.server.closeAllConnections(), ms)
   await app.close().finally(() => clearTimeout(late))
-}
-
-/** @throws ConfigError behind a pooler that shares sessions */
-export async function requireOwnSessions(database: Database): Promise<void> {
-  if (await hasOwnSessions(database)) return
-  throw new ConfigError([
-    'DATABASE_URL leads through a pooler that gives each transaction another session (as PgBouncer does with ' +
-      'pool_mode=transaction): settings and prepared statements of a session would not hold. Use pool_mode=session, or the ' +
-      'address of the server itself',
-  ])
-}
-
-async function warnOfTooFewConnections(database: Database, config: Config, logger: Logger): Promise<void> {
-  const few = await findTooFewConnections(database)
-  if (few)
-    logger.warn(
-      `DATABASE_POOL=${config.databasePool} lets this process open up to ${few.needed} connections, but the database server takes ` +
-        `${few.allowed} (max_connections less what it reserves): set DATABASE_POOL lower, or max_connections higher`,
-    )
-}
-
-async function bringToVersion(database: Database, mayMigrate: boolean, logger: Logger): Promise<void> {
-  if (mayMigrate) {
-    const applied = await migrate(database)
-    if (applied.length > 0) logger.info({ migrations: applied }, 'database migrated to this version')
-    return
-  }
-  const pending = await pendingMigrations(database)
-  if (pending.length > 0)
-    throw new SchemaError('The database is not at this version: run `perkline migrate`, or set MIGRATE_ON_START=1')
-}
-
-/** How mails to people leave: by the mail server, in a sandbox without one into a folder, and else not at all. */
-async function createPeoplePost(
-  config: Config,
-  logger: Logger,
-): Promise<{ post: PeoplePost | null; close(): Promise<void> }> {
-  const { smtpUrl, publicUrl } = config
-  const from = config.mailFrom ?? sandboxSender
-  if (smtpUrl !== null)
-    return createServerPost({
-      smtpUrl,
-      from,
-      publicUrl,
-      timeoutMs: mailTimeoutMs,
-      log: event => logger.info(event, 'e-mail'),
-    })
-  const directory = join(config.dataDir, 'mail')
-  return { post: config.mode === 'live' ? null : createFilePost({ directory, from, publicUrl }), async close() {} }
-}
-
-/** The usual authorities, and those of WEBHOOK_CA_FILE; null: only the usual ones. */
-async function readAuthorities(caFile: string | null): Promise<string[] | null> {
-  if (caFile === null) return null
-  const own = await readFile(caFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new ConfigError([`WEBHOOK_CA_FILE can't be read: ${error.code}`])
-  })
-  return [...rootCertificates, own]
-}
-
-async function createMailer(config: Config, database: Database, logger: Logger): Promise<Mailer> {
-  const from = config.mailFrom ?? sandboxSender
-  if (config.smtpUrl !== null) {
-    const { createSmtpMailer } = await import('../esim/delivery/smtp-mailer.ts')
-    return createSmtpMailer({
-      smtpUrl: config.smtpUrl,
-      from,
-      timeoutMs: mailTimeoutMs,
-      log: event => logger.info(event, 'e-mail'),
-    })
-  }
-  if (config.mode === 'live') {
-    const banks = await database.query<{ code: string }>(
-      `select code from banks where esim_delivery_mode = 'qr_email' and status = 'active' order by code`,
-    )
-    if (banks.length > 0) {
-      const codes = banks.map(({ code }) => code).join(', ')
-      throw new ConfigError([`SMTP_URL and MAIL_FROM are required: these banks deliver by qr_email: ${codes}`])
-    }
-    return createNoMailer(() => logger.error('an e-mail could not be sent: SMTP_URL and MAIL_FROM are required'))
-  }
-  return createFileMailer({ directory: join(config.dataDir, 'mail'), from })
-}
-
-/** The limits of this process, or with REDIS_URL those that all processes share. */
-async function createLimits(config: Config, logger: Logger) {
-  const { rateLimit, apiRateLimit, redisUrl } = config
-  if (redisUrl === null) {
-    return {
-      rateLimiter: rateLimit && createLocalRateLimiter(rateLimit),
-      accountLimiter: apiRateLimit && createLocalRateLimiter(apiRateLimit),
-      counter: createLocalCounter,
-      isShared: () => false,
-      close: async () => {},
-    }
-  }
-  const { createSharedCounter, createSharedRateLimiter } = await import('../http/limits/shared-limits.ts')
-  const away = new Set<string>()
-  const shareWith = (api: string, limit: RateLimit | null) =>
-    limit &&
-    createSharedRateLimiter({
-      redisUrl,
-      limit,
-      onAway(isAway) {
-        if (isAway) away.add(api)
-        else away.delete(api)
-        if (isAway) logger.warn({ api }, 'the shared rate limit store is unreachable: each process limits by itself')
-        else logger.info({ api }, 'the shared rate limit store is back')
-      },
-    })
-  const rateLimiter = shareWith('esim', rateLimit)
-  const accountLimiter = shareWith('others', apiRateLimit)
-  const shared = createSharedCounter(redisUrl)
-  return {
-    rateLimiter,
-    accountLimiter,
-    counter: shared.counter,
-    isShared: () => away.size === 0,
-    async close() {
-      shared.close()
-      await Promise.all([rateLimiter?.close(), accountLimiter?.close()])
-    },
-  }
 }

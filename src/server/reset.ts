@@ -6,7 +6,7 @@ import { ConfigError, processEnvironment, readConfig } from '../config.ts'
 import { takeFolder } from '../db/embedded/folder.ts'
 import { boundMode } from '../db/mode.ts'
 import { createLogger } from '../log.ts'
-import { openConfiguredDatabase } from './platform.ts'
+import { openConfiguredDatabase } from './opened-database.ts'
 
 /** All that the platform keeps in its data folder. Whatever else lies there stays. */
 const parts = ['keys', 'master.key', 'operator.key', 'mail', 'postgres.log']

@@ -1,0 +1,109 @@
+/** Connects what lies outside the platform as its settings say: mail server, shared limits, certificate authorities. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { rootCertificates } from 'node:tls'
+import { type Config, ConfigError } from '../config.ts'
+import type { Database } from '../db/database.ts'
+import { createFileMailer, createNoMailer, type Mailer } from '../esim/delivery/mail.ts'
+import { createLocalRateLimiter, type RateLimit } from '../http/limits/rate-limit.ts'
+import type { Logger } from '../log.ts'
+import type { PeoplePost } from '../people/mail/mails.ts'
+import { createFilePost, createServerPost } from '../people/mail/post.ts'
+import { createLocalCounter } from '../work/local-counter.ts'
+
+const mailTimeoutMs = 10_000
+const sandboxSender = 'Perkline sandbox <sandbox@perkline.example>'
+
+/** Mails to people go through the mail server. Without one, a sandbox writes them to a folder, and live mode sends none. */
+export async function createPeoplePost(
+  config: Config,
+  logger: Logger,
+): Promise<{ post: PeoplePost | null; close(): Promise<void> }> {
+  const { smtpUrl, publicUrl } = config
+  const from = config.mailFrom ?? sandboxSender
+  if (smtpUrl !== null)
+    return createServerPost({
+      smtpUrl,
+      from,
+      publicUrl,
+      timeoutMs: mailTimeoutMs,
+      log: event => logger.info(event, 'e-mail'),
+    })
+  const directory = join(config.dataDir, 'mail')
+  return { post: config.mode === 'live' ? null : createFilePost({ directory, from, publicUrl }), async close() {} }
+}
+
+/** The default certificate authorities and those of WEBHOOK_CA_FILE; null: only the default ones. */
+export async function readAuthorities(caFile: string | null): Promise<string[] | null> {
+  if (caFile === null) return null
+  const own = await readFile(caFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new ConfigError([`WEBHOOK_CA_FILE can't be read: ${error.code}`])
+  })
+  return [...rootCertificates, own]
+}
+
+/** Creates the mailer for QR codes. @throws ConfigError in live mode, when a bank needs e-mail and no server is set */
+export async function createMailer(config: Config, database: Database, logger: Logger): Promise<Mailer> {
+  const from = config.mailFrom ?? sandboxSender
+  if (config.smtpUrl !== null) {
+    const { createSmtpMailer } = await import('../esim/delivery/smtp-mailer.ts')
+    return createSmtpMailer({
+      smtpUrl: config.smtpUrl,
+      from,
+      timeoutMs: mailTimeoutMs,
+      log: event => logger.info(event, 'e-mail'),
+    })
+  }
+  if (config.mode === 'live') {
+    const banks = await database.query<{ code: string }>(
+      `select code from banks where esim_delivery_mode = 'qr_email' and status = 'active' order by code`,
+    )
+    if (banks.length > 0) {
+      const codes = banks.map(({ code }) => code).join(', ')
+      throw new ConfigError([`SMTP_URL and MAIL_FROM are required: these banks deliver by qr_email: ${codes}`])
+    }
+    return createNoMailer(() => logger.error('an e-mail could not be sent: SMTP_URL and MAIL_FROM are required'))
+  }
+  return createFileMailer({ directory: join(config.dataDir, 'mail'), from })
+}
+
+/** Rate limits and counters: of this process alone, or with REDIS_URL shared by all processes. */
+export async function createLimits(config: Config, logger: Logger) {
+  const { rateLimit, apiRateLimit, redisUrl } = config
+  if (redisUrl === null) {
+    return {
+      rateLimiter: rateLimit && createLocalRateLimiter(rateLimit),
+      accountLimiter: apiRateLimit && createLocalRateLimiter(apiRateLimit),
+      counter: createLocalCounter,
+      isShared: () => false,
+      close: async () => {},
+    }
+  }
+  const { createSharedCounter, createSharedRateLimiter } = await import('../http/limits/shared-limits.ts')
+  const away = new Set<string>()
+  const shareWith = (api: string, limit: RateLimit | null) =>
+    limit &&
+    createSharedRateLimiter({
+      redisUrl,
+      limit,
+      onAway(isAway) {
+        if (isAway) away.add(api)
+        else away.delete(api)
+        if (isAway) logger.warn({ api }, 'the shared rate limit store is unreachable: each process limits by itself')
+        else logger.info({ api }, 'the shared rate limit store is back')
+      },
+    })
+  const rateLimiter = shareWith('esim', rateLimit)
+  const accountLimiter = shareWith('others', apiRateLimit)
+  const shared = createSharedCounter(redisUrl)
+  return {
+    rateLimiter,
+    accountLimiter,
+    counter: shared.counter,
+    isShared: () => away.size === 0,
+    async close() {
+      shared.close()
+      await Promise.all([rateLimiter?.close(), accountLimiter?.close()])
+    },
+  }
+}
