@@ -1,4 +1,4 @@
-/** What tests read of the audit log. */
+/** Reads the audit log for tests. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -7,7 +7,7 @@ import type { TestPlatform } from './platform.ts'
 
 const password = 'correct horse battery staple'
 
-/** A token of a platform user, who reads the entries of all accounts. */
+/** A token of a platform user, who may read the entries of all accounts. */
 export async function platformUserToken(platform: TestPlatform, role: 'admin' | 'viewer' = 'viewer'): Promise<string> {
   const login = `auditor-${role}`
   await addUser({ database: platform.platform.database }, { owner: 'platform', role, login, password })
@@ -20,7 +20,7 @@ export async function tokenOfUser(platform: TestPlatform, typeAccount: string, l
   return body.access_token
 }
 
-/** Waits until all that was told is chained. */
+/** Waits until all entries in the outbox are chained. */
 export async function chained(platform: TestPlatform): Promise<void> {
   const { database } = platform.platform
   for (let attempt = 0; attempt < 100; attempt++) {
@@ -43,7 +43,7 @@ export async function readEntries(platform: TestPlatform, token: string, query =
 
 type Row = { seq: number; accountSeq: number; account: string; entry: string; accountHash: Buffer; hash: Buffer }
 
-/** Checks both chains of all entries by the contract's own words, with code that the platform does not have. */
+/** Checks both chains of all entries as the contract describes them, independent of the platform's code. */
 export async function assertChained(platform: TestPlatform): Promise<Row[]> {
   const rows = await platform.platform.database.query<Row>(
     `select seq, account_seq as "accountSeq", account_type || account_id as account, entry, account_hash as "accountHash", hash

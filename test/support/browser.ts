@@ -1,6 +1,6 @@
 /**
- * A real browser (Debian's Chromium) at a real platform, for tests of the portal. What a page logs as an error, and what breaks its
- * Content-Security-Policy, fails the test that has opened it.
+ * A real browser (Debian's Chromium) for tests of the portal against a real platform. A test fails when one of its
+ * pages logs an error or violates its Content-Security-Policy.
  */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -23,20 +23,17 @@ export type Visitor = {
   page: Page
   /** Errors that the page has logged so far; take out the ones that a test provokes. */
   errors: string[]
-  /** Opens an address below /app: everything is loaded anew. */
+  /** Opens an address below /app and loads everything again. */
   open(path: string): Promise<void>
   /**
-   * Goes on to another page of the portal, below /app, as a link there leads to it: nothing is loaded but what that page needs, and
-   * what has been read within the last 15 s is not read again. Gives when its heading is there, and at once when it is the same page
-   * with other filters.
+   * Navigates to another page of the portal, below /app, like a link in the portal: loads only what that page needs,
+   * and reads nothing again that was read within the last 15 s. Resolves when the heading is there, or at once for
+   * the same page with other filters.
    */
   walk(path: string): Promise<void>
-  /**
-   * Makes this the browser of somebody who has logged in, and opens an address below /app, or the home page: without the form, which
-   * a few tests fill in themselves.
-   */
+  /** Logs somebody in without the login form, and opens an address below /app or the home page. */
   logIn(account: Account, path?: string): Promise<void>
-  /** As if another person sat down at a browser of their own. */
+  /** Continues as a different person with a browser of their own. */
   empty(): Promise<void>
 }
 
@@ -44,15 +41,18 @@ export type BrowserOptions = {
   language?: 'uk-UA' | 'en-GB'
   colourScheme?: 'light' | 'dark'
   viewport?: { width: number; height: number }
-  /** It has never been here, and nobody gets it afterwards: for what is only seen at a first visit, or could not be undone. */
+  /**
+   * A browser without any history, which no other test gets afterwards: for first visits, and for changes that cannot
+   * be undone.
+   */
   isNew?: boolean
 }
 
 export { closeBrowser } from './contexts.ts'
 
 /**
- * A person's own browser: nothing is shared with another's but the files of the portal that it keeps. The test fails when the page
- * has logged errors that it did not expect.
+ * A person's own browser. It shares only the cached files of the portal with others. The test fails when a page has
+ * logged an unexpected error.
  *
  * @returns null when there is no Chromium: the test is skipped, or with REQUIRE_ALL_TESTS fails
  */
@@ -138,15 +138,15 @@ export async function fillLogin(page: Page, { typeAccount, login, password }: Ac
   await page.locator('form button[type=submit]').click()
 }
 
-/** As many as that, once the last of them is there: what a page shows first need not be all of it. */
+/** Waits for so many elements, because a page may first show only some of them. */
 export async function assertCount(found: Locator, count: number): Promise<void> {
   await found.nth(count - 1).waitFor()
   assert.equal(await found.count(), count)
 }
 
 /**
- * Fails when the page as it stands keeps anybody out, in light or in dark (WCAG 2.2 A and AA, by axe-core). It is left in the other
- * of the two.
+ * Fails when the page violates WCAG 2.2 A or AA (checked by axe-core), in light or in dark mode. Leaves the page in
+ * the other mode.
  */
 export async function assertAccessible({ page }: Pick<Visitor, 'page'>): Promise<void> {
   const first = await readScheme(page)
@@ -156,7 +156,7 @@ export async function assertAccessible({ page }: Pick<Visitor, 'page'>): Promise
   assertNone(await findViolations(page, allRules), `${page.url()} in ${first}`)
   await setScheme(page, second)
   await settle(page)
-  // Where the same stands in the same places, it is only the colours that can be wrong now.
+  // If the second mode shows the same elements in the same places, only colours can differ.
   const rules = (await readPage(page)) === stood ? rulesOfColours : allRules
   assertNone(await findViolations(page, rules), `${page.url()} in ${second}`)
 }
@@ -168,13 +168,13 @@ const readScheme = (page: Page): Promise<string | null> => page.locator('html').
 const setScheme = (page: Page, scheme: string): Promise<void> =>
   page.evaluate(`document.documentElement.setAttribute('${schemeAttribute}', '${scheme}')`)
 
-/** Gives when nothing moves, and no colour is on its way to another any more. */
+/** Resolves when nothing on the page moves or changes its colour. */
 const settle = (page: Page): Promise<void> =>
   page.evaluate(`Promise.allSettled(
     document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished),
   ).then(() => {})`)
 
-/** What stands on the page, and where, and whether it can be seen: all but its colours. */
+/** Text, place and visibility of all elements, without colours. */
 const readPage = (page: Page): Promise<string> =>
   page.evaluate(`document.body.outerHTML + [...document.body.querySelectorAll('*')].map(each => {
     const { x, y, width, height } = each.getBoundingClientRect()
@@ -196,11 +196,12 @@ const allRules = {
   rules: { region: { enabled: false } },
 }
 
-/** Those of them that look at colours. */
+/** The rules about colours. */
 const rulesOfColours = { runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }
 
 async function findViolations(page: Page, rules: object): Promise<Violation[]> {
-  // Brought in by the test's own hand: the page's policy takes no foreign scripts. It stays for as long as the document.
+  // Added by the browser's driver, because the page's policy refuses foreign scripts. It stays until the document is
+  // left.
   if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(await readFile(axePath, 'utf8'))
   const options = { ...rules, resultTypes: ['violations'] }
   return page.evaluate(`axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`)

@@ -1,4 +1,7 @@
-/** Takes campaigns to where a test wants them: by partners' calls up to the launch, after the period by the rules themselves. */
+/**
+ * Brings campaigns into the state that a test needs: up to the launch by partners' calls, after the period by the
+ * clock.
+ */
 import assert from 'node:assert/strict'
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
 import { actorOf, lockCampaign, writeDecisions } from '../../src/campaigns/lifecycle/transitions-store.ts'
@@ -30,7 +33,7 @@ export async function launchCampaign(
   return id
 }
 
-/** Moves the clock of the platform and of all others on its database. */
+/** Moves the clock of the platform, and of all others on its database. */
 export async function moveClock(platform: TestPlatform, given: { advance: string } | { now: string }): Promise<void> {
   const answer = await platform.call('POST', '/sandbox/clock', { body: given })
   assert.equal(answer.status, 200, answer.text)
@@ -62,9 +65,9 @@ export async function historyOf({ grocer }: Pick<Partners, 'grocer'>, id: string
 export const told = ({ subject, trigger, from, to }: Entry): string => `${subject} ${trigger}: ${from} -> ${to}`
 
 /**
- * The columns of a table that are written, for copies of its rows: the others the database makes by itself.
+ * The columns of a table that can be written, for copying rows; the database generates the others.
  *
- * @param row the name of a row, to take them from
+ * @param row the name of the row to copy from
  */
 export async function columnsOf(database: Queryable, table: string, row?: string): Promise<string> {
   const [found] = await database.query<{ columns: string }>(

@@ -86,10 +86,11 @@ export async function openUser(
 }
 
 /**
- * Who may call an operation for merchants: nobody without a token, no bank, nobody of the platform, and for a change no `viewer`.
+ * Checks who may call an operation for merchants: nobody without a token, no bank, nobody of the platform, and for a
+ * change no `viewer`.
  *
- * @param isChange false: `viewer` may call it too
- * @param statusFor what whoever may call gets
+ * @param isChange false: a `viewer` may call it too
+ * @param statusFor the status for callers who may
  */
 export async function assertMerchantsOnly(
   platform: TestPlatform,
@@ -114,7 +115,10 @@ const dayMs = 86_400_000
 export const inDays = (platform: TestPlatform, days: number): string =>
   new Date(platform.platform.deps.campaigns.clock.now().getTime() + days * dayMs).toISOString()
 
-/** A form that is right: alpha invited, the period from in 10 to in 40 days; `overrides` beside or instead, undefined leaves out. */
+/**
+ * A valid form that invites alpha, with a period from in 10 to in 40 days. `overrides` adds or replaces fields;
+ * undefined removes one.
+ */
 export function campaignForm(platform: TestPlatform, overrides: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     participantsIds: [ids.alpha],

@@ -1,4 +1,7 @@
-/** The command line as the operator runs it, and a server that plays the admin interface where the real one can't be made to. */
+/**
+ * Runs the command line as the operator does, and plays an admin interface for answers that the real one can't be
+ * made to give.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -59,7 +62,7 @@ export async function startScriptedPlatform(answer: (request: SeenRequest) => Sc
   return { ...scripted, seen }
 }
 
-/** A server that does with each request what it is told, also what no platform should do. */
+/** A server with scripted answers, including some that no platform should give. */
 export async function startRawPlatform(handle: (request: IncomingMessage, response: ServerResponse) => unknown) {
   const server = createServer((request, response) => void handle(request, response))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -1,11 +1,12 @@
 /**
- * The browsers of the tests' visitors. A browser that has never been anywhere compiles the whole portal before it shows a page, which
- * is most of what a short test costs: one whose visitor has left is emptied, and handed to the next one.
+ * The browsers of the tests' visitors. A new browser compiles the whole portal before it shows a page, which takes
+ * most of the time of a short test. So browsers are reused: when a visitor leaves, the browser is emptied and given
+ * to the next one.
  */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { pathOf } from './require-program.ts'
 
-/** The second draws windows that nobody sees, which costs a tenth of a test more. */
+/** The second one draws windows that nobody sees, which makes a test a tenth slower. */
 export const browserPrograms = ['chromium-headless-shell', 'chromium']
 
 const args = [
@@ -17,20 +18,20 @@ const args = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // Nothing of a page runs for long enough to earn back what it costs to compile it a second time, into something quicker.
+  // Optimising compilation does not pay off, because no page runs long enough.
   '--js-flags=--no-opt,--no-maglev',
 ]
 
 /** An address of the platform at which no script runs. */
 const quietPath = '/app/icon.svg'
 
-/** What a page can be given anew; the rest holds for as long as its browser. */
+/** What can be set again for each page; everything else is fixed for the life of its browser. */
 export type PageLook = { viewport: { width: number; height: number }; colorScheme: 'light' | 'dark' }
 
 let browser: Promise<Browser> | null = null
 const emptied = new Map<string, Page[]>()
 
-/** @returns a page that is nobody's: without cookies, storage, permissions or anything that a test has set */
+/** @returns a clean page: no cookies, storage, permissions, or settings of an earlier test */
 export async function openPage(options: BrowserContextOptions, look: PageLook): Promise<Page> {
   const page = emptied.get(JSON.stringify(options))?.pop()
   if (!page) return openNewPage(options, look)
@@ -39,7 +40,7 @@ export async function openPage(options: BrowserContextOptions, look: PageLook): 
   return page
 }
 
-/** @returns a page whose browser has never been anywhere */
+/** @returns a page in a new browser */
 export async function openNewPage(options: BrowserContextOptions, look: PageLook): Promise<Page> {
   browser ??= chromium.launch({ executablePath: pathOf(browserPrograms) ?? 'chromium', args })
   const context = await (await browser).newContext({ ...options, ...look })
@@ -47,12 +48,12 @@ export async function openNewPage(options: BrowserContextOptions, look: PageLook
   return context.newPage()
 }
 
-/** Goes to where no script runs, unless the page is there. */
+/** Leaves the page for an address without scripts. */
 export async function goQuiet(page: Page): Promise<void> {
   if (!page.url().endsWith(quietPath)) await page.goto(quietPath)
 }
 
-/** Nobody is logged in any more, and nothing is kept but the portal's own files. */
+/** Ends the login and deletes everything except the portal's cached files. */
 export async function emptyPage(page: Page): Promise<void> {
   await goQuiet(page)
   await page.evaluate(`(async () => {

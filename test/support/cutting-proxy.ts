@@ -3,12 +3,15 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export type CuttingProxy = {
   url: string
-  /** How many connections it has cut after the request was through. */
+  /** How many connections it has cut after a request was sent. */
   cuts(): number
   close(): Promise<void>
 }
 
-/** A proxy to `port` that hands every request on and, as often as `share` says, cuts the connection instead of giving the answer. */
+/**
+ * A proxy to `port` that passes on every request, but cuts the given share of connections instead of returning the
+ * answer.
+ */
 export async function startCuttingProxy(port: number, share: number): Promise<CuttingProxy> {
   const sockets = new Set<Socket>()
   let cuts = 0

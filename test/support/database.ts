@@ -23,7 +23,7 @@ export type TestDatabase = {
 type Server = { adminUrl: string; stop(): Promise<void> }
 
 const lockKey = 7_365_900
-/** A server of our own outlives the last test database by this much, as the next test may want one. */
+/** Our own server outlives the last test database by this time, because the next test may need one. */
 const lingerMs = 300
 
 /** @param options.migrated false: without any table */
@@ -53,7 +53,10 @@ export async function createTestDatabase(options: { migrated?: boolean } = {}): 
   }
 }
 
-/** `force` ends sessions but not the server's own cleaning, which belongs to another user; a drop without it sends that away. */
+/**
+ * `force` ends client sessions but not autovacuum, which belongs to another user; `drop database` without it ends
+ * autovacuum.
+ */
 async function dropDatabase(client: pg.Client, name: string): Promise<void> {
   const drop = `drop database if exists ${name}`
   await client.query(`${drop} with (force)`).catch(async (error: pg.DatabaseError) => {
@@ -106,7 +109,7 @@ async function startServer(): Promise<Server> {
 
 const templates = new Map<string, Promise<string>>()
 
-/** The database that the others are copied from, once it is there: made by whichever test process comes first. */
+/** The template from which test databases are copied. The first test process creates it. */
 function findTemplate(adminUrl: string): Promise<string> {
   let template = templates.get(adminUrl)
   if (!template) {
@@ -126,7 +129,7 @@ async function makeTemplate(adminUrl: string): Promise<string> {
     await client.query('select pg_advisory_lock($1)', [lockKey])
     const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
     if (rowCount) return name
-    // A draft first: a process that dies half-way leaves no template that looks finished.
+    // Created under a draft name first, so that a process that dies leaves no unfinished template.
     await client.query(`drop database if exists ${name}_draft with (force)`)
     await client.query(`create database ${name}_draft template template0`)
     const database = openDatabase({

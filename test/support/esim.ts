@@ -5,7 +5,7 @@ import type { Queryable } from '../../src/db/database.ts'
 import { type ErrorCode, errorCodes } from '../../src/errors.ts'
 import type { Answer, CallOptions, TestPlatform } from './platform.ts'
 
-/** An answer that still knows what it answers. */
+/** An answer together with the request that it belongs to. */
 export type EsimAnswer = Answer & { method: string; path: string }
 
 export type Bank = {
@@ -13,7 +13,7 @@ export type Bank = {
   call(method: string, path: string, options?: CallOptions): Promise<EsimAnswer>
   operators(): Promise<EsimAnswer>
   tariffs(operatorCode?: string): Promise<EsimAnswer>
-  /** `given` is the body's externalId, or any fields to put beside or instead of the usual ones. */
+  /** `given` is the body's externalId, or fields that add to or replace the default ones. */
   reserve(given: string | Record<string, unknown>): Promise<EsimAnswer>
   read(orderId: string): Promise<EsimAnswer>
   confirm(orderId: string, customerEmail?: string): Promise<EsimAnswer>
@@ -126,8 +126,8 @@ export function assertOrder(
 export type Books = { profiles: number; free: number; reserved: number; sold: number; withdrawn: number }
 
 /**
- * Reads the books of one tariff (all banks) by plain SQL and proves them: no profile on two live orders, no order without its
- * profile, none confirmed or cancelled after its end, and each free profile where a process would find it, so that none is lost.
+ * Checks the books of one tariff over all banks with plain SQL: no profile on two live orders, no order without its
+ * profile, none confirmed or cancelled after its end, and each free profile where a process would find it.
  */
 export function provenBooks({ platform }: TestPlatform, tariffCode = 'eu-10gb'): Promise<Books> {
   return proveBooks(platform.database, platform.deps.esim.clock.now(), tariffCode)
@@ -210,7 +210,10 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
   }
 }
 
-/** Stops the clock of this process at an instant, for what a running clock cannot hit; gives what lets it go again. */
+/**
+ * Stops this process's clock at an instant, for moments that a running clock would miss. Returns a function that
+ * restarts it.
+ */
 export function stopClock(platform: TestPlatform, at: Date | string): { [Symbol.dispose](): void } {
   const { clock } = platform.platform.deps.esim
   const running = clock.now

@@ -1,6 +1,7 @@
 /**
- * A walk over every operation of the documents, on a platform with the sample data: each is called with the example of its document,
- * and what it answers is what the document shows. A new operation needs a step here; then `npm run examples` records its example.
+ * Calls every operation of the OpenAPI documents on a platform with sample data, using the example of its document.
+ * The answers become the documents' examples. A new operation needs a step here; then `npm run examples` records its
+ * example.
  */
 import assert from 'node:assert/strict'
 import { profileLines } from '../../samples/make-profiles.ts'
@@ -18,7 +19,7 @@ type Step = {
   query?: Record<string, string>
   /** The body, which becomes the example. */
   body?: unknown
-  /** What of the body only this platform knows, such as secrets. */
+  /** Values in the body that differ between platforms, such as secrets. */
   live?: Record<string, unknown>
   file?: { content: string; fields?: Record<string, string> }
   csv?: string
@@ -27,7 +28,7 @@ type Step = {
 export type Exchange = { operationId: string; status: number; request?: unknown; answer: Answer; path: string }
 type Addresses = Map<string, Address>
 
-/** @param inspect looks at the platform once all was called */
+/** @param inspect runs on the platform after all calls */
 export async function walkExamples(
   addresses: Addresses,
   inspect: (platform: TestPlatform, exchanges: Exchange[]) => Promise<void> = async () => {},
@@ -36,7 +37,7 @@ export async function walkExamples(
   const settings = { PUBLIC_URL: 'http://127.0.0.1:8080' }
   const platform = await startPlatform(settings, {
     directory: null,
-    // As in a first start: the jobs would carry on what is being made.
+    // Jobs do not run, as in a first start, because they would change the objects of the walk.
     async prepare(empty) {
       const made = await loadSamples(empty, createLogger('silent'))
       if (made) loaded.push(made)
@@ -59,7 +60,7 @@ export async function walkExamples(
       const shared = { operationId, path: address.path }
       for (const wrong of isFirst ? refusalsOf(address, step) : []) {
         const answer = await send(platform, address, { step: wrong, ...token(wrong.as) })
-        // Some reads have an answer for what nobody has.
+        // Some reads answer an error for missing data.
         if (answer.status >= 400) exchanges.push({ ...shared, status: answer.status, answer })
       }
       const answer = await send(platform, address, { step, ...token(step.as) })

@@ -31,14 +31,14 @@ const hidden: Record<string, string> = {
   base64: 'iVBORw0KGgoAAAANSUhEUgAAAgAAAAIA',
 }
 
-/** Long lists are cut, and what is a secret anywhere is not shown. */
+/** Shortens long lists and hides secrets. */
 function shown(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, mostItems).map(shown)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, hidden[name] ?? shown(inner)]))
 }
 
-/** An example stays as it is while answers look like it, so that only what has changed shows in review. */
+/** Keeps an example while answers have the same shape, so that a review shows only real changes. */
 function keep(of: Record<string, unknown>, status: number, value: unknown): void {
   if (JSON.stringify(shapeOf(of[status])) !== JSON.stringify(shapeOf(value))) of[status] = value
 }
@@ -62,7 +62,7 @@ function record(examples: Examples, { operationId, status, request, answer }: Ex
   if (type === 'application/x-ndjson') keep(of, status, JSON.parse(answer.text.trim().split('\n').at(-1) ?? ''))
 }
 
-/** What an error says; null: nothing that would be an example, or one of every operation. */
+/** The message of an error; null: it is no useful example, or every operation has this error. */
 function errorExampleOf({ status, answer: { body, headers } }: Exchange): ErrorExample | null {
   const message = body?.message ?? body?.text
   return status >= 400 && message ? [body.code ?? headers.get('perkline-error-code') ?? 'invalid', message] : null

@@ -24,10 +24,11 @@ const sellers = 12
 const fullMs = 3_000
 
 /**
- * Sells while the disk is filled and given room by turns, then proves that what was acknowledged stands and that the books are right.
+ * Sells while the disk is repeatedly filled and emptied, then proves that acknowledged writes exist and the books are
+ * right.
  *
  * @param given.profiles how many were in stock at the beginning
- * @param given.goesOn asked before each round, told how many there were
+ * @param given.goesOn called before each round with the number of rounds so far
  */
 export async function sellOnFullDisk(
   shop: Shop,
@@ -37,7 +38,7 @@ export async function sellOnFullDisk(
   const sales: Sale[] = []
   let selling = true
   const sold = Promise.all(range(sellers).map(() => sell(shop.at, sales, () => selling)))
-  // Should they fail, that is told at the end and not before.
+  // Errors here are reported at the end, not before.
   sold.catch(() => {})
   const figures: Figures = { sales: 0, fills: 0, refused: 0, uploadsRefused: 0, slowestMs: 0 }
   let profiles = given.profiles
@@ -84,7 +85,7 @@ async function fillOnce(shop: Shop, disk: SmallDisk, figures: Figures, sales: Sa
   const tookMs = Math.round(performance.now() - since)
   assert.ok(tookMs < recoverWithinMs, `it took ${tookMs} ms until sales went on`)
   figures.slowestMs = Math.max(figures.slowestMs, tookMs)
-  // Whatever became of them, the file is in stock whole once it is answered with 200.
+  // Whatever failed in between: after a 200 the whole file is in stock.
   const repeated = await upload(shop, file)
   assert.equal(repeated.status, 200, repeated.text)
   const { imported, duplicates } = lastLine(repeated.text)
@@ -103,7 +104,9 @@ const upload = (shop: Shop, file: string) =>
 
 const lastLine = (text: string) => JSON.parse(text.trim().split('\n').at(-1) ?? '').result
 
-/** Asks for everything until a sale was refused and for a while from then on. @returns how many answers were 503 */
+/**
+ * Sends all kinds of requests until a sale is refused, and for a while after that. @returns how many answers were 503
+ */
 async function askUntilRefused(shop: Shop, sales: Sale[]): Promise<number> {
   let refused = 0
   let endAt = Number.POSITIVE_INFINITY
@@ -143,7 +146,7 @@ async function others(shop: Shop, index: number): Promise<void> {
   assert.equal(answers[0]?.status, 200)
 }
 
-/** Has the server write into its log for as long as it can, and again whenever it has come back. */
+/** Makes the server write as much of its log as it can, and again whenever it has restarted. */
 async function growLog(shop: Shop, ended: AbortSignal): Promise<void> {
   while (!ended.aborted) {
     const client = new pg.Client({

@@ -1,15 +1,18 @@
-/** Stands between the platform and its database, and can fall silent as a network does: nothing is refused, nothing comes. */
+/**
+ * A proxy between the platform and its database that can fall silent like a broken network: it refuses nothing and
+ * delivers nothing.
+ */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export type MuteProxy = {
   /** The database's address through the proxy. */
   url: string
-  /** Holds every connection open, takes new ones, and hands nothing on. @returns how many connections it caught */
+  /** Keeps every connection open, accepts new ones, and passes nothing on. @returns how many connections it holds */
   fallSilent(): number
   /**
-   * New connections reach the database again. Of those that were caught every other one gets what was held; the rest stay silent for
-   * ever, as behind a firewall that has forgotten them.
+   * New connections reach the database again. Every other held connection gets its held data. The rest stay silent
+   * forever, as behind a firewall that has forgotten them.
    */
   speakAgain(): void
   close(): Promise<void>

@@ -1,4 +1,7 @@
-/** Limits of time, on a machine that may stall: where a timer of the test itself comes late, a limit that is missed proves nothing. */
+/**
+ * Tests of time limits on a machine that may stall: when even the test's own timer fires late, a missed limit proves
+ * nothing.
+ */
 import type { TestContext } from 'node:test'
 
 const everyMs = 50
@@ -6,9 +9,10 @@ const stalledMs = 500
 const rounds = 3
 
 /**
- * Runs a round, and once more (at most twice) when it fails while a timer beside it was late by more than half a second.
+ * Runs a round, and repeats it at most twice when it fails while a timer next to it was late by more than half a
+ * second.
  *
- * @param round prepares what it needs anew each time
+ * @param round prepares everything that it needs each time
  */
 export async function onTime(t: TestContext, round: () => Promise<void>): Promise<void> {
   for (let left = rounds - 1; ; left--) {

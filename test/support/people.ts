@@ -43,7 +43,7 @@ export async function setUpTotp(person: Person): Promise<{ secret: string; recov
   const begun = await person.call('POST', '/portal/mfa/totp')
   assert.equal(begun.status, 200, begun.text)
   const { secret } = begun.body
-  // The step before: so the present one is still free for a login.
+  // Uses the code of the previous step, so that the code of the present step can still be used for a login.
   const confirmed = await person.call('POST', '/portal/mfa/totp/confirm', { code: codeOf(secret, -1) })
   assert.equal(confirmed.status, 200, confirmed.text)
   return { secret, recoveryCodes: confirmed.body.recoveryCodes }

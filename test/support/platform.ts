@@ -38,7 +38,7 @@ export type TestPlatform = {
   merchantToken(merchant?: string): Promise<string>
   /** Another process' worth of platform on the same database. */
   sibling(settings?: Record<string, string>): Promise<TestPlatform>
-  /** Applies a directory; what it leaves out gets its default again, also where a test has changed it before. */
+  /** Applies a directory. Entries that it leaves out get their defaults again, even if a test has changed them. */
   applyDirectory(yaml: string): Promise<void>
   /** Loads this many new profiles. */
   addStock(operatorCode: string, tariffCode: string, count: number): Promise<void>
@@ -90,10 +90,10 @@ let nextSeed = 1
 type StartOptions = { only?: Service[]; logger?: Logger; prepare?: (platform: Platform) => Promise<void> }
 
 /**
- * @param settings environment variables of this platform, beside or instead of the test's
- * @param options.directory what to apply before it starts; null: nothing
- * @param options.user of the database server
- * @param options.prepare what to do before its jobs begin
+ * @param settings environment variables that add to or replace the test's
+ * @param options.directory the directory to apply before the start; null: none
+ * @param options.user the user of the database server
+ * @param options.prepare runs before the platform's jobs start
  */
 export async function startPlatform(
   settings: Record<string, string> = {},

@@ -1,4 +1,4 @@
-/** The portal as it stands in `portal/src`, built anew when something there is younger than what was built last. */
+/** Builds the portal when a file in `portal/src` is newer than the last build. */
 import { spawnSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ const sources = ['src', 'public', 'build', 'index.html', 'vite.config.ts', 'pack
 
 let isBuilt = false
 
-/** @throws Error with all that the build says, when it fails */
+/** @throws Error with the output of a build that failed */
 export function buildPortal(): void {
   if (isBuilt) return
   if (Math.max(...sources.map(youngest)) > youngest('dist/index.html')) {

@@ -1,4 +1,4 @@
-/** The platform as its users run it: a process of its own (`bin/perkline serve`), which can be killed. */
+/** The platform as its users run it: its own process (`bin/perkline serve`), which can be killed. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -27,7 +27,7 @@ export type PerklineProcess = {
   admin(method: string, path: string, body?: unknown): Promise<any>
   /** SIGKILL, at once. */
   kill(): Promise<void>
-  /** SIGTERM, and its exit code, once all that it has written is here. */
+  /** SIGTERM; resolves with the exit code once the whole output has arrived. */
   stop(): Promise<number | null>
 }
 
@@ -106,7 +106,7 @@ export async function startProcess(
   }
 }
 
-/** A request is to be answered within this, a large file on a busy machine within that. */
+/** The time limits of a request, and of a large file on a busy machine. */
 const callTimeoutMs = 20_000
 const uploadTimeoutMs = 120_000
 

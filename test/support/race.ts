@@ -1,4 +1,4 @@
-/** Races of two sides, repeated until every outcome was seen: a race that only ever ends in one way has proven nothing. */
+/** Races two sides until every outcome was seen: a race that always ends in the same way proves nothing. */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -6,12 +6,12 @@ const sweep = 11
 const sweeps = 10
 
 /**
- * Races until each of the outcomes was seen, at least so many times.
+ * Races until each outcome was seen at least so many times.
+ * One side starts before the other, by leads that sweep over zero and grow with each sweep. So outcomes that depend
+ * on short delays appear on a quick machine, and those hidden by the noise of a busy machine appear later.
  *
- * One side starts before the other, by leads that sweep over zero and grow with each sweep: what decides on a quick machine is lost in
- * the noise of a busy one, and a side that is slower by nature still has its chance.
- *
- * @param round starts both sides, the second `lead` milliseconds after the first (negative: before it), and names the outcome
+ * @param round starts both sides, the second one `lead` milliseconds after the first (negative: before it), and
+ *   names the outcome
  */
 export async function race<Outcome>(
   outcomes: readonly Outcome[],

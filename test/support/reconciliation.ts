@@ -25,7 +25,7 @@ export type Ended = {
   at: string
 }
 
-/** The period began 10 days before; only the clock's hour until its end passes. */
+/** The period began 10 days ago and ends when the clock moves by an hour. */
 export async function endedCampaign(
   sides: Sides,
   approving: readonly Partner[],
@@ -61,7 +61,7 @@ export async function runningCampaign(
   return { id, ...period, at: instant(now - 5 * dayMs) }
 }
 
-/** A line of a report with what is usual; 5 % of 200.00 is 10.00. */
+/** A line of a report with default values; 5 % of 200.00 is 10.00. */
 export function line(
   campaign: Ended,
   transactionId: string,

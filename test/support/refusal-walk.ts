@@ -20,8 +20,8 @@ const ofOneKind = /^\/(esim|cashbacks)\//
 const otherKind: Record<string, string> = { alpha: 'grocer', beta: 'grocer', grocer: 'alpha' }
 
 /**
- * From a call that succeeds: the same without a token, by the other kind of partner, for an object that nobody has, and with a wrong value.
- * None of them changes anything.
+ * From a call that succeeds, makes calls that must fail: without a token, by the other kind of partner, for an
+ * unknown object, and with a wrong value. None of them changes anything.
  */
 export function refusalsOf<Step extends Call>(address: Address, step: Step): Step[] {
   const { operation } = address

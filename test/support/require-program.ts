@@ -4,10 +4,10 @@ import process from 'node:process'
 import type { TestContext } from 'node:test'
 
 /**
- * Whether a program of the system is installed, or one of several that will do. Where none is the test is skipped, saying so; with
- * REQUIRE_ALL_TESTS set (as where the whole suite must have run) it fails.
+ * Whether one of several programs is installed. If none is, the test is skipped with a message, or with
+ * REQUIRE_ALL_TESTS fails.
  *
- * @returns false when the test is to end here
+ * @returns false when the test must end here
  */
 export function requireProgram(t: TestContext, ...names: string[]): boolean {
   if (pathOf(names) !== undefined) return true

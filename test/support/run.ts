@@ -26,7 +26,7 @@ function systemRuntimes(): string[] {
     .map(version => join(systemServers, version))
 }
 
-// What a test database needs is to be quick; tests of durability start a server of their own.
+// Test databases need speed, not durability; tests of durability start their own server.
 const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' }
 
 async function startServer(dataDir: string) {
@@ -46,7 +46,7 @@ async function startServer(dataDir: string) {
 const durationsFile = new URL('durations.json', import.meta.url)
 const durations: Record<string, number> = JSON.parse(readFileSync(durationsFile, 'utf8'))
 
-/** The longest first, so that no core waits for the last of them; files without a record are taken as long. */
+/** Longest file first, so that no core waits for it at the end. Files without a record count as long. */
 const longestFirst = (names: readonly string[]): string[] =>
   [...names].sort((a, b) => (durations[b] ?? 60) - (durations[a] ?? 60) || (a < b ? -1 : 1))
 
@@ -68,7 +68,7 @@ if (!url) {
   }
 }
 
-// Programs that tests run say `#!/usr/bin/env node`, and the PATH's may be too old for them.
+// Programs in tests use `#!/usr/bin/env node`, and the Node.js in the PATH may be too old.
 process.env.PATH = `${dirname(process.execPath)}:${process.env.PATH}`
 if (url) process.env.TEST_DATABASE_URL = url
 // Every test file is a process of its own, which else compiles the whole platform for itself. The same place as bin/perkline's.
@@ -102,7 +102,7 @@ async function runTogether(files: readonly string[]): Promise<boolean> {
   return code === 0
 }
 
-// Tests of pure rules hold nothing that another one could disturb.
+// Tests of pure rules share no state, so they can share a process.
 const [pure = [], others = []] = [true, false].map(isPure =>
   files.filter(file => file.startsWith('test/rules/') === isPure),
 )

@@ -1,4 +1,7 @@
-/** Banks that sell whatever happens: each step is asked for until it is answered, and what was answered is remembered and proven. */
+/**
+ * Banks that sell despite failures: they repeat each step until it is answered, remember the answers, and check them
+ * at the end.
+ */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,13 +14,16 @@ export type Sale = {
   activationCode?: string
 }
 
-/** Between two sales, and before a 503 is asked again: sellers that never rest only take the processor from those they test. */
+/**
+ * The pause between two sales and before repeating after a 503, so that the sellers leave processor time to the
+ * platform.
+ */
 const restMs = 20
 const restAfterRefusalMs = 100
 
 /**
- * Asks until there is an answer of one of these codes, of one process or another, as a bank's backend does. In between only what
- * passes is allowed: no connection, or a 503 as documented.
+ * Repeats a request, at any process, until it gets one of these status codes. Other than that only documented
+ * failures are allowed: no connection, or a 503.
  */
 export async function persist(ask: (index: number) => Promise<EsimAnswer>, codes: number[]): Promise<EsimAnswer> {
   const giveUpAt = performance.now() + 60_000
@@ -54,7 +60,7 @@ export async function sell(at: (index: number) => Bank, sales: Sale[], going: ()
   }
 }
 
-/** Asks for every order again: what was acknowledged stands, and no profile was sold twice. */
+/** Reads every order again: acknowledged orders must exist, and no profile may be sold twice. */
 export async function proveSales(at: (index: number) => Bank, sales: readonly Sale[]): Promise<void> {
   const codes = new Set<string>()
   await each(sales, 16, async ({ externalId, orderId, state, activationCode }, index) => {

@@ -1,4 +1,4 @@
-/** The shells that people paste lines into. */
+/** The shells into which people paste commands. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -17,7 +17,7 @@ export type Shell = {
   paste: Run
 }
 
-/** As one piece, which has to be right before any of it runs. */
+/** Pastes the text in one piece, so all of it must be right before any of it runs. */
 const evaluated =
   (program: string): Run =>
   async (lines, { cwd, env }) => {
@@ -29,8 +29,8 @@ const evaluated =
 const giveUpAfterMs = 300_000
 
 /**
- * In a terminal, as a bracketed paste: only there zsh behaves as people have it, without comments and with history expansion. Its
- * output goes to files, as the terminal's shows what is typed too.
+ * In a terminal as a bracketed paste. Only there zsh behaves as for people: no comments, and history expansion.
+ * Output goes to files, because the terminal also shows the typed text.
  */
 const typed: Run = async (lines, { cwd, env }) => {
   const folder = await mkdtemp(join(tmpdir(), 'perkline-zsh-'))

@@ -1,4 +1,4 @@
-/** A file system of its own that is small enough to be filled: a tmpfs, which root may mount where the machine lets it. */
+/** A file system that is small enough to be filled: a tmpfs, which root may mount on some machines. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmdirSync } from 'node:fs'
 import { open, rm, statfs } from 'node:fs/promises'
@@ -9,18 +9,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export type SmallDisk = {
   folder: string
-  /** Takes all the room there is, and what others give back, until `makeRoom`. */
+  /** Takes all free space, also space that others free later, until `makeRoom`. */
   fill(): Promise<void>
   /** Gives the room back. */
   makeRoom(): Promise<void>
-  /** Its files are gone then; nobody may have one open. */
+  /** Unmounts it, which deletes its files. Nobody may have one open. */
   close(): Promise<void>
 }
 
 const refillMs = 100
 const piece = Buffer.alloc(1024 * 1024)
 
-/** @returns null where nothing may be mounted: the test is skipped, saying so, and is to end */
+/** @returns null where mounting is not allowed: the test is then skipped with a message and must end */
 export function openSmallDisk(t: TestContext, megabytes: number): SmallDisk | null {
   const folder = mkdtempSync(join(tmpdir(), 'perkline-disk-'))
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { encoding: 'utf8' })
@@ -31,7 +31,7 @@ export function openSmallDisk(t: TestContext, megabytes: number): SmallDisk | nu
     t.skip(reason)
     return null
   }
-  // Others may pass: as root, the database server's user needs to.
+  // Other users need access, because the database server does not run as root.
   chmodSync(folder, 0o711)
   const ballast = join(folder, 'ballast')
   let isFull = false

@@ -48,7 +48,10 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
   const messages: ReceivedMail[] = []
   const { credentials, certificate, implicitTls = false } = options
 
-  /** Plays what is set for a stage; resolves with the refusal, or with nothing where the server goes on as usual. */
+  /**
+   * Plays the behaviour set for a stage; resolves with the refusal, or with nothing when the server should continue
+   * normally.
+   */
   async function play(stage: SmtpStage, remotePort: number): Promise<Error | undefined> {
     const act = acts[stage]
     if (act === undefined) return undefined
@@ -109,7 +112,9 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
   }
 }
 
-/** Beside a text to send as it is: drop the connection; where a list ends without it, the server just waits. */
+/**
+ * A script entry other than a text to send: drop the connection. Where a list ends without it, the server just waits.
+ */
 export const hangUp = Symbol('hang up')
 
 type Saying = string | typeof hangUp | ((socket: Socket) => unknown)
@@ -135,7 +140,7 @@ const politeScript: Required<Script> = {
   QUIT: ['221 bye\r\n', hangUp],
 }
 
-/** Starts a server that says at each step exactly what a script tells it to, for what an honest mail server never does. */
+/** Starts a server that answers each step as a script says, for behaviour that no honest mail server has. */
 export async function startScriptedSmtpServer(script: Script): Promise<ScriptedSmtpServer> {
   const heard: string[] = []
   const lines: string[] = []
@@ -199,7 +204,8 @@ export function makeCertificate(): Certificate | undefined {
 }
 
 function watchSockets(listener: Server) {
-  // By the client's port. Kept after their end: on STARTTLS the mail server takes every listener off a socket.
+  // Keyed by the client's port, and kept after the end, because on STARTTLS the mail server removes every listener of
+  // a socket.
   const sockets = new Map<number, Socket>()
   let count = 0
   listener.on('connection', socket => {
@@ -212,7 +218,7 @@ function watchSockets(listener: Server) {
     idle: async () => {
       while ([...sockets.values()].some(socket => !socket.destroyed)) await sleep(5)
     },
-    /** The mail server's own way of closing would wait for sessions that were told never to answer. */
+    /** The mail server's own `close` would wait for sessions that never answer. */
     close: () =>
       new Promise<void>(resolve => {
         listener.close(() => resolve())

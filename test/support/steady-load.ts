@@ -1,4 +1,4 @@
-/** A bank that sells at a steady pace and asks for nothing twice, so that each request that fails is seen. */
+/** A bank that sells at a steady pace without repeating requests, so that every failed request is noticed. */
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bank, type EsimAnswer, range } from './esim.ts'
@@ -6,7 +6,7 @@ import { type Bank, type EsimAnswer, range } from './esim.ts'
 export type SteadyLoad = AsyncDisposable & {
   /** How many requests were answered as they should be. */
   answered(): number
-  /** Ends it. @returns the faults in plain words: another status, or no answer */
+  /** Stops. @returns the errors in plain words: an unexpected status, or no answer */
   end(): Promise<{ answered: number; faults: string[]; slowestMs: number }>
 }
 

@@ -21,7 +21,7 @@ export type World = {
   tokens: { alpha: string; beta: string }
   /** A bank at one of the processes, whichever runs in that place by now. */
   at(index: number, bank?: 'alpha' | 'beta'): Bank
-  /** Ends a process one way or the other and starts another in its place. */
+  /** Ends a process in one of several ways and starts another in its place. */
   replace(index: number, end: (process: PerklineProcess) => Promise<unknown>): Promise<void>
   /** Starts the database server again after its end. */
   startServer(): Promise<void>
@@ -98,7 +98,10 @@ export async function openShop(
   return { alpha: await tokenOf('alpha'), beta: await tokenOf('beta') }
 }
 
-/** Starts the database server again whenever it ends by itself, as a service manager does. @returns what leaves that */
+/**
+ * Restarts the database server whenever it ends by itself, like a service manager. @returns a function that stops
+ * this
+ */
 export function keepServer(world: World): { leave(): Promise<void> } {
   let left = false
   const watch = async (): Promise<void> => {
