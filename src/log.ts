@@ -41,7 +41,10 @@ export function createLogger(level: string, stream?: DestinationStream, instance
 /** What a terminal shows of a request, and of which request another line is. */
 const requestFields = 'method,route,statusCode,ms,caller,subject,requestId'
 
-/** Lines for a terminal, one for each event and short for requests. Loaded only for one. @param destination without: stdout */
+/**
+ * Formats the log for a terminal: one line for each event, short lines for requests. The formatter is loaded only
+ * when needed. @param destination default: stdout
+ */
 export async function terminalStream(destination?: DestinationStream): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty')
   return pretty({

@@ -4,7 +4,7 @@ import { isLoopback } from './loopback.ts'
 /** The addresses as the settings give them; each is a URL that can be parsed. */
 export type Connections = {
   databaseUrl: string | null
-  /** Where a database URL without a host leads: PGHOST. */
+  /** The host of a database URL that names none: PGHOST. */
   databaseHost: string | undefined
   smtpUrl: string | null
   redisUrl: string | null

@@ -30,7 +30,7 @@ export function readSecret(name: SecretName, read: Read, faults: string[]): stri
   }
 }
 
-/** Whether it is set in either form, right or wrong. */
+/** Whether the secret is set in either form, valid or not. */
 export const isSecretGiven = (name: SecretName, read: Read): boolean =>
   read(name) !== null || read(`${name}_FILE`) !== null
 

@@ -1,6 +1,6 @@
 /**
- * What the portal says, in both languages. Each area keeps its own `texts.ts`; the types hold both languages complete and alike: a
- * text that one of them lacks does not compile.
+ * The portal's messages in both languages. Each area keeps its own `texts.ts`. The types require that both languages
+ * have the same messages.
  */
 import type { Language } from './language.ts'
 

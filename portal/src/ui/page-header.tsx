@@ -24,7 +24,7 @@ export function PageHeader(props: {
 }) {
   const { title, badge, lead, actions, back } = props
   const heading = useRef<HTMLHeadingElement>(null)
-  // Not where one is going to, but where one has arrived: until then the former page is still shown.
+  // The location that has loaded, not the one being loaded: until then the previous page is still shown.
   const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname ?? null })
   useEffect(() => {
     if (pathname === null) return

@@ -117,7 +117,8 @@ export function createOrders(deps: EsimDeps): Orders {
         if (!result) throw new DomainError('not-found', 'There is no such order')
         const { moved, order } = result
         if (!moved && isOver(order)) await settle(order)
-        // When it could be moved, someone else moved it between the reading and the writing of the statement: look again.
+        // If the order could still change, another process changed it between this statement's read and its write:
+        // read it again.
         else if (moved || decide(order, 'confirm', clock.now()).outcome === 'repeat') {
           if (!moved)
             deps.activationReads.note({ orderId: order.orderId, kind: 'confirm_repeated', caller, at: clock.now() })

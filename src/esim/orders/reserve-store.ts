@@ -163,7 +163,7 @@ export type WithinLimits = {
   ofTariffs: ReadonlyMap<number, number> | null
 }
 
-/** As `reserveWithinLimit`, and of each tariff no more than the bank may hold. */
+/** Like `reserveWithinLimit`, and also limits how many of each tariff the bank may hold. */
 export async function reserveWithinShares(
   transaction: Queryable,
   { ofTariffs, ...given }: WithinLimits,

@@ -110,8 +110,8 @@ function byConfirmation(filter: OrderListFilter, put: Put): string {
 }
 
 /**
- * No index has the orders of a tariff by their confirmation. Those of a page are among the next ones by their id and those of 15 minutes
- * around the last of them.
+ * No index has a tariff's orders by time of confirmation. The orders of a page are among the next ones by id, and
+ * among those within 15 minutes of the last of them.
  */
 function byConfirmationOfTariffs(filter: OrderListFilter, put: Put): string {
   const isUp = isAscending(filter.sort)

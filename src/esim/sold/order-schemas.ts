@@ -112,7 +112,7 @@ export const shownOrder = {
   }),
 }
 
-/** What an order of the Partner API and of the portal has besides. */
+/** Further fields of an order in the Partner API and the portal. */
 export const stated = {
   paymentReference: nullable(text('The bank’s own reference of the payment, as the first confirm gave it', 'PR-9')),
   statement: Type.Union(

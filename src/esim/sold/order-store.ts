@@ -248,7 +248,7 @@ const shown: { [Name in keyof ShownOrder]: string } = {
 const shownNames = Object.keys(shown) as (keyof ShownOrder)[]
 const shownColumns = shownNames.map(name => `${shown[name]} as "${name}"`).join(', ')
 
-/** What belongs to each order `o` is looked up for it. */
+/** Joins with the tables whose values are shown, looked up for each order `o`. */
 const shownJoins = `
   cross join lateral (select msisdn, imported_at from profiles where profile_id = o.profile_id offset 0) p
   cross join lateral (select code, name from banks where bank_id = o.bank_id offset 0) b

@@ -33,7 +33,7 @@ export function shownOrderView(order: ShownOrder) {
   }
 }
 
-/** One page of orders out of one more than it shows. */
+/** A page of orders. @param orders one more than `limit` when there is another page */
 export function orderPage<View>(orders: readonly ShownOrder[], limit: number, view: (order: ShownOrder) => View) {
   const shown = orders.slice(0, limit)
   const nextCursor = orders.length > limit ? (shown.at(-1)?.orderId ?? null) : null

@@ -8,8 +8,9 @@ import type { CampaignOffer, ReconciledBank } from '../types.ts'
 type Terms = Pick<CampaignOffer, 'maxBudget' | 'percentage' | 'merchantCompensationPercentage' | 'country'>
 
 /**
- * What the campaign with a bank was planned to cost and what it costs, as the merchant and the bank share it: the budget; the cashback
- * that the terms make of the reported purchases; the reported one; and that of the lines that break no term.
+ * Planned and actual cost of a campaign with one bank, with the shares of merchant and bank. Bars: the budget; the
+ * cashback that the terms give for the reported purchases; the reported cashback; and the reported cashback of lines
+ * that break no term.
  */
 export function CostChart({ campaign, bank }: { campaign: Terms; bank: ReconciledBank }) {
   const texts = useTexts(reconciliationTexts)

@@ -30,7 +30,8 @@ function EditPage({ campaign }: { campaign: ReadCampaign }) {
   const { backToCampaign } = useTexts(campaignPageTexts)
   const mayChange = useMayChange()
   const { cashbackId, name, permissions } = campaign
-  // What the edit was made from stays, whatever is read meanwhile: a newer state is told of, and taken over by the person's word.
+  // Keeps the state that the edit started from, even if newer data is read. A newer state is announced, and adopted
+  // only when the person agrees.
   const [{ base, changes }, setBase] = useState<Base>({ base: campaign, changes: null })
   const directory = useQuery(directoryQuery)
   const banks = useQuery(banksQuery)
