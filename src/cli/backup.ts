@@ -1,14 +1,18 @@
 /** `perkline backup verify`: checks a restored copy. It needs the master key, but no running platform. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { processEnvironment, readMasterKeysOnly } from '../config.ts'
-import { openDatabase } from '../db/database.ts'
+import { type Database, openDatabase } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
 import { readInstant } from '../text/instant.ts'
 import { type CopyReport, isServedOn, verifyCopy } from '../upkeep/backup.ts'
-import type { TableCount } from '../upkeep/copy-store.ts'
+import { readRecovery, type TableCount } from '../upkeep/copy-store.ts'
 import { callAdmin } from './connection.ts'
 import { CommandError, usageError } from './failure.ts'
 import { counted, type OutputOptions, plain, print } from './output.ts'
 import { showProgress } from './progress.ts'
+
+/** How long a copy that has just been started may go on replaying. */
+const recoverWithinMs = 60_000
 
 export type VerifyBackupOptions = OutputOptions & { databaseUrl: string; expectAfter?: string; live?: string }
 
@@ -28,6 +32,8 @@ export async function verifyBackup(options: VerifyBackupOptions): Promise<void> 
   const bar = await showProgress('Verifying')
   try {
     if (await isServedOn(database).catch(unreachable)) throw served()
+    bar.show(0, 100, 'waiting for the end of the recovery')
+    await endOfRecovery(database)
     const report = await verifyCopy({
       database,
       masterKeys,
@@ -64,6 +70,22 @@ const served = () =>
     'A platform is serving on this database, so it is no restored copy: give the address of the copy.',
     2,
   )
+
+/**
+ * A copy takes reads before it has replayed its log to the end, and is no database of its own until then.
+ *
+ * @throws CommandError when that takes too long
+ */
+async function endOfRecovery(database: Database): Promise<void> {
+  const giveUpAtMs = performance.now() + recoverWithinMs
+  while (await readRecovery(database).catch(unreachable)) {
+    if (performance.now() > giveUpAtMs)
+      throw new CommandError(
+        'The copy is still replaying its log: try again when `select pg_is_in_recovery()` says f, and promote it if it is a standby.',
+      )
+    await sleep(500)
+  }
+}
 
 /** @throws CommandError that says why the copy can't be reached */
 function unreachable(error: unknown): never {

@@ -52,6 +52,12 @@ export async function findNewest(database: Queryable, kind: RecordKind): Promise
   return row?.at ?? null
 }
 
+/** Whether the server is still in recovery. */
+export async function readRecovery(database: Queryable): Promise<boolean> {
+  const [row] = await database.query<{ replaying: boolean }>('select pg_is_in_recovery() as replaying')
+  return row?.replaying === true
+}
+
 /** The rules' clock of the database, which may have been moved in a sandbox. */
 export async function readNow(database: Queryable): Promise<Date> {
   const [row] = await database.query<{ now: Date }>(

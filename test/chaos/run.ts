@@ -2,7 +2,8 @@
  * `npm run chaos [-- SECONDS [NAME...]]`: the experiments of contract/reliability.md in their long forms, each for this many seconds (60
  * without): `sales`, `grown` and `disk`, or those that are named. The short forms are in races.test.ts, faults.test.ts and
  * full-disk.test.ts. `soak`, only when it is named, looks for what grows without end: for an hour, or these seconds;
- * `ha`, only when it is named, kills the primary of a Patroni cluster once a minute; `alerts` lets a Prometheus see alerts fire.
+ * `ha`, only when it is named, lets servers and networks of a Patroni cluster fail, some of it once a minute;
+ * `alerts` lets a Prometheus see alerts fire.
  */
 import { spawn } from 'node:child_process'
 import process from 'node:process'

@@ -5,6 +5,6 @@ import { requireProgram } from '../support/require-program.ts'
 
 test('the primary is killed: 503 only, nothing acknowledged is lost, and sales go on within 30 seconds', async t => {
   if (!requireProgram(t, 'patroni') || !requireProgram(t, 'etcd') || !requireProgram(t, 'haproxy')) return
-  const figures = await surviveDeaths(1)
+  const figures = await surviveDeaths(1, 'machine')
   t.diagnostic(JSON.stringify(figures))
 })

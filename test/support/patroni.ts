@@ -10,31 +10,66 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { freePort } from './free-port.ts'
+import { type Link, openLink } from './link.ts'
 
 const files = fileURLToPath(new URL('../../deploy/postgres/', import.meta.url))
 export const binaries = '/usr/lib/postgresql/15/bin'
 const user = 'perkline'
+const names = ['one', 'two', 'three']
+/** A machine that is frozen answers nothing. */
+const answerWithinMs = 1_000
+const at = (port: number) => `http://127.0.0.1:${port}`
 
-type Member = { name: string; port: number; api: number; patroni: ChildProcess; data: string }
+export type Member = {
+  name: string
+  port: number
+  api: number
+  patroni: ChildProcess
+  data: string
+  /** From this machine to etcd, and from the others to it. */
+  links: Link[]
+}
 export type PatroniCluster = {
   /** Through haproxy. */
   databaseUrl: string
+  members: readonly Member[]
   /** @returns the member that is the primary now */
   primary(): Promise<Member>
   /** Whether one standby flushes each acknowledged write. */
   hasStandby(): Promise<boolean>
   /** SIGKILL for Patroni and PostgreSQL, as if the machine had lost its power. */
   kill(member: Member): Promise<void>
+  /** SIGKILL for PostgreSQL alone. */
+  killServer(member: Member): void
   /** The machine is back. */
   revive(member: Member): void
+  /** SIGSTOP for everything on the machine, or SIGCONT. */
+  freeze(member: Member): void
+  thaw(member: Member): void
+  /** What each member is by what the others know: `leader`, `sync_standby`, `replica`. */
+  roles(): Promise<Record<string, string>>
+  metrics(member: Member): Promise<string>
+  /** What Patroni does when it is asked. @throws Error when it refuses */
+  ask(member: Member, method: string, path: string, body: object): Promise<void>
+  /** SIGKILL for so many servers of etcd, or their start. */
+  loseEtcd(count: number): Promise<void>
+  regainEtcd(): void
   close(): Promise<void>
+}
+export type ClusterOptions = {
+  /** Servers of etcd; one without. */
+  etcds?: number
+  /** Whether members may be cut off; otherwise they reach each other directly, as it is faster. */
+  cuttable?: boolean
+  /** Where each member lies; otherwise in one temporary folder. */
+  folders?: readonly string[]
 }
 
 /** PostgreSQL refuses to run as root. */
 export const asPostgres = (program: string, args: string[]): [string, string[]] =>
   process.getuid?.() === 0 ? ['runuser', ['-u', 'postgres', '--', program, ...args]] : [program, args]
 
-export async function startPatroni(): Promise<PatroniCluster> {
+export async function startPatroni(options: ClusterOptions = {}): Promise<PatroniCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'perkline-patroni-'))
   chmodSync(folder, 0o755)
   const children: ChildProcess[] = []
@@ -43,31 +78,38 @@ export async function startPatroni(): Promise<PatroniCluster> {
     children.push(child)
     return child
   }
-  const [etcd, peer, listen] = [await freePort(), await freePort(), await freePort()]
-  const at = (port: number) => `http://127.0.0.1:${port}`
-  start('etcd', [
-    ...['--data-dir', join(folder, 'etcd'), '--listen-client-urls', at(etcd), '--advertise-client-urls', at(etcd)],
-    ...[
-      '--listen-peer-urls',
-      at(peer),
-      '--initial-advertise-peer-urls',
-      at(peer),
-      '--initial-cluster',
-      `default=${at(peer)}`,
-    ],
-  ])
-  const passwords = { SUPERUSER_PASSWORD: secret(), REPLICATION_PASSWORD: secret(), REWIND_PASSWORD: secret() }
-  const run = (name: string) => start(...asPostgres('patroni', [join(folder, name, 'patroni.yml')]))
+  const listen = await freePort()
+  const etcd = await startEtcd(join(folder, 'etcd'), options.etcds ?? 1, start)
+  const passwords = {
+    ...{ SUPERUSER_PASSWORD: secret(), REPLICATION_PASSWORD: secret(), REWIND_PASSWORD: secret() },
+    API_PASSWORD: secret(),
+  }
+  const folderOf = (index: number, name: string) => join(options.folders?.[index] ?? folder, name)
+  const run = (name: string) =>
+    start(...asPostgres('patroni', [join(folderOf(names.indexOf(name), name), 'patroni.yml')]))
   const members: Member[] = []
-  for (const name of ['one', 'two', 'three']) {
-    const own = { name, port: await freePort(), api: await freePort(), data: join(folder, name, 'data') }
-    mkdirSync(join(folder, name))
-    writeFileSync(join(folder, name, 'patroni.yml'), configOf({ ...own, folder: join(folder, name), etcd, passwords }))
-    if (process.getuid?.() === 0) giveToPostgres(join(folder, name), join(folder, name, 'patroni.yml'))
-    members.push({ ...own, patroni: run(name) })
+  for (const [index, name] of names.entries()) {
+    const own = folderOf(index, name)
+    const [port, api] = [await freePort(), await freePort()]
+    const links = options.cuttable ? await openLinks(port, api, etcd.ports) : null
+    const seen = links ? { port: links.port, api: links.api } : { port, api }
+    const given = {
+      name,
+      port,
+      api,
+      data: join(own, 'data'),
+      folder: own,
+      etcds: links?.etcds ?? etcd.ports,
+      seen,
+      passwords,
+    }
+    mkdirSync(own)
+    writeFileSync(join(own, 'patroni.yml'), configOf(given))
+    if (process.getuid?.() === 0) giveToPostgres(own, join(own, 'patroni.yml'))
+    members.push({ name, port, api, data: given.data, patroni: run(name), links: links?.all ?? [] })
   }
   const isPrimary = async ({ api }: Member): Promise<boolean> =>
-    fetch(`${at(api)}/primary`).then(
+    fetch(`${at(api)}/primary`, { signal: AbortSignal.timeout(answerWithinMs) }).then(
       ({ status }) => status === 200,
       () => false,
     )
@@ -78,7 +120,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
   const syncStandbys = async (): Promise<number> => {
     const answers = await Promise.all(
       members.map(({ api }) =>
-        fetch(`${at(api)}/sync`).then(
+        fetch(`${at(api)}/sync`, { signal: AbortSignal.timeout(answerWithinMs) }).then(
           ({ status }) => status,
           () => 0,
         ),
@@ -88,6 +130,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
   }
   const cluster: PatroniCluster = {
     hasStandby: async () => (await syncStandbys()) === 1,
+    members,
     databaseUrl: `postgres://${user}:${user}@127.0.0.1:${listen}/${user}`,
     primary,
     async kill(member) {
@@ -98,11 +141,33 @@ export async function startPatroni(): Promise<PatroniCluster> {
       process.kill(Number(pid), 'SIGKILL')
       await gone
     },
+    killServer: ({ data }) => stopServer(data),
     revive(member) {
       member.patroni = run(member.name)
     },
+    freeze: member => signalMachine(member, 'SIGSTOP'),
+    thaw: member => signalMachine(member, 'SIGCONT'),
+    async ask({ api }, method, path, body) {
+      const authorization = `Basic ${Buffer.from(`perkline:${passwords.API_PASSWORD}`).toString('base64')}`
+      const answer = await fetch(at(api) + path, { method, headers: { authorization }, body: JSON.stringify(body) })
+      const text = await answer.text()
+      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+    },
+    async roles() {
+      const { api } = await primary()
+      const { members } = (await (await fetch(`${at(api)}/cluster`)).json()) as {
+        members: { name: string; role: string }[]
+      }
+      return Object.fromEntries(members.map(({ name, role }) => [name, role]))
+    },
+    metrics: async ({ api }) => (await fetch(`${at(api)}/metrics`)).text(),
+    loseEtcd: etcd.lose,
+    regainEtcd: etcd.regain,
     async close() {
-      for (const { data } of members) stopServer(data)
+      for (const { data, links } of members) {
+        stopServer(data)
+        for (const link of links) link.close()
+      }
       for (const { pid } of children) if (pid) killGroup(pid)
       for (const { data } of members) stopServer(data)
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
@@ -144,6 +209,65 @@ export async function startPatroni(): Promise<PatroniCluster> {
   }
 }
 
+/** @returns ports of servers of etcd that know each other, and ways to end and start them */
+async function startEtcd(
+  folder: string,
+  count: number,
+  start: (program: string, args: string[]) => ChildProcess,
+): Promise<{ ports: number[]; lose(count: number): Promise<void>; regain(): void }> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async (_, index) => ({
+      ...{ name: `etcd-${index}`, client: await freePort(), peer: await freePort() },
+    })),
+  )
+  const all = servers.map(({ name, peer }) => `${name}=${at(peer)}`).join(',')
+  const run = ({ name, client, peer }: (typeof servers)[number]) =>
+    start('etcd', [
+      ...['--name', name, '--data-dir', join(folder, name), '--initial-cluster', all],
+      ...['--listen-client-urls', at(client), '--advertise-client-urls', at(client)],
+      ...['--listen-peer-urls', at(peer), '--initial-advertise-peer-urls', at(peer)],
+    ])
+  mkdirSync(folder, { recursive: true })
+  const running = servers.map(run)
+  let lost: number[] = []
+  return {
+    ports: servers.map(({ client }) => client),
+    async lose(howMany) {
+      lost = Array.from({ length: howMany }, (_, index) => index)
+      for (const index of lost) {
+        const child = running[index] as ChildProcess
+        const gone = once(child, 'exit')
+        child.kill('SIGKILL')
+        await gone
+      }
+    },
+    regain() {
+      for (const index of lost) running[index] = run(servers[index] as (typeof servers)[number])
+      lost = []
+    },
+  }
+}
+
+/** The ways by which a member and the others reach each other. Clients of the database have ways of their own. */
+async function openLinks(port: number, api: number, etcds: number[]) {
+  const [toServer, toApi] = [await openLink(port), await openLink(api)]
+  const toEtcd = await Promise.all(etcds.map(openLink))
+  return {
+    port: toServer.port,
+    api: toApi.port,
+    etcds: toEtcd.map(link => link.port),
+    all: [toServer, toApi, ...toEtcd],
+  }
+}
+
+/** Patroni, the database server and all that these have started. */
+function signalMachine({ data, patroni }: Member, signal: NodeJS.Signals): void {
+  const [server = ''] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
+  const backends = readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').trim().split(' ')
+  process.kill(-(patroni.pid ?? 0), signal)
+  for (const pid of [server, ...backends].filter(each => each !== '')) process.kill(Number(pid), signal)
+}
+
 /** @throws Error when it does not hold in time */
 export async function eventually(
   what: string,
@@ -180,14 +304,16 @@ function configOf(given: {
   api: number
   data: string
   folder: string
-  etcd: number
+  etcds: number[]
+  /** The ports by which others reach it. */
+  seen: { port: number; api: number }
   passwords: Record<string, string>
 }): string {
   const values: Record<string, string> = {
     NAME: given.name,
     HOST: '127.0.0.1',
     PORT: String(given.port),
-    ETCD_HOSTS: `127.0.0.1:${given.etcd}`,
+    ETCD_HOSTS: given.etcds.map(port => `127.0.0.1:${port}`).join(','),
     ARCHIVE_COMMAND: '/bin/true',
     DATA_DIR: given.data,
     BIN_DIR: binaries,
@@ -195,9 +321,15 @@ function configOf(given: {
     NETWORK: '127.0.0.1/32',
     ...given.passwords,
   }
-  return readFileSync(join(files, 'patroni.yml'), 'utf8')
-    .replaceAll(/\$\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
-    .replaceAll(':8008', `:${given.api}`)
+  return (
+    readFileSync(join(files, 'patroni.yml'), 'utf8')
+      .replace(/connect_address: .*:8008/, `connect_address: 127.0.0.1:${given.seen.api}`)
+      .replace(/connect_address: \S+PORT\}/, `connect_address: 127.0.0.1:${given.seen.port}`)
+      // Else the client would ask etcd for addresses that pass the links by.
+      .replace('etcd3:', given.seen.port === given.port ? 'etcd3:' : 'etcd3:\n  use_proxies: true')
+      .replaceAll(/\$\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
+      .replaceAll(':8008', `:${given.api}`)
+  )
 }
 
 export function giveToPostgres(...paths: string[]): void {

@@ -1,0 +1,51 @@
+/** A way over the network between two machines, which can be cut as a network is: nothing is refused, nothing arrives. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+export type Link = {
+  /** Leads to the target. */
+  port: number
+  /** What is open falls silent, and so does what comes. */
+  cut(): void
+  /** New connections arrive again; those that were silent end. */
+  mend(): void
+  close(): void
+}
+
+/** @param target port on this machine */
+export async function openLink(target: number): Promise<Link> {
+  const sockets = new Set<Socket>()
+  let isCut = false
+  const keep = (socket: Socket): Socket => {
+    sockets.add(socket)
+    socket.on('error', () => socket.destroy())
+    return socket.once('close', () => sockets.delete(socket))
+  }
+  const server = createServer(client => {
+    keep(client)
+    if (isCut) return void client.pause()
+    const upstream = keep(connect(target, '127.0.0.1'))
+    for (const [from, to] of [[client, upstream] as const, [upstream, client] as const])
+      from.pipe(to).once('close', () => from.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const endAll = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      isCut = true
+      for (const socket of sockets) socket.unpipe().pause()
+    },
+    mend() {
+      isCut = false
+      endAll()
+    },
+    close() {
+      endAll()
+      server.close()
+    },
+  }
+}
