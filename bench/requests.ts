@@ -1,5 +1,7 @@
 /** The requests of each kind of load, and what must come back. Runs in the client's process. */
 
+import { readFileSync } from 'node:fs'
+
 /** What to send; `status` and no other is expected. */
 export type Call = {
   kind: string
@@ -13,6 +15,8 @@ export type Call = {
 
 export type Load =
   | { kind: 'get'; paths: string[] }
+  /** The same with more paths than a command line takes: a file with one in each line. */
+  | { kind: 'get'; file: string }
   /** GET of what the caller has already: 304. */
   | { kind: 'known'; path: string; etag: string }
   /** POST of the same body again and again. */
@@ -35,7 +39,8 @@ export const numberedId = (number: number): string =>
 export function callsOf(load: Load): NextCall {
   if (load.kind === 'get') {
     let next = 0
-    const calls: Call[] = load.paths.map(path => ({ kind: 'get', method: 'GET', path, body: '', status: 200 }))
+    const paths = 'file' in load ? readFileSync(load.file, 'utf8').split('\n') : load.paths
+    const calls: Call[] = paths.map(path => ({ kind: 'get', method: 'GET', path, body: '', status: 200 }))
     return () => calls[next++ % calls.length] as Call
   }
   if (load.kind === 'known') {

@@ -1,16 +1,22 @@
 /**
- * Closing a day of 20 banks, files included, against one update of the same lines and an insert of the same bytes.
+ * Closing a day of 20 banks, files included, against one update of the same lines and an insert of the same bytes; reservations while a
+ * day is closed; what a bank's back office downloads and looks up.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createClock } from '../../src/clock.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { closeStatements } from '../../src/statements/closing.ts'
-import type { Bench, Case } from '../bench.ts'
+import { type Bench, type Case, freshPrefix, type Served, serve, using } from '../bench.ts'
+import { requireExpected, runLoad } from '../load.ts'
 import type { Figure } from '../report.ts'
 import { compare } from '../rounds.ts'
+import { measureBackOffice } from '../statements/back-office.ts'
+import { operatorCode, tariffCode } from '../world.ts'
 
 const name = 'bench_statements'
 const banks = 20
 const mostTimes = 2.5
+const othersMostTimes = 1.2
 
 export const statementsCase: Case = {
   name: 'statements',
@@ -18,7 +24,8 @@ export const statementsCase: Case = {
     await bench.server.create(name, (await bench.world()).template)
     const database = openDatabase({ connection: { connectionString: bench.server.url(name) }, poolSize: 4 })
     try {
-      return [await closing(bench, database)]
+      const figures = [await closing(bench, database), await reserveBeside(bench, database)]
+      return [...figures, ...(await measureBackOffice(bench))]
     } finally {
       await database.close()
     }
@@ -52,6 +59,44 @@ async function closing(bench: Bench, database: Database): Promise<Figure> {
     target: `<= ${mostTimes}`,
     pass: ratio <= mostTimes,
   }
+}
+
+/** The platform's own job closes what was made. */
+function reserveBeside(bench: Bench, database: Database): Promise<Figure> {
+  const lines = bench.quick ? 20_000 : 200_000
+  return using(serve(bench, name), async platform => {
+    await reserve(bench, platform)
+    const { ours, limit, ratio } = await compare(
+      bench.rounds,
+      async () => {
+        await makeLines(database, lines)
+        return reserve(bench, platform)
+      },
+      () => untilClosed(database).then(() => reserve(bench, platform)),
+    )
+    return {
+      name: `reservations while ${lines.toLocaleString('en')} lines of ${banks} banks are closed: p99, against none`,
+      ours: `${ours.toFixed(1)} ms`,
+      limit: `${limit.toFixed(1)} ms`,
+      ratio,
+      target: `<= ${othersMostTimes}`,
+      pass: ratio <= othersMostTimes,
+    }
+  })
+}
+
+/** Long enough for the job, which begins every 5 seconds. @returns the 99th percentile in milliseconds */
+async function reserve(bench: Bench, { port, token }: Served): Promise<number> {
+  const load = { kind: 'reserve' as const, operatorCode, tariffCode, prefix: freshPrefix() }
+  const seconds = Math.max(6, bench.seconds)
+  const result = await runLoad({ ports: [port], token, connections: 4, seconds, load, pauseMs: 5 })
+  requireExpected(result)
+  return result.answered.reserve?.p99Ms ?? Number.NaN
+}
+
+async function untilClosed(database: Database): Promise<void> {
+  const isOpen = () => database.query('select 1 from statement_lines where statement_id is null limit 1')
+  while ((await isOpen()).length > 0) await sleep(100)
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

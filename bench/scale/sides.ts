@@ -145,7 +145,8 @@ async function issueTokens(url: string, operatorKey: string): Promise<Side['toke
   return tokens as Side['tokens']
 }
 
-async function tokenOf(url: string, operatorKey: string, partner: object): Promise<string> {
+/** A token of a new credential. @param partner as `POST /admin/credentials` takes it */
+export async function tokenOf(url: string, operatorKey: string, partner: object): Promise<string> {
   const issued = await post(`${url}/admin/credentials`, operatorKey, partner)
   return (await post(`${url}/getToken/auth`, operatorKey, issued)).access_token
 }

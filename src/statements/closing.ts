@@ -65,7 +65,7 @@ async function isDue({ database, clock }: ClosingDeps, bankId: string): Promise<
 }
 
 /** Closes one statement of a bank. @returns false when none is due, or another process is closing it */
-function closeNext(deps: ClosingDeps, bankId: string, waits: boolean): Promise<boolean> {
+export function closeNext(deps: ClosingDeps, bankId: string, waits: boolean): Promise<boolean> {
   return longTransaction(deps.database, async (_client, transaction) => {
     if (!(await store.takeBank(transaction, bankId, waits))) return false
     // A separate query after the lock, so that it sees what another process has just closed.

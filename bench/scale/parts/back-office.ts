@@ -1,8 +1,18 @@
 /** What a bank's back office reads in the Partner API: orders in both directions, look-ups, statements and the open day. */
+import { createClock } from '../../../src/clock.ts'
+import { openDatabase } from '../../../src/db/database.ts'
+import { closeNext } from '../../../src/statements/closing.ts'
+import { makeAllLines } from '../../../src/statements/lines-store.ts'
 import type { Figure } from '../../report.ts'
 import { compareReads, type Part } from '../compared.ts'
 import type { Side, Sides } from '../sides.ts'
 import { operatorCode, tariffCode } from '../sizes.ts'
+
+/** Of half a year ago: in the middle of what the bank has sold. */
+const hourQuery = (): string => {
+  const at = (hours: number) => new Date(Date.now() - (182 * 24 - hours) * 3_600_000).toISOString()
+  return `status=confirmed&createdFrom=${at(0)}&createdTo=${at(1)}`
+}
 
 const queries: Record<string, string> = {
   'no filter': '',
@@ -11,6 +21,7 @@ const queries: Record<string, string> = {
   'by confirmation, of a tariff': `sort=-confirmedAt&tariffCode=${tariffCode(15)}`,
   'two statuses': 'status=cancelled,expired',
   'an operator and a status': `operatorCode=${operatorCode(2)}&status=confirmed`,
+  'of one hour, a status': hourQuery(),
   'an unknown operator': 'operatorCode=zzz',
 }
 
@@ -18,8 +29,11 @@ export const backOfficePart: Part = {
   name: 'back-office',
   async run(_, sides) {
     const figures: Figure[] = []
+    for (const side of [sides.small, sides.large]) await closeAll(side)
     for (const [what, query] of Object.entries(queries))
       figures.push(await read(sides, `orders of the big bank: ${what}`, `/orders?${query}`))
+    const latest = new Map<Side, string>()
+    for (const side of [sides.small, sides.large]) latest.set(side, await latestOf(side))
     const orders = new Map<Side, { orderId: string; externalId: string }>()
     for (const side of [sides.small, sides.large]) orders.set(side, await someOrder(side))
     const ofOrder = (name: string, path: (order: { orderId: string; externalId: string }) => string) =>
@@ -34,6 +48,10 @@ export const backOfficePart: Part = {
       await read(sides, 'the open statement', '/statements/open'),
       await read(sides, 'statements of 30 days', '/statements'),
       await read(sides, 'the latest statement', '/statements/latest'),
+      await compareReads(sides, 'lines of the latest statement', side => ({
+        token: side.tokens.big,
+        paths: [`/partner/v1/statements/${latest.get(side)}/lines`],
+      })),
     )
     return figures
   },
@@ -41,6 +59,26 @@ export const backOfficePart: Part = {
 
 const read = (sides: Sides, name: string, path: string): Promise<Figure> =>
   compareReads(sides, name, ({ tokens }) => ({ token: tokens.big, paths: [`/partner/v1${path}`] }))
+
+/** Closes the big bank's year of days at once: the platform's own job takes its time, as it looks after all banks. */
+async function closeAll({ settings, query }: Side): Promise<void> {
+  const database = openDatabase({ connection: { connectionString: settings.DATABASE_URL ?? '' }, poolSize: 4 })
+  try {
+    await makeAllLines(database, 600_000)
+    const [big] = await query<{ id: string }>(`select bank_id as id from banks where code = 'big'`)
+    while (await closeNext({ database, clock: createClock() }, big?.id ?? '', true));
+  } finally {
+    await database.close()
+  }
+}
+
+async function latestOf({ query }: Side): Promise<string> {
+  const [row] = await query<{ id: string }>(
+    `select statement_id as id from statements where bank_id = (select bank_id from banks where code = 'big') order by number desc limit 1`,
+  )
+  if (!row) throw new Error('The big bank has no statement')
+  return row.id
+}
 
 async function someOrder({ query }: Side): Promise<{ orderId: string; externalId: string }> {
   const [row] = await query<{ orderId: string; externalId: string }>(
