@@ -165,18 +165,29 @@ export async function writeFile(
   return hashFile(transaction, statementId)
 }
 
-/** The pieces of a statement's file, in order. */
+/** Some 2 MB at most. */
+const piecesAtOnce = 4
+
+function readPieces(database: Queryable, statementId: string, from: number): Promise<{ bytes: Buffer }[]> {
+  return database.query(
+    {
+      name: 'statements.pieces',
+      text: 'select bytes from statement_files where statement_id = $1 and piece >= $2 order by piece limit $3',
+    },
+    [statementId, from, piecesAtOnce],
+  )
+}
+
+/** The pieces of a statement's file, in order. Those that follow are read while the caller takes these. */
 export async function* readFile(database: Queryable, statementId: string): AsyncGenerator<Buffer> {
-  for (let piece = 0; ; piece++) {
-    const [row] = await database.query<{ bytes: Buffer }>(
-      {
-        name: 'statements.piece',
-        text: 'select bytes from statement_files where statement_id = $1 and piece = $2',
-      },
-      [statementId, piece],
-    )
-    if (!row) return
-    yield row.bytes
+  let piece = 0
+  for (let next: ReturnType<typeof readPieces> | null = readPieces(database, statementId, piece); next; ) {
+    const rows: { bytes: Buffer }[] = await next
+    piece += rows.length
+    next = rows.length < piecesAtOnce ? null : readPieces(database, statementId, piece)
+    // Its error is told when it is waited for, unless the caller has left.
+    next?.catch(() => {})
+    for (const { bytes } of rows) yield bytes
   }
 }
 

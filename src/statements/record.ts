@@ -105,12 +105,11 @@ export const lineSource = (statement: string): string => `
 
 const texts = ['externalId', 'paymentReference', 'operatorCode', 'tariffCode', 'tariffName'] as const
 
-/** SQL for the record of a line, over `lineSource`. */
-export const lineRecord: string = `${[
-  `'D'`,
-  ...Object.entries(lineValues).map(([name, value]) => {
+/** SQL for the record of a line, over `lineSource`. No cell is null: `concat_ws` would leave it out. */
+export const lineRecord: string = `concat_ws(',', 'D', ${Object.entries(lineValues)
+  .map(([name, value]) => {
     if (texts.some(text => text === name)) return sqlCell(value)
     if (name === 'late') return `(${value})::int`
     return name === 'creditOf' ? `''` : value
-  }),
-].join(` || ',' || `)} || E'\\r\\n'`
+  })
+  .join(', ')}) || E'\\r\\n'`
