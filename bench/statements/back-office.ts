@@ -28,7 +28,8 @@ const name = 'bench_back_office'
 const targets = { lookUp: 0.7, ordersTimes: 2, ordersMb: 64, ordersFirstByteMs: 100, statement: 0.7 }
 /** More than a process keeps in memory, so each is read from the database. */
 const lookedUp = 15_000
-const programOf = (file: string): string => fileURLToPath(new URL(`../${file}`, import.meta.url))
+const reader = fileURLToPath(new URL('../reader.ts', import.meta.url))
+const fileServer = fileURLToPath(new URL('../file-server.ts', import.meta.url))
 
 type Office = { port: number; pid: number | undefined; token: string; client: pg.Client; orders: number }
 
@@ -118,9 +119,7 @@ async function lookUp(bench: Bench, { port, token, client }: Office): Promise<Fi
 
 async function read({ port, token }: Pick<Office, 'port' | 'token'>, path: string): Promise<Read> {
   const reading: Reading = { port, path, token, atOnce: 1, headers: { Connection: 'close' } }
-  const [found] = JSON.parse(
-    await runProgram(process.execPath, [programOf('reader.ts'), JSON.stringify(reading)]),
-  ) as Read[]
+  const [found] = JSON.parse(await runProgram(process.execPath, [reader, JSON.stringify(reading)])) as Read[]
   if (!found) throw new Error('Nothing was read')
   return found
 }
@@ -208,7 +207,7 @@ async function download(bench: Bench, office: Office): Promise<Figure> {
 }
 
 async function serveFile(file: string) {
-  const child = spawn(process.execPath, [programOf('file-server.ts'), file], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [fileServer, file], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = (await once(child.stdout, 'data')) as [Buffer]
   return { port: Number(line.toString()), stop: () => stopProcess(child) }
 }
