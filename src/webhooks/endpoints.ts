@@ -81,7 +81,7 @@ function requireFields(urls: UrlRules, { url, eventTypes }: Partial<Fields>): vo
   const error = url === undefined ? null : urlError(urls, url)
   const unknown = eventTypes?.find(type => !isTypeFilter(type))
   const errors = [
-    ...(error === null ? [] : [`url must be `]),
+    ...(error === null ? [] : [`url must be ${error}`]),
     ...(unknown === undefined ? [] : [`eventTypes must be types of events or groups, not ${unknown}`]),
   ]
   if (errors.length > 0) throw new DomainError('invalid', errors)
