@@ -8,8 +8,18 @@ import type { Figure } from '../../report.ts'
 import { attempt, type Part } from '../compared.ts'
 import type { Side } from '../sides.ts'
 
-const tables = ['profiles', 'orders', 'campaigns', 'campaign_banks', 'campaign_history']
-const target = 10
+/** Of more than a million rows in a full world; the audit reads them all. */
+const tables = [
+  'profiles',
+  'orders',
+  'statement_lines',
+  'sales_hours',
+  'sales_days',
+  'campaigns',
+  'campaign_banks',
+  'campaign_history',
+]
+const target = 3
 
 export const auditPart: Part = {
   name: 'audit',
