@@ -319,6 +319,7 @@ export type Replay = {
   /** Sequences, or instants for the events' timestamps; both inclusive. */
   from: number | Date
   to: number | Date | null
+  /** null: those that the endpoint is for */
   types: string[] | null
   only: 'failed' | 'all'
 }
@@ -346,6 +347,7 @@ export function replayEvents(
     const owner = store.accountOfEndpoint(endpoint)
     const first = await edgeOf(transaction, owner, from, 'from')
     const last = to === null ? endpoint.lastSequence : await edgeOf(transaction, owner, to, 'to')
+    const wanted = types ?? endpoint.eventTypes
     const replay = {
       replayId: randomUUID(),
       endpointId,
@@ -353,7 +355,7 @@ export function replayEvents(
       through: Math.min(last ?? 0, endpoint.lastSequence),
       since: from instanceof Date ? from : null,
       until: to instanceof Date ? to : null,
-      types: types === null ? null : typesOf(types),
+      types: wanted === null ? null : typesOf(wanted),
       onlyFailed: only === 'failed',
     }
     const { deliveries, ...range } = await store.countReplayed(transaction, owner, replay, maxReplayed + 1)

@@ -160,7 +160,7 @@ export const ReplayBody = Type.Object(
       Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
         minItems: 1,
         maxItems: 100,
-        description: 'Types or groups. Default: all',
+        description: 'Types or groups. Default: those of the endpoint',
         examples: [['order.*']],
       }),
     ),

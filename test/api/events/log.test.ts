@@ -89,6 +89,20 @@ test('a replay by instants follows a clock that was moved', async () => {
   assert.equal((await replay({ from: timestamp, types: ['order.confirmed'] })).body.deliveries, 0)
 })
 
+test('a replay without types sends what its endpoint is for', async () => {
+  const endpointId = await makeEndpoint()
+  await cancelled('typed-1')
+  const { sequence } = await newest()
+  assert.equal(
+    (await call('PATCH', `/webhook-endpoints/${endpointId}`, { eventTypes: ['order.confirmed'] })).status,
+    200,
+  )
+  const replay = async (body: object) =>
+    (await call('POST', `/webhook-endpoints/${endpointId}/replay`, { from: sequence, only: 'all', ...body })).body
+  assert.equal((await replay({})).deliveries, 0)
+  assert.equal((await replay({ types: ['order.cancelled'] })).deliveries, 1)
+})
+
 test('a deleted endpoint replays nothing: 409, and one that never was: 404', async () => {
   const endpointId = await makeEndpoint()
   const replay = (id: string) => call('POST', `/webhook-endpoints/${id}/replay`, { from: 1, only: 'all' })
