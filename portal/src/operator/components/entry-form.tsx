@@ -5,13 +5,13 @@ import { modals } from '@mantine/modals'
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { useTexts } from '../../i18n/preferences.tsx'
+import { FormFrame } from '../../ui/form-frame.tsx'
 import { useNotify } from '../../ui/notify.tsx'
 import { Failure } from '../../ui/states.tsx'
 import { useFaults } from '../../ui/use-faults.ts'
 import { type Applied, type Change, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { ChangeList } from './change-list.tsx'
-import { FormFrame } from './form-frame.tsx'
 
 /** Only in a new entry: a code stays for good. */
 export function CodeInput(input: object) {

@@ -4,9 +4,9 @@ import { useState } from 'react'
 import { answer, api } from '../../api/client.ts'
 import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { useFreshFactor } from '../../session/fresh-factor.tsx'
+import { FormFrame } from '../../ui/form-frame.tsx'
 import { type Credential, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
-import { FormFrame } from './form-frame.tsx'
 import { mayBeMade, showSecret } from './secret.tsx'
 
 const overlaps = ['PT0S', 'PT1H', 'PT24H', 'P7D', 'P30D'] as const

@@ -1,18 +1,18 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import type { ReactNode } from 'react'
-import { useTexts } from '../../i18n/preferences.tsx'
-import { Failure } from '../../ui/states.tsx'
-import { operatorTexts } from '../texts.ts'
+import { useTexts } from '../i18n/preferences.tsx'
+import { Failure } from './states.tsx'
+import { uiTexts } from './texts.ts'
 
 /**
  * A form in a dialog: its fields, what the platform refuses that belongs to none of them, and the buttons.
  *
- * @param props.action what the button does, when that is more than saving
- * @param props.rest of `useFaults`
+ * @param props.action what the button does
+ * @param props.rest errors that belong to none of the fields; null: there are none
  */
 export function FormFrame(props: {
-  action?: string
+  action: string
   /** Leaves the step of a guided flow; without it the dialog is closed. */
   onCancel?: (() => void) | undefined
   onSubmit: () => void
@@ -20,9 +20,8 @@ export function FormFrame(props: {
   isPending: boolean
   children: ReactNode
 }) {
-  const { onSubmit, rest, isPending, children } = props
-  const { partners: texts } = useTexts(operatorTexts)
-  const { action = texts.save, onCancel } = props
+  const { action, onCancel, onSubmit, rest, isPending, children } = props
+  const texts = useTexts(uiTexts)
   return (
     <form
       noValidate
@@ -33,7 +32,7 @@ export function FormFrame(props: {
     >
       <Stack gap="md">
         {children}
-        {rest !== null && <Failure error={rest} />}
+        {rest ? <Failure error={rest} /> : null}
         <Group justify="flex-end">
           <Button variant="default" onClick={onCancel ?? (() => modals.closeAll())}>
             {onCancel ? texts.skip : texts.cancel}
