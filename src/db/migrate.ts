@@ -1,10 +1,11 @@
 /**
- * Forward-only migrations: `migrations/NNNN_name.sql`, applied in order under a lock, each in a transaction of its own. What was
- * applied is remembered with a checksum, so that a schema of a newer version, or another product's database, is refused.
+ * Forward-only migrations: `migrations/NNNN_name.sql`, applied in order under a lock, each in a transaction of its own.
+ * The checksum of each applied migration is stored, so that we refuse a schema of a newer version and a database of
+ * another product.
  *
- * A migration that builds an index `concurrently`, so that a large table is written meanwhile, can't be in a transaction: it is
- * applied statement by statement. One that was broken off is applied again from its beginning, so each statement must be such that it
- * may run twice (`if not exists`).
+ * A migration that builds an index `concurrently`, so that a large table can be written meanwhile, can't be in a
+ * transaction. It is applied statement by statement. If it is interrupted, it is applied again from its beginning, so
+ * each of its statements must allow a second run (`if not exists`).
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -25,14 +26,17 @@ const migrationsFolder = new URL('../../migrations/', import.meta.url)
 const lockKey = 7_365_012
 const oldestServer = 150_000
 /**
- * Whoever asks for a table after a migration that waits for it waits behind it. So it does not wait for long while others serve, but
- * lets them go on and tries again.
+ * While a migration waits for a table, other requests for that table wait behind it. So it waits only briefly while
+ * others serve, then lets them proceed and tries again.
  */
 const lockWait = '1s'
 const pauseMs = 1_000
 const lockPauseMs = 100
 const giveUpAfterMs = 10 * 60_000
-/** SQLSTATE of a lock that did not come in time, and of a deadlock: a program of before 0.3 waits for the lock with a snapshot. */
+/**
+ * The SQLSTATEs of a lock timeout and of a deadlock. A deadlock is possible because a process older than 0.3 waits for
+ * the lock while it holds a snapshot.
+ */
 const heldCodes: ReadonlySet<string> = new Set(['55P03', '40P01'])
 const buildsConcurrently = /^\s*create (?:unique )?index concurrently /im
 
@@ -49,11 +53,12 @@ export function readMigrations(folder: URL = migrationsFolder): Migration[] {
 }
 
 /**
- * Brings the database to this version. Two processes at once: one works, the other waits and finds nothing to do.
+ * Brings the database to this version. When two processes call it at once, one works; the other waits and finds nothing
+ * to do.
  *
- * @returns the names of the migrations that were applied now
- * @throws SchemaError when the database is not ours, newer, altered, or its server too old; when processes are connected that could
- *   not go on serving (`versions.ts`)
+ * @returns the names of the applied migrations
+ * @throws SchemaError when the database belongs to another product, is newer or altered, or its server is too old; and
+ *   when processes are connected that could not continue serving (`versions.ts`)
  */
 export function migrate(database: Database, migrations = readMigrations()): Promise<string[]> {
   return database.dedicated(async client => {
@@ -69,7 +74,7 @@ export function migrate(database: Database, migrations = readMigrations()): Prom
   })
 }
 
-/** Nothing is changed below a process that would answer wrongly from then on. */
+/** Do not change the schema under a process that would then give wrong answers. */
 async function refuseBesideOlder(database: Queryable, pending: readonly Migration[]): Promise<void> {
   const older = refusedBy(
     pending.map(({ sql }) => sql),
@@ -82,7 +87,10 @@ async function refuseBesideOlder(database: Queryable, pending: readonly Migratio
   )
 }
 
-/** By asking again and again: a statement that waits would hold a snapshot, and an index that is built concurrently waits for those. */
+/**
+ * Asks for the lock repeatedly, because a waiting statement would hold a snapshot, and building an index concurrently
+ * waits for snapshots.
+ */
 async function takeLock(client: pg.Client): Promise<void> {
   for (;;) {
     const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [lockKey])
@@ -91,7 +99,7 @@ async function takeLock(client: pg.Client): Promise<void> {
   }
 }
 
-/** Tries it until nobody holds for long what it changes: an upload or a long list may take minutes. */
+/** Repeats the migration until nobody holds a conflicting lock for long; an upload or a long list may take minutes. */
 async function applyOnceFree(client: pg.Client, migration: Migration): Promise<void> {
   const giveUpAtMs = performance.now() + giveUpAfterMs
   for (;;) {
@@ -130,14 +138,14 @@ async function applyAtOnce(client: pg.Client, migration: Migration): Promise<voi
   }
 }
 
-/** Nobody waits behind these statements, so they wait as long as they must for those who read or write. */
+/** Nobody waits behind these statements, so they may wait without limit. */
 async function applyPiecewise(client: pg.Client, migration: Migration): Promise<void> {
   await dropUnfinished(client, migration)
   for (const statement of migration.sql.split(/;\s*$/m)) if (statement.trim() !== '') await client.query(statement)
   await remember(client, migration)
 }
 
-/** An index whose building was broken off is there but of no use, and `if not exists` would leave it so. */
+/** An interrupted build leaves an unusable index, and `if not exists` would skip it. */
 async function dropUnfinished(client: pg.Client, { sql }: Migration): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_index join pg_class on oid = indexrelid
@@ -167,7 +175,7 @@ async function remember(client: pg.Client, { version, name, checksum, sql }: Mig
 /**
  * Compares the database with the migrations of this program.
  *
- * @returns those that are still to be applied
+ * @returns the migrations that are not applied yet
  * @throws SchemaError as `migrate` does
  */
 export async function pendingMigrations(database: Queryable, migrations = readMigrations()): Promise<Migration[]> {
@@ -196,7 +204,7 @@ export async function pendingMigrations(database: Queryable, migrations = readMi
   )
   for (const { version, checksum, serves } of applied) {
     const known = migrations.find(migration => migration.version === version)
-    // What a newer version has added serves this one, too: so a roll-out can be taken back.
+    // This version can serve on what a newer version has added, so that an upgrade can be rolled back.
     if (!known && serves !== null && mayServe(serves)) continue
     if (!known)
       throw new SchemaError(

@@ -8,7 +8,7 @@ import type { Queryable } from './database.ts'
 const program = 'perkline'
 /** The application name of each connection. */
 export const applicationName = `${program}/${version}`
-/** The name of the one by which each process that serves hears news; so processes can be counted. */
+/** The name of the connection through which each serving process gets notifications; processes are counted by it. */
 export const listenerName = `${applicationName}:news`
 
 /** Versions before 0.3 did not report their version. */
@@ -34,7 +34,7 @@ export async function connectedVersions(database: Queryable): Promise<string[]> 
   return [...new Set(versions)].sort(compareVersions)
 }
 
-/** How many processes serve on this database. Those of 0.2 are not told apart, so all of them count as one. */
+/** How many processes serve on this database. Processes of 0.2 cannot be told apart, so together they count as one. */
 export async function countServing(database: Queryable): Promise<number> {
   const [row] = await database.query<{ serving: number }>(
     `select count(*) filter (where application_name <> $1)::int + coalesce(bool_or(application_name = $1), false)::int as serving

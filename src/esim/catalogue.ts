@@ -1,6 +1,7 @@
 /**
- * Mobile operators, tariffs and who may sell them: a copy in memory, read anew when the directory changes. What changes with every
- * sale, whether a tariff has a free profile, is asked of the database (`store.findFree`).
+ * Mobile operators, tariffs and which banks may sell them. This is a copy in memory, read again when the directory
+ * changes. Whether a tariff has a free profile changes with every sale, so the database is asked for that
+ * (`store.findFree`).
  */
 import type { Queryable } from '../db/database.ts'
 import { DomainError } from '../errors.ts'
@@ -39,7 +40,9 @@ export type MobileOperator = {
 type BankTerms = {
   name: string
   deliveryMode: DeliveryMode
-  /** Per cent of a tariff's unsold stock that it may hold reserved; null: the platform's setting. */
+  /**
+   * The share, in per cent, of a tariff's unsold stock that the bank may hold reserved; null: the platform's setting.
+   */
   reservationShare: number | null
   allOperators: boolean
   operators: Set<number>
@@ -50,14 +53,20 @@ export type Catalogue = {
   refresh(): Promise<void>
   /** Changes with every refresh that read something new. */
   version(): number
-  /** The active mobile operators that this bank may sell, the same array until the directory changes. @throws DomainError 'unavailable' like every question about a new bank */
+  /**
+   * The active mobile operators that this bank may sell. The array stays the same object until the directory changes.
+   * @throws DomainError 'unavailable' if the bank is not in the copy and the database cannot be asked
+   */
   operatorsFor(bankId: string): readonly MobileOperator[]
-  /** undefined also when the operator exists but is not in the bank's list, or is not active. */
+  /** Undefined also for an operator that exists but is inactive or not in the bank's list. */
   operatorFor(bankId: string, operatorCode: string): MobileOperator | undefined
   bank(bankId: string): Pick<BankTerms, 'name' | 'deliveryMode' | 'reservationShare'>
-  /** An order's tariff, whether or not anybody may sell it; the directory is read again for one that is younger than the copy. */
+  /**
+   * The tariff of an order, even if nobody may sell it now. If the tariff is newer than the copy, the directory is read
+   * again.
+   */
   tariffOf(tariffId: number): Promise<Tariff>
-  /** Every tariff there is, for the operator's side. */
+  /** All tariffs, for the operator's side. */
   tariffs(): Tariff[]
   operatorByCode(code: string): MobileOperator | undefined
 }
@@ -66,12 +75,12 @@ export function createCatalogue(database: Queryable): Catalogue {
   let version = -1
   let operators: MobileOperator[] = []
   let byCode = new Map<string, MobileOperator>()
-  // No tariff is ever removed.
+  // Tariffs are never removed.
   const tariffsById = new Map<number, Tariff>()
   let banks = new Map<string, BankTerms>()
   let permitted = new Map<string, readonly MobileOperator[]>()
 
-  /** The token of a new bank may come sooner than the news of the bank. */
+  /** A token of a new bank may arrive before the notification about the bank. */
   const termsOf = (bankId: string): BankTerms => {
     const bank = banks.get(bankId)
     if (bank) return bank
@@ -88,7 +97,7 @@ export function createCatalogue(database: Queryable): Catalogue {
     const [row] = await database.query<{ version: number }>('select version from directory_version')
     if (!row || row.version <= version) return
     const [readOperators, readBanks] = await Promise.all([selectOperators(database), selectBanks(database)])
-    // Another reading may have overtaken this one.
+    // Another refresh may have finished first.
     if (row.version <= version) return
     operators = readOperators
     byCode = new Map(readOperators.map(operator => [operator.code, operator]))
@@ -108,7 +117,7 @@ export function createCatalogue(database: Queryable): Catalogue {
       return known
     },
     operatorFor(bankId, operatorCode) {
-      // A bank that is new here may know an operator that is new here, too.
+      // A bank that is new to this copy may sell an operator that is new as well.
       termsOf(bankId)
       const operator = byCode.get(operatorCode)
       return operator && permits(bankId, operator) ? operator : undefined

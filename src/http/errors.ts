@@ -308,7 +308,7 @@ function readError(error: unknown, request: FastifyRequest): ReadError {
     const { code, details, rules, problems, facts, retryAfterSeconds } = error
     return { statusCode: statusOf[code], code, details, rules, problems, facts, retryAfterSeconds }
   }
-  // Node.js and its streams tell of a connection that broke off as of any fault; nobody is there to read the answer.
+  // Node.js reports a broken connection like any other error of a stream, and nobody is left to read an answer.
   if (hasBrokenOff(request, error)) return { statusCode: 400, code: 'invalid', details: 'The body broke off' }
   const { validation, statusCode, code } = error as FastifyError
   if (validation) return readError(new DomainError('invalid', schemaRules(validation as never)), request)

@@ -1,16 +1,21 @@
-/** The header `Idempotency-Key` as HTTP shows it (contract/http.md, "Repeated requests"). What it does is in `idempotency/`. */
+/**
+ * The header `Idempotency-Key` in HTTP (contract/http.md, "Repeated requests"). `idempotency/` implements what it does.
+ */
 import Type from 'typebox'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The operation accepts an Idempotency-Key; `own`: what it does is for the person who calls, and no other's answer fits. */
+    /**
+     * The operation accepts an Idempotency-Key. `own`: its answer depends on the person who calls, so it must not be
+     * given to anyone else of the account.
+     */
     idempotent?: boolean | 'own'
   }
 }
 
 /** For the `config` of a route. */
 export const idempotent = { idempotent: true }
-/** The same for an operation of people on what is their own. */
+/** The same for operations of people on their own data. */
 export const idempotentForOwn = { idempotent: 'own' } as const
 
 /** The options of an upload's route, with the header. */
@@ -20,7 +25,7 @@ export const idempotentUpload = <Options extends { config: object }>(options: Op
 export const keyHeader = 'idempotency-key'
 export const replayedHeader = 'idempotent-replayed'
 
-/** How documents describe the header. */
+/** How the documents describe the header. */
 export const KeyHeader = Type.String({
   minLength: 1,
   maxLength: 257,

@@ -1,6 +1,6 @@
 /**
- * The HTTP side of the platform: one Fastify app, into which each API is registered by name, in one list. What holds for every
- * request (ids, bodies, errors, limits of time and size) is here.
+ * The HTTP side of the platform: one Fastify app, and the one list that registers each API by name. Rules for every
+ * request (ids, bodies, errors, limits of time and size) are here.
  */
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -60,8 +60,8 @@ import { type Metrics, measureRequests } from './metrics.ts'
 import { portalRoutes } from './portal-routes.ts'
 
 /**
- * What an app serves of the services that run: with ADMIN_PORT what the operator's staff use is apart from what partners use, and
- * the portal and its login are at both.
+ * Which running services an app serves. With ADMIN_PORT, what the operator's staff use has an app of its own, apart
+ * from what partners use; both apps serve the portal and its login.
  */
 type Door = 'all' | 'partners' | 'staff'
 
@@ -69,7 +69,7 @@ const closedAt: Record<Door, readonly Service[]> = { all: [], partners: ['admin'
 
 export type AppDeps = {
   door: Door
-  /** In live mode a start and a request tell what is likely to be set up wrongly. */
+  /** In live mode, a start and each request warn of likely mistakes in the setup. */
   isLive: boolean
   services: readonly Service[]
   logger: Logger
@@ -84,30 +84,33 @@ export type AppDeps = {
   esim: EsimRoutesDeps
   partner: PartnerRoutesDeps
   admin: AdminRoutesDeps
-  /** Of all APIs but eSIM; null: switched off. */
+  /** Limits the requests to all APIs except eSIM; null: switched off. */
   accountLimiter: RateLimiter | null
-  /** What `npm run build` has made of the portal. */
+  /** Output of `npm run build`. */
   portalFolder: string
-  /** null in live mode: its paths do not exist there. */
+  /** null in live mode, where its paths do not exist. */
   sandbox: SandboxRoutesDeps | null
-  /** From the notice of a stop on: connections are to end with their next answer. */
+  /** True once the process is going to stop; connections then end with their next answer. */
   isStopping(): boolean
   /** Why this process cannot take requests now; null when it can. */
   notReady(): Promise<string | null>
 }
 
-/** Slow senders are cut off after this time (contract/reliability.md, "Facts"); uploads of files have their own pace. */
+/**
+ * Slow senders are cut off after this time (contract/reliability.md, "Facts"); file uploads have their own minimum
+ * rate.
+ */
 const headersTimeoutMs = 5_000
 const usualBodyTimeoutMs = 8_000
 const bodyLimitBytes = 64 * 1024
-/** Node's own limit for all headers together. */
+/** The same as Node's limit for all headers together. */
 const longestAddress = 16 * 1024
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body is a file of any length: it may take its time. */
+    /** The body is a file of any length, so it may take long. */
     longUpload?: boolean
-    /** How long the body may take to come, where it may be large. */
+    /** How long a body that may be large may take to arrive. */
     bodyTimeoutMs?: number
     /** What the body must be, for the message of a 415. */
     bodyType?: string
@@ -127,22 +130,22 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     trustProxy: deps.trustedProxies.length > 0 ? deps.trustedProxies : false,
     bodyLimit: bodyLimitBytes,
     schemaController: { compilersFactory: { buildSerializer } },
-    // As long as an address can be: what is too long for an id is told by the id's own rule.
+    // The maximum length of an address, so that an id that is too long gets the error of its own rule.
     routerOptions: { maxParamLength: longestAddress },
-    // Node's own limit for a whole request would cut long uploads off; `limitBodyTime` takes its place.
+    // Node's limit for a whole request would cut off long uploads; `limitBodyTime` takes its place.
     requestTimeout: 0,
     keepAliveTimeout: keptMs,
     return503OnClosing: false,
     http: {
       headersTimeout: headersTimeoutMs,
       connectionsCheckingInterval: 1_000,
-      // A missing Host is answered below: Node's own answer has no body.
+      // A missing Host is answered below, because Node's own answer has no body.
       requireHostHeader: false,
-      // A request without a body has ended when it has begun: reading it to its end was a tenth of the work for a short answer.
+      // Ends a request without a body at once. Reading it to its end was a tenth of the work for a short answer.
       optimizeEmptyRequests: true,
     },
     clientErrorHandler: answerUnreadable,
-    // An address that cannot be decoded gets to no hook.
+    // An address that cannot be decoded reaches no hook.
     frameworkErrors: (error, request, reply) => {
       reply
         .headers(headers)
@@ -170,9 +173,9 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   answerUnknown(app, longestAddress)
   endConnectionsOnStop(app, deps.isStopping, endSilentConnections(app.server))
   endStalledConnections(app.server)
-  // Node.js hands such a connection over without an answer.
+  // Node.js hands over a CONNECT request without an answer.
   app.server.on('connect', (_request, socket) => answerUnreadable(tunnelError, socket as Socket))
-  // All of these later than onRequest, where it is found out who is calling: that comes first.
+  // These hooks run after onRequest, where the caller is authenticated.
   if (deps.accountLimiter) limitAccounts(app, deps.accountLimiter)
   takeKeys(app, deps.campaigns.answers)
   app.addHook('preParsing', (request, _reply, _payload, done) => {
@@ -183,7 +186,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     done(hasBody(headers) && coding.toLowerCase() !== 'identity' ? new EncodedBodyError() : null)
   })
   readBodies(app)
-  // What the database cannot keep names nothing in it.
+  // A text that the database cannot store is not the name of anything in it.
   app.addHook('preHandler', (request, _reply, done) => {
     const isKeepable = Object.values(request.params as Record<string, string>).every(isText)
     done(isKeepable ? undefined : new DomainError('not-found', 'There is nothing at this path'))
@@ -281,7 +284,10 @@ function isReadableQuery(url = ''): boolean {
   }
 }
 
-/** A body that trickles in keeps a connection busy for nobody's good: after the time limit it gets 408 and the connection ends. */
+/**
+ * Limits the time of a body: after it, the request gets 408 and the connection ends. A body that trickles in would keep
+ * the connection busy for nothing.
+ */
 function limitBodyTime(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { bodyTimeoutMs = usualBodyTimeoutMs, longUpload = false } = request.routeOptions.config
@@ -291,7 +297,10 @@ function limitBodyTime(app: FastifyInstance): void {
   })
 }
 
-/** What is still answered while the process stops ends its connection: it would be waited for until the caller leaves. */
+/**
+ * Makes answers that are sent while the process stops end their connection. Otherwise the stop would wait until the
+ * client leaves.
+ */
 function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean, endSilent: () => void): void {
   let isClosing = false
   app.addHook('preClose', done => {
@@ -325,7 +334,10 @@ function logRequests(app: FastifyInstance, logger: Logger): void {
 
 const none = {}
 
-/** Every answer of the eSIM and the Partner API tells the limit, also one without a bucket: an unknown path, a missing token. */
+/**
+ * Every answer of the eSIM API and the Partner API has the limit in its headers, also where no bucket is used: for an
+ * unknown path or a missing token.
+ */
 function announceRateLimits({ esim, accountLimiter }: AppDeps): (request: FastifyRequest) => Record<string, string> {
   const unused = (limiter: RateLimiter | null, holder: 'bank' | 'account') =>
     limiter ? rateLimitHeaders(limiter.limit, null, holder) : none

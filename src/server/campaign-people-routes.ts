@@ -1,4 +1,7 @@
-/** What a portal does with campaigns themselves, below `/portal` (contract/portal.md, "Changes"): a bank creates one, both sides read the history. */
+/**
+ * Routes with which people in the portal work on campaigns, below `/portal` (contract/portal.md, "Changes"): a bank
+ * creates a campaign, and both sides read the history.
+ */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { onlyPartners } from '../access/request/callers.ts'

@@ -1,6 +1,6 @@
 /**
- * What happens by itself. Nothing is correct because of a job: readers compute what is due, jobs carry it out. Several processes may
- * run them at once; each job's statements share the work.
+ * Background jobs. Nothing depends on a job to be correct: readers compute what is due, and jobs carry it out. Several
+ * processes may run the jobs at once; their statements share the work.
  */
 
 import { tellOverlapsEnding } from '../access/store.ts'
@@ -32,16 +32,16 @@ export type JobDeps = CampaignDeps &
     answers: Pick<Answers, 'forgetOld'>
     retention: RetentionDays
     people: PeopleDeps
-    /** What signs how far the audit log has come, and how long its entries are kept. */
+    /** Signs checkpoints of the audit log, and knows how long its entries are kept. */
     checkpoints: CheckpointDeps
     auditYears: number
     /** Days that events are kept. */
     eventDays: number
-    /** Told how many events of each type were numbered. */
+    /** Called with the number of events of each type that were numbered. */
     observeEvents(counts: Record<string, number>): void
   }
 
-/** Told of each job once when it starts, and of each of its runs that succeeds. */
+/** Called once when a job starts, and after each successful run. */
 export type JobObserver = {
   jobStarts(job: string, everyMs: number): void
   jobSucceeds(job: string, seconds: number): void
@@ -50,19 +50,19 @@ export type JobObserver = {
 type Job = {
   name: string
   everyMs: number
-  /** How long the sandbox clock waits for it; left out: until nothing is due. */
+  /** How long a move of the sandbox clock waits for this job; without it, until nothing is due. */
   waitedForMs?: number
   /**
-   * Carries out a bounded piece of what is due.
+   * Does a bounded piece of what is due.
    *
-   * @param waits true: what others are busy with is waited for (a job whose outcome readers compute anyway need not); false: it is
-   *   left to them
+   * @param waits true: waits for rows that others have locked (a job whose outcome readers compute anyway may skip
+   *   them); false: skips such rows
    * @returns whether there may be more
    */
   run(deps: JobDeps, waits: boolean): Promise<boolean>
 }
 
-/** Numbers what was told. Also before an answer that is to show every change made before it. */
+/** Numbers the recorded events. Also called before an answer that must show every change made before it. */
 export async function numberEvents(
   { database, observeEvents }: Pick<JobDeps, 'database' | 'observeEvents'>,
   waits: boolean,
@@ -74,7 +74,7 @@ export async function numberEvents(
 
 const jobs: readonly Job[] = [
   { name: 'pass-time', everyMs: 1_000, run: moveDueCampaigns },
-  // Before they are marked as expired.
+  // Runs before reservations are marked as expired.
   { name: 'expiring-orders', everyMs: 1_000, run: ({ database, clock }) => tellExpiring(database, clock.now()) },
   {
     name: 'expire-reservations',
@@ -132,7 +132,7 @@ const jobs: readonly Job[] = [
     everyMs: 3_600_000,
     run: ({ database, auditYears }) => removeOldEntries(database, auditYears),
   },
-  // The last, as all others tell.
+  // The last job that writes events, because all others record events for it.
   { name: 'sequence-events', everyMs: 200, run: numberEvents },
   { name: 'hand-over', everyMs: 250, run: ({ database }) => handOverAll({ database }) },
   {
@@ -146,18 +146,21 @@ const jobs: readonly Job[] = [
   { name: 'chain-audit-log', everyMs: 250, run: ({ database }, waits) => chainEntries(database, waits) },
 ]
 
-/** Carries out everything that is due now; what others have begun is done when it returns. */
+/** Carries out everything that is due now. When it returns, pieces that others had begun are done as well. */
 export async function runDue(deps: JobDeps): Promise<void> {
   for (const job of jobs) {
     const giveUpAtMs = performance.now() + (job.waitedForMs ?? Number.POSITIVE_INFINITY)
     const goesOn = async (waits: boolean) => (await job.run(deps, waits)) && performance.now() < giveUpAtMs
-    // First what nobody is busy with, so that none of it is held while the rest is waited for.
+    // Process unlocked rows first, so that we hold no locks while waiting for the rest.
     while (await goesOn(false));
     while (await goesOn(true));
   }
 }
 
-/** Looks at what is told only once it has stayed so for a while: to be called before the clock is moved over that while. */
+/**
+ * Compares the stock with what was reported last. A change is reported only after it has lasted for a while, so call
+ * this before the clock is moved over that time.
+ */
 export async function lookAtStock(deps: JobDeps): Promise<void> {
   while (await foldSales(deps.database));
   await tellAvailability(deps)
@@ -165,9 +168,9 @@ export async function lookAtStock(deps: JobDeps): Promise<void> {
 }
 
 /**
- * Starts every job, at once and then at its interval; a run that takes longer is not overtaken by the next.
+ * Starts every job, at once and then at its interval. A run is never overtaken by the next one.
  *
- * @returns stops them, waiting for the run under way
+ * @returns `stop`, which waits for the current runs
  */
 export function startJobs(
   deps: JobDeps,

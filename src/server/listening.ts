@@ -1,4 +1,4 @@
-/** How the platform takes its addresses, and what it says when it can't have one. */
+/** Listens on the platform's addresses, and explains failures to do so. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
@@ -16,8 +16,8 @@ export async function listenAt(app: FastifyInstance, address: Address, setting: 
 }
 
 /**
- * Finds out beforehand: the credentials of the samples are shown once, by the start that makes them, so it has to be one that can
- * listen.
+ * Checks beforehand whether the address is free. The credentials of the sample data are shown only once, by the start
+ * that makes them, so that start must be able to listen.
  */
 export async function expectFree(address: Address, setting: Settings = 'PORT'): Promise<void> {
   try {

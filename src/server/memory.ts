@@ -1,10 +1,10 @@
-/** Memory that only the start needed. */
+/** Releases memory that only the start needed. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /**
- * Gives memory that nothing holds any more back to the machine, in a fraction of a second in which nothing else runs: for the end of a
- * start, after which a process that has little to do would keep it for good.
+ * Returns unused memory to the operating system. It blocks the process for a fraction of a second, so call it at the
+ * end of the start. Without it, a process with little work would keep that memory forever.
  */
 export function giveBackMemory(): void {
   setFlagsFromString('--expose-gc')

@@ -1,4 +1,7 @@
-/** Prometheus metrics, on a port of their own (`METRICS_PORT`). Labels come from closed lists: routes, codes, outcomes. */
+/**
+ * Prometheus metrics, on a port of their own (`METRICS_PORT`). All labels come from closed lists: routes, codes,
+ * outcomes.
+ */
 import { createServer, type Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
@@ -71,7 +74,7 @@ export function createMetrics(sources: {
     labelNames: ['api'],
     registers,
   })
-  // With the database away the other metrics are wanted most.
+  // Leaves out metrics that need the database when it is away, because the others are needed most then.
   const countStock = seldom(sources.countStock)
   const tellStock = (name: string, help: string, label: string, tell: (gauge: Gauge, tariff: StockOfTariff) => void) =>
     new Gauge({
@@ -199,7 +202,7 @@ export function createMetrics(sources: {
   }
 }
 
-/** Times every request of the app by its route, never by its path. */
+/** Measures the time of every request by its route, never by its path. */
 export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -209,10 +212,10 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
 }
 
 /**
- * Serves `/metrics` for as long as the process lives.
+ * Serves `/metrics` for the lifetime of the process.
  *
  * @returns the listening server
- * @throws Error with a message for whoever starts it, when it can't listen
+ * @throws Error with a message for the operator when it can't listen
  */
 export async function serveMetrics(metrics: Metrics, address: { host: string; port: number }): Promise<Server> {
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** The command `perkline migrate`: brings the database to this version, or tells what that would do. */
+/** The command `perkline migrate`: brings the database to this version, or says what that would do. */
 import { CommandError } from '../cli/failure.ts'
 import { counted, plain, print } from '../cli/output.ts'
 import { environment, readConfig } from '../config.ts'
@@ -11,7 +11,10 @@ import { version } from '../version.ts'
 import { openConfiguredDatabase, requireOwnSessions } from './opened-database.ts'
 import { startError } from './start-error.ts'
 
-/** Brings the database to this version and ends (`perkline migrate`). @param json true: what was applied as one JSON value */
+/**
+ * Brings the database to this version and exits (`perkline migrate`).
+ * @param json true: prints the applied migrations as one JSON value
+ */
 export async function migrateOnly(json: boolean): Promise<void> {
   const config = readConfig(environment())
   const { database, close } = await openConfiguredDatabase(config, createLogger(config.logLevel))
@@ -34,17 +37,17 @@ export async function migrateOnly(json: boolean): Promise<void> {
 type MigrationCheck = {
   version: string
   pending: { version: number; name: string; serves: string | null }[]
-  /** The release before this one, and whether its processes can go on serving once all that is applied. */
+  /** The previous release, and whether its processes can continue serving once these migrations are applied. */
   previousVersion: string
   previousVersionServes: boolean
-  /** Versions of the processes that are connected now. */
+  /** The versions of the processes that are connected now. */
   connected: string[]
 }
 
 /**
  * `perkline migrate --check`: changes nothing.
  *
- * @throws CommandError with exit code 3 when the previous version, or one that is connected, could not go on serving meanwhile
+ * @throws CommandError with exit code 3 when the previous version, or a connected one, could not continue serving
  */
 export async function checkMigrations(json: boolean): Promise<void> {
   const config = readConfig(environment())

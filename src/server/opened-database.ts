@@ -8,7 +8,7 @@ import type { Logger } from '../log.ts'
 
 const startAgainMs = 1_000
 
-/** Opens the database that the settings name: a server, or the embedded one, which is started and kept running. */
+/** Opens the database of the settings: a server, or the embedded one, which is started and kept running. */
 export async function openConfiguredDatabase(
   config: Config,
   logger: Logger,

@@ -1,4 +1,4 @@
-/** Connects what lies outside the platform as its settings say: mail server, shared limits, certificate authorities. */
+/** Connects services outside the platform: mail server, shared limits, certificate authorities. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'

@@ -1,13 +1,13 @@
-/** The end of the process that started this one. */
+/** Detects the end of the parent process. */
 import process from 'node:process'
 
-/** Taken when the program begins: later it may be gone already. */
+/** Read when the program starts, because the parent may have ended later. */
 const parent = process.ppid
 const lookEveryMs = 500
 
 /**
- * Tells, once, that the process which started this one has ended. npm starts a command through a shell, and passes SIGTERM on to
- * that shell only, which ends without a word to the command.
+ * Calls back once when the parent process has ended. npm starts a command through a shell and sends SIGTERM only to
+ * that shell, which ends without telling the command.
  */
 export function whenParentEnds(tell: () => void): void {
   const timer = setInterval(() => {

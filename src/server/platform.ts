@@ -1,6 +1,6 @@
 /**
- * Puts the platform together from its settings: database, keys, clock, what is kept in memory, jobs, and the HTTP app. Nothing here
- * decides anything; it only says who gets what.
+ * Puts the platform together from its settings: database, keys, clock, caches, jobs, and the HTTP app. It makes no
+ * decisions; it only says which part gets which dependencies.
  */
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
@@ -63,7 +63,7 @@ import { createProcessMetrics } from './process-metrics.ts'
 
 export type Platform = {
   app: FastifyInstance
-  /** What listens at ADMIN_PORT; null without that setting, and where nothing of it runs. */
+  /** The app on ADMIN_PORT; null without that setting, and when no service runs there. */
   adminApp: FastifyInstance | null
   metrics: ReturnType<typeof createMetrics>
   database: Database
@@ -76,18 +76,18 @@ export type Platform = {
   close(): Promise<void>
 }
 
-/** How often each process looks for changes of which no notification came. */
+/** How often each process looks for changes whose notification got lost. */
 const pollMs = 2_000
-/** A start warns of a larger offset. */
+/** A start warns of a larger offset between its clock and the database's. */
 const maxOffsetSeconds = 60
-/** For tokens, logins, and the queries that each process makes every `pollMs`. */
+/** Connections for tokens, logins, and the queries that each process makes every `pollMs`. */
 const accessConnections = 3
 const portalFolder = fileURLToPath(new URL('../../portal/dist', import.meta.url))
 
 /**
  * @param config with its keys filled in (`withKeys`)
  * @param only the services that this process runs; null: all
- * @throws ConfigError, SchemaError, SealingError with a message for whoever starts it
+ * @throws ConfigError, SchemaError, SealingError with a message for the operator
  */
 export async function createPlatform(
   config: Config & { operatorKey: string },
@@ -108,7 +108,8 @@ export async function createPlatform(
   }
 
   try {
-    // Sales have the pool itself; what others do takes none of its connections, nor those of tokens and of readiness.
+    // Sales use this pool. Other work has connections of its own, and so do tokens and the readiness check, so that
+    // none of them waits for another.
     const access = database.apart(accessConnections)
     const readiness = database.apart(1)
     const others = database.apart(Math.ceil(config.databasePool / 2))
@@ -157,7 +158,7 @@ export async function createPlatform(
     closers.unshift(() => limits.close())
 
     let draining = false
-    // However many ask at the same time.
+    // Concurrent callers share one check.
     const ask = createSharedRead(() => readiness.query('select 1'))
     const notReady = async (): Promise<string | null> => {
       if (draining) return 'stopping'
@@ -244,13 +245,13 @@ export async function createPlatform(
     closers.unshift(async () => {
       if (jobs === null) return
       await Promise.all([jobs.stop(), delivering?.stop()])
-      // What this process has done is covered before it goes.
+      // Sign a checkpoint before the process ends, so that it covers everything the process has done.
       await makeCheckpoint(checkpoints).catch((error: unknown) =>
         logger.warn({ err: error }, 'no checkpoint could be made at the stop: the next one covers what was done'),
       )
     })
 
-    // Before the worker's last checkpoint, which covers it.
+    // Closed before the worker signs its last checkpoint, which then covers these entries.
     const refusalSums = createRefusalSums(others, onError)
     closers.unshift(() => refusalSums.close())
 
@@ -394,7 +395,7 @@ export async function createPlatform(
   }
 }
 
-/** Rules are not affected, but times from the machine's clock, as in the log, would confuse. */
+/** The rules use the database's clock, but times from the machine's clock, such as in the log, would confuse. */
 function warnOfOffset(logger: Logger): void {
   const offsetSeconds = Math.round(machineOffsetMs() / 1000)
   if (Math.abs(offsetSeconds) > maxOffsetSeconds)
@@ -404,15 +405,15 @@ function warnOfOffset(logger: Logger): void {
     )
 }
 
-/** Whether a process has something to serve at ADMIN_PORT. */
+/** Whether any service of this process is served at ADMIN_PORT. */
 const hasAdminApp = ({ admin }: Config, running: readonly Service[]): boolean =>
   admin !== null && (running.includes('admin') || running.includes('portal'))
 
-/** Whether callers on other machines can reach it, directly or through a proxy. */
+/** Whether clients on other machines can reach the platform, directly or through a proxy. */
 const isOpenToOthers = ({ host, publicUrl }: Config): boolean =>
   !isLoopback(host) || !isLoopback(new URL(publicUrl).hostname)
 
-/** Closes the app, and cuts off requests that are still running after the time. */
+/** Closes the app, and cuts off requests that are still running after the time limit. */
 async function closeWithin(ms: number, app: FastifyInstance): Promise<void> {
   const late = setTimeout(() => app.server.closeAllConnections(), ms)
   await app.close().finally(() => clearTimeout(late))

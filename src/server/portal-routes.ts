@@ -1,4 +1,7 @@
-/** What the web portal needs beside the operations of partners, below `/portal`: it has no way to the data but these and those. */
+/**
+ * The portal's own operations, below `/portal`. The portal reads and changes data only through these and the operations
+ * of partners.
+ */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type SessionDeps, sessionRoutes } from '../access/session-routes.ts'
 import { portalBankCampaignRoutes } from '../campaigns/for-people/bank-table-routes.ts'
@@ -12,7 +15,7 @@ import { type PeoplePortalDeps, peoplePortalRoutes } from '../people/routes.ts'
 export type PortalRoutesDeps = SessionDeps & PortalEsimDeps & PeoplePortalDeps
 
 export const portalRoutes: FastifyPluginAsyncTypebox<PortalRoutesDeps> = async (app, deps) => {
-  // The prefix is this plugin's own; its inner plugins must not add it again.
+  // This plugin has its own prefix; its inner plugins must not add it again.
   await app.register(sessionRoutes, { ...deps, prefix: '' })
   await app.register(peoplePortalRoutes, { ...deps, prefix: '' })
   await app.register(directoryRoutes, { ...deps, prefix: '' })

@@ -1,4 +1,4 @@
-/** What the metrics tell of a process itself: its version, whether it is ready, its jobs, and what the last audit found. */
+/** Metrics of the process itself: its version, whether it is ready, its jobs, and the result of the last audit. */
 import process from 'node:process'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { campaignStatuses } from '../campaigns/lifecycle/lifecycle.ts'
@@ -23,7 +23,7 @@ export function createProcessMetrics(
 ) {
   const registers = [registry]
   const { instance } = sources
-  // Prometheus names each process by its address already; a name that was chosen says more.
+  // Prometheus already names each process by its address; a configured name says more.
   if (instance.isGiven) registry.setDefaultLabels({ instance: instance.name })
   new Gauge({
     name: 'perkline_build_info',
@@ -39,7 +39,7 @@ export function createProcessMetrics(
       registers,
       async collect() {
         const value = await read().catch(() => null)
-        // What is not known is told by no series: 0 would mean something.
+        // An unknown value has no series, because 0 would be wrong.
         if (value === null) this.remove()
         else this.set(value)
       },
@@ -118,7 +118,7 @@ function jobMetrics(registers: Registry[]) {
     registers,
   })
   return {
-    /** A job is run from now on. */
+    /** Adds a job's series from its start. */
     jobStarts(job: string, everyMs: number) {
       interval.set({ job }, everyMs / 1_000)
       lastSuccess.set({ job }, realMs() / 1_000)

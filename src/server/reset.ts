@@ -1,4 +1,4 @@
-/** `npm run reset`: a sandbox with the embedded database starts over. */
+/** `npm run reset`: starts a sandbox with the embedded database over. */
 import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,14 +8,14 @@ import { boundMode } from '../db/mode.ts'
 import { createLogger } from '../log.ts'
 import { openConfiguredDatabase } from './opened-database.ts'
 
-/** All that the platform keeps in its data folder. Whatever else lies there stays. */
+/** Everything that the platform keeps in its data folder. Other files there stay. */
 const parts = ['keys', 'master.key', 'operator.key', 'mail', 'postgres.log']
 
 /**
  * Deletes the embedded database, its keys and the sandbox e-mails, so that the next start is a first one.
  *
  * @param json true: prints one JSON value
- * @throws ConfigError when there is no sandbox with an embedded database, Error while a platform uses it
+ * @throws ConfigError when there is no sandbox with an embedded database; Error while a platform uses it
  */
 export async function reset(json: boolean): Promise<void> {
   const config = readConfig(processEnvironment())
@@ -34,7 +34,7 @@ export async function reset(json: boolean): Promise<void> {
   process.stdout.write(json ? `${JSON.stringify({ dataDir, deleted: isThere })}\n` : `${text}\n`)
 }
 
-/** The settings may have been others when the database was used. */
+/** The database may have been used with other settings. */
 async function expectSandbox(config: ReturnType<typeof readConfig>): Promise<void> {
   const { database, close } = await openConfiguredDatabase(config, createLogger('silent'))
   try {
@@ -49,7 +49,7 @@ async function expectSandbox(config: ReturnType<typeof readConfig>): Promise<voi
 async function remove(dataDir: string, cluster: string): Promise<void> {
   const release = await takeFolder(dataDir)
   try {
-    // From here on the next start is a first one; it also deletes what is left under this name, should we be cut off.
+    // From here on, the next start is a first one. If we are interrupted, it also deletes what is left under this name.
     const old = join(dataDir, 'postgres.new-removed')
     await rm(old, { recursive: true, force: true })
     await rename(cluster, old)

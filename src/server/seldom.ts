@@ -1,7 +1,10 @@
-/** What a scrape takes from the database is read once for all scrapes of this time. */
+/** How long a value that metrics read from the database is reused for all scrapes. */
 const readEveryMs = 15_000
 
-/** @returns reads at most every 15 seconds; what was read last is told meanwhile, and while it can't be read. null: never read */
+/**
+ * @returns a function that reads at most every 15 seconds. In between, and while reading fails, it returns the last
+ *   value; null when it was never read
+ */
 export function seldom<T>(read: () => Promise<T>): () => Promise<T | null> {
   let readAtMs = Number.NEGATIVE_INFINITY
   let known: Promise<T | null> = Promise.resolve(null)

@@ -1,4 +1,4 @@
-/** Runs the platform until it is told to stop (contract/operations.md, "Two commands"). */
+/** Runs the platform until a signal asks it to stop (contract/operations.md, "Two commands"). */
 import { setTimeout as wait } from 'node:timers/promises'
 import { ConfigError, environment, readConfig, type Service, services, startedByNpm, withKeys } from '../config.ts'
 import { createLogger, terminalStream } from '../log.ts'
@@ -10,13 +10,13 @@ import { whenParentEnds } from './parent.ts'
 import { createPlatform } from './platform.ts'
 import { startError } from './start-error.ts'
 
-/** Whoever still hangs so long after the limit of requests will not end by itself. */
+/** How long to wait for open connections after the time limit of requests. Later they will not end by themselves. */
 const closeWithinMs = 15_000
-/** What was logged last is read by then, or by nobody. */
+/** How long to wait until the last log lines are read. */
 const readWithinMs = 1_000
 
 /**
- * @param only names of services with commas; undefined: all
+ * @param only names of services, separated by commas; undefined: all
  * @throws ConfigError, SchemaError, SealingError, or an Error when it can't listen
  */
 export async function serve(only: string | undefined): Promise<void> {
@@ -26,7 +26,8 @@ export async function serve(only: string | undefined): Promise<void> {
   const stream = onTerminal ? await terminalStream() : undefined
   const logger = createLogger(config.logLevel, stream, config.instance.name)
   for (const advice of settingsAdvice(config, env)) logger.warn(advice)
-  // What nobody caught ends the process, but through the log: an error printed as it is might carry values of rows.
+  // An uncaught error ends the process, but it goes through the log first: printed unchanged, it could contain values
+  // of rows.
   process.on('uncaughtException', error => {
     logger.fatal({ err: error }, 'uncaught error')
     process.exit(1)
@@ -56,13 +57,13 @@ export async function serve(only: string | undefined): Promise<void> {
     await platform.close()
     throw error
   }
-  // Only now: samples that are half-way there would be loaded again by the next start.
+  // Only now, because the next start would load samples again that are loaded half-way.
   await signalled
   await wait(noticeMs)
   metricsServer?.close()
   await platform.close()
   logger.info('stopped')
-  // Lines that nobody reads would keep the process alive.
+  // Log lines that nobody reads would keep the process alive.
   setTimeout(() => process.exit(), readWithinMs).unref()
 }
 
@@ -75,12 +76,15 @@ function readServices(only: string | undefined): Service[] | null {
   return names as Service[]
 }
 
-/** npm passes the signal of a terminal on to a process that has had it already. */
+/**
+ * npm passes on a terminal's signal to a process that has received it already, so a second signal right after the first
+ * is ignored.
+ */
 const sameSignalMs = 1_000
 
 /**
- * Resolves once a signal asks to stop, or the end of the parent does where that counts; a later second signal ends the process at
- * once.
+ * Resolves when a signal asks the process to stop, or when the parent process ends where that matters. A later second
+ * signal ends the process at once.
  */
 function untilStopped(
   { withParent, endWithinMs }: { withParent: boolean; endWithinMs: number },

@@ -1,7 +1,7 @@
-/** What a start says when the database can't be used. */
+/** Error messages for a start that cannot use the database. */
 import { DomainError } from '../errors.ts'
 
-/** A database that is away means something else at the start than to a request. */
+/** At a start, an unreachable database needs another message than during a request. */
 export function startError(error: unknown): never {
   if (!(error instanceof DomainError) || error.code !== 'unavailable') throw refusal(error) ?? error
   const { message, code } = (error.cause ?? {}) as { message?: string; code?: string }
@@ -11,7 +11,9 @@ export function startError(error: unknown): never {
   )
 }
 
-/** PostgreSQL's: no such database, no such user or a wrong password, no permission, no connections allowed. */
+/**
+ * PostgreSQL's codes for: no such database, no such user or a wrong password, no permission, no connections allowed.
+ */
 const isRefusal = (code: string): boolean => /^(?:3D000|28...|42501|55000)$/.test(code)
 
 const refusal = (error: unknown): Error | null =>

@@ -1,11 +1,14 @@
-/** What `npm start` prints for people: the addresses, and after the first start lines to paste and the sample credentials. */
+/**
+ * What `npm start` prints for people: the addresses, and after the first start lines to paste and the sample
+ * credentials.
+ */
 import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import type { SampleCredential, Samples } from '../sandbox/samples.ts'
 
 /**
- * @param samples the credentials and logins made at this start, or null: they are shown once
- * @param onTerminal without a terminal a live platform prints nothing: its log tells all
+ * @param samples the credentials and logins made at this start, which are shown only once; null: none were made
+ * @param onTerminal without a terminal, a live platform prints nothing, because its log says everything
  */
 export function welcome(config: Config, samples: Samples | null, onTerminal: boolean): string {
   if (samples) return firstStart(config, samples)
@@ -13,7 +16,7 @@ export function welcome(config: Config, samples: Samples | null, onTerminal: boo
   return `\n${addresses(config)}\n${config.mode === 'sandbox' && config.databaseUrl === null ? `\n${nextSteps(config)}\n` : ''}\n`
 }
 
-/** The credentials come last: what a terminal shows when the start has ended. */
+/** The credentials come last, because that is what a terminal shows at the end of the start. */
 function firstStart(config: Config, { credentials, logins }: Samples): string {
   const credentialLines = credentials.map(
     ({ partner, clientId, secret }) => `  ${partner.padEnd(9)} clientId ${clientId}  secret ${secret}`,
@@ -66,7 +69,7 @@ const nextSteps = (
                  ${where(config)}npx perkline credentials list, then: npx perkline credentials rotate CLIENT_ID
 Start over:      stop the platform, then: npm run reset && npm start`
 
-/** The commands find a platform with the default settings by themselves. */
+/** The commands find a platform with default settings by themselves. */
 function where({ dataDir, port, admin }: Config): string {
   const address = admin ?? { host: '127.0.0.1', port }
   const settings = [
@@ -77,9 +80,10 @@ function where({ dataDir, port, admin }: Config): string {
 }
 
 /*
- * The lines run in bash, zsh and dash, pasted as one block too: no comments, which an interactive zsh does not know, and no
- * splitting of unquoted values. The campaign ends an hour from now, so the clock moves for an hour only and the samples stay as
- * they are. Dates are those of the paste, which may come days after the start: by GNU's `date` or BSD's.
+ * These lines run in bash, zsh and dash, also when pasted as one block: they have no comments, which an interactive zsh
+ * does not know, and do not rely on splitting of unquoted values. The campaign ends an hour from now, so the clock
+ * moves by an hour only and the samples stay valid. Dates are computed when the lines are pasted, which may be days
+ * after the start, with GNU's or BSD's `date`.
  */
 const timeFunction =
   'in_seconds() { at=$(($(date +%s) + $1)); date -u -d @$at +%FT%TZ 2>/dev/null || date -u -r $at +%FT%TZ; }'

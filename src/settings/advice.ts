@@ -1,4 +1,4 @@
-/** What a start says about settings that can be used, but are probably not what was meant. */
+/** Warnings at a start about settings that are valid but probably a mistake. */
 import { settingsHelp } from './help.ts'
 import { isLoopback } from './loopback.ts'
 import { openFiles } from './secret-files.ts'
@@ -35,12 +35,12 @@ function liveAdvice(config: Config, env: Environment): string[] {
 }
 
 const known = [...settingsHelp.map(({ name }) => name), 'PERKLINE_URL']
-/** What Kubernetes sets in every container beside a service of that name. */
+/** Kubernetes sets these variables in every container when there is a service of that name. */
 const ofKubernetes = /^PERKLINE_(?:SERVICE_|PORT(?:_|$))/
-/** A user's mailbox, in many shells. */
+/** Many shells set it to the user's mailbox. */
 const common = ['MAIL']
 
-/** @returns a sentence for each name that is no setting, but begins as ours do or is close to one of them */
+/** @returns a sentence for each variable that is no setting, but has our prefix or a name close to a setting's */
 export function unknownSettings(names: readonly string[]): string[] {
   return names.flatMap(name => {
     if (known.includes(name) || common.includes(name) || ofKubernetes.test(name)) return []
@@ -57,7 +57,7 @@ function isClose(name: string, setting: string): boolean {
   return setting.startsWith(`${name}_`) || editDistance(name, setting) <= (name.length < 8 ? 1 : 2)
 }
 
-/** How many letters have to be added, left out, replaced or swapped with their neighbour (optimal string alignment). */
+/** The number of letters to add, remove, replace or swap with their neighbour (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, column) => column)]
   const at = (row: number[], column: number) => row[column] ?? 0

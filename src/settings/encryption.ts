@@ -1,16 +1,19 @@
-/** Connections to other machines that would carry passwords and customers' data unencrypted (live mode refuses them). */
+/**
+ * Finds connections to other machines that would carry passwords and customers' data unencrypted (live mode refuses
+ * them).
+ */
 import { isLoopback } from './loopback.ts'
 
-/** The addresses as the settings give them; each is a URL that can be parsed. */
+/** The addresses in the settings; each is a valid URL. */
 export type Connections = {
   databaseUrl: string | null
-  /** The host of a database URL that names none: PGHOST. */
+  /** PGHOST: the host for a database URL without one. */
   databaseHost: string | undefined
   smtpUrl: string | null
   redisUrl: string | null
 }
 
-/** @returns one fault for each connection to another machine without TLS */
+/** @returns one error for each connection to another machine without TLS */
 export function plaintextFaults({ databaseUrl, databaseHost = '', smtpUrl, redisUrl }: Connections): string[] {
   const faults: string[] = []
   const refuse = (name: string, how: string) =>
@@ -23,7 +26,10 @@ export function plaintextFaults({ databaseUrl, databaseHost = '', smtpUrl, redis
   return faults
 }
 
-/** As the driver reads it: without any host it is this machine, a host that begins with a slash is a socket's folder. */
+/**
+ * Reads the host as the driver does: without one it is this machine, and one that begins with a slash is a socket's
+ * folder.
+ */
 function isSafeDatabase(url: URL, usualHost: string): boolean {
   const option = (name: string) => url.searchParams.get(name) ?? ''
   const host = option('host') || decodeURIComponent(url.hostname) || usualHost

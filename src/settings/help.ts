@@ -4,7 +4,7 @@ export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 's
 
 export type Setting = { name: string; byDefault: string; meaning: string }
 
-/** What `perkline help settings` prints, in this order. */
+/** The text of `perkline help settings`, in this order. */
 export const settingsHelp: readonly Setting[] = [
   { name: 'HOST', byDefault: '127.0.0.1', meaning: 'address to listen on' },
   { name: 'PORT', byDefault: '8080', meaning: 'port to listen on' },

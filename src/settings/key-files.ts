@@ -1,4 +1,4 @@
-/** The keys that an embedded platform makes for itself at its first start, and keeps. */
+/** The key files that an embedded platform makes at its first start and keeps. */
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Apart from the database, so that a backup of the data can leave the keys out. */
+/** Outside the database's folder, so that a backup of the data can leave the keys out. */
 const keyFolder = 'keys'
 
 export const operatorKeyFile = (dataDir: string): string => join(dataDir, 'operator.key')
@@ -22,18 +22,23 @@ export const masterKeyFile = (dataDir: string): string => join(dataDir, keyFolde
 /** Where version 0.2 kept it. */
 const formerMasterKeyFile = (dataDir: string): string => join(dataDir, 'master.key')
 
-/** @returns the operator's key of a data folder, made when it is not there. @throws the file system's errors */
+/**
+ * @returns the operator's key of a data folder, made if it is missing
+ * @throws the file system's errors
+ */
 export function keepOperatorKey(dataDir: string): string {
   return keep(operatorKeyFile(dataDir), () => randomBytes(32).toString('hex'))
 }
 
 /**
- * The master key of a data folder, made when it is not there. One that version 0.2 left beside the database is moved first.
+ * The master key of a data folder, made if it is missing. A key that version 0.2 left beside the database is moved
+ * first.
  *
- * @throws the file system's errors, and an Error when two different keys are there
+ * @throws the file system's errors, and an Error when there are two different keys
  */
 export function keepMasterKey(dataDir: string): string {
-  // Others may pass through the data folder but not list it: the embedded database's user has to, when we are root.
+  // Others may enter the data folder but not list it, because the embedded database's user must enter it when we are
+  // root.
   mkdirSync(dataDir, { recursive: true, mode: 0o711 })
   mkdirSync(join(dataDir, keyFolder), { recursive: true, mode: 0o700 })
   moveFormerKey(dataDir)
@@ -41,8 +46,8 @@ export function keepMasterKey(dataDir: string): string {
 }
 
 /**
- * The key is in its new place for good before it leaves the old one: a start that is cut off in between leaves it in both, and
- * the next one goes on. Several starts may do so at once.
+ * Copies the key to its new place and makes it durable before removing the old file. An interrupted start leaves the
+ * key in both places, and the next start continues. Several starts may do this at once.
  */
 function moveFormerKey(dataDir: string): void {
   const [former, present] = [formerMasterKeyFile(dataDir), masterKeyFile(dataDir)]
@@ -70,8 +75,8 @@ function keep(path: string, make: () => string): string {
 }
 
 /**
- * Makes a file that is complete from the moment it is there and survives a power cut: what the database holds cannot be read
- * without its key. A file that is there already stays as it is.
+ * Makes a file that appears complete or not at all and survives a power cut, because without its key the database
+ * cannot be read. An existing file stays unchanged.
  */
 function makeFile(path: string, content: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o711 })

@@ -1,7 +1,7 @@
-/** Which addresses never leave this machine. */
+/** Decides which addresses never leave this machine. */
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** @param host a name or an address, IPv6 with or without brackets, as a URL's `hostname` or a setting has it */
+/** @param host a name or an address; IPv6 with or without brackets, as in a URL's `hostname` or in a setting */
 export function isLoopback(host: string): boolean {
   const plain = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
   if (plain === 'localhost' || plain.endsWith('.localhost')) return true

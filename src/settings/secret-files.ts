@@ -1,4 +1,4 @@
-/** Settings that may stand in a file, named by `NAME_FILE`, as container engines and systemd hand secrets over. */
+/** Reads settings from files named by `NAME_FILE`, the way in which container engines and systemd pass secrets. */
 import { readFileSync, statSync } from 'node:fs'
 
 export const secretNames = ['DATABASE_URL', 'MASTER_KEY', 'OPERATOR_KEY', 'SMTP_URL', 'REDIS_URL'] as const
@@ -7,11 +7,11 @@ export type SecretName = (typeof secretNames)[number]
 type Read = (name: string) => string | null
 
 /**
- * The value of such a setting, from whichever form is given.
+ * The value of such a setting, in either form.
  *
- * @param read gives the text of a plain setting, null when it is not set
- * @param faults gets what is wrong: both forms, a file that can't be read or is empty
- * @returns null when neither form is given, or the file is at fault
+ * @param read returns the text of a plain setting, null when it is not set
+ * @param faults receives the errors: both forms are set, or the file can't be read or is empty
+ * @returns null when neither form is set, or the file has an error
  */
 export function readSecret(name: SecretName, read: Read, faults: string[]): string | null {
   const [value, path] = [read(name), read(`${name}_FILE`)]

@@ -27,9 +27,9 @@ export function daysBetween(params: { from: string; to: string; timeZone: string
 }
 
 /**
- * How many days there are from one to another, both counted.
+ * How many days there are between two days, both counted.
  *
- * @throws DomainError 'invalid' for days that are none, in the wrong order or more than `most`
+ * @throws DomainError 'invalid' for invalid days, the wrong order, or more than `most`
  */
 export function countDays(params: { from: string; to: string }, maxDays: number): number {
   const [first, last] = [Date.parse(params.from), Date.parse(params.to)]
@@ -46,7 +46,11 @@ export function dayOf(at: Date, timeZone: string): string {
   return dayName(at.getTime() + offsets(timeZone)(at.getTime()))
 }
 
-/** The instant at which a day of a time zone begins; the next day's where the zone skipped it. @param day `yyyy-mm-dd` */
+/**
+ * The instant at which a day begins in a time zone; if the zone skipped the day, the instant at which the next one
+ * begins.
+ * @param day `yyyy-mm-dd`
+ */
 export function startOfDay(day: string, timeZone: string): Date {
   return new Date(startOf(Date.parse(day), offsets(timeZone)))
 }
@@ -54,7 +58,7 @@ export function startOfDay(day: string, timeZone: string): Date {
 /** @param day `yyyy-mm-dd` */
 export const dayAfter = (day: string, days = 1): string => dayName(Date.parse(day) + days * dayMs)
 
-/** Days from one to another, as the calendar has them. */
+/** The number of calendar days between two days. */
 export const daysFromTo = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / dayMs
 
 const dayName = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
@@ -67,7 +71,7 @@ function startOf(midnight: number, offsetAt: (ms: number) => number): number {
   const before = midnight - offsetAt(midnight - dayMs)
   const after = midnight - offsetAt(midnight + dayMs)
   const isMidnight = (ms: number) => ms + offsetAt(ms) === midnight
-  // Clocks that are set back at midnight show it twice: the day begins with the first.
+  // When clocks are set back over midnight, midnight occurs twice; the day begins with the first one.
   return [Math.min(before, after), Math.max(before, after)].find(isMidnight) ?? before
 }
 

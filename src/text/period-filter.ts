@@ -35,14 +35,14 @@ export const activeOnParameter = {
   ),
 }
 
-/** @param errors gets what is no date */
+/** @param errors receives the errors of invalid dates */
 export function readPeriodFilter(
   params: { dateFrom?: unknown; dateTo?: unknown; activeOn?: unknown },
   errors: BrokenRule[],
 ): PeriodFilter {
   const read = (field: keyof typeof params): Span | null => {
     const text = params[field]
-    // The caller has reported a value that is no text already.
+    // A value that is no text was reported by the caller already.
     if (typeof text !== 'string') return null
     const from = readInstant(text)
     if (from === null) errors.push({ field, ...instantRule })
@@ -61,6 +61,6 @@ type Span = { from: Date; until: Date }
 
 const dayMs = 86_400_000
 
-/** Not after the last instant that the platform can store. */
+/** At most the last instant that the platform can store. */
 const last = Date.parse('9999-12-31T23:59:59.999Z')
 const later = (from: Date, ms: number): Date => new Date(Math.min(from.getTime() + ms, last))

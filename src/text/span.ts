@@ -39,7 +39,10 @@ export const readSpan = ({ dateFrom, dateTo }: { dateFrom?: string; dateTo?: str
 /** @throws DomainError as `readSpan` */
 export const readFromTo = ({ from, to }: { from?: string; to?: string }): Span => readBounds(['from', from], ['to', to])
 
-/** Parameters of a span of such instants, `<name>From` and `<name>To`. @param done what happened then */
+/**
+ * Query parameters for a span of instants, `<name>From` and `<name>To`.
+ * @param done what happened at these instants, for the description
+ */
 export const betweenParameters = <Name extends string>(name: Name, done: string) =>
   ({
     [`${name}From`]: instant(`Only what was ${done} at or after it; a date alone means midnight UTC`),

@@ -1,6 +1,6 @@
-/** Which browser on which system a session belongs to, by what the browser says of itself. Pure. */
+/** Which browser and which system a session belongs to, read from the user agent. Pure. */
 
-// The more particular name first: Edge and Opera call themselves Chrome, too, and Chrome calls itself Safari.
+// The more specific name first: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari.
 const browsers: readonly (readonly [name: string, sign: RegExp])[] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
   ['Opera', /\bOPR\//],
@@ -23,7 +23,7 @@ const systems: readonly (readonly [name: string, sign: RegExp])[] = [
 const find = (names: typeof browsers, text: string): string | null =>
   names.find(([, sign]) => sign.test(text))?.[0] ?? null
 
-/** @returns null for what is not known */
+/** @returns null for an unknown user agent */
 export const programOf = (userAgent: string): { browser: string | null; system: string | null } => ({
   browser: find(browsers, userAgent),
   system: find(systems, userAgent),

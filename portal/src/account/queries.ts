@@ -4,10 +4,10 @@ import { answer, api } from '../api/client.ts'
 
 const root = 'account'
 
-/** The account that a request names; empty: the own one. */
+/** The account of a request; empty: the own one. */
 export type Named = { bank: string } | { merchant: string } | Record<string, never>
 
-/** Banks, or the merchants with these words in their names, for the platform's people to choose from. */
+/** Banks, or the merchants with these words in their names, among which the platform's people choose. */
 export const partnersToChooseQuery = (kind: 'bank' | 'merchant', words: string) =>
   queryOptions({
     queryKey: [root, 'partners-to-choose', kind, kind === 'merchant' ? words : ''],

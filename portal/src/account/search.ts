@@ -3,7 +3,10 @@ import { counting, day, oneOf, searchParams, text } from '../routing/search.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'failed', 'skipped'] as const
 
-/** Whose people, credentials or policy: the code of a bank or a merchant, for the platform's people; else the own account. */
+/**
+ * The account that is shown: for the platform's people the code of a bank or a merchant; for others it is empty and
+ * means their own.
+ */
 export const accountSearch = searchParams({ bank: text, merchant: text })
 export type AccountSearch = ReturnType<typeof accountSearch>
 
@@ -16,6 +19,6 @@ export const deliveriesSearch = searchParams({
 })
 export type DeliveriesSearch = ReturnType<typeof deliveriesSearch>
 
-/** A type of event, or a group of them (`order.*`). */
+/** A type of event, or a group of types (`order.*`). */
 export const eventsSearch = searchParams({ type: text })
 export type EventsSearch = ReturnType<typeof eventsSearch>

@@ -1,5 +1,6 @@
 /**
- * The one way to the platform's operations. The session is a cookie that scripts cannot read and the browser adds by itself.
+ * Calls the platform's operations; all requests go through this client. The session is a cookie that scripts cannot
+ * read and the browser adds by itself.
  *
  *     const campaigns = await answer(api.GET('/cashbacks/for-merchant', { params: { query }, signal }))
  */
@@ -12,7 +13,10 @@ import type { paths as PartnerPaths } from './schema/partner.ts'
 import type { paths as PerklinePaths } from './schema/perkline.ts'
 import { endSession, needFactor } from './session-end.ts'
 
-/** Makes an ApiError of an answer that is no success; a 401 ends the session on every page, but where only a code was wrong or is needed. */
+/**
+ * Turns an error answer into an ApiError. A 401 ends the session on every page, except where it only means that a code
+ * was wrong or is needed.
+ */
 export async function refuse(response: Response, isRead = false): Promise<never> {
   const body: unknown = await response.json().catch(() => null)
   const error = apiError(response.status, body, response.headers)
@@ -40,7 +44,10 @@ export const api = createClient<PerklinePaths & EsimPaths & OperatorPaths & Part
 })
 api.use(throwErrors)
 
-/** The body of a successful answer, with the version that it has. @throws ApiError for any other */
+/**
+ * The body of a successful answer, with its version.
+ * @throws ApiError for any other answer
+ */
 export async function versioned<Data extends object>(
   call: Promise<{ data?: Data; response: Response }>,
 ): Promise<Data & { etag: string | null }> {
@@ -49,10 +56,13 @@ export async function versioned<Data extends object>(
   return { ...data, etag: response.headers.get('etag') }
 }
 
-/** The header of a change that is meant for the version that the person has seen. */
+/** The header for a change of the version that the person has seen. */
 export const ifMatch = (etag: string | null): { 'if-match'?: string } => (etag === null ? {} : { 'if-match': etag })
 
-/** The body of a successful answer. @throws ApiError for any other */
+/**
+ * The body of a successful answer.
+ * @throws ApiError for any other answer
+ */
 export async function answer<Data>(call: Promise<{ data?: Data }>): Promise<NonNullable<Data>> {
   const { data } = await call
   if (data === undefined || data === null) throw new ApiError(noAnswer, [], null)

@@ -1,4 +1,4 @@
-/** Files that the platform or a page makes, saved by the browser. */
+/** Saves files that the platform or a page makes. */
 
 import { refuse } from './client.ts'
 import { ApiError, noAnswer } from './errors.ts'
@@ -6,8 +6,8 @@ import { ApiError, noAnswer } from './errors.ts'
 /**
  * Fetches a file and saves it under the name that the platform gives it.
  *
- * @param name when the platform gives none
- * @throws ApiError as any other call
+ * @param name used when the platform gives none
+ * @throws ApiError like every call
  */
 export async function download(path: string, name: string, signal?: AbortSignal): Promise<void> {
   const response = await fetch(path, { credentials: 'same-origin', ...(signal && { signal }) }).catch(error => {
@@ -35,6 +35,6 @@ function save(content: Blob, name: string): void {
   link.href = URL.createObjectURL(content)
   link.download = name
   link.click()
-  // The browser has taken hold of it by then.
+  // By then the browser has opened the file.
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
 }

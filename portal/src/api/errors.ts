@@ -1,21 +1,21 @@
-/** An answer of the platform that is no success, in a form that pages and forms can show. */
+/** An error answer of the platform, in a form that pages and forms can show. */
 import type { FileProblem } from './file-problems.ts'
 import type { BrokenRule } from './rule-texts.ts'
 
-/** A rule that a field breaks, with the message that says so: `terminals.0.terminal_id must be given`. */
+/** A broken rule of a field, with its message: `terminals.0.terminal_id must be given`. */
 export type Fault = BrokenRule & { message: string }
 
-/** There is no answer at all: the network or the platform is away. */
+/** There was no answer at all: the network or the platform is away. */
 export const noAnswer = 0
 
 export class ApiError extends Error {
-  /** HTTP status, or `noAnswer`. */
+  /** The HTTP status, or `noAnswer`. */
   readonly status: number
-  /** What is wrong, as the platform words it. */
+  /** The errors in the platform's words. */
   readonly messages: string[]
-  /** Those of the messages that tell a broken rule of a field. */
+  /** The messages about fields, each with its broken rule. */
   readonly faults: readonly Fault[]
-  /** What the platform calls this error; null where it does not say. */
+  /** The platform's code of this error; null when the answer has none. */
   readonly code: string | null
   /** The broken rules of an uploaded file, or of the request. */
   readonly problems: readonly FileProblem[]
@@ -39,7 +39,7 @@ export class ApiError extends Error {
     this.retryAfterSeconds = Number(headers?.get('retry-after') ?? Number.NaN) || null
   }
 
-  /** The same answer with some of its messages only, those that are shown nowhere else, or with its faults at other fields. */
+  /** The same error with only the messages that are not shown elsewhere, or with its rules moved to other fields. */
   with({ messages = this.messages, faults = this.faults }: Partial<Pick<ApiError, 'messages' | 'faults'>>): ApiError {
     const get = (name: string) =>
       name === 'x-request-id' ? this.requestId : (this.retryAfterSeconds?.toString() ?? null)
@@ -47,7 +47,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The rules with their messages: both lists have the same order, and some messages name no rule. */
+/** Pairs the rules with their messages: both lists have the same order, but some messages have no rule. */
 function withMessages(rules: readonly BrokenRule[], messages: readonly string[]): Fault[] {
   let next = 0
   return rules.flatMap(rule => {
@@ -58,7 +58,7 @@ function withMessages(rules: readonly BrokenRule[], messages: readonly string[])
   })
 }
 
-/** @param body an error body of either API: `{message}` with one text or several */
+/** @param body an error body of either API: `{message}` with one or several texts */
 export function apiError(status: number, body: unknown, headers: { get(name: string): string | null }): ApiError {
   const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined
   const messages = [message].flat().filter(isText)

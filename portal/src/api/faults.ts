@@ -1,9 +1,15 @@
-/** The platform's rules in people's words, shown at the field. The platform gives each rule a code with its values. */
+/**
+ * Shows broken rules at the fields of a form, in the person's language. The platform sends each rule as a code with its
+ * values.
+ */
 import type { Language } from '../i18n/language.ts'
 import type { ApiError, Fault } from './errors.ts'
 import { ruleTexts } from './rule-texts.ts'
 
-/** A fault in people's words; one of a newer platform, which is not known here, keeps the platform's wording. */
+/**
+ * A broken rule in the person's language. A rule of a newer platform, which this portal does not know, keeps the
+ * platform's text.
+ */
 export function faultText(
   { rule, params, message }: Pick<Fault, 'rule' | 'params' | 'message'>,
   language: Language,
@@ -12,11 +18,11 @@ export function faultText(
 }
 
 /**
- * Sorts an error's faults to the fields of a form.
+ * Assigns an error's broken rules to the fields of a form.
  *
- * @param fields the form's fields; a nested one (`terminals.0.terminal_id`) belongs to the nearest one above it, unless it is
- *   itself named
- * @returns the text for each field, and the messages that belong to none
+ * @param fields the form's fields; an error of a nested field (`terminals.0.terminal_id`) belongs to the nearest field
+ *   above it, unless the nested field is in the list itself
+ * @returns the text for each field, and the messages that belong to no field
  */
 export function faultsByField<Field extends string>(
   error: ApiError,

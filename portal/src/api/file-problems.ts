@@ -1,4 +1,7 @@
-/** What is wrong with an uploaded file, line by line, or with a request, in the person's language. The platform names each rule. */
+/**
+ * The errors of an uploaded file, line by line, or of a request, in the person's language. The platform sends each as a
+ * code.
+ */
 import type { Language } from '../i18n/language.ts'
 import type { components } from './schema/perkline.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Changes that the platform makes once, however often they are sent (`Idempotency-Key`): after an answer that got lost, the same
- * content is sent with the same key, also after a reload of the page. Other content gets another key.
+ * Makes sure that a change is made only once, however often it is sent (`Idempotency-Key`). After a lost answer, the
+ * same content is sent with the same key, even after the page was reloaded. Different content gets another key.
  */
 
 const operations: readonly [method: string, path: RegExp][] = [
@@ -9,7 +9,7 @@ const operations: readonly [method: string, path: RegExp][] = [
   ['PUT', /^\/portal\/cashbacks\//],
 ]
 
-/** Whether the operation takes a key. A trial of an upload keeps nothing and needs none. */
+/** Whether the operation accepts a key. A trial of an upload changes nothing and needs none. */
 export function takesKey(method: string, url: string): boolean {
   const { pathname, searchParams } = new URL(url, 'https://this.platform')
   return (
@@ -19,17 +19,20 @@ export function takesKey(method: string, url: string): boolean {
 }
 
 const storagePrefix = 'perkline.key/'
-/** For a browser that keeps nothing. */
+/** A replacement for a browser that cannot store anything. */
 const inMemory = new Map<string, string>()
 
-/** A key until its request was answered. */
+/** Keeps a key until its request was answered. */
 export type Key = {
   value: string
-  /** @param status of the answer: a refusal and a success end the key; without an answer the change may still have been made */
+  /**
+   * @param status of the answer: a success or a refusal ends the key. Without an answer the change may have been made,
+   *   so the key stays
+   */
   answered(status: number, code: unknown): void
 }
 
-/** @param content everything that makes the request what it is: method, address, body */
+/** @param content everything that identifies the request: method, address, body */
 export async function keyFor(content: string): Promise<Key> {
   const name = storagePrefix + (await digest(content))
   const value = read(name) ?? random()
@@ -46,7 +49,7 @@ function random(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Without `crypto.subtle`, which pages without TLS lack, the content stands for itself. */
+/** Pages without TLS lack `crypto.subtle`; they use the content itself in place of its hash. */
 async function digest(content: string): Promise<string> {
   if (!crypto.subtle) return content
   const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(content)))
@@ -66,7 +69,7 @@ function write(name: string, value: string): void {
   try {
     sessionStorage.setItem(name, value)
   } catch {
-    // Full, or switched off: the key lasts as long as the page.
+    // The store is full or switched off, so the key lasts only until the page is closed.
   }
 }
 
@@ -75,14 +78,14 @@ function remove(name: string): void {
   try {
     sessionStorage.removeItem(name)
   } catch {
-    // As above.
+    // The store is full or switched off, as above.
   }
 }
 
-/** How often the answer to a first request is waited for that is still running. */
+/** How often to wait for the answer of a first request that is still being processed. */
 const mostWaits = 20
 
-/** `fetch` for the platform: it adds the key, and waits for a first request that is still running. */
+/** `fetch` for the platform: adds the key, and waits for a first request that is still being processed. */
 export async function fetchOnce(request: Request): Promise<Response> {
   if (!takesKey(request.method, request.url)) return fetch(request)
   const key = await keyFor(`${request.method} ${request.url}\n${await request.clone().text()}`)

@@ -1,4 +1,4 @@
-/** The platform's rules for single values by their codes, in people's words. */
+/** The texts of the platform's rules for single values, by their codes. */
 import type { Language } from '../i18n/language.ts'
 import { counted } from '../i18n/texts.ts'
 import type { components } from './schema/perkline.ts'
@@ -76,7 +76,7 @@ const types: Record<string, RuleText> = {
   null: omit,
 }
 
-/** Does not compile while a rule of the platform has no text. */
+/** Does not compile when a rule of the platform has no text. */
 export const ruleTexts: Record<BrokenRule['rule'], RuleText> = {
   given: fillIn,
   omitted: omit,

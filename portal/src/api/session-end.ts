@@ -1,7 +1,7 @@
-/** Where every call tells that a session has ended: the platform has answered 401. */
+/** Every call reports here that a session has ended, which the platform says with a 401. */
 let listener: () => void = () => {}
 
-/** @param told called at each 401: whoever was logged in is not any more */
+/** @param told called at each 401: the person is no longer logged in */
 export function onSessionEnd(told: () => void): void {
   listener = told
 }

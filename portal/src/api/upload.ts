@@ -1,4 +1,4 @@
-/** Sends a file with its progress, which `fetch` does not tell. */
+/** Sends a file and reports the progress, which `fetch` cannot do. */
 import { ApiError, apiError, noAnswer } from './errors.ts'
 import { type Key, keyFor, takesKey } from './once.ts'
 import { endSession } from './session-end.ts'
@@ -6,13 +6,13 @@ import { endSession } from './session-end.ts'
 type UploadProgress = { sentBytes: number; totalBytes: number }
 
 /**
- * Sends a file as `multipart/form-data`, field `file`, and gives the platform's answer.
+ * Sends a file as `multipart/form-data`, field `file`, and returns the platform's answer.
  *
- * @param fields other fields of the form; they go before the file; null: the file is the body, as `text/csv`
- * @param read makes the answer of a success out of its text
- * @param headers beside the usual ones
- * @param signal ends the upload: the promise is then rejected with an AbortError
- * @throws ApiError as any other call
+ * @param fields other fields of the form, sent before the file; null: the file itself is the body, as `text/csv`
+ * @param read converts the text of a success to the result
+ * @param headers further headers
+ * @param signal cancels the upload; the promise is then rejected with an AbortError
+ * @throws ApiError like every call
  */
 export async function upload<Data>(path: string, file: File, options: Options<Data> = {}): Promise<Data> {
   const { method = 'POST', fields } = options

@@ -11,7 +11,7 @@ import { useNotify } from '../ui/notify.tsx'
 import classes from './account-menu.module.css'
 import { appTexts } from './texts.ts'
 
-/** Who is logged in, until when, and what belongs to the person: the time zone, the way out. */
+/** The menu of the logged-in person: the account, the end of the session, the time zone, and logging out. */
 export function AccountMenu() {
   const texts = useTexts(appTexts)
   const format = useFormat()

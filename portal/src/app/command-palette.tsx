@@ -1,4 +1,6 @@
-/** The command palette: pages, what the role may do, and campaigns by name. Its code is loaded when it is first opened. */
+/**
+ * The command palette: pages, actions of the role, and campaigns by name. Its code is loaded when it is first opened.
+ */
 import '@mantine/spotlight/styles.layer.css'
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
@@ -20,7 +22,7 @@ const [store, palette] = createSpotlight()
 
 type Command = { key: string; label: string; icon: Icon; run: () => void }
 
-/** @param props.opened counts how often it was asked for */
+/** @param props.opened counts how often it was opened */
 export function CommandPalette({ opened }: { opened: number }) {
   const { palette: texts } = useTexts(appTexts)
   const [query, setQuery] = useState('')
@@ -58,9 +60,10 @@ export function CommandPalette({ opened }: { opened: number }) {
 }
 
 /**
- * Enter runs the first command that is found, also when it was found later: the library selects it only while somebody types.
+ * Makes Enter run the first command, even when it appeared after the typing; the library selects the first one only
+ * while somebody types.
  *
- * @param found the commands that are shown; '' while nothing is looked for
+ * @param found the shown commands; '' while there is no search text
  */
 function useFirstSelected(found: string): void {
   useEffect(() => {

@@ -1,20 +1,20 @@
-/** Whether the platform can be reached, as the portal's own calls and the browser tell it. */
+/** Whether the platform can be reached, judged by the portal's own calls and by the browser. */
 import type { QueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { isApiError, noAnswer } from '../api/errors.ts'
 
-/** When the connection was lost, in ms; null: it is there. */
+/** When the connection was lost, in ms; null: it works. */
 let lostSince: number | null = null
 let timer: ReturnType<typeof setTimeout> | undefined
 let whenBack: () => void = () => {}
 const listeners = new Set<() => void>()
 const everyMs = 5_000
-/** Counts what was learnt, so that an older look says nothing any more. */
+/** Counts the results, so that the result of an older check is ignored. */
 let learnt = 0
 
 export const isLost = (): boolean => lostSince !== null
 
-/** @returns when the connection was lost; null: it is there */
+/** @returns when the connection was lost; null: it works */
 export function useLostSince(): number | null {
   return useSyncExternalStore(
     listener => {
@@ -25,13 +25,17 @@ export function useLostSince(): number | null {
   )
 }
 
-/** What a call has shown: one without an answer may have failed alone, so it is looked at. @param error undefined: it succeeded */
+/**
+ * Reports the result of a call. A call without an answer may have failed for other reasons, so the connection is then
+ * checked.
+ * @param error undefined: the call succeeded
+ */
 export function learnFrom(error?: unknown): void {
   if (isApiError(error, noAnswer)) void look()
   else if (error === undefined || isApiError(error)) find()
 }
 
-/** Listens to the browser. Once the connection is back, everything on the page is read again. */
+/** Listens to the browser's events. When the connection is back, all data of the page is read again. */
 export function watchConnection(queryClient: QueryClient): void {
   whenBack = () => void queryClient.invalidateQueries()
   addEventListener('offline', lose)
@@ -52,7 +56,10 @@ function find(): void {
   whenBack()
 }
 
-/** Asks for a small file that needs no session. @returns whether it came; without an answer it is asked for again and again */
+/**
+ * Requests a small file that needs no session, again and again until there is an answer.
+ * @returns whether there was one
+ */
 export async function look(): Promise<boolean> {
   clearTimeout(timer)
   const before = ++learnt

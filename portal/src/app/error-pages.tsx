@@ -1,4 +1,4 @@
-/** What stands in a page's place when it cannot be shown. */
+/** Pages that are shown when another page cannot be. */
 import { Button, Container } from '@mantine/core'
 import type { ErrorComponentProps } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useEffect, useState } from 'react'
@@ -13,7 +13,7 @@ import { uiTexts } from '../ui/texts.ts'
 import { look } from './connection.ts'
 import { appTexts } from './texts.ts'
 
-/** A page in another one's place, with the way to the start. */
+/** A page that replaces another one, with a link to the start page. */
 function FaultFrame({ title, children }: { title: string; children: ReactNode }) {
   const { notFound } = useTexts(appTexts)
   return (
@@ -27,7 +27,7 @@ function FaultFrame({ title, children }: { title: string; children: ReactNode })
   )
 }
 
-/** The error boundary of every page: the frame around it stays. */
+/** The error boundary of every page; the frame around the page stays. */
 export function FaultPage({ error, reset }: ErrorComponentProps) {
   const texts = useTexts(uiTexts)
   if (error instanceof NotLoaded) return <NotLoadedPage />
@@ -41,14 +41,16 @@ export function FaultPage({ error, reset }: ErrorComponentProps) {
 
 const reloadedKey = 'perkline.reloaded-at'
 
-/** A new version of the platform has other files, so the page is loaded anew; not again and again. */
+/** A new version of the platform has other files, so the page reloads itself, but only once. */
 function isReloadDue(): boolean {
   const isDue = Date.now() - Number(sessionStorage.getItem(reloadedKey) ?? 0) > 60_000
   if (isDue) sessionStorage.setItem(reloadedKey, String(Date.now()))
   return isDue
 }
 
-/** The page's code did not come. With a connection the page is loaded anew by itself, without one when the person asks for it. */
+/**
+ * The page's code could not be loaded. With a connection the page reloads itself; without one, the person can retry.
+ */
 function NotLoadedPage() {
   const { notLoaded } = useTexts(appTexts)
   const { retry } = useTexts(uiTexts)
@@ -69,7 +71,7 @@ function NotLoadedPage() {
   )
 }
 
-/** No such page, or none for this kind of account. */
+/** The page does not exist, or not for this kind of account. */
 export function NotFoundPage({ data }: { data?: unknown }) {
   const texts = useTexts(uiTexts)
   const { notFound } = useTexts(appTexts)

@@ -11,7 +11,7 @@ import { Failure } from '../ui/states.tsx'
 import { LoginFrame } from './login-page.tsx'
 import { appTexts } from './texts.ts'
 
-/** Where people go who have forgotten their password. What it says never tells whether a login exists. */
+/** The page for people who have forgotten their password. Its texts never reveal whether a login exists. */
 export function ForgottenPage() {
   const texts = useTexts(accountTexts).forgotten
   const types = useTexts(appTexts).login.typeAccounts

@@ -4,7 +4,7 @@ import type { AccountType } from '../session/session.ts'
 
 const pageSize = 5
 
-/** A few campaigns by a part of their name, the newest first, from the list of whoever asks. */
+/** A few campaigns with this text in their name, newest first, from the person's own list. */
 export const foundCampaignsQuery = (typeAccount: AccountType, name: string) =>
   queryOptions({
     queryKey: ['found-campaigns', typeAccount, name],

@@ -1,4 +1,4 @@
-/** The switches that stand in every header: language, light or dark. */
+/** The switches in every header: language, and light or dark. */
 import { ActionIcon, Button, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { IconLanguage, IconMoon, IconSun } from '@tabler/icons-react'
 import { languageNames } from '../i18n/language.ts'
@@ -6,7 +6,7 @@ import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { tellLanguage } from '../session/session.ts'
 import { appTexts } from './texts.ts'
 
-/** Names the other language in that language: whoever needs it reads nothing else here. */
+/** The name of the other language in that language, because its readers may not understand the current one. */
 export function LanguageSwitch() {
   const { language, setLanguage } = usePreferences()
   const other = language === 'uk' ? 'en' : 'uk'

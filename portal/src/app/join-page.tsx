@@ -11,7 +11,7 @@ import { Failure } from '../ui/states.tsx'
 import { useFaults } from '../ui/use-faults.ts'
 import { LoginFrame } from './login-page.tsx'
 
-/** Where links of invitations and to new passwords lead. The token is in the fragment, which browsers send to nobody. */
+/** The page of links in invitations and password mails. The token is in the fragment, which browsers never send. */
 export function JoinPage() {
   const texts = useTexts(accountTexts).join
   const [token] = useState(() => location.hash.slice(1))

@@ -18,7 +18,7 @@ import { appTexts } from './texts.ts'
 
 const contentId = 'content'
 
-/** The frame around every page of somebody who is logged in. */
+/** The frame around every page for logged-in people. */
 export function Layout() {
   const texts = useTexts(appTexts)
   const session = useSession()
@@ -50,7 +50,8 @@ export function Layout() {
             />
             <Link
               to={areaOf[session.typeAccount]}
-              // The logo leads home and lies on every page: only there it is the page that one is on.
+              // The logo links to the home page. It is the current page only there, although every address begins with
+              // it.
               activeOptions={{ exact: true }}
               className={classes.home}
               aria-label={`Perkline: ${texts.pages.home}`}

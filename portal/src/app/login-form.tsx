@@ -25,7 +25,7 @@ import { appTexts } from './texts.ts'
 const lastTypeKey = 'perkline.last-account-type'
 const lastType = (): AccountType => accountTypes.find(type => type === localStorage.getItem(lastTypeKey)) ?? 'retailer'
 
-/** A login in one step, or in two where a second factor is set up. */
+/** The login, in one step, or in two if a second factor is set up. */
 export function LoginForm() {
   const [challenge, setChallenge] = useState<Challenge | null>(null)
   return challenge === null ? (
@@ -35,7 +35,7 @@ export function LoginForm() {
   )
 }
 
-/** Where somebody goes who has got in. */
+/** Where to go after the login. */
 function useEntry(): (session: Session) => void {
   const router = useRouter()
   const { back } = useSearch({ from: '/login' })
@@ -166,7 +166,7 @@ function focusFirst(errors: object, _values: unknown, event: React.SyntheticEven
   event?.currentTarget.querySelector<HTMLElement>(`[data-path="${first}"]`)?.focus()
 }
 
-/** @param wrong what a 401 means here */
+/** @param wrong the text for a 401 */
 function LoginFault({ error, wrong }: { error: Error; wrong: string }) {
   const texts = useTexts(appTexts).login
   const ui = useTexts(uiTexts)

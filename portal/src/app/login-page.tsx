@@ -10,7 +10,7 @@ import classes from './login-page.module.css'
 import { Logo, Mark } from './logo.tsx'
 import { appTexts } from './texts.ts'
 
-/** Where everybody begins: merchants, banks and the platform's staff. */
+/** The start page for merchants, banks and the platform's staff who are not logged in. */
 export function LoginPage() {
   const texts = useTexts(appTexts).login
   return (
@@ -23,7 +23,7 @@ export function LoginPage() {
   )
 }
 
-/** What stands around everything that people do before they are logged in. */
+/** The frame around the pages that need no login. */
 export function LoginFrame({ title, lead, children }: { title: string; lead: string; children: ReactNode }) {
   const texts = useTexts(appTexts).login
   return (
@@ -60,7 +60,7 @@ export function LoginFrame({ title, lead, children }: { title: string; lead: str
   )
 }
 
-/** The mark's summit, again and again, as a ridge at the horizon. */
+/** Repeats the logo's mountain as a ridge at the horizon. */
 function Ridge() {
   return (
     <svg className={classes.ridge} viewBox="0 0 600 160" preserveAspectRatio="xMidYMax slice" aria-hidden="true">

@@ -1,7 +1,7 @@
 import { Group, Text } from '@mantine/core'
 import classes from './logo.module.css'
 
-/** The mark: a summit, as on the pages of the API. */
+/** The logo: a summit, the same as on the pages of the API. */
 export function Mark({ size = 28 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">

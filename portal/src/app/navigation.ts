@@ -1,4 +1,4 @@
-/** Which pages each account sees in the navigation. An area's own list is beside its routes. */
+/** The navigation of each kind of account. Each area's own list is beside its routes. */
 import { accountNavigation } from '../account/navigation.ts'
 import { bankNavigation } from '../bank/navigation.ts'
 import { merchantNavigation } from '../merchant/navigation.ts'

@@ -1,2 +1,2 @@
-/** Lets the browser answer what has come meanwhile: what follows runs in a task of its own. */
+/** Resolves in a new task, so that the browser can handle pending events first. */
 export const nextTask = (): Promise<void> => new Promise(resolve => setTimeout(resolve))

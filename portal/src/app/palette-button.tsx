@@ -10,7 +10,7 @@ import { appTexts } from './texts.ts'
 
 const isMac = /mac|iphone|ipad/i.test(navigator.userAgent)
 
-/** Opens the command palette, by its button or Ctrl+K (Cmd+K). The palette's code comes with the first press. */
+/** Opens the command palette, by its button or Ctrl+K (Cmd+K). The palette's code is loaded when it is first opened. */
 export function PaletteButton() {
   const { palette: texts } = useTexts(appTexts)
   const notify = useNotify()
@@ -22,7 +22,7 @@ export function PaletteButton() {
       setOpened(times => times + 1)
     }, notify.failed)
   }
-  // By the key itself, which types another letter in another layout.
+  // Compares the physical key, because it types another letter in another keyboard layout.
   useHotkeys([['mod+K', open, { usePhysicalKeys: true }]], [])
   return (
     <>

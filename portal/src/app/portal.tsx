@@ -16,7 +16,8 @@ import { colourSchemeManager, cssVariables, theme } from './theme.ts'
 
 const outcome = { onSuccess: () => learnFrom(), onError: (error: unknown) => learnFrom(error) }
 
-// Nothing waits for the connection (`networkMode: 'always'`): what is done without it fails at once and is never sent later.
+// Requests never wait for the connection (`networkMode: 'always'`): without a connection they fail at once, and are
+// never sent later.
 export const queryClient = new QueryClient({
   queryCache: new QueryCache(outcome),
   mutationCache: new MutationCache(outcome),
@@ -25,7 +26,7 @@ export const queryClient = new QueryClient({
       staleTime: 15_000,
       networkMode: 'always',
       refetchOnReconnect: false,
-      // What the platform refused it refuses again; what failed on the way is tried twice more.
+      // A refusal by the platform would only be repeated, so it is not retried; a network error is retried twice.
       retry: (failures, error) =>
         failures < 2 && !isLost() && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
       throwOnError: false,
@@ -36,14 +37,14 @@ export const queryClient = new QueryClient({
 watchConnection(queryClient)
 export const router = createPortalRouter(queryClient)
 
-// A 401 anywhere: to the login, and afterwards back to where it happened.
+// After any 401, goes to the login and afterwards back to the same page.
 onSessionEnd(() => {
   const { href } = router.state.location
   if (forgetSession(queryClient))
     void router.navigate({ to: '/login', search: { back: wayBack(href), because: 'ended' }, replace: true })
 })
 
-// Whose account asks for a second factor sets one up first: nothing else can be read until then.
+// If the account requires a second factor, goes to the page that sets one up, because nothing else can be read before.
 onFactorNeeded(() => void router.navigate({ to: '/account/profile', replace: true }))
 
 function Pages() {
@@ -55,7 +56,7 @@ function Pages() {
   )
 }
 
-/** The whole portal: what every page may rely on, around the page of the address. */
+/** The whole portal: everything that pages rely on, around the current page. */
 export function Portal() {
   return (
     <MantineProvider

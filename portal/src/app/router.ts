@@ -1,4 +1,4 @@
-/** All pages in one tree, and the router that walks it. */
+/** The tree of all pages, and its router. */
 import type { QueryClient } from '@tanstack/react-query'
 import { type AnyRoute, createRouter } from '@tanstack/react-router'
 import { accountRoutes } from '../account/routes.ts'
@@ -25,7 +25,7 @@ export const createPortalRouter = (queryClient: QueryClient) =>
     parseSearch,
     stringifySearch,
     defaultPreload: 'intent',
-    // What is loaded ahead is kept by the query client, not by the router.
+    // The query client caches preloaded data, not the router.
     defaultPreloadStaleTime: 0,
     scrollRestoration: true,
     defaultErrorComponent: FaultPage,
@@ -36,10 +36,11 @@ export const createPortalRouter = (queryClient: QueryClient) =>
 type PortalRouter = ReturnType<typeof createPortalRouter>
 
 /**
- * What the first page needs is fetched all at once: who this is, the code of the page (or of the login), and what the page reads, which
- * would otherwise be asked for only one after the other. What fails here is asked for again where it is needed, and told there.
+ * Loads everything that the first page needs at the same time: the session, the code of the page (or of the login), and
+ * the page's data. Otherwise these requests would follow one another. Failed requests are repeated by the page, which
+ * also shows the error.
  *
- * @returns settled once what the page reads has come, or cannot be had
+ * @returns settled once the page's data has arrived or cannot be loaded
  */
 export async function loadAhead(router: PortalRouter, queryClient: QueryClient): Promise<void> {
   const loadCode = (route: AnyRoute) => router.loadRouteChunk(route)?.catch(() => {})
@@ -61,7 +62,7 @@ declare module '@tanstack/react-router' {
     router: PortalRouter
   }
   interface StaticDataRouteOption {
-    /** What the page reads from the platform, asked for before the page's code is there, and of whom: others would be refused. */
+    /** Starts the page's requests before its code is loaded, but only for the kind of account that may make them. */
     ahead?: {
       isFor(reader: Pick<Session, 'typeAccount' | 'role'>): boolean
       read(queryClient: QueryClient, search: never): Promise<unknown>

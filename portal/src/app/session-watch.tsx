@@ -6,16 +6,16 @@ import { useSession } from '../session/use-session.ts'
 
 const longestTimerMs = 2 ** 31 - 1
 
-/** Notices that the session ends by time, or in another tab, and that another person logs in there. */
+/** Detects that the session has expired, has ended in another tab, or belongs to another person there. */
 export function SessionWatch() {
   const session = useSession()
   const queryClient = useQueryClient()
-  // Asked again whenever somebody comes back to the page; a 401 ends it.
+  // Reads the session again whenever the person returns to the page; a 401 ends it.
   useQuery(sessionQuery)
   const person = personOf(session)
   useEffect(() => {
     const left = Date.parse(session.expiresAt) - Date.now()
-    // The platform has the last word, since clocks differ: the next reading tells.
+    // Clocks differ, so the platform decides: read the session again.
     const ask = () => void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
     const timer = setTimeout(ask, Math.min(Math.max(left, 0) + 1000, longestTimerMs))
     return () => clearTimeout(timer)

@@ -1,22 +1,22 @@
-/** Starts the portal: first what its first page needs, then the page in one go. */
+/** Starts the portal: first loads what the first page needs, then draws the page at once. */
 import { StrictMode, startTransition } from 'react'
 import { createRoot } from 'react-dom/client'
 import { nextTask } from './next-task.ts'
 import { Portal, queryClient, router } from './portal.tsx'
 import { loadAhead } from './router.ts'
 
-/** So long the page waits for what it shows before it comes without, with grey lines in its place. */
+/** The maximum time to wait for the page's data; after it the page is drawn with grey placeholder lines. */
 const patienceMs = 800
 
-/** @param place where the portal is drawn; what is there stays until its first page takes its place */
+/** @param place where the portal is drawn; the existing content stays until the first page replaces it */
 export async function start(place: HTMLElement): Promise<void> {
   await nextTask()
   const firstReads = loadAhead(router, queryClient)
   await nextTask()
-  // A failure is shown by the router's pages.
+  // The router's pages show the error.
   await router.load().catch(() => {})
   await Promise.race([firstReads, new Promise(resolve => setTimeout(resolve, patienceMs))])
-  // As a transition it is drawn in small steps: the browser answers clicks and keys between them.
+  // A transition draws in small steps, so that the browser can handle clicks and keys in between.
   startTransition(() =>
     createRoot(place).render(
       <StrictMode>

@@ -1,10 +1,10 @@
 /**
- * By this the Content-Security-Policy knows styles that our own scripts write into the page: the platform makes a new one for each
- * answer. Libraries that write `<style>` elements have to be given it.
+ * The nonce with which the Content-Security-Policy accepts styles that our scripts write into the page. The platform
+ * makes a new one for each answer. Libraries that write `<style>` elements need it.
  */
 import { setNonce } from 'get-nonce'
 
 export const styleNonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
 
-// What keeps the page from scrolling behind a dialog asks here.
+// The library that stops the page from scrolling behind a dialog reads the nonce here.
 setNonce(styleNonce)

@@ -1,4 +1,4 @@
-/** Texts of the frame around the pages: login, header, navigation, faults. */
+/** Messages of the frame around the pages: login, header, navigation, errors. */
 import { dictionary } from '../i18n/texts.ts'
 
 export const appTexts = dictionary({

@@ -1,4 +1,7 @@
-/** The portal's look: Perkline's green, calm greys, one typeface for both alphabets. Contrast holds in light and in dark. */
+/**
+ * The portal's look: Perkline's green, calm greys, and one typeface for both alphabets. The contrast is sufficient in
+ * light and in dark.
+ */
 import { type CSSVariablesResolver, createTheme, localStorageColorSchemeManager } from '@mantine/core'
 
 /** `public/first-paint.js` reads the same key before anything is drawn. */
@@ -56,14 +59,14 @@ export const theme = createTheme({
     Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
     Menu: { defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false } },
     Modal: { defaultProps: { radius: 'lg' }, styles: { title: { fontWeight: 650, fontSize: '1.1875rem' } } },
-    // In a dialog of its own it would be taken for the page's header.
+    // In a dialog, a header element would be announced as the header of the page.
     ModalHeader: { defaultProps: { role: 'presentation' } },
     Notification: { styles: { description: { color: 'var(--mantine-color-text)' } } },
     Tooltip: { defaultProps: { withArrow: true, events: { hover: true, focus: true, touch: true } } },
   },
 })
 
-/** Where Mantine's own shades are too pale to be read. */
+/** Mantine's own shades are too pale to read here. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
@@ -80,7 +83,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-perk-light': '#11392a',
     '--mantine-color-perk-light-hover': '#174935',
     '--mantine-color-red-light': '#3d181b',
-    // Of buttons that end something: else they look like any other.
+    // Marks buttons that end something; otherwise they look like all others.
     '--mantine-color-red-light-color': 'var(--mantine-color-red-4)',
     '--mantine-color-orange-light': '#3b2412',
     '--mantine-color-yellow-light': '#352b0f',

@@ -5,7 +5,7 @@ import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { timeZones } from '../i18n/time-zone.ts'
 import { appTexts } from './texts.ts'
 
-/** In which time zone campaign days are entered and shown, in this browser. */
+/** Sets the time zone in which this browser enters and shows campaign days. */
 export function TimeZoneForm() {
   const texts = useTexts(appTexts)
   const { timeZone, setTimeZone } = usePreferences()

@@ -1,4 +1,4 @@
-/** Texts of the pages of one campaign: its own page and the reconciliation with the merchant. */
+/** Messages of the pages of one campaign: its own page and the reconciliation with the merchant. */
 import { dictionary } from '../i18n/texts.ts'
 
 export const bankCampaignTexts = dictionary({

@@ -1,4 +1,4 @@
-/** Texts of the pages of eSIM sales. */
+/** Messages of the pages of eSIM sales. */
 import { counted, dictionary } from '../i18n/texts.ts'
 
 export const esimTexts = dictionary({

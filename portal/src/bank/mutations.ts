@@ -1,4 +1,4 @@
-/** What a bank does with a campaign at the push of a button; each asks first and tells what it has led to. */
+/** The actions of a bank on a campaign. Each asks for confirmation and reports its result. */
 import { createElement } from 'react'
 import { answer, api } from '../api/client.ts'
 import type { Seen } from '../campaigns/detail/stale.tsx'
@@ -10,13 +10,13 @@ import { ConfirmTerms } from './components/confirm-terms.tsx'
 import { useCampaignChanged } from './queries.ts'
 import type { BankCampaign } from './types.ts'
 
-/** What the bank's people look at; of all banks they know their own. */
+/** The campaign that is shown; a bank sees only its own part of it. */
 export function useSeen({ cashbackId, etag, updatedAt }: BankCampaign): Seen {
   const { id, name } = useSession()
   return { cashbackId, etag, updatedAt, banks: [{ id: id ?? '', name }] }
 }
 
-/** Takes part; a campaign of the bank's own starts by it. */
+/** The bank takes part; if the campaign is the bank's own, this starts it. */
 export function useConfirmCampaign(campaign: BankCampaign): Move {
   const texts = useTexts(bankCampaignTexts)
   const changed = useCampaignChanged()
@@ -40,7 +40,7 @@ export function useConfirmCampaign(campaign: BankCampaign): Move {
   })
 }
 
-/** The money of the merchant has arrived. */
+/** The merchant's payment has arrived. */
 export function useAcknowledge(campaign: BankCampaign): Move {
   const { cashbackId, expectedCompensation, country } = campaign
   const { room: texts } = useTexts(bankCampaignTexts)

@@ -1,4 +1,4 @@
-/** What the bank's pages read. */
+/** Queries of the bank's pages. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api, versioned } from '../api/client.ts'
 import { useCampaignChanged as useChanged } from '../campaigns/detail/use-transition.ts'
@@ -10,7 +10,7 @@ import type { CampaignsSearch, OrdersSearch } from './search.ts'
 
 export const homeQuery = (asked?: HomeAsked) => partnersHomeQuery('bank', asked)
 
-/** @param timeZone in which the days of the filters are meant */
+/** @param timeZone of the days in the filters */
 export const campaignsQuery = (search: CampaignsSearch, timeZone: string, pageSize: number) =>
   queryOptions({
     queryKey: ['bank', 'campaigns', search, timeZone, pageSize],
@@ -28,7 +28,7 @@ export const campaignsQuery = (search: CampaignsSearch, timeZone: string, pageSi
     },
   })
 
-/** What the filters say, for the list and for the platform's export of it. */
+/** The filters, as parameters of the list and of the platform's export. */
 export const exportAsked = (search: CampaignsSearch, timeZone: string) => ({
   ...(search.name && { name: search.name }),
   ...(search.group && { status: [...groups[search.group]] }),
@@ -44,10 +44,10 @@ export const campaignQuery = (cashbackId: string) =>
       versioned(api.GET('/portal/cashbacks/{cashbackId}', { params: { path: { cashbackId } }, signal })),
   })
 
-/** For after a change of a campaign: everything that shows it is read again. */
+/** Reads everything that shows the campaign again, after a change of it. */
 export const useCampaignChanged = (): ((cashbackId: string) => Promise<void>) => useChanged('bank')
 
-/** The merchants for whom a campaign can be made. */
+/** The merchants for which the bank can create a campaign. */
 export const retailersQuery = queryOptions({
   queryKey: ['bank', 'retailers'],
   staleTime: 60_000,
@@ -59,8 +59,8 @@ export const stockQuery = queryOptions({
   queryFn: ({ signal }) => answer(api.GET('/portal/esim/stock', { signal })),
 })
 
-/** @param timeZone whose days are counted; without days the last 30 */
-/** Days are those of the bank's statements; the answer names their zone. */
+/** @param timeZone of the days; without days the last 30 */
+/** These are days of the bank's statements; the answer contains their time zone. */
 export const salesQuery = ({ from, to }: { from?: string | undefined; to?: string | undefined }) =>
   queryOptions({
     queryKey: ['bank', 'sales', { from, to }],
@@ -78,7 +78,7 @@ export const openStatementQuery = queryOptions({
   refetchInterval: 60_000,
 })
 
-/** At most a month: one page has them all. */
+/** At most a month, so one page contains all of them. */
 export const statementsQuery = (days: { from: string; to: string }) =>
   queryOptions({
     queryKey: ['bank', 'statements', days],
@@ -106,7 +106,10 @@ export const statementLinesQuery = (statementId: string) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })
 
-/** What the platform looks for. @param timeZone in which the days are meant */
+/**
+ * The parameters of the search.
+ * @param timeZone of the days
+ */
 export function ordersAsked(search: Omit<OrdersSearch, 'page'>, timeZone: string) {
   const { externalId, exact, orderId, status, tariff } = search
   return {
@@ -118,7 +121,7 @@ export function ordersAsked(search: Omit<OrdersSearch, 'page'>, timeZone: string
   }
 }
 
-/** One order; null when the bank has none with that id. */
+/** One order; null when the bank has no order with that id. */
 export const orderQuery = (orderId: string) =>
   queryOptions({
     queryKey: ['bank', 'order', orderId],
@@ -130,7 +133,7 @@ export const orderQuery = (orderId: string) =>
 export const searchByProfile = async (body: ProfileSearch) =>
   (await answer(api.POST('/portal/esim/orders/search', { body }))).data
 
-/** Orders, newest first; each further page goes on where the one before it ended. */
+/** Orders, newest first; each further page continues where the previous one ended. */
 export const ordersQuery = (search: Omit<OrdersSearch, 'page'>, timeZone: string) =>
   infiniteQueryOptions({
     queryKey: ['bank', 'orders', search, timeZone],

@@ -1,4 +1,4 @@
-/** The addresses of the bank's pages, what each reads from its address, and where its code is. */
+/** The addresses of the bank's pages, the parameters of each, and the modules with their code. */
 import { createRoute } from '@tanstack/react-router'
 import { type HomeSearch, homeSearch } from '../campaigns/home/query.ts'
 import { keptTimeZone } from '../i18n/preferences.tsx'
@@ -41,7 +41,7 @@ const home = createRoute({
   },
 })
 
-/** Everything of campaigns; to those who may not see them it says so. */
+/** All campaign pages; people without access see an explanation. */
 const campaigns = createRoute({
   getParentRoute: () => bankRoute,
   path: '/campaigns',

@@ -1,4 +1,4 @@
-/** What was sold, as charts show it: every day of the span, and the tariffs that matter. Pure. */
+/** Sales figures prepared for charts: every day of the span, and the most important tariffs. Pure. */
 import { addDays } from '../i18n/time-zone.ts'
 import type { ChartPoint, ChartSeries } from '../ui/chart-figures.ts'
 import type { Sales } from './types.ts'
@@ -6,18 +6,18 @@ import type { Sales } from './types.ts'
 type SoldDays = Pick<Sales, 'from' | 'to' | 'days'>
 type Counted = { confirmed: number; cancelled: number; expired: number }
 
-/** The platform counts no longer spans. */
+/** The longest span that the platform counts. */
 export const mostDays = 366
 
-/** How many days there are, the last one included. */
+/** The number of days, both ends included. */
 export const daysIn = (from: string, to: string): number =>
   Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / 86_400_000) + 1
 
-/** As many as a chart tells apart, with one for all others. */
+/** The maximum number of tariffs that a chart shows separately; one more series sums up the others. */
 const mostSeries = 5
 const others = 'others'
 
-/** The tariffs of the span, the most sold first; those that failed only come last. */
+/** The tariffs of the span, the most sold first; those with only failed orders come last. */
 export function tariffsOf({ days }: Pick<Sales, 'days'>): ({ code: string } & Counted)[] {
   const groups = Map.groupBy(days, ({ tariffCode }) => tariffCode)
   return [...groups]
@@ -44,10 +44,10 @@ const summed = (counts: readonly Counted[]): Counted => ({
 })
 
 /**
- * Sold orders of each day, tariff by tariff; the least sold ones together when there are many.
+ * Sold orders of each day by tariff; when there are many tariffs, the least sold ones are summed up.
  *
- * @param given.labelOf names a day
- * @param given.nameOf names a tariff
+ * @param given.labelOf returns the label of a day
+ * @param given.nameOf returns the name of a tariff
  */
 export function soldByDay(
   sales: SoldDays,
@@ -65,7 +65,7 @@ export function soldByDay(
   return { points, series: hasOthers ? [...series, { name: others, label: given.othersName }] : series }
 }
 
-/** Orders that came to their end on each day: sold, given back, and not paid in time. */
+/** Orders that ended on each day: sold, cancelled, and expired. */
 export const endedByDay = (sales: SoldDays, labelOf: (day: string) => string): ChartPoint[] =>
   pointsOf(sales, labelOf, (point, { confirmed, cancelled, expired }) => {
     point.confirmed = Number(point.confirmed ?? 0) + confirmed
@@ -73,7 +73,7 @@ export const endedByDay = (sales: SoldDays, labelOf: (day: string) => string): C
     point.expired = Number(point.expired ?? 0) + expired
   })
 
-/** Days on which nothing happened are there too. */
+/** Includes days without orders. */
 function pointsOf(
   { from, to, days }: SoldDays,
   labelOf: (day: string) => string,

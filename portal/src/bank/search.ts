@@ -1,4 +1,4 @@
-/** What the bank's pages keep in their addresses. */
+/** The state that the bank's pages keep in their addresses. */
 
 import { groupNames } from '../campaigns/list/campaign-groups.ts'
 import { differenceFields } from '../campaigns/reconciliation/difference-search.ts'

@@ -1,4 +1,4 @@
-/** What a campaign waits for as a bank sees it, in one sentence. Pure: the campaign in, words out. */
+/** One sentence about the next step of a campaign, from the bank's point of view. Pure: the campaign in, words out. */
 import type { Format } from '../i18n/format.ts'
 import type { SameTexts } from '../i18n/texts.ts'
 import type { bankCampaignTexts } from './campaign-texts.ts'
@@ -46,7 +46,7 @@ export function blockingText(campaign: Campaign, { now, texts, format }: Given):
   }
 }
 
-/** Whose turn it is between this bank and the merchant. */
+/** Who must act next between this bank and the merchant. */
 function reportingText(campaign: Campaign, texts: Texts): string {
   const { bankReportingStatus, settlementConfirmed } = campaign
   if (settlementConfirmed) return texts.settled

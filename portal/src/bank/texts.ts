@@ -1,4 +1,4 @@
-/** Texts of the bank's home, its list of campaigns and the creation of its own ones. */
+/** Messages of the bank's home, its list of campaigns, and the creation of its own campaigns. */
 import { dictionary } from '../i18n/texts.ts'
 
 export const bankTexts = dictionary({

@@ -1,4 +1,4 @@
-/** What the platform tells a bank, by the names of its documents. */
+/** Types of the platform's answers to a bank, named as in its documents. */
 import type { paths as PartnerPaths } from '../api/schema/partner.ts'
 import type { paths } from '../api/schema/perkline.ts'
 import type { Versioned } from '../campaigns/types.ts'

@@ -1,4 +1,4 @@
-/** What every area reads of a campaign beside its own list. */
+/** Queries of a campaign that all areas use, besides their own lists. */
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api, versioned } from '../api/client.ts'
 import type { DifferenceSearch } from './reconciliation/difference-search.ts'
@@ -28,7 +28,7 @@ export const reconciliationQuery = (cashbackId: string) =>
 /**
  * One page of the differences with a bank.
  *
- * @param given.bank as it was last read: a new report makes new differences
+ * @param given.bank as it was last read; a new report leads to new differences
  */
 export const differencesQuery = ({ cashbackId, bank, search }: DifferencesGiven) =>
   queryOptions({
@@ -90,7 +90,7 @@ export const segmentQuery = (cashbackId: string) =>
       answer(api.GET('/portal/cashbacks/{cashbackId}/segment', { params: { path: { cashbackId } }, signal })),
   })
 
-/** Countries and payment systems: they hardly ever change. */
+/** Countries and payment systems, which hardly ever change. */
 export const directoryQuery = queryOptions({
   queryKey: ['directory'],
   staleTime: 10 * 60_000,

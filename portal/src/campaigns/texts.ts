@@ -1,4 +1,4 @@
-/** Texts that merchants, banks and the operator share about campaigns. */
+/** Messages about campaigns that merchants, banks and the operator share. */
 import { counted, dictionary } from '../i18n/texts.ts'
 
 export const campaignTexts = dictionary({

@@ -1,13 +1,13 @@
-/** What the platform tells of campaigns, by the names of its documents. */
+/** Types of the platform's answers about campaigns, named as in its documents. */
 import type { components, paths } from '../api/schema/perkline.ts'
 
-/** `etag` names the version that was read; a change is sent with it. */
+/** `etag` is the version that was read; a change must send it. */
 export type Versioned = { etag: string | null }
 export type CampaignDetails = components['schemas']['CampaignDetails'] & Versioned
 export type InvitedBank = CampaignDetails['banks'][number]
 export type CampaignTerminal = CampaignDetails['terminals'][number]
 
-/** What every reader of a campaign is told of its offer: merchants, and banks in their list. */
+/** The fields of the offer that merchants and banks both get. */
 export type CampaignOffer = Pick<
   CampaignDetails,
   | 'description'

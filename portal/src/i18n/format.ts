@@ -1,10 +1,10 @@
-/** Money, numbers, dates and times as people write them, by `Intl` in the chosen language and time zone. */
+/** Formats money, numbers, dates and times with `Intl`, in the chosen language and time zone. */
 import type { Language } from './language.ts'
 import { daysOfPeriod, fromZoned } from './time-zone.ts'
 
 const locales: Record<Language, string> = { uk: 'uk-UA', en: 'en-GB' }
 
-/** A format costs a moment to make, and no page uses all of them. */
+/** Formats are created when they are first used, because each takes a moment and no page uses all of them. */
 function whenNeeded<Value>(make: () => Value): () => Value {
   let made: Value | undefined
   return () => {
@@ -15,7 +15,7 @@ function whenNeeded<Value>(make: () => Value): () => Value {
 
 export type Format = ReturnType<typeof createFormat>
 
-/** Everything that a page shows as a figure goes through one of these. */
+/** All functions that turn values into figures for a page. */
 export function createFormat(language: Language, timeZone: string) {
   const locale = locales[language]
   const dates = (options: Intl.DateTimeFormatOptions) =>
@@ -38,9 +38,9 @@ export function createFormat(language: Language, timeZone: string) {
     number: (value: number): string => number().format(value),
     /** `12 K`: for the scale of a chart. */
     compact: (value: number): string => compact().format(value),
-    /** @param value as the API has it: 5.5 for five and a half of a hundred */
+    /** @param value as in the API: 5.5 means 5.5 % */
     percent: (value: number): string => percent().format(value / 100),
-    /** @param currency code of ISO 4217; without one the bare amount with two decimals */
+    /** @param currency code of ISO 4217; without it, the bare amount with two decimals */
     money(amount: number, currency?: string | null): string {
       const key = currency ?? ''
       let format = monies.get(key)
@@ -52,24 +52,30 @@ export function createFormat(language: Language, timeZone: string) {
       return format.format(amount)
     },
     date: (instant: string | Date): string => day().format(new Date(instant)),
-    /** @param day `YYYY-MM-DD`: a day of the calendar, whichever the time zone; for the scale of a chart */
+    /**
+     * For the scale of a chart.
+     * @param day `YYYY-MM-DD`: a calendar day, in no time zone
+     */
     dayOfYear: (day: string): string => dayOfYear().format(new Date(`${day}T00:00:00Z`)),
-    /** @param day `YYYY-MM-DD`: as `dayOfYear`, with its year */
+    /**
+     * Like `dayOfYear`, with the year.
+     * @param day `YYYY-MM-DD`
+     */
     calendarDay: (day: string): string => calendarDay().format(new Date(`${day}T00:00:00Z`)),
     time: (instant: string | Date): string => time().format(new Date(instant)),
     dateTime: (instant: string | Date): string => dayTime().format(new Date(instant)),
     /** With weekday, seconds and zone, for a title. */
     precise: (instant: string | Date): string => precise().format(new Date(instant)),
-    /** Whole days as days, the last one included; anything else with its times. */
+    /** Whole days as days, the last one included; any other period with times. */
     period(dateFrom: string, dateTo: string): string {
       const days = daysOfPeriod(dateFrom, dateTo, timeZone)
       if (!days) return dayTime().formatRange(new Date(dateFrom), new Date(dateTo))
       return day().formatRange(fromZoned(days.from, timeZone), fromZoned(days.to, timeZone))
     },
     isWholeDays: (dateFrom: string, dateTo: string): boolean => daysOfPeriod(dateFrom, dateTo, timeZone) !== null,
-    /** The last day of a period that ends at this instant: midnight belongs to the day before, as `period` shows it. */
+    /** The last day of a period that ends at this instant: midnight belongs to the day before, as in `period`. */
     lastDay: (dateTo: string): string => day().format(new Date(Date.parse(dateTo) - 1)),
-    /** `in 3 days`, `2 hours ago`: the largest unit that fills. */
+    /** `in 3 days`, `2 hours ago`: in the largest unit of which there is at least one. */
     relative(instant: string | Date, now: Date): string {
       const seconds = (new Date(instant).getTime() - now.getTime()) / 1000
       const units = [
@@ -86,13 +92,16 @@ export function createFormat(language: Language, timeZone: string) {
       const options = {
         style: 'unit',
         unit: units[power] ?? 'byte',
-        // The short form of the language data is "198 byte".
+        // `Intl`'s own short form would be "198 byte".
         unitDisplay: power === 0 ? 'long' : 'short',
         maximumFractionDigits: power === 0 ? 0 : 1,
       } as const
       return new Intl.NumberFormat(locale, options).format(size / 1000 ** power)
     },
-    /** Mobile data as people say it: `100 MB`, `10 GB`. @param megabytes 1,024 or 1,000 of them are a gigabyte */
+    /**
+     * An amount of mobile data as people write it: `100 MB`, `10 GB`.
+     * @param megabytes a gigabyte is 1,024 or 1,000 of them
+     */
     dataVolume(megabytes: number): string {
       const step = [1024, 1000, 512].find(each => megabytes >= 1000 && megabytes % each === 0) ?? 1
       const value = step === 1 ? megabytes : megabytes / (step === 1000 ? 1000 : 1024)

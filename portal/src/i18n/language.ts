@@ -1,4 +1,4 @@
-/** The languages of the portal, and which one a person gets who has not chosen. */
+/** The languages of the portal, and the one that is used before a person has chosen. */
 export const languages = ['uk', 'en'] as const
 export type Language = (typeof languages)[number]
 
@@ -7,7 +7,7 @@ export const languageNames: Record<Language, string> = { uk: 'Українськ
 
 export const isLanguage = (value: unknown): value is Language => languages.some(language => language === value)
 
-/** @param wanted the browser's languages, the dearest first */
+/** @param wanted the browser's languages, the preferred one first */
 export function firstLanguage(wanted: readonly string[]): Language {
   for (const tag of wanted) {
     const language = tag.slice(0, 2).toLowerCase()

@@ -1,7 +1,10 @@
 /** Names of partners, mobile operators, countries and currencies in the language of the page. */
 import type { Language } from './language.ts'
 
-/** As the platform tells it: the name (`nameUk` of a mobile operator) is in Ukrainian, `nameEn` may be missing or empty. */
+/**
+ * As the API returns it: the name (`nameUk` of a mobile operator) is in Ukrainian, and `nameEn` may be missing or
+ * empty.
+ */
 export type Named = { nameEn?: string | null | undefined } & ({ name: string } | { nameUk: string })
 
 const locales: Record<Language, string> = { uk: 'uk-UA', en: 'en-GB' }
@@ -23,7 +26,7 @@ export function createNames(language: Language) {
       try {
         return names.of(code.toUpperCase()) ?? known
       } catch {
-        // The directory may hold a code that is none of the standard's.
+        // The directory may contain a code that the standard lacks.
         return known
       }
     }
@@ -31,14 +34,20 @@ export function createNames(language: Language) {
   const region = listOf('region')
   const currency = listOf('currency')
   return {
-    /** Of a merchant or a mobile operator. */
+    /** The name of a merchant or a mobile operator. */
     of(named: Named): string {
       const own = 'nameUk' in named ? named.nameUk : named.name
       return language === 'en' ? named.nameEn || own : own
     },
-    /** @param code ISO 3166-1 alpha-2 @param known what to say for a code that the browser does not know */
+    /**
+     * @param code ISO 3166-1 alpha-2
+     * @param known used for a code that the browser does not know
+     */
     country: (code: string, known: string = code): string => region(code, known),
-    /** @param code ISO 4217 @param known what to say for a code that the browser does not know */
+    /**
+     * @param code ISO 4217
+     * @param known used for a code that the browser does not know
+     */
     currency: (code: string, known: string = code): string => currency(code, known),
   }
 }

@@ -1,4 +1,4 @@
-/** What a person has chosen for this browser: language and time zone. Both are kept in it and shared by its tabs. */
+/** A person's choices for this browser: language and time zone. The browser stores them, and its tabs share them. */
 import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react'
 import { createFormat, type Format } from './format.ts'
 import { firstLanguage, isLanguage, type Language } from './language.ts'
@@ -25,7 +25,7 @@ function keptLanguage(): Language {
   return isLanguage(kept) ? kept : firstLanguage(navigator.languages)
 }
 
-/** The time zone that this browser keeps, or its own. */
+/** The stored time zone, or the browser's own. */
 export function keptTimeZone(): string {
   const kept = localStorage.getItem(timeZoneKey)
   return isTimeZone(kept) ? kept : browserTimeZone()
@@ -71,10 +71,10 @@ export function usePreferences(): Preferences {
   return preferences
 }
 
-/** An area's texts in the chosen language. */
+/** An area's messages in the chosen language. */
 export const useTexts = <T,>(texts: Dictionary<T>): SameTexts<T> => texts[usePreferences().language]
 
-/** How figures are written in the chosen language and time zone. */
+/** Formats figures in the chosen language and time zone. */
 export const useFormat = (): Format => usePreferences().format
 
 /** Names of partners, countries and currencies in the chosen language. */

@@ -7,7 +7,7 @@ import type { Language } from './language.ts'
 type Text = string | ((...values: never[]) => string)
 export type Texts = { readonly [name: string]: Text | Texts }
 
-/** The same names with the same values to fill in, in other words. */
+/** The same names with the same parameters, but other words. */
 export type SameTexts<T> = {
   readonly [Name in keyof T]: T[Name] extends string
     ? string
@@ -18,7 +18,7 @@ export type SameTexts<T> = {
 
 export type Dictionary<T> = { readonly en: SameTexts<T>; readonly uk: SameTexts<T> }
 
-/** Declares an area's texts; the English ones say which there are. */
+/** Declares an area's messages; the English ones define their names. */
 export function dictionary<T extends Texts>(both: { en: T; uk: SameTexts<NoInfer<T>> }): Dictionary<T>
 export function dictionary(both: Dictionary<Texts>): Dictionary<Texts> {
   return both

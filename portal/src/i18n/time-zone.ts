@@ -1,4 +1,4 @@
-/** Days and times in a chosen time zone: campaign periods are entered and shown in it, and kept in UTC. */
+/** Days and times in a chosen time zone: campaign periods are entered and shown in it, and stored in UTC. */
 
 const fields: Intl.DateTimeFormatOptions = {
   year: 'numeric',
@@ -11,13 +11,13 @@ const fields: Intl.DateTimeFormatOptions = {
 }
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** Browsers go on calling it by its old name. */
+/** Some browsers still use its old name. */
 const newName = (zone: string): string => (zone === 'Europe/Kiev' ? 'Europe/Kyiv' : zone)
 
-/** The zone that the browser lives in. */
+/** The browser's own time zone. */
 export const browserTimeZone = (): string => newName(new Intl.DateTimeFormat().resolvedOptions().timeZone)
 
-/** All that may be chosen. */
+/** All time zones that can be chosen. */
 export const timeZones = (): string[] => ['UTC', ...Intl.supportedValuesOf('timeZone').map(newName)]
 
 export function isTimeZone(name: unknown): name is string {
@@ -30,7 +30,7 @@ export function isTimeZone(name: unknown): name is string {
   }
 }
 
-/** What clocks in the zone show at an instant, as `YYYY-MM-DD HH:mm:ss`. */
+/** The wall clock of the zone at an instant, as `YYYY-MM-DD HH:mm:ss`. */
 export function toZoned(instant: Date | string, zone: string): string {
   let format = formats.get(zone)
   if (!format) {
@@ -42,10 +42,10 @@ export function toZoned(instant: Date | string, zone: string): string {
 }
 
 /**
- * The instant at which clocks in the zone show this.
+ * The instant at which the zone's wall clock shows this time.
  *
- * @param local `YYYY-MM-DD`, for midnight, or `YYYY-MM-DD HH:mm:ss`; where a clock is put back the earlier of the two instants is
- *   meant, where it is put forward the skipped time counts on from before
+ * @param local `YYYY-MM-DD`, for midnight, or `YYYY-MM-DD HH:mm:ss`. If clocks are set back, it is the earlier of the
+ *   two instants; if they are set forward, a skipped time counts on from before the change
  */
 export function fromZoned(local: string, zone: string): Date {
   const asUtc = Date.parse(`${local.length === 10 ? `${local} 00:00:00` : local}Z`.replace(' ', 'T'))
@@ -56,21 +56,22 @@ export function fromZoned(local: string, zone: string): Date {
   return new Date(offsetAt(before) === asUtc - before ? before : offsetAt(after) === asUtc - after ? after : before)
 }
 
-/** The day after, both as `YYYY-MM-DD`; `days` may be negative. */
+/** The next day, both as `YYYY-MM-DD`; `days` may be negative. */
 export const addDays = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
 
 /**
  * A period of whole days in the zone, the last one included, as a half-open period in UTC.
  *
- * @param from @param to the first and the last day, `YYYY-MM-DD`
+ * @param from the first day, `YYYY-MM-DD`
+ * @param to the last day
  */
 export const periodOfDays = (from: string, to: string, zone: string): { dateFrom: string; dateTo: string } => ({
   dateFrom: fromZoned(from, zone).toISOString(),
   dateTo: fromZoned(addDays(to, 1), zone).toISOString(),
 })
 
-/** The other way; null when the period does not begin and end at midnight in the zone. */
+/** The reverse; null when the period does not begin and end at midnight in the zone. */
 export function daysOfPeriod(dateFrom: string, dateTo: string, zone: string): { from: string; to: string } | null {
   const [from, to] = [toZoned(dateFrom, zone), toZoned(dateTo, zone)]
   if (!from.endsWith('00:00:00') || !to.endsWith('00:00:00')) return null

@@ -1,4 +1,7 @@
-/** Days and times of day that people type: read in the forms that both languages use, or refused. Pure. */
+/**
+ * Reads days and times that people type, in the formats that are common in both languages; anything else is refused.
+ * Pure.
+ */
 import type { Language } from './language.ts'
 
 const months: Record<string, number> = {}
@@ -14,14 +17,14 @@ for (const locale of ['en-GB', 'uk-UA'])
         .replace(/\.$/, '')
       if (name) months[name] = month + 1
     }
-// What `Intl` writes in one version as "Sept" is "Sep" in another.
+// "Sept" in one version of `Intl` is "Sep" in another.
 months.sep = 9
 
 const two = (value: number | string): string => String(value).padStart(2, '0')
 
 /**
  * @param typed `31.12.2026`, `31/12/2026`, `2026-12-31`, `31 Dec 2026` or `31 грудня 2026`
- * @returns `YYYY-MM-DD`; null when it is no day of the calendar, or the year has not four digits
+ * @returns `YYYY-MM-DD`; null when it is no calendar day, or the year does not have four digits
  */
 export function readDay(typed: string): string | null {
   const text = typed.trim().toLowerCase()
@@ -34,13 +37,16 @@ export function readDay(typed: string): string | null {
   if (month === undefined) return null
   const day = `${found.year}-${two(month)}-${two(found.day ?? '')}`
   const instant = new Date(`${day}T00:00:00Z`)
-  // The 31st of February would be read as a day of March.
+  // `Date` would read the 31st of February as a day of March.
   return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(day) ? day : null
 }
 
 const english = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' })
 
-/** @param day `YYYY-MM-DD`. @returns `31 Dec 2026`, or `31.12.2026` in Ukrainian: as `readDay` reads it */
+/**
+ * @param day `YYYY-MM-DD`
+ * @returns `31 Dec 2026`, or `31.12.2026` in Ukrainian: `readDay` reads both
+ */
 export function writeDay(day: string, language: Language): string {
   if (language === 'en') return english.format(new Date(`${day}T00:00:00Z`))
   return day.split('-').reverse().join('.')
@@ -57,5 +63,8 @@ export function readClock(typed: string): string | null {
   return `${two(hours)}:${minutes}:${seconds}`
 }
 
-/** @param clock `HH:mm:ss`. @returns `09:30`; seconds only where there are some */
+/**
+ * @param clock `HH:mm:ss`
+ * @returns `09:30`; seconds only if they are not zero
+ */
 export const writeClock = (clock: string): string => (clock.endsWith(':00') ? clock.slice(0, 5) : clock)

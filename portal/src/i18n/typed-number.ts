@@ -1,16 +1,19 @@
-/** Numbers that people type: read as their language writes them, or refused. Never guessed. Pure. */
+/**
+ * Reads numbers that people type in the format of their language; anything ambiguous is refused and never guessed.
+ * Pure.
+ */
 import type { Language } from './language.ts'
 
-/** Spaces of every width, as people and spreadsheets put them between groups of three digits. */
+/** Spaces of every width, which people and spreadsheets put between groups of three digits. */
 const space = '[ \\u00a0\\u202f\\u2009]'
-/** More digits are not exact in a number of JavaScript. */
+/** JavaScript's numbers are not exact with more digits. */
 const maxDigits = 15
 
 const plain = '\\d+'
 const bySpaces = `\\d{1,3}(?:${space}\\d{3})+`
 const byCommas = '\\d{1,3}(?:,\\d{3})+'
-// One or two digits after a separator can only be decimals, whichever language it is. Three are thousands in one language and decimals
-// in the other, so only the language's own separator of thousands is taken.
+// One or two digits after a separator can only be decimals, in either language. Three digits are thousands in one
+// language and decimals in the other, so they must follow the language's own separator of thousands.
 const forms: Record<Language, (decimals: number) => RegExp> = {
   en: decimals =>
     new RegExp(
@@ -20,9 +23,9 @@ const forms: Record<Language, (decimals: number) => RegExp> = {
 }
 
 /**
- * @param typed an amount or a percentage; `1,234.5` in English, `1 234,5` in Ukrainian
- * @param maxDecimals how many it may have
- * @returns null when it is not clear which number is meant
+ * @param typed an amount or a percentage: `1,234.5` in English, `1 234,5` in Ukrainian
+ * @param maxDecimals the maximum number of decimals
+ * @returns null when the text is ambiguous or no number
  */
 export function readNumber(typed: string, language: Language, maxDecimals = 2): number | null {
   const { whole, decimals, whole2, decimals2 } = forms[language](maxDecimals).exec(typed.trim())?.groups ?? {}
@@ -35,6 +38,6 @@ export function readNumber(typed: string, language: Language, maxDecimals = 2): 
 
 const locales: Record<Language, string> = { en: 'en-GB', uk: 'uk-UA' }
 
-/** As `readNumber` reads it. */
+/** Writes a number so that `readNumber` can read it. */
 export const writeNumber = (value: number, language: Language, maxDecimals = 2): string =>
   new Intl.NumberFormat(locales[language], { maximumFractionDigits: maxDecimals }).format(value)

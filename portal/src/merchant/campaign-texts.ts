@@ -1,4 +1,4 @@
-/** Texts of the pages of one campaign: its own page and the room for reconciliation with a bank. */
+/** Messages of the pages of one campaign: its own page and the reconciliation with a bank. */
 import { counted, dictionary } from '../i18n/texts.ts'
 
 export const campaignPageTexts = dictionary({

@@ -1,4 +1,4 @@
-/** Texts of the pages on which a campaign is created and edited. */
+/** Messages of the pages that create and edit a campaign. */
 import { dictionary } from '../i18n/texts.ts'
 
 export const editTexts = dictionary({

@@ -1,4 +1,4 @@
-/** What a merchant does with a campaign at the push of a button; each asks first and tells what it has led to. */
+/** The actions of a merchant on a campaign. Each asks for confirmation and reports its result. */
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { answer, api, type ifMatch } from '../api/client.ts'
@@ -12,7 +12,7 @@ import { useCampaignChanged } from './queries.ts'
 
 type Header = ReturnType<typeof ifMatch>
 
-/** A move of the merchant. */
+/** An action of the merchant. */
 function useMove(seen: Seen, question: Question, act: (header: Header) => Promise<unknown>): Move {
   const changed = useCampaignChanged()
   return useCampaignMove({ seen, question, act, onSettled: () => changed(seen.cashbackId) })
@@ -39,7 +39,7 @@ export function useLaunch(campaign: CampaignDetails): Move {
   )
 }
 
-/** For whom the campaign is going to be; '' until it is known. */
+/** The banks' names for the confirmation; '' until they are loaded. */
 function useLaunchCustomers({ cashbackId, permissions }: CampaignDetails): string {
   const { launchCustomers: texts } = useTexts(campaignPageTexts)
   const format = useFormat()
@@ -64,7 +64,7 @@ export function useRemove(campaign: CampaignDetails): Move {
   )
 }
 
-/** @param text says how much goes to whom in the version that was seen */
+/** @param text says how much each bank gets in the version that the person has seen */
 export function usePay(seen: Seen, text: ReactNode): Move {
   const texts = useTexts(campaignPageTexts)
   const { cashbackId } = seen
@@ -79,10 +79,10 @@ export function usePay(seen: Seen, text: ReactNode): Move {
   )
 }
 
-/** A bank's part in the version that was seen. */
+/** A bank's part in the version that the person has seen. */
 type Part = Seen & { bankId: string; bankName: string }
 
-/** @param amount what the merchant then has to compensate, in words */
+/** @param amount the compensation that the merchant then owes, as text */
 export function useAccept(part: Part, differences: number, amount: string): Move {
   const { cashbackId, bankId, bankName } = part
   const { room: texts } = useTexts(campaignPageTexts)
@@ -98,7 +98,7 @@ export function useAccept(part: Part, differences: number, amount: string): Move
   )
 }
 
-/** @param amount what the merchant is to compensate, in words */
+/** @param amount the compensation that the merchant owes, as text */
 export function useSettle(part: Part, amount: string): Move {
   const { cashbackId, bankId, bankName } = part
   const { room: texts } = useTexts(campaignPageTexts)

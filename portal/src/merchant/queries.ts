@@ -1,4 +1,4 @@
-/** What the merchant's pages read. A change of a campaign invalidates all of it: `useCampaignChanged`. */
+/** Queries of the merchant's pages. A change of a campaign invalidates all of them: `useCampaignChanged`. */
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api, versioned } from '../api/client.ts'
 import type { paths } from '../api/schema/perkline.ts'
@@ -14,7 +14,7 @@ export const homeQuery = (asked?: HomeAsked) => partnersHomeQuery('merchant', as
 export type ListedCampaign =
   paths['/cashbacks/for-merchant']['get']['responses'][200]['content']['application/json']['data'][number]
 
-/** @param timeZone in which the days of the filters are meant */
+/** @param timeZone of the days in the filters */
 export const campaignsQuery = (search: CampaignsSearch, timeZone: string, pageSize: number) =>
   queryOptions({
     queryKey: ['merchant', 'campaigns', search, timeZone, pageSize],
@@ -43,7 +43,7 @@ export const exportAsked = (search: CampaignsSearch, timeZone: string) => ({
 
 export type ReadCampaign = CampaignDetails
 
-/** One campaign, with the version that an edit is made from. */
+/** One campaign, with its version for an edit. */
 export const campaignQuery = (cashbackId: string) =>
   queryOptions({
     queryKey: ['merchant', 'campaign', cashbackId],
@@ -58,5 +58,5 @@ export const banksQuery = queryOptions({
   queryFn: ({ signal }) => answer(api.GET('/cashbacks/for-merchant/banks', { signal })),
 })
 
-/** For after a change of a campaign: everything that shows it is read again. */
+/** Reads everything that shows the campaign again, after a change of it. */
 export const useCampaignChanged = (): ((cashbackId: string) => Promise<void>) => useChanged('merchant')

@@ -1,4 +1,4 @@
-/** The addresses of the merchant's pages, what each reads from its address, and where its code is. */
+/** The addresses of the merchant's pages, the parameters of each, and the modules with their code. */
 import { createRoute } from '@tanstack/react-router'
 import { type HomeSearch, homeSearch } from '../campaigns/home/query.ts'
 import { keptTimeZone } from '../i18n/preferences.tsx'

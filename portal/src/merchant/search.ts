@@ -1,4 +1,4 @@
-/** What the merchant's pages keep in their addresses. */
+/** The state that the merchant's pages keep in their addresses. */
 
 import { groupNames, statusNames } from '../campaigns/list/campaign-groups.ts'
 import { differenceFields } from '../campaigns/reconciliation/difference-search.ts'

@@ -1,4 +1,4 @@
-/** What a campaign waits for, in one sentence. Pure: the campaign in, words out. */
+/** One sentence about the next step of a campaign. Pure: the campaign in, words out. */
 import type { CampaignDetails, InvitedBank } from '../campaigns/types.ts'
 import type { Format } from '../i18n/format.ts'
 import type { SameTexts } from '../i18n/texts.ts'
@@ -45,7 +45,7 @@ function banksDecide({ banks, createdByType, dateTo }: Campaign, { texts, format
   return isLaunchPossible ? texts.banksOrYou(format.list(pending)) : texts.banks(format.list(pending))
 }
 
-/** The merchant's own turn goes first. */
+/** The merchant's own tasks come first. */
 function reconciliation({ banks }: Campaign, { texts, format }: Given): string {
   const at = (stage: InvitedBank['bankReportingStatus']) =>
     namesOf(banks.filter(bank => bank.bankReportingStatus === stage && !bank.settlementConfirmed))

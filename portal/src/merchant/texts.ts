@@ -1,4 +1,4 @@
-/** Texts of the merchant's home and list of campaigns. */
+/** Messages of the merchant's home and its list of campaigns. */
 import { counted, dictionary } from '../i18n/texts.ts'
 
 export const merchantTexts = dictionary({

@@ -1,10 +1,13 @@
-/** The audit's checks in people's words. A check is known by its code; one that is not known here is shown as the platform tells it. */
+/**
+ * The audit's checks in the person's language. Checks are recognised by their code; an unknown one is shown in the
+ * platform's words.
+ */
 import type { Language } from '../i18n/language.ts'
 import type { Audit } from './queries.ts'
 
 type Check = Audit['checks'][number]
 
-/** What must hold, and what is said when it does. */
+/** The rule of a check, and the text for a check that found nothing wrong. */
 const texts: Record<string, Record<Language, [name: string, holds: string]>> = {
   'profile-states': {
     en: ['Every profile is free, reserved, sold or withdrawn', ''],
@@ -159,10 +162,10 @@ const profileStates: Record<Language, (counts: Record<string, string>) => string
 }
 
 /**
- * A check in the person's language. What breaks one stays in the platform's words: it names orders and profiles as the command line
- * and the API do.
+ * A check in the person's language. Findings stay in the platform's words, because they name orders and profiles like
+ * the command line and the API.
  *
- * @param figure writes a number in the person's language
+ * @param figure formats a number in the person's language
  */
 export function checkText(
   { code, name, ok, detail, params }: Check,

@@ -1,4 +1,4 @@
-/** Texts of the pages about partners and their access. */
+/** Messages of the pages about partners and their access. */
 import { counted, dictionary } from '../i18n/texts.ts'
 import { directoryTexts } from '../ui/directory-texts.ts'
 

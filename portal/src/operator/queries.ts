@@ -1,4 +1,7 @@
-/** What the operator's pages read. A change of partners, tariffs or access invalidates all of `['operator']`: `useOperatorChanged`. */
+/**
+ * Queries of the operator's pages. A change of partners, tariffs or access invalidates all of `['operator']`:
+ * `useOperatorChanged`.
+ */
 import { infiniteQueryOptions, keepPreviousData, queryOptions, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { answer, api } from '../api/client.ts'
@@ -43,7 +46,7 @@ export const overviewQuery = queryOptions({
   queryFn: ({ signal }) => answer(api.GET('/admin/overview', { signal })),
 })
 
-/** Endpoints of all accounts: disabled ones first, then those that fail, then those that are furthest behind. */
+/** Endpoints of all accounts: disabled ones first, then failing ones, then those furthest behind. */
 export const allEndpointsQuery = queryOptions({
   queryKey: ['operator', 'endpoints'],
   async queryFn({ signal }) {
@@ -107,7 +110,7 @@ export const stockQuery = queryOptions({
   queryFn: ({ signal }) => answer(api.GET('/admin/stock-desk', { signal })),
 })
 
-/** Statements of all banks, and the days that should be closed and are not. */
+/** Statements of all banks, and the days whose statement should be closed but is not. */
 export const statementsQuery = (days: { from: string; to: string }) =>
   queryOptions({
     queryKey: ['operator', 'statements', days],
@@ -115,7 +118,10 @@ export const statementsQuery = (days: { from: string; to: string }) =>
     queryFn: ({ signal }) => answer(api.GET('/admin/statements', { params: { query: days }, signal })),
   })
 
-/** Page after page, the newest first. @param timeZone in which the days are meant */
+/**
+ * Page after page, newest first.
+ * @param timeZone of the days in the filters
+ */
 export const ordersQuery = (search: Omit<OrdersSearch, 'page'>, timeZone: string) =>
   infiniteQueryOptions({
     queryKey: ['operator', 'orders', search, timeZone],
@@ -181,7 +187,7 @@ const readLastAudits = (signal?: AbortSignal) => answer(api.GET('/admin/audit/la
 export const runAudit = ({ resume = false, signal }: { resume?: boolean; signal?: AbortSignal } = {}) =>
   answer(api.GET('/admin/audit', { params: { query: { resume } }, signal: signal ?? null }))
 
-/** The last audit, and the one that runs or was broken off. The first look runs one. */
+/** The last audit, and the current or interrupted one. Reading it for the first time runs an audit. */
 export const auditsQuery = queryOptions({
   queryKey: ['operator', 'audits'],
   queryFn: async ({ signal }) => {
@@ -193,34 +199,34 @@ export const auditsQuery = queryOptions({
   refetchInterval: ({ state }) => (state.data?.unfinished?.running ? 1_000 : false),
 })
 
-/** For after a change: everything that the operator sees is read again. */
+/** Reads everything that the operator sees again, after a change. */
 export function useOperatorChanged(): () => Promise<void> {
   const client = useQueryClient()
   return useCallback(() => client.invalidateQueries({ queryKey: ['operator'] }), [client])
 }
 
-/** Where a fault of a single entry is, as the directory file names it: `banks[0].name`. */
+/** Finds the path of an error in a single entry, as the directory file names it: `banks[0].name`. */
 const placeOfFault = /^(?:banks|merchants|esim\.operators)\[0\](?:\.tariffs\[0\])?\.(?:esim\.)?(\w+).*$/
 
 type EntryOptions = { mode?: 'apply' | 'create'; dryRun?: boolean; files?: Record<string, string> }
 
 /**
- * Makes an entry of the directory, or changes the fields of it that are given; others keep their values
+ * Creates an entry of the directory, or changes the given fields of it; others keep their values
  * (contract/operations.md, "The directory file").
  *
  * @param options.mode `create`: the code must be new
- * @param options.dryRun nothing is changed; the answer lists what would be
- * @throws ApiError whose faults name the entry's fields
+ * @param options.dryRun nothing is changed; the answer lists the changes
+ * @throws ApiError whose errors name the entry's fields
  */
 export async function applyEntry(entry: object, options: EntryOptions = {}): Promise<Applied> {
   const { mode = 'apply', dryRun = false, files = {} } = options
-  // YAML takes JSON as it is.
+  // JSON is valid YAML.
   const body = { directory: JSON.stringify(entry), files, mode }
   try {
     return await answer(api.POST('/admin/directory', { params: { query: { dryRun } }, body }))
   } catch (error) {
     if (!isApiError(error, 400, 409)) throw error
-    // What is wrong in a file is told as it is.
+    // Errors inside a terminals file are passed on unchanged.
     if (error.problems.length > 0) throw error
     throw error.with({
       faults: error.faults.map(fault => ({ ...fault, field: fault.field.replace(placeOfFault, '$1') })),

@@ -1,4 +1,4 @@
-/** The addresses of the operator's pages, what each reads from its address, and where its code is. */
+/** The addresses of the operator's pages, the parameters of each, and the modules with their code. */
 import { createRoute } from '@tanstack/react-router'
 import { onlyFor, signedInRoute } from '../routing/base-routes.ts'
 import { lazyPage } from '../routing/lazy-page.ts'

@@ -1,4 +1,4 @@
-/** What the operator's pages keep in their addresses. */
+/** The state that the operator's pages keep in their addresses. */
 
 import { statusNames } from '../campaigns/list/campaign-groups.ts'
 import { counting, cursor, day, month, oneOf, searchParams, tableFields, text } from '../routing/search.ts'

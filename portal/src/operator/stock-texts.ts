@@ -1,4 +1,4 @@
-/** Texts of the pages about mobile operators, tariffs and the stock of eSIM profiles. */
+/** Messages of the pages about mobile operators, tariffs and the stock of eSIM profiles. */
 import { counted, dictionary } from '../i18n/texts.ts'
 
 const days = {

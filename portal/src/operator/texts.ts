@@ -1,4 +1,4 @@
-/** Texts of the operator's pages. */
+/** Messages of the operator's pages. */
 import { dictionary } from '../i18n/texts.ts'
 import { partnerTexts } from './partner-texts.ts'
 import { stockTexts } from './stock-texts.ts'

@@ -1,4 +1,4 @@
-/** Texts of the operator's page of all webhooks. */
+/** Messages of the operator's page about all webhooks. */
 import { counted, dictionary } from '../i18n/texts.ts'
 
 export const operatorWebhookTexts = dictionary({

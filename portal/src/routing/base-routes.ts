@@ -1,4 +1,4 @@
-/** The routes that hold all others: the root, the login, and everything for which somebody must be logged in. */
+/** The routes that contain all others: the root, the login, and the parent of all pages for logged-in people. */
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, notFound, redirect } from '@tanstack/react-router'
 import { type AccountType, areaOf, sessionQuery } from '../session/session.ts'
@@ -8,7 +8,7 @@ import { placeAfterLogin, wayBack } from './way-back.ts'
 
 export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()()
 
-/** Where to go afterwards, and why somebody is here. */
+/** Where to go after the login, and why the person was sent to it. */
 const loginSearch = searchParams({ back: text, because: oneOf(['ended', 'left']) })
 
 export const loginRoute = createRoute({
@@ -22,7 +22,7 @@ export const loginRoute = createRoute({
   component: lazyPage(() => import('../app/login-page.tsx'), 'LoginPage'),
 })
 
-/** The link of an invitation, or to a new password: it counts whoever is logged in here. */
+/** The page for links in invitations and password mails; it ignores who is logged in. */
 export const joinRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/join',
@@ -54,12 +54,12 @@ export const homeRoute = createRoute({
   },
 })
 
-/** For the `beforeLoad` of an area's first route: to people of another kind of account its pages say that they are not for them. */
+/** For the `beforeLoad` of an area's first route: people with another kind of account see a page that says so. */
 export const onlyFor =
   (typeAccount: AccountType) =>
   ({ context }: { context: { session: { typeAccount: AccountType } } }): void => {
     if (context.session.typeAccount !== typeAccount) throw notFound({ data: forbidden })
   }
 
-/** Why there is no such page for somebody. */
+/** Why the person cannot see a page. */
 export const forbidden = 'forbidden'

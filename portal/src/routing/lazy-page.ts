@@ -2,8 +2,9 @@ import { lazyRouteComponent } from '@tanstack/react-router'
 import { part } from '../ui/not-loaded.ts'
 
 /**
- * A page whose code loads when somebody goes there. Without its code there is a page of ours with "Try again" (fault-pages.tsx); the
- * router would reload the page, which without a connection ends on the browser's own error page.
+ * A page whose code is loaded when somebody opens it. If the code cannot be loaded, our own page with "Try again" is
+ * shown (error-pages.tsx). The router by itself would reload the page, which without a connection ends on the browser's
+ * error page.
  */
 export const lazyPage = <Module extends Record<string, unknown>, Name extends keyof Module>(
   load: () => Promise<Module>,

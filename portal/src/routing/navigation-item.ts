@@ -3,15 +3,15 @@ import type { LinkProps } from '@tanstack/react-router'
 import type { appTexts } from '../app/texts.ts'
 import type { Session } from '../session/session.ts'
 
-/** A line of the navigation. */
+/** An entry of the navigation. */
 export type NavigationItem = {
   to: NonNullable<LinkProps['to']>
-  /** Its name among the texts of the frame. */
+  /** The name of its message in the texts of the frame. */
   text: NavigationText
   icon: Icon
-  /** Lit on this address only, not on those below it: for home. */
+  /** Highlighted on this address only, not on addresses below it: for the home page. */
   isExact?: boolean
-  /** Left out for those who would be refused. */
+  /** Left out for people without access. */
   isFor?: (session: Session) => boolean
 }
 

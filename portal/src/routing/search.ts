@@ -1,29 +1,30 @@
 /**
- * Filters, sorting and pages live in the address, in plain words (`?status=active&page=2`). A route says which there are with
- * `searchParams`; what an address says wrongly is passed over.
+ * Filters, sorting and pages are kept in the address, in readable form (`?status=active&page=2`). Each route declares
+ * its parameters with `searchParams`; invalid values are ignored.
  */
 
 type Raw = Record<string, unknown>
 type Field<Value> = (raw: unknown) => Value | undefined
 
-/** What a page reads, and what a link may set: every field may be left out. */
+/** The parameters that a page reads and a link may set; every one may be left out. */
 export type Search<Fields extends Record<string, Field<unknown>>> = {
   [Name in keyof Fields]?: Exclude<ReturnType<Fields[Name]>, undefined> | undefined
 }
 
 /**
- * For a route's `validateSearch`. Give it a name of its own (`const campaignsSearch = searchParams(...)`): written into the route it
- * would lose its types.
+ * For a route's `validateSearch`. Assign it to a constant first (`const campaignsSearch = searchParams(...)`); written
+ * inline in the route, it would lose its types.
  */
 export function searchParams<const Fields extends Record<string, Field<unknown>>>(fields: Fields) {
   return (raw: Raw): Search<Fields> => {
-    // A field that is undefined hides what the address says: the router keeps raw values that are left out here.
+    // A field that is undefined hides the value in the address, because the router keeps raw values of fields that are
+    // missing here.
     const read = Object.entries(fields).map(([name, field]) => [name, field(raw[name])] as const)
     return { ...Object.fromEntries(read), ...reversedDays(Object.fromEntries(read)) } as Search<Fields>
   }
 }
 
-/** Days of which the last comes before the first are no filter. */
+/** Days in the wrong order are no filter. */
 function reversedDays({ from, to }: Raw): Raw {
   return typeof from === 'string' && typeof to === 'string' && to < from ? { from: undefined, to: undefined } : {}
 }
@@ -55,11 +56,11 @@ export const day: Field<string> = raw => {
   const value = first(raw)
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return undefined
   const found = new Date(`${value}T00:00:00Z`)
-  // The 31st of February is read as a day of March.
+  // `Date` reads the 31st of February as a day of March.
   return !Number.isNaN(found.getTime()) && found.toISOString().startsWith(value) ? value : undefined
 }
 
-/** A month, `YYYY-MM`, of years that the platform has statements of. */
+/** A month, `YYYY-MM`, in the years that the platform has statements for. */
 export const month: Field<string> = raw => {
   const value = first(raw)
   return typeof value === 'string' && /^2\d{3}-(0[1-9]|1[0-2])$/.test(value) ? value : undefined
@@ -78,7 +79,7 @@ export const manyOf =
     return known.length > 0 ? known : undefined
   }
 
-/** What a sorted table with pages needs: add the fields of its filters. */
+/** The parameters of a sorted table with pages; add the fields of its filters. */
 export const tableFields = <const Column extends string>(columns: readonly Column[]) => ({
   page: counting,
   sortBy: oneOf(columns),

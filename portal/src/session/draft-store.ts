@@ -7,7 +7,10 @@ import { createStore, del, get, keys, promisifyRequest, type UseStore } from 'id
 /** `at`: ISO 8601. */
 export type KeptDraft<Values> = { at: string; values: Values }
 
-/** When somebody logged out of this browser, in milliseconds. Forms opened before that keep nothing more, in any tab. */
+/**
+ * When somebody logged out in this browser, in milliseconds. Forms that were opened before store nothing any more, in
+ * any tab.
+ */
 const removedKey = 'perkline.drafts-removed'
 /** Version 0.2 kept its drafts in localStorage under this prefix. */
 const oldPrefix = 'perkline.draft/'
@@ -25,7 +28,7 @@ export async function readDraft<Values>(key: string): Promise<KeptDraft<Values> 
 
 /**
  * @param openedAt when the form was opened, in milliseconds
- * @throws when the browser cannot keep it; then no older draft of the form is left either
+ * @throws when the browser cannot store it; then no older draft of the form is left either
  */
 export async function writeDraft<Values>(key: string, draft: KeptDraft<Values>, openedAt: number): Promise<void> {
   if (openedAt <= Number(localStorage.getItem(removedKey) ?? 0)) return
@@ -33,7 +36,7 @@ export async function writeDraft<Values>(key: string, draft: KeptDraft<Values>, 
     await store()('readwrite', drafts => {
       drafts.put(draft, key)
       const { transaction } = drafts
-      // Without an explicit commit the write is lost when the page is closed right now.
+      // Without an explicit commit, the write is lost if the page is closed right now.
       transaction.commit()
       return promisifyRequest(transaction)
     })
@@ -45,7 +48,7 @@ export async function writeDraft<Values>(key: string, draft: KeptDraft<Values>, 
 
 export const removeDraft = (key: string): Promise<void> => del(key, store())
 
-/** For a logout: removes everything that the person has entered and not saved. */
+/** For a logout: removes the person's unsaved input. */
 export async function removeDraftsOf(person: string): Promise<void> {
   localStorage.setItem(removedKey, String(Date.now()))
   removeOldDrafts()

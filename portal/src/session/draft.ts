@@ -1,6 +1,6 @@
 /**
- * Forms that survive a reload, a closed tab and a session that ends: what was entered is kept in this browser, for this person, until
- * it is saved or discarded, or the person logs out.
+ * Forms that survive a reload, a closed tab and the end of a session. The input is kept in this browser, for this
+ * person, until it is saved or discarded, or the person logs out.
  */
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
@@ -9,13 +9,13 @@ import { personOf } from './session.ts'
 import { useSession } from './use-session.ts'
 
 export type Draft<Values> = {
-  /** False for a moment, while the browser looks for the draft. Show the form afterwards. */
+  /** False for a moment, while the draft is read. Show the form afterwards. */
   isRead: boolean
-  /** What was kept when the page opened; null when there was nothing. Merge it over the form's first values. */
+  /** The draft that existed when the page opened; null if there was none. Merge it over the form's initial values. */
   restored: KeptDraft<Values> | null
-  /** The browser cannot keep what is entered: tell the person, `<DraftNotice>` does. */
+  /** The browser cannot store the input. `<DraftNotice>` tells the person. */
   hasFailed: boolean
-  /** Keeps the values, a moment later: give it to the form's `onValuesChange`. */
+  /** Stores the values after a short delay: pass it to the form's `onValuesChange`. */
   keep(values: Values): void
   /** After saving, or when the person wants to start over. */
   discard(): void
@@ -38,7 +38,7 @@ export function useDraft<Values>(name: string): Draft<Values> {
     removeOldDrafts()
     readDraft<Values>(key)
       .catch(() => {
-        // A browser that gives nothing back keeps nothing either.
+        // A browser that cannot read the store cannot write to it either.
         if (isCurrent) setFailed(true)
         return null
       })
@@ -52,14 +52,14 @@ export function useDraft<Values>(name: string): Draft<Values> {
     (values: Values) => {
       isDiscarded.current = false
       writeDraft(key, { at: new Date().toISOString(), values }, openedAt).then(
-        // A write that was under way when the draft was discarded may end after the removal.
+        // A write that was running when the draft was discarded may end after the removal.
         () => (isDiscarded.current ? void removeDraft(key).catch(() => {}) : setFailed(false)),
         () => setFailed(true),
       )
     },
     { delay: 300, flushOnUnmount: true },
   )
-  // A reload or a closed tab unmounts nothing.
+  // Write at once on `pagehide`, because components are not unmounted when a page is reloaded or a tab is closed.
   useEffect(() => {
     const flush = () => write.flush()
     addEventListener('pagehide', flush)

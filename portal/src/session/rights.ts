@@ -1,4 +1,7 @@
-/** What a role may do, so that pages do not offer what the platform would refuse. The platform decides; this only foresees it. */
+/**
+ * What a role may do, so that pages do not offer what the platform would refuse. The platform decides; this only
+ * anticipates its decision.
+ */
 import type { Role, Session } from './session.ts'
 
 type Reader = Pick<Session, 'typeAccount' | 'role'>

@@ -1,4 +1,7 @@
-/** Who is logged in. The token itself is in a cookie that scripts cannot read; this is what the platform tells of it. */
+/**
+ * The session of the logged-in person. The token itself is in a cookie that scripts cannot read; this module has what
+ * the platform says about the session.
+ */
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import { isApiError } from '../api/errors.ts'
@@ -16,13 +19,13 @@ export type Session = {
   /** The bank or the merchant; null for the platform. */
   id: string | null
   name: string
-  /** In English; null where there is no other. */
+  /** In English; null where there is no English name. */
   nameEn: string | null
   /** ISO 8601 */
   expiresAt: string
-  /** The time that campaigns go by, when this was read; in sandbox mode it can be moved. */
+  /** The platform's time when this was read. Campaigns follow this time, and in sandbox mode it can be moved. */
   now: string
-  /** How far that is ahead of this browser's clock. */
+  /** How far that time is ahead of this browser's clock. */
   aheadMs: number
 }
 
@@ -32,22 +35,22 @@ export type Credentials = { typeAccount: AccountType; login: string; password: s
 export const areaOf = { retailer: '/merchant', bank: '/bank', platform: '/operator' } as const
 
 /**
- * Whose session this browser last heard of, so that its tabs notice each other's logins, and so that nobody is asked about when
- * nobody has logged in.
+ * The person whose session this browser saw last. With it, tabs notice logins in other tabs, and a browser without a
+ * login does not ask for a session.
  */
 export const heardOfKey = 'perkline.session'
 
-/** The role that this browser last heard of, so that the first page can be read before the platform has told who this is. */
+/** The role that this browser saw last, so that the first page's data can be requested before the session is loaded. */
 const roleKey = 'perkline.role'
 
-/** Whose pages this browser showed last, as far as it has kept it: a guess, which the platform may refuse. */
+/** The kind of account that this browser showed last, if it is stored. Only a guess, which the platform may refuse. */
 export function lastHeardOf(): Pick<Session, 'typeAccount' | 'role'> | null {
   const typeAccount = accountTypes.find(each => localStorage.getItem(heardOfKey)?.startsWith(`${each}:`))
   const role = localStorage.getItem(roleKey) as Role | null
   return typeAccount && role ? { typeAccount, role } : null
 }
 
-/** Names a person, for what is kept in the browser. */
+/** Identifies a person in the browser's stored data. */
 export const personOf = ({ typeAccount, login }: { typeAccount: AccountType; login: string }): string =>
   `${typeAccount}:${login}`
 
@@ -75,17 +78,20 @@ export const sessionQuery = queryOptions({
   },
 })
 
-/** The password was right, and a second factor is asked for. */
+/** The password was correct, and a second factor is needed. */
 export type Challenge = { challenge: string; methods: FactorMethod[]; expiresAt: string }
 export type FactorMethod = 'totp' | 'recovery-code'
 
-/** @throws ApiError 401 when login and password do not fit, 429 after too many attempts */
+/** @throws ApiError 401 for a wrong login or password, 429 after too many attempts */
 export async function logIn(queryClient: QueryClient, credentials: Credentials): Promise<Session | Challenge> {
   const result = await answer(api.POST(path, { body: credentials }))
   return 'challenge' in result ? result : begin(queryClient, withAhead(result))
 }
 
-/** The second step of a login. @throws ApiError 401 for a wrong code and a challenge that is over, 429 after too many tries */
+/**
+ * The second step of a login.
+ * @throws ApiError 401 for a wrong code or an expired challenge, 429 after too many attempts
+ */
 export async function answerChallenge(
   queryClient: QueryClient,
   body: { challenge: string; method: FactorMethod; code: string },
@@ -94,7 +100,7 @@ export async function answerChallenge(
 }
 
 function begin(queryClient: QueryClient, session: Session): Session {
-  // Whatever was read before was another person's, or of another time.
+  // All data that was read before belongs to another person or an earlier session.
   queryClient.clear()
   queryClient.setQueryData(sessionQuery.queryKey, session)
   localStorage.setItem(roleKey, session.role)
@@ -105,12 +111,15 @@ function begin(queryClient: QueryClient, session: Session): Session {
 /** Ends the session and removes the person's drafts from this browser. */
 export async function logOut(queryClient: QueryClient, session: Session): Promise<void> {
   await api.DELETE(path)
-  // The session has ended all the same when the browser does not let us at its store.
+  // The session has ended even if the browser does not allow access to its store.
   await removeDraftsOf(personOf(session)).catch(() => {})
   forgetSession(queryClient)
 }
 
-/** Takes everything of the person out of the page. @returns whether somebody was logged in */
+/**
+ * Removes the person's data from the page.
+ * @returns whether somebody was logged in
+ */
 export function forgetSession(queryClient: QueryClient): boolean {
   const was = queryClient.getQueryData(sessionQuery.queryKey)
   localStorage.removeItem(heardOfKey)
@@ -120,7 +129,7 @@ export function forgetSession(queryClient: QueryClient): boolean {
   return was !== null && was !== undefined
 }
 
-/** Mails speak the language of the portal. Where the platform is not told now, it is with the next login. */
+/** Sets the language of mails to the portal's. If this request fails, the next login sets it. */
 export function tellLanguage(language: 'uk' | 'en'): void {
   if (localStorage.getItem(heardOfKey) !== null)
     void api.PUT('/portal/language', { body: { language } }).catch(() => {})

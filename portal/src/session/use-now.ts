@@ -2,9 +2,10 @@ import { useEffect, useState } from 'react'
 import { useSession } from './use-session.ts'
 
 /**
- * The platform's time, by which campaigns start and end; in sandbox mode it may be far from this browser's.
+ * The platform's time, which decides when campaigns start and end. In sandbox mode it may differ much from this
+ * browser's.
  *
- * @param everyMs how often the page is to look again
+ * @param everyMs how often the page updates it
  */
 export function useNow(everyMs = 30_000): Date {
   const { aheadMs } = useSession()

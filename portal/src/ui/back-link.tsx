@@ -6,7 +6,7 @@ import classes from './back-link.module.css'
 
 type Given = AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }
 
-/** The way to the page above this one. */
+/** A link to the page above this one. */
 export const BackLink = createLink(({ children, ...others }: Given) => (
   <a {...others} className={classes.back}>
     <Group component="span" gap={6} wrap="nowrap">

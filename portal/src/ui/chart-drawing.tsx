@@ -1,16 +1,16 @@
-/** What draws a chart; loaded by `Chart` when there is one to draw. */
+/** Draws a chart; `Chart` loads this code when there is one to draw. */
 import '@mantine/charts/styles.layer.css'
 import { BarChart, LineChart } from '@mantine/charts'
 import { useFormat } from '../i18n/preferences.tsx'
 import type { ChartPoint, ChartSeries, Drawing } from './chart-figures.ts'
 
-/** The figures are read from the table (`Chart`). */
+/** The drawing is hidden from screen readers, which read the figures from the table (`Chart`). */
 const unfocusable = { accessibilityLayer: false }
 
-/** Told apart by lightness too, in light and in dark. */
+/** Colours that also differ in lightness, in light and in dark mode. */
 const colours = ['perk.6', 'blue.4', 'orange.5', 'grape.5', 'gray.5']
 
-/** With the axis and the legend. A name may take two lines. */
+/** Includes the axis and the legend. A name may take two lines. */
 const rowsHeight = (rows: number): number => 80 + 48 * rows
 
 export default function ChartDrawing(props: {

@@ -1,7 +1,7 @@
-/** What a chart shows: bars for counts and sums by time, rows for those by name, lines for what goes on through time. */
+/** The data of a chart: bars for counts and sums by time, rows for those by name, lines for continuous values. */
 export type Drawing = 'bars' | 'rows' | 'lines'
 
-/** @param color a colour of the theme with its shade (`blue.4`); without one the next of the chart's own */
+/** @param color a colour of the theme with its shade (`blue.4`); default: the next of the chart's own colours */
 export type ChartSeries = { name: string; label: string; color?: string }
 
 /** A point on the axis of days or names, and the value of each series there. */

@@ -1,4 +1,7 @@
-/** A chart with its name, and the same figures as a table for those who read rather than look. Its code loads when it is shown. */
+/**
+ * A chart with its title, and the same figures as a table for screen readers and for people who prefer tables. Its code
+ * is loaded when it is shown.
+ */
 import { Button, Card, Group, Skeleton, Table, Title } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
@@ -9,8 +12,9 @@ import { uiTexts } from './texts.ts'
 const ChartDrawing = lazy(() => part(import('./chart-drawing.tsx')))
 
 /**
- * @param props.kind bars for counts and sums by time, rows for those by name, which is written out whole, lines for what goes on through time
- * @param props.value writes a figure: `format.number`, or money in its currency
+ * @param props.kind bars for counts and sums by time, rows for those by name (with complete names), lines for
+ *   continuous values
+ * @param props.value formats a figure: `format.number`, or money in its currency
  */
 export function Chart(props: {
   title: string

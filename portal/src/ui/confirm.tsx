@@ -5,7 +5,8 @@ import { useTexts } from '../i18n/preferences.tsx'
 import { uiTexts } from './texts.ts'
 
 /**
- * Asks before something that cannot be undone. The focus is on "Cancel"; Escape is a no, and leads back to where the person was.
+ * Asks for confirmation before something that cannot be undone. The focus is on "Cancel"; Escape means no, and the
+ * focus returns to where it was.
  *
  *     if (await confirm({ title: t.deleteTitle, text: t.deleteText, action: t.delete, isDangerous: true })) remove.mutate()
  *
@@ -31,7 +32,7 @@ export function useConfirm() {
           centered: true,
           children: typeof text === 'string' ? <Text>{text}</Text> : text,
           labels: { confirm: action, cancel: texts.cancel },
-          // Whoever presses Enter without reading has done nothing.
+          // The focus is on "Cancel", so pressing Enter without reading does nothing.
           cancelProps: { 'data-autofocus': true },
           confirmProps: { color: isDangerous ? 'red' : 'perk' },
           onConfirm: () => resolve(true),

@@ -1,4 +1,4 @@
-/** Entering days, in people's calendar. Import it from pages that load by themselves: it brings the calendar's code. */
+/** Input of days with a calendar. Import it only from lazily loaded pages, because it brings the calendar's code. */
 import '@mantine/dates/styles.layer.css'
 import { type DateInputProps, DatePickerInput, DatesProvider, DateInput as MantineDateInput } from '@mantine/dates'
 import { IconCalendar } from '@tabler/icons-react'
@@ -10,13 +10,13 @@ import { uiTexts } from './texts.ts'
 
 const daysFormat = 'D MMM YYYY'
 
-/** Around everything of `@mantine/dates`: the calendar in the person's language, with weeks from Monday. */
+/** Wraps everything from `@mantine/dates`: the calendar in the person's language, with weeks from Monday. */
 export function Calendar({ children }: { children: ReactNode }) {
   const { language } = usePreferences()
   return <DatesProvider settings={{ locale: language, firstDayOfWeek: 1, weekendDays: [] }}>{children}</DatesProvider>
 }
 
-/** Names for those who do not see the calendar. */
+/** Names for screen readers. */
 export function useCalendarLabels() {
   const { calendar } = useTexts(uiTexts)
   return {
@@ -32,7 +32,7 @@ export function useCalendarLabels() {
   }
 }
 
-/** What all inputs share; no days of other months, which are hard to read. */
+/** Settings of all inputs. Days of other months are hidden, because they are hard to read. */
 function useCalendarProps() {
   return {
     ...useCalendarLabels(),
@@ -52,9 +52,9 @@ export function DayInput(props: DateInputProps) {
   )
 }
 
-/** First and last day; `periodOfDays` makes a campaign's period of them, in the chosen time zone. */
+/** The first and last day; `periodOfDays` turns them into a campaign's period in the chosen time zone. */
 export function DaysInput(props: {
-  /** Without one it needs an `aria-label`. */
+  /** Without it, `aria-label` is required. */
   label?: string
   'aria-label'?: string
   placeholder?: string
@@ -84,7 +84,7 @@ export function DaysInput(props: {
         disabled={isDisabled ?? false}
         {...(earliest && { minDate: earliest })}
         {...others}
-        // The name holds what is to be read on it.
+        // The accessible name includes the visible text.
         {...(name && { 'aria-label': from ? `${name}: ${from} – ${to}` : name })}
       />
     </Calendar>

@@ -1,4 +1,7 @@
-/** A day and a time of day that can be typed; the day can be chosen from a calendar that opens below the field, too. Import it from pages that load by themselves. */
+/**
+ * Fields for a day and a time of day. Both can be typed, and the day can also be chosen from a calendar below the
+ * field. Import them only from lazily loaded pages.
+ */
 import { ActionIcon, Paper, TextInput } from '@mantine/core'
 import { DatePicker } from '@mantine/dates'
 import { useDisclosure } from '@mantine/hooks'
@@ -19,7 +22,7 @@ type Field = {
   onChange: (value: string) => void
 }
 
-/** @param props.value `YYYY-MM-DD`, or the text that is no day yet */
+/** @param props.value `YYYY-MM-DD`, or the typed text while it is not a valid day */
 export function DayField(props: Field & { value: string; earliest?: string | undefined }) {
   const { value, earliest, isDisabled = false, onChange, ...others } = props
   const texts = useTexts(uiTexts).calendar
@@ -79,7 +82,7 @@ export function DayField(props: Field & { value: string; earliest?: string | und
   )
 }
 
-/** @param props.value `HH:mm:ss`, or the text that is no time of day yet */
+/** @param props.value `HH:mm:ss`, or the typed text while it is not a valid time */
 export function ClockField(props: Field & { value: string }) {
   const { value, isDisabled = false, onChange, ...others } = props
   const texts = useTexts(uiTexts).calendar

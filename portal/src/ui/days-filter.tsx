@@ -8,7 +8,10 @@ const Days = lazy(() => part(import('./dates.tsx')).then(({ DaysInput }) => ({ d
 
 type Props = ComponentProps<typeof DaysInput>
 
-/** First and last day that a list shows. The calendar's code comes once the page is painted: until then a field like it stands there. */
+/**
+ * Filters a list by its first and last day. The calendar's code is loaded after the page is painted; until then a
+ * similar field is shown.
+ */
 export function DaysFilter(props: Props) {
   const [isPainted, setIsPainted] = useState(false)
   useEffect(() => {

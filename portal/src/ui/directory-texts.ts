@@ -1,4 +1,4 @@
-/** Fields of the directory, as banks, merchants and tariffs have them, and their values in people's words. */
+/** Names of the directory's fields for banks, merchants and tariffs, and texts for their values. */
 import { dictionary } from '../i18n/texts.ts'
 
 export const directoryTexts = dictionary({

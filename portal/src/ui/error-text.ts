@@ -1,4 +1,4 @@
-/** What went wrong, in people's words. */
+/** Error messages in the person's language. */
 import { ApiError, noAnswer } from '../api/errors.ts'
 import { faultText } from '../api/faults.ts'
 import { problemText } from '../api/file-problems.ts'
@@ -12,7 +12,7 @@ type Texts = SameTexts<(typeof uiTexts)['en']>
 export type ErrorText = {
   title: string
   text: string
-  /** Which rules were broken, when that tells more. */
+  /** The broken rules, when they say more than the error itself. */
   details: string[]
   requestId: string | null
   /** Whether trying again may help. */
@@ -42,7 +42,7 @@ export function errorText(error: unknown, texts: Texts, language: Language): Err
   }
 }
 
-/** A message that tells a rule of a field is told in people's words. */
+/** A message about a broken rule of a field is shown in the person's language. */
 function messagesOf({ messages, faults }: ApiError, language: Language): string[] {
   const byMessage = new Map(faults.map(fault => [fault.message, fault]))
   return messages.map(message => {

@@ -6,13 +6,13 @@ import { useTexts } from '../i18n/preferences.tsx'
 import { uiTexts } from './texts.ts'
 
 export type Guide = {
-  /** What each column holds, by its name in the header, in the order of the template. */
+  /** A description of each column by its name in the header, in the order of the template. */
   columns: Readonly<Record<string, string>>
-  /** A file that the platform accepts as it is: `rows` stand below the header. No value may need quotes. */
+  /** A valid example file: `rows` follow the header. No value may need quotes. */
   template: { fileName: string; rows: readonly (readonly string[])[] }
 }
 
-/** Help beside an upload: the columns of the file, and a template to download and fill in. */
+/** Help beside an upload: the columns of the file, and a template to download. */
 export function FileGuide({ guide }: { guide: Guide }) {
   const texts = useTexts(uiTexts)
   const [isOpen, setOpen] = useState(false)

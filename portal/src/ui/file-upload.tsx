@@ -12,18 +12,18 @@ import type { Upload } from './use-upload.ts'
 
 const accept = { csv: { 'text/csv': ['.csv'], 'text/plain': ['.csv', '.txt'], 'application/vnd.ms-excel': ['.csv'] } }
 
-/** A file that is read in the browser alone is never on its way. */
+/** A file that only the browser reads is never being sent. */
 type ShownUpload<Data> = Omit<Upload<Data>, OfSending> & Partial<Pick<Upload<Data>, OfSending>>
 type OfSending = 'canCancel' | 'interrupted' | 'isTrial'
 
 /**
- * A place to drop or choose a file. While the file is sent it shows the progress and a way to cancel; afterwards, what is wrong
- * with the file, line by line.
+ * A place to drop or choose a file. During the upload it shows the progress and a way to cancel; afterwards, the errors
+ * of the file, line by line.
  *
- * @param props.upload from `useUpload`, which knows where the file goes
- * @param props.hint one sentence about what the file holds
- * @param props.guide the columns of the file, each explained, and a template to download
- * @param props.mostBytes the largest file that the platform takes
+ * @param props.upload from `useUpload`, which knows where to send the file
+ * @param props.hint one sentence about the content of the file
+ * @param props.guide explains the columns and offers a template to download
+ * @param props.mostBytes the maximum size that the platform accepts
  */
 export function FileUpload<Data>(props: {
   upload: ShownUpload<Data>
@@ -73,13 +73,13 @@ export function FileUpload<Data>(props: {
       {upload.wasCancelled && (
         <Alert color="gray">{upload.isTrial === false ? texts.upload.cancelledOnTheWay : texts.upload.cancelled}</Alert>
       )}
-      {/* What was wrong with the file before says nothing of this one. */}
+      {/* Errors of the previous file do not apply to this one. */}
       {refusal === null && upload.error !== null && <UploadFaults error={upload.error} fileName={upload.fileName} />}
     </Stack>
   )
 }
 
-/** The progress of an upload, with a way to cancel it while that is certain to leave nothing behind. */
+/** The progress of an upload, with a way to cancel while nothing can have been stored yet. */
 export function Sending<Data>({ upload }: { upload: ShownUpload<Data> }) {
   const texts = useTexts(uiTexts)
   const format = useFormat()
@@ -108,7 +108,7 @@ export function Sending<Data>({ upload }: { upload: ShownUpload<Data> }) {
 
 const shownProblems = 20
 
-/** Why an upload failed: the wrong lines of its file, or what the platform said. */
+/** Why an upload failed: the errors of its file by line, or the platform's message. */
 function UploadFaults({ error, fileName = null }: { error: unknown; fileName?: string | null }) {
   const texts = useTexts(uiTexts)
   const { language } = usePreferences()

@@ -6,14 +6,14 @@ import { Failure } from './states.tsx'
 import { uiTexts } from './texts.ts'
 
 /**
- * A form in a dialog: its fields, what the platform refuses that belongs to none of them, and the buttons.
+ * The frame of a form in a dialog: its fields, errors that belong to no field, and the buttons.
  *
- * @param props.action what the button does
- * @param props.rest errors that belong to none of the fields; null: there are none
+ * @param props.action the text of the main button
+ * @param props.rest errors that belong to no field; null: there are none
  */
 export function FormFrame(props: {
   action: string
-  /** Leaves the step of a guided flow; without it the dialog is closed. */
+  /** Leaves the step of a guided flow; without it, the dialog is closed. */
   onCancel?: (() => void) | undefined
   onSubmit: () => void
   rest: unknown

@@ -2,10 +2,10 @@ import { Tooltip, type TooltipProps } from '@mantine/core'
 import { cloneElement, type ReactElement, useState } from 'react'
 
 /**
- * Says more about something when one points at it. A table has dozens of these, and nearly all of them are never pointed at: what they
- * would say, and the tooltip around it, is made only then.
+ * A tooltip. Its content is created only when somebody points at the element, because a table has dozens of tooltips
+ * and hardly any of them is ever opened.
  *
- * @param props.label makes what is said
+ * @param props.label creates the text
  */
 export function Hint(
   props: Omit<TooltipProps, 'label' | 'children'> & {

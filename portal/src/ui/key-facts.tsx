@@ -4,7 +4,7 @@ import classes from './key-facts.module.css'
 
 export type KeyFact = { label: string; value: ReactNode; hint?: ReactNode }
 
-/** A few figures or facts side by side, each with its name; one below the other on a phone. */
+/** A few figures or facts side by side, each with its name; on a phone one below the other. */
 export function KeyFacts({ facts, columns = 4 }: { facts: readonly KeyFact[]; columns?: number }) {
   return (
     <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: columns }} spacing="lg" verticalSpacing="md" m={0}>

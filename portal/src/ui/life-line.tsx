@@ -8,15 +8,16 @@ import { uiTexts } from './texts.ts'
 export type LifeStep = {
   key: string
   label: string
-  /** A line below the label: a day, who must act. */
+  /** A line below the label: a day, or who must act. */
   note?: string | null
   state: 'done' | 'current' | 'next' | 'bad'
 }
 
 /**
- * A life drawn as the line of its states.
+ * Draws a life as a line of states.
  *
- * @param props.today how far today is from the current state to the next one, 0 to 1; null: the current state does not end by time
+ * @param props.today the progress from the current state to the next one, 0 to 1; null: the current state does not end
+ *   by time
  */
 export function LifeLine({ steps, today, label }: { steps: readonly LifeStep[]; today: number | null; label: string }) {
   const texts = useTexts(uiTexts)

@@ -1,4 +1,4 @@
-/** Mantine's links as links of the router: `to`, `params` and `search` are checked by type. */
+/** Mantine's links for the router: `to`, `params` and `search` are checked by type. */
 import { Anchor, type AnchorProps, Button, type ButtonProps, NavLink } from '@mantine/core'
 import { createLink } from '@tanstack/react-router'
 import type { ComponentPropsWithRef } from 'react'
@@ -7,7 +7,7 @@ type LinkAttributes<Own> = Own & Omit<ComponentPropsWithRef<'a'>, keyof Own>
 
 export const LinkAnchor = createLink((props: LinkAttributes<AnchorProps>) => <Anchor {...props} />)
 
-/** Looks like a button and is a link: it can be opened in another tab. */
+/** A link that looks like a button, so it can be opened in another tab. */
 export const LinkButton = createLink((props: LinkAttributes<ButtonProps>) => <Button component="a" {...props} />)
 
 export const LinkNav = createLink(NavLink<'a'>)

@@ -1,4 +1,6 @@
-/** Code of the portal that did not come: the connection is gone, or a new version has replaced the file. */
+/**
+ * Handles code of the portal that could not be loaded: the connection is lost, or a new version has replaced the file.
+ */
 
 export class NotLoaded extends Error {
   constructor(cause: unknown) {
@@ -7,7 +9,7 @@ export class NotLoaded extends Error {
   }
 }
 
-/** For every `import()`: a failure becomes a NotLoaded, of which the fault page says what to do. */
+/** For every `import()`: turns a failure into a NotLoaded, for which the error page knows what to do. */
 export const part = <Module>(code: Promise<Module>): Promise<Module> =>
   code.catch(error => {
     throw new NotLoaded(error)

@@ -7,14 +7,14 @@ import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
 import { uiTexts } from './texts.ts'
 
-/** What went wrong with a form belongs at its fields (`useFaults`); this is for everything else. */
+/** Errors of a form belong at its fields (`useFaults`); this is for everything else. */
 export function useNotify() {
   const texts = useTexts(uiTexts)
   const { language } = usePreferences()
   return useMemo(() => {
     const closeButtonProps = { 'aria-label': texts.close }
     return {
-      /** @param id a notice with this id that is still there is not shown again */
+      /** @param id if a notice with this id is still visible, it is not shown again */
       done(message: string, id?: string) {
         notifications.show({
           ...(id !== undefined && { id }),
@@ -37,7 +37,7 @@ export function useNotify() {
           ) : (
             (details[0] ?? text)
           )
-        // It stays until it is read.
+        // It stays until the person closes it.
         const icon = <IconAlertTriangle size={18} />
         notifications.show({ title, message, color: 'red', icon, autoClose: false, closeButtonProps })
       },

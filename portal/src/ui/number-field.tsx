@@ -4,8 +4,8 @@ import { readNumber, writeNumber } from '../i18n/typed-number.ts'
 import { useTyped } from './use-typed.ts'
 
 /**
- * A field for a number, typed as people write it in their language. It never corrects what was typed: a text that is no number stays as
- * it is and is the value, and the platform says at the field what is wrong with it.
+ * A field for a number in the format of the person's language. It never corrects the input: a text that is no number
+ * stays and becomes the value, and the platform's error is shown at the field.
  */
 export function NumberField({
   value = '',

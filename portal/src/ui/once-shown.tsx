@@ -1,10 +1,12 @@
-/** What is shown this once: a link, a secret, recovery codes. It is in the memory of a component and nowhere else. */
+/** Shows texts once: a link, a secret, recovery codes. They exist only in the memory of a component. */
 import { Alert, Button, CopyButton, Group, Stack, Textarea } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { useTexts } from '../i18n/preferences.tsx'
 import { uiTexts } from './texts.ts'
 
-/** Shows texts in a dialog until the person says that they are kept: a slip of the hand beside it does not lose them. */
+/**
+ * Shows texts in a dialog until the person confirms that they are stored; a click beside the dialog does not close it.
+ */
 export function showOnce(title: string, hint: string, fields: { label: string; value: string }[]): void {
   modals.closeAll()
   modals.open({

@@ -33,12 +33,12 @@ const finderTexts = dictionary({
 type Found = { orderId: string; externalId: string }
 
 type FinderProps = {
-  /** Asks the platform for the orders that hold such a profile now. */
+  /** Searches now for the orders that hold such a profile. */
   search: (given: ProfileSearch) => Promise<readonly Found[]>
   onOpen: (orderId: string) => void
 }
 
-/** A button that opens the search for an order by its phone number or ICCID. What is typed is kept nowhere. */
+/** A button that opens the search for an order by its phone number or ICCID. The input is not stored anywhere. */
 export function OrderFinder(props: FinderProps) {
   const texts = useTexts(finderTexts)
   return (
@@ -58,7 +58,7 @@ function Finder({ search, onOpen }: FinderProps) {
   }
   const find = useMutation({
     mutationFn: search,
-    // The number is not kept with what was found.
+    // The result is stored without the number.
     gcTime: 0,
     onSuccess([first, ...others]) {
       if (first && others.length === 0) open(first.orderId)

@@ -6,7 +6,7 @@ import { Timeline } from './timeline.tsx'
 type OrderEvent = keyof (typeof orderHistoryTexts)['en']['events']
 type Entry = { at: string; event: OrderEvent; by: { id: string | null } | null; count: number | null }
 
-/** What happened to an eSIM order, and who was shown its activation data; the latest first. */
+/** The history of an eSIM order and who was shown its activation data, latest first. */
 export function OrderHistory({ timeline }: { timeline: readonly Entry[] }) {
   const texts = useTexts(orderHistoryTexts)
   return (

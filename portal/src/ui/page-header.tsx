@@ -3,12 +3,12 @@ import { useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import classes from './page-header.module.css'
 
-/** The page that was shown last: a heading takes the focus when it belongs to another one, and not at the first load. */
+/** The page that was shown last. A heading takes the focus when the page has changed, but not at the first load. */
 let shownPath: string | null = null
 
 /**
- * The heading of a page; every page has exactly one. It names the page in the browser's title, and takes the focus after a
- * navigation, so that keyboards and screen readers begin where the new page begins.
+ * The heading of a page; every page has exactly one. It sets the browser's title, and takes the focus after a
+ * navigation, so that keyboards and screen readers start at the new page.
  *
  * @param props.badge beside the title, such as a status
  * @param props.lead one sentence below it
@@ -24,7 +24,7 @@ export function PageHeader(props: {
 }) {
   const { title, badge, lead, actions, back } = props
   const heading = useRef<HTMLHeadingElement>(null)
-  // The location that has loaded, not the one being loaded: until then the previous page is still shown.
+  // The location that is loaded, not the one being loaded: until then the previous page is still visible.
   const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname ?? null })
   useEffect(() => {
     if (pathname === null) return

@@ -8,7 +8,7 @@ import { useNotify } from './notify.tsx'
 import { uiTexts } from './texts.ts'
 
 /**
- * Saves a file that the platform makes; it may take long, and can be stopped.
+ * Saves a file that the platform creates. This may take long, and the person can stop it.
  *
  * @param props.path of the platform's operation, with its query
  * @param props.name of the file, when the platform gives none

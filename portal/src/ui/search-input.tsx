@@ -6,17 +6,17 @@ import { useTexts } from '../i18n/preferences.tsx'
 import { uiTexts } from './texts.ts'
 
 /**
- * Words to search for; they are told a moment after the last key.
+ * A search field; it reports the text a moment after the last key.
  *
- * @param props.value as the address has it: when that changes by other means, the field follows
+ * @param props.value from the address; when it changes in another way, the field follows
  */
 export function SearchInput(props: {
   label: string
   value: string | undefined
   onChange: (words: string | undefined) => void
-  /** Why these words cannot be searched for. */
+  /** Why this text cannot be searched for. */
   error?: string | null
-  /** Longer ones cannot be typed. */
+  /** The maximum length. */
   maxLength?: number
 }) {
   const { label, value = '', onChange, error = null, maxLength = 100 } = props
@@ -31,7 +31,7 @@ export function SearchInput(props: {
     },
     { delay: 300, flushOnUnmount: false },
   )
-  // The way back in the browser's history, or filters that were cleared.
+  // The browser's history or cleared filters have changed the address.
   useEffect(() => {
     if (value !== told) {
       setTyped(value)

@@ -1,4 +1,4 @@
-/** What a page shows while it has nothing to show: it loads, it is empty, it failed. Every page uses these. */
+/** What a page shows instead of its content while it is loading, empty or failed. Every page uses these. */
 import { Alert, Button, Center, List, Skeleton, Stack, Text, ThemeIcon, Title, VisuallyHidden } from '@mantine/core'
 import { type Icon, IconAlertTriangle, IconInbox } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
@@ -7,7 +7,7 @@ import { usePreferences, useTexts } from '../i18n/preferences.tsx'
 import { errorText } from './error-text.ts'
 import { uiTexts } from './texts.ts'
 
-/** Grey lines where the content is going to be. */
+/** Grey lines in place of the content. */
 export function Loading({ lines = 6 }: { lines?: number }) {
   const texts = useTexts(uiTexts)
   return (
@@ -24,7 +24,7 @@ export function Loading({ lines = 6 }: { lines?: number }) {
   )
 }
 
-/** Nothing is there yet, or nothing fits the filters: says so, and what to do next. */
+/** Says that there is nothing yet or that nothing matches the filters, and what to do next. */
 export function Empty(props: { title: string; text?: string; action?: ReactNode; icon?: Icon }) {
   const { title, text, action, icon: Picture = IconInbox } = props
   return (
@@ -43,7 +43,7 @@ export function Empty(props: { title: string; text?: string; action?: ReactNode;
   )
 }
 
-/** A call failed: says what, and offers to try again. */
+/** Shows a failed call, with a button to try again. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   const texts = useTexts(uiTexts)
   const { language } = usePreferences()
@@ -71,7 +71,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: (() => v
 }
 
 /**
- * Shows a query's data, and before it what there is to show instead.
+ * Shows a query's data, or its loading or error state.
  *
  *     <Loaded query={campaign}>{data => <CampaignFacts campaign={data} />}</Loaded>
  */

@@ -12,7 +12,7 @@ import type { ComponentType } from 'react'
 import { useTexts } from '../i18n/preferences.tsx'
 import { type StatusKind, type StatusOf, statusTexts } from './status-texts.ts'
 
-/** What a status means for people, by colour and by picture: nobody has to tell colours apart. */
+/** The meaning of a status, as a colour and as an icon, so that nobody depends on colours. */
 const tones = {
   waiting: { color: 'yellow', picture: IconHourglass },
   ready: { color: 'blue', picture: IconClockHour4 },
@@ -54,7 +54,7 @@ const toneOf: { [Kind in StatusKind]: Record<StatusOf<Kind>, Tone> } = {
   delivery: { pending: 'waiting', delivered: 'good', failed: 'bad', skipped: 'over' },
 }
 
-/** A status of any kind in people's words. */
+/** A status of any kind in the person's language. */
 export function StatusBadge<Kind extends StatusKind>({ of, status }: { of: Kind; status: StatusOf<Kind> }) {
   const texts = useTexts(statusTexts)
   const { color, picture: Picture } = tones[toneOf[of][status]]

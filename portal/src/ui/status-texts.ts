@@ -1,4 +1,4 @@
-/** Every status in people's words. A test holds the lists to those of the platform. */
+/** Names of every status. A test compares the lists with the platform's. */
 import { dictionary } from '../i18n/texts.ts'
 
 export const statusTexts = dictionary({

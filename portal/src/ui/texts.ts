@@ -1,4 +1,4 @@
-/** Texts of the building blocks. */
+/** Messages of the shared components. */
 import { counted, dictionary } from '../i18n/texts.ts'
 
 export const uiTexts = dictionary({

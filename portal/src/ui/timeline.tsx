@@ -11,7 +11,7 @@ export type Happening = {
   icon?: ReactNode
 }
 
-/** What happened, when and by whom, in the order given. */
+/** Events with their time and actor, in the given order. */
 export function Timeline({ happenings }: { happenings: readonly Happening[] }) {
   return (
     <MantineTimeline active={happenings.length} bulletSize={22} lineWidth={2}>

@@ -9,8 +9,8 @@ const isEmpty = <Values>(form: UseFormReturnType<Values>, field: string): boolea
   (form.getValues() as Record<string, unknown>)[field] === ''
 
 /**
- * Shows the platform's rules at the fields of a form: each fault at its field, with the focus in the first one; what belongs to no
- * field is `rest`, to be shown above the buttons with `<Failure>`.
+ * Shows the platform's errors in a form: each at its field, with the focus in the first one. Errors that belong to no
+ * field are in `rest`; show them above the buttons with `<Failure>`.
  *
  *     const { place, rest } = useFaults(form, campaignFields)
  *     const save = useMutation({ mutationFn, onError: place })
@@ -27,7 +27,7 @@ export function useFaults<Values, Field extends string>(
     (error: unknown) => {
       if (!isApiError(error, 400, 409)) return setRest(error)
       const { byField, others } = faultsByField(error, fields, language)
-      // An empty field breaks many rules, and there is one thing to say about it.
+      // An empty field breaks many rules, but one message is enough.
       const fillIn = ruleTexts.given[language]({})
       const errors = Object.entries(byField).map(([field, text]) => [field, isEmpty(form, field) ? fillIn : text])
       form.setErrors(Object.fromEntries(errors))

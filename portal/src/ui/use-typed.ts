@@ -1,12 +1,12 @@
 import { type ChangeEvent, useState } from 'react'
 
 /**
- * A text field whose value has another form than its text. A text that cannot be read is the value as it is, so that nothing is lost
- * or changed; the form says what is wrong with it.
+ * A text field whose value has another form than its text. A text that cannot be read becomes the value unchanged, so
+ * that nothing is lost; the form then shows the error.
  *
- * @param field.value what `read` gives, or a text that it refuses
- * @param field.read null for a text that it cannot read
- * @param field.write the text for a value that was read
+ * @param field.value a result of `read`, or a text that it refuses
+ * @param field.read returns null for a text that it cannot read
+ * @param field.write the text of a value
  * @returns props of the input; while somebody types, the text stays as typed
  */
 export function useTyped<Value>(field: {

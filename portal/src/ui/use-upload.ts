@@ -9,10 +9,10 @@ type State = { fileName: string | null; share: number; isSending: boolean; error
 const idle: State = { fileName: null, share: 0, isSending: false, error: null, wasCancelled: false }
 
 export type Upload<Data> = State & {
-  /** Whether nothing is kept if the upload ends now. */
+  /** Whether nothing is stored if the upload ends now. */
   canCancel: boolean
   isTrial: boolean
-  /** Name of a file whose upload was broken off when this page was left before; null: none. */
+  /** The name of a file whose upload was interrupted when the person left this page; null: none. */
   interrupted: string | null
   send(file: File, fields?: Record<string, string>): Promise<Data | null>
   cancel(): void
@@ -22,24 +22,27 @@ type Options<Data> = {
   method?: 'POST' | 'PUT'
   /** false: the file itself is the body. */
   asForm?: boolean
-  /** The platform keeps nothing of this upload: it can be cancelled and left at any time. */
+  /** The platform stores nothing from this upload, so it can be cancelled and left at any time. */
   isTrial?: boolean
-  /** Makes the answer out of its text, where that is no JSON value; the same function at each render. */
+  /** Converts the answer's text, if it is not a single JSON value. Pass the same function at each render. */
   read?: (text: string) => Data
-  /** Of the request, beside the usual ones. */
+  /** Further headers of the request. */
   headers?: Record<string, string>
   onDone: (answer: Data) => void
-  /** Told of a refusal, which the upload shows itself, too. */
+  /** Called with a refusal, which the upload also shows itself. */
   onError?: (error: unknown) => void
-  /** Told that somebody cancelled it: read again what it changes, since the last byte may have left just before. */
+  /**
+   * Called when the person cancels: read the affected data again, because the last byte may have been sent just before.
+   */
   onCancel?: () => void
 }
 
 /**
- * Sends a file with progress, for `FileUpload`. Once its last byte has left, the platform may keep it at any moment, so it cannot be
- * cancelled any more. Whoever leaves the page while it is sent is asked first, and finds a note on coming back.
+ * Sends a file with progress, for `FileUpload`. Once the last byte is sent, the platform may store the file at any
+ * moment, so it cannot be cancelled any more. A person who leaves the page during the upload is asked first, and sees a
+ * note after coming back.
  *
- * @param onDone told what the platform answered; invalidate the queries that it changes here
+ * @param onDone called with the platform's answer; invalidate the changed queries here
  */
 export function useUpload<Data>(path: string, options: Options<Data>): Upload<Data> {
   const { method = 'POST', asForm = true, isTrial = false, read } = options
@@ -104,7 +107,7 @@ function useAskBeforeLeaving(isSending: boolean): void {
 
 type Note = { fileName: string | null; write(fileName: string): void; remove(): void }
 
-/** Which file was being sent from this page in this tab; it stays when the page is left meanwhile. */
+/** The file that this page is sending in this tab; it stays stored if the person leaves the page. */
 function useNote(path: string): Note {
   const key = `perkline.upload/${path}`
   const [note] = useState<Note>(() => ({

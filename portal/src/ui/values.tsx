@@ -1,9 +1,12 @@
-/** Figures in text: money, percentages, instants, periods. Digits are of one width, so that columns of them can be compared. */
+/**
+ * Formatted figures: money, percentages, instants, periods. All digits have the same width, so that columns can be
+ * compared.
+ */
 import { useFormat } from '../i18n/preferences.tsx'
 import { Hint } from './hint.tsx'
 import classes from './values.module.css'
 
-/** What stands where there is no value. */
+/** Shown when there is no value. */
 export const none = '–'
 
 /** @param props.currency code of ISO 4217, from the campaign's country or the tariff */
@@ -20,7 +23,7 @@ export function Money({
   )
 }
 
-/** @param props.value as the API has it, 0 to 100 */
+/** @param props.value as in the API, 0 to 100 */
 export function Percent({ value }: { value: number | null | undefined }) {
   const format = useFormat()
   return <span className="figure">{value === null || value === undefined ? none : format.percent(value)}</span>
@@ -31,7 +34,7 @@ export function Count({ value }: { value: number | null | undefined }) {
   return <span className="figure">{value === null || value === undefined ? none : format.number(value)}</span>
 }
 
-/** An instant in the chosen time zone; weekday, seconds and zone are shown when one points at it. */
+/** An instant in the chosen time zone; a tooltip shows weekday, seconds and zone. */
 export function DateTime({ at, withTime = true }: { at: string | null | undefined; withTime?: boolean }) {
   const format = useFormat()
   if (!at) return <span>{none}</span>
@@ -44,7 +47,7 @@ export function DateTime({ at, withTime = true }: { at: string | null | undefine
   )
 }
 
-/** A campaign's period: whole days as days with the last one included, anything else with its times. */
+/** A campaign's period: whole days as days with the last one included, any other period with times. */
 export function Period({ dateFrom, dateTo }: { dateFrom: string; dateTo: string }) {
   const format = useFormat()
   return (

@@ -8,13 +8,14 @@ const domainLabel = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i
 const ipv4Address = /^(?:25[0-5]|2[0-4]\d|[01]?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|[01]?\d?\d)){3}$/
 
 /**
- * Whether a text is one mailbox as RFC 5321 writes it (4.1.2, with the lengths of 4.5.3.1), at most 254 characters: what
- * `customerEmail` must be (behaviour 4). Address literals and quoted local parts are mailboxes; an address that is not
- * ASCII is none, as it would need SMTPUTF8 (RFC 6531). Takes time in proportion to the length.
+ * Whether a text is one mailbox as RFC 5321 writes it (4.1.2, with the lengths of 4.5.3.1), of at most 254 characters.
+ * This is the rule for `customerEmail` (contract/esim.md, "Confirm"). Address literals and quoted local parts are
+ * allowed. Addresses with non-ASCII characters are not, because they would need SMTPUTF8 (RFC 6531). The time is
+ * proportional to the length.
  */
 export function isEmailAddress(text: string): boolean {
   if (text.length > longestAddress) return false
-  // A quoted local part and nothing behind it may contain "@".
+  // Only a quoted local part may contain "@".
   const at = text.lastIndexOf('@')
   return at > 0 && isLocalPart(text.slice(0, at)) && isDomain(text.slice(at + 1))
 }
@@ -28,12 +29,12 @@ function isDomain(text: string): boolean {
   return text.split('.').every(label => domainLabel.test(label))
 }
 
-/** IPv6 is the only tag that was ever registered for the general form of a literal. */
+/** IPv6 is the only tag that was ever registered for the general form of an address literal. */
 function isAddressLiteral(text: string): boolean {
   return /^ipv6:/i.test(text) ? isIpv6Literal(text.slice(5)) : ipv4Address.test(text)
 }
 
-/** Narrower than `isIPv6`: no zone, and "::" stands for at least two groups (RFC 5321, 4.1.3). */
+/** Stricter than `isIPv6`: no zone, and "::" stands for at least two groups (RFC 5321, 4.1.3). */
 function isIpv6Literal(text: string): boolean {
   if (text.includes('%') || !isIPv6(text)) return false
   if (!text.includes('::')) return true

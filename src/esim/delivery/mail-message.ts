@@ -2,12 +2,12 @@ import addressparser from 'nodemailer/lib/addressparser'
 import { isEmailAddress } from './email-address.ts'
 import { mimeType } from './qr.ts'
 
-/** What the customer gets; `to` is one bare address, `qrPng` the picture of `activationCode`. */
+/** The content of the e-mail to the customer. `to` is one bare address; `qrPng` is the picture of `activationCode`. */
 export type EsimMail = {
   to: string
   activationCode: string
   qrPng: Buffer
-  /** In Ukrainian; the English half has `operatorNameEn`. */
+  /** The Ukrainian name; the English half of the e-mail uses `operatorNameEn`. */
   operatorName: string
   operatorNameEn: string
   tariffName: string
@@ -15,12 +15,12 @@ export type EsimMail = {
   orderId: string
 }
 
-/** Who the e-mail comes from; `name` is empty when there is none. */
+/** The sender of the e-mail; `name` is empty when there is none. */
 export type Sender = { name: string; address: string }
 
 /**
- * Reads a sender as a setting gives it: `no-reply@bank.example` or `Name <no-reply@bank.example>`. Throws an Error when it
- * is not exactly one ASCII address.
+ * Reads a sender from a setting: `no-reply@bank.example` or `Name <no-reply@bank.example>`.
+ * @throws Error when it is not exactly one ASCII address
  */
 export function readSender(from: string): Sender {
   const [sender, ...others] = addressparser(from, { flatten: true })
@@ -31,23 +31,23 @@ export function readSender(from: string): Sender {
 }
 
 /**
- * Composes the QR e-mail of one order (behaviour 4, "The picture travels as an inline attachment"): a text part and an HTML
- * part, each in Ukrainian and English with the activation code, and the picture inline. Gives the whole message (RFC 5322,
- * ASCII, CRLF). The Message-ID follows from the order alone, so that a mail program folds a doubled message into one.
+ * Composes the QR e-mail of one order (contract/esim.md, "The e-mail"): a text part and an HTML part, each in Ukrainian
+ * and English with the activation code, and the picture as an inline attachment. Returns the whole message (RFC 5322,
+ * ASCII, CRLF). The Message-ID depends only on the order, so that a mail program shows a repeated message once.
  */
 export async function composeEsimMail(mail: EsimMail, sender: Sender): Promise<Buffer> {
-  // Loaded with the first e-mail: many set-ups send none.
+  // Loaded with the first e-mail, because many installations send none.
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
   const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
   const pictureId = `qr.${mail.orderId}@${domain}`
   const composer = new MailComposer({
     from: sender,
-    // As an object the address is never parsed, so it cannot become several.
+    // Passed as an object, the address is not parsed, so it cannot become several addresses.
     to: { name: '', address: mail.to },
     subject: `Ваша eSIM від ${mail.operatorName} / Your eSIM from ${mail.operatorNameEn}`,
     messageId: `<esim.${mail.orderId}@${domain}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
-    // Base64 keeps the line breaks as they are, and a mail's are CRLF (RFC 2045, 6.8).
+    // Base64 keeps the line breaks as they are, and an e-mail needs CRLF (RFC 2045, 6.8).
     text: textPart(mail).replaceAll('\n', '\r\n'),
     html: htmlPart(mail, pictureId),
     attachments: [

@@ -1,25 +1,28 @@
 import { parseConnectionUrl } from 'nodemailer/lib/shared'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 
-/** The mail server that an SMTP URL names, and how to speak to it. */
+/** The mail server that an SMTP URL names, and how to talk to it. */
 export type MailServer = {
   host: string
   port: number
   credentials: { user: string; pass: string } | undefined
-  /** The SASL mechanism to use; false leaves the choice to what the server offers. */
+  /** The SASL mechanism to use; false: choose one that the server offers. */
   authMethod: string | false
-  /** Logs in even when the server does not offer it. */
+  /** Log in even when the server does not offer it. */
   forceAuth: boolean
   options: SMTPConnection.Options
 }
 
-/** What nodemailer would take from a URL, but what would not work here or would change what a reply means. */
+/**
+ * Options of nodemailer that a URL may not set, because they would not work here or would change the meaning of a
+ * reply.
+ */
 const refusedOptions = ['lmtp', 'proxy', 'service', 'customAuth', 'secured', 'socket', 'connection']
 
 /**
  * Reads `smtp://` (STARTTLS where the server offers it) or `smtps://` (TLS from the start) with `user:password@` and
- * nodemailer's options in the query, as `?requireTLS=true&tls.rejectUnauthorized=false`. Throws an Error, which never
- * repeats the URL, when it names no server or asks for what does not work here.
+ * nodemailer's options in the query, such as `?requireTLS=true&tls.rejectUnauthorized=false`.
+ * @throws Error that never repeats the URL, when the URL names no server or has an option that does not work here
  */
 export function readSmtpUrl(smtpUrl: string): MailServer {
   const { auth, host, port, ...options } = parseUrl(smtpUrl)
@@ -34,7 +37,7 @@ export function readSmtpUrl(smtpUrl: string): MailServer {
     credentials: auth,
     authMethod: typeof options.authMethod === 'string' && options.authMethod,
     forceAuth: options.forceAuth === true,
-    // nodemailer's own log carries addresses and, when asked, the whole conversation.
+    // nodemailer's own log contains addresses and, if it is asked to, the whole conversation.
     options: { ...options, host, logger: false, debug: false, transactionLog: false },
   }
 }
@@ -42,10 +45,10 @@ export function readSmtpUrl(smtpUrl: string): MailServer {
 function parseUrl(smtpUrl: string) {
   if (!/^smtps?:\/\//i.test(smtpUrl)) throw new Error('SMTP_URL must begin with smtp:// or smtps://')
   try {
-    // nodemailer alone would fall back to a lenient parser, and find the fault at the first e-mail.
+    // nodemailer alone would fall back to a lenient parser and report the error only at the first e-mail.
     return parseConnectionUrl(new URL(smtpUrl).href)
   } catch {
-    // The error at hand holds the whole URL, password included.
+    // The original error contains the whole URL with its password.
     throw new Error('SMTP_URL is not a URL')
   }
 }

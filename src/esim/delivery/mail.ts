@@ -5,15 +5,19 @@ import { composeEsimMail, type EsimMail, readSender } from './mail-message.ts'
 
 export type { EsimMail }
 
-/** `failed` may be tried again, `unknown` may not: the message may have arrived (behaviour 4). */
+/**
+ * `failed` may be tried again. `unknown` may not, because the message may have arrived (contract/esim.md, "The
+ * e-mail").
+ */
 export type MailOutcome = 'sent' | 'failed' | 'unknown'
 
-/** Sends the QR e-mail. `send` never throws; `close` waits for what is under way and refuses what comes later. */
+/** Sends the QR e-mail. `send` never throws. `close` waits for messages that are being sent and refuses later ones. */
 export type Mailer = { send(message: EsimMail): Promise<MailOutcome>; close(): Promise<void> }
 
 /**
- * The sandbox's mailer where no mail server is set: writes each message as `<orderId>-<time>.eml` into `directory`, which
- * is made when missing, both readable by their owner alone. Throws an Error for a sender that cannot be used.
+ * The sandbox's mailer when no mail server is set. It writes each message as `<orderId>-<time>.eml` into `directory`,
+ * which is made when missing. Only the owner can read the folder and its files.
+ * @throws Error for an invalid sender
  */
 export function createFileMailer(options: { directory: string; from: string }): Mailer {
   const sender = readSender(options.from)
@@ -30,20 +34,23 @@ export function createFileMailer(options: { directory: string; from: string }): 
   }
 }
 
-/** Writes a message into a folder, which is made when missing, both readable by their owner alone. Never throws. */
+/** Writes a message into a folder, which is made when missing. Only the owner can read both. Never throws. */
 export async function writeMessage(file: string, compose: () => Promise<Buffer>): Promise<MailOutcome> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     await writeFile(file, await compose(), { mode: 0o600, flag: 'wx' })
     return 'sent'
   } catch (error) {
-    // On a full disk a piece of the message is there: nobody is to take it for the message.
+    // On a full disk only a part of the message was written. Nobody must take it for the whole.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rm(file, { force: true }).catch(() => {})
     return 'failed'
   }
 }
 
-/** Where no mail server is set in live mode: a bank may come to deliver by e-mail while the platform serves. Nothing is kept. */
+/**
+ * Used in live mode without a mail server: a bank may switch to delivery by e-mail while the platform runs. It sends
+ * and stores nothing.
+ */
 export function createNoMailer(onMessage: () => void): Mailer {
   return {
     async send() {
@@ -54,7 +61,7 @@ export function createNoMailer(onMessage: () => void): Mailer {
   }
 }
 
-/** Angle brackets are allowed in a quoted local part, but the SMTP client cannot carry them. */
+/** A quoted local part may contain angle brackets, but the SMTP client cannot send them. */
 export function isDeliverable(address: string): boolean {
   return isEmailAddress(address) && !/[<>]/.test(address)
 }

@@ -13,8 +13,8 @@ const pngEnd = pngChunk('IEND', Buffer.alloc(0))
 
 /**
  * Draws a text (an activation code) as a QR code: a PNG of exactly 512x512 pixels, 1-bit greyscale, error correction M,
- * with a quiet zone of at least 4 modules (behaviour 4). Takes what fits into a QR code at that level, 2331 bytes of UTF-8;
- * throws a RangeError that does not repeat the text when it is longer.
+ * with a quiet zone of at least 4 modules (contract/esim.md, "The QR code").
+ * @throws RangeError that does not repeat the text, when the text has more than 2331 bytes of UTF-8
  */
 export function qrPng(text: string): Buffer {
   const pixels = deflateSync(drawRows(modulesOf(text)), { level: 3, memLevel: 7 })
@@ -25,17 +25,17 @@ function modulesOf(text: string): boolean[][] {
   try {
     return encodeQR(text, 'raw', { ecc: 'medium', border: quietZoneModules })
   } catch {
-    // The text is an installation secret, so the encoder's own error is not handed on.
+    // The text is an installation secret, and the encoder's own error might repeat it.
     throw new RangeError('The text does not fit into a QR code')
   }
 }
 
-/** The picture's rows as PNG wants them: a filter byte, then 8 pixels a byte, white as 1. */
+/** The rows of the picture in PNG's format: a filter byte, then 8 pixels in each byte; 1 is white. */
 function drawRows(modules: boolean[][]): Buffer {
   const scale = Math.floor(sidePixels / modules.length)
   const margin = Math.floor((sidePixels - modules.length * scale) / 2)
   const rows = Buffer.alloc(bytesPerRow * sidePixels)
-  // The "up" filter on a row of zero bytes repeats the row above; only the rows where something changes are drawn.
+  // A row of zero bytes with the filter "up" repeats the row above, so only rows that differ are drawn.
   for (let y = 0; y < sidePixels; y++) rows[y * bytesPerRow] = upFilter
   drawRow(rows, 0, [], margin, scale)
   for (const [index, row] of modules.entries()) drawRow(rows, margin + index * scale, row, margin, scale)
@@ -62,7 +62,7 @@ function headerFields(): Buffer {
   const fields = Buffer.alloc(13)
   fields.writeUInt32BE(sidePixels, 0)
   fields.writeUInt32BE(sidePixels, 4)
-  // Bit depth 1; colour type 0 (greyscale) and the only methods of compression, filtering and interlacing stay 0.
+  // Bit depth 1. Colour type 0 is greyscale; compression, filter and interlacing are 0, too.
   fields[8] = 1
   return fields
 }

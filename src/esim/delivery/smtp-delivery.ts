@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { MailServer } from './mail-server.ts'
 
-/** How one attempt ended, in words that can carry neither an address nor what the mail server said. */
+/** The outcome of one attempt, without the address and without text from the mail server. */
 export type Delivery = {
   outcome: 'sent' | 'failed' | 'unknown'
-  /** The SMTP command at which it ended (`RCPT TO`), or `CONN` for the connection itself. */
+  /** The SMTP command that ended the attempt (`RCPT TO`), or `CONN` for the connection itself. */
   command: string
-  /** The mail server's reply code, where it gave one. */
+  /** The mail server's reply code, if it sent one. */
   responseCode: number | undefined
-  /** The code of the error (`ECONNREFUSED`), where there was one. */
+  /** The code of the error (`ECONNREFUSED`), if there was one. */
   errorCode: string | undefined
 }
 
@@ -23,13 +23,14 @@ type Failure = {
   originalCode?: string | undefined
 }
 
-/** How long a connection may stay open once all is said, if the mail server does not close it. */
+/** How long a connection may stay open after the last command if the mail server does not close it. */
 const closeTimeoutMs = 1_000
 
 /**
- * Hands one message to the mail server and never throws. `failed` when the connection never stood or the server refused
- * with a 4xx or 5xx reply at any step, `unknown` for every other failure (behaviour 4: it counts as sent). Ends at the
- * deadline at the latest, and leaves its socket closed within a second of that.
+ * Hands one message to the mail server and never throws. The outcome is `failed` when no connection was made or the
+ * server refused with a 4xx or 5xx reply at any step, and `unknown` for every other failure, which counts as sent
+ * (contract/esim.md, "The e-mail"). It ends at the deadline at the latest, and its socket is closed within a second
+ * after that.
  */
 export async function deliver(
   server: MailServer,
@@ -46,10 +47,10 @@ export async function deliver(
   return converse(socket, server, envelope, message, deadline)
 }
 
-/** The socket is our own, because only then is it certain whether a connection ever stood. */
+/** We make the socket ourselves, because otherwise we could not know whether a connection was ever made. */
 async function openSocket({ host, port, options: { localAddress } }: MailServer, deadline: AbortSignal) {
   const socket = connect({ host, port, ...(localAddress === undefined ? {} : { localAddress }) })
-  // An error that comes after everyone has lost interest in the socket must not end the process.
+  // An error that arrives after the attempt has ended must not end the process.
   socket.on('error', () => {})
   try {
     await once(socket, 'connect', { signal: deadline })
@@ -93,8 +94,9 @@ async function converse(
 }
 
 /**
- * With pipelined commands nodemailer reports a refusal only once every reply has come: a server that refuses the recipient
- * and hangs up would pass for a lost connection. It has no option for this; a test holds that it works.
+ * With pipelining, nodemailer reports a refusal only after all replies have arrived. A server that refuses the
+ * recipient and hangs up would then look like a lost connection. nodemailer has no option to switch pipelining off; a
+ * test checks that this way works.
  */
 function forgoPipelining(smtp: SMTPConnection): void {
   const extensions: unknown = Reflect.get(smtp, '_supportedExtensions')
@@ -106,7 +108,7 @@ function forgoPipelining(smtp: SMTPConnection): void {
   )
 }
 
-/** An error's own text stays here: it repeats what the server said, and with it perhaps the address. */
+/** The error's own text is not passed on, because it repeats what the server said, perhaps with the address. */
 function describe({ command, responseCode, code, originalCode, name }: Failure): Delivery {
   const refused = responseCode !== undefined && responseCode >= 400 && responseCode <= 599
   return {

@@ -1,26 +1,31 @@
-/** The mailer for a real mail server. Loaded only where one is set: nodemailer takes its share of memory. */
+/**
+ * The mailer for a real mail server. It is loaded only when a mail server is set, because nodemailer needs much memory.
+ */
 import { isDeliverable, type Mailer } from './mail.ts'
 import { composeEsimMail, readSender, type Sender } from './mail-message.ts'
 import { readSmtpUrl } from './mail-server.ts'
 import { type Delivery, deliver } from './smtp-delivery.ts'
 
-/** What a mailer tells of each attempt: no address, no activation code, nothing that the mail server said but its code. */
+/** What a mailer reports of each attempt: no address, no activation code, and only the code of the server's reply. */
 export type MailEvent = Delivery & { orderId: string }
 
 const notConnected: Delivery = { outcome: 'failed', command: 'CONN', responseCode: undefined, errorCode: undefined }
 
-/** Hands messages to a mail server, each on a connection of its own. */
+/** Hands messages to a mail server, each over a connection of its own. */
 export type SmtpPost = {
   sender: Sender
-  /** Never throws. @param compose makes the message once it is certain that the address can be used */
+  /**
+   * Never throws.
+   * @param compose makes the message once the address is known to be valid
+   */
   hand(to: string, compose: (sender: Sender) => Promise<Buffer>): Promise<Delivery>
-  /** Waits for what is under way and refuses what comes later. */
+  /** Waits for messages that are being sent and refuses later ones. */
   close(): Promise<void>
 }
 
 /**
- * The mail server at `smtpUrl` (see `readSmtpUrl`), which gets `timeoutMs` for each message whatever it does. Throws an Error for a URL
- * or a sender that cannot be used.
+ * Sends through the mail server at `smtpUrl` (see `readSmtpUrl`). Each message takes at most `timeoutMs`.
+ * @throws Error for an invalid URL or sender
  */
 export function createSmtpPost(options: { smtpUrl: string; from: string; timeoutMs: number }): SmtpPost {
   const server = readSmtpUrl(options.smtpUrl)
@@ -57,7 +62,7 @@ export function createSmtpPost(options: { smtpUrl: string; from: string; timeout
   }
 }
 
-/** The mailer of QR e-mails for a mail server, as `createSmtpPost`. */
+/** The mailer of QR e-mails for a mail server, based on `createSmtpPost`. */
 export function createSmtpMailer(options: {
   smtpUrl: string
   from: string

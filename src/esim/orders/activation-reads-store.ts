@@ -1,4 +1,4 @@
-/** All SQL of the counts of who was shown activation data. */
+/** All SQL that counts who was shown activation data. */
 import type { Queryable } from '../../db/database.ts'
 
 const readKinds = ['confirm_repeated', 'qr_read'] as const
@@ -7,19 +7,19 @@ export type ReadKind = (typeof readKinds)[number]
 export type ReadCount = {
   orderId: string
   kind: ReadKind
-  /** As `callerName` gives it. */
+  /** In the form of `callerName`. */
   caller: string
   reads: number
   firstAt: Date
   lastAt: Date
 }
 
-/** Adds the reads to those that are counted already. */
+/** Adds these reads to the stored counts. */
 export async function insertReads(database: Queryable, counts: readonly ReadCount[]): Promise<void> {
   await database.execute(
     {
       name: 'esim.insert-activation-reads',
-      // Ordered, so that two processes that write the same rows do not wait for each other in a circle.
+      // Ordered, so that two processes that write the same rows cannot deadlock.
       text: `
         insert into activation_reads as r (order_id, kind, caller, reads, first_at, last_at)
         select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::timestamptz[], $6::timestamptz[])

@@ -1,30 +1,31 @@
 /**
- * Who was shown activation data again: every repeated confirm and every QR picture is counted by order and caller (contract/security.md, "Reads of activation data").
- * Written off the answer's path, a caller's first read of an order within a second, further ones at most once a minute.
+ * Counts who was shown activation data again: every repeated confirm and every QR picture, by order and caller
+ * (contract/security.md, "Reads of activation data"). The counts are written after the answer: a caller's first read of
+ * an order within a second, further reads at most once a minute.
  */
 import type { Queryable } from '../../db/database.ts'
 import { insertReads, type ReadCount, type ReadKind } from './activation-reads-store.ts'
 
 export type ActivationReads = {
-  /** @param read.caller as `callerName` gives it */
+  /** @param read.caller in the form of `callerName` */
   note(read: { orderId: string; kind: ReadKind; caller: string; at: Date }): void
-  /** Writes what is left. */
+  /** Writes all counts that are still in memory. */
   close(): Promise<void>
 }
 
 const flushEveryMs = 500
 const writeAgainAfterMs = 60_000
-/** Entries kept in memory; beyond them all are written at once. */
+/** The maximum number of entries in memory. Beyond it, all are written at once. */
 const maxEntries = 10_000
 
 type Entry = ReadCount & { writtenAtMs: number }
 
-/** @param deps.onError told when a write fails; the counts are kept and written later */
+/** @param deps.onError called when a write fails; the counts are kept and written later */
 export function createActivationReads(deps: { database: Queryable; onError(error: unknown): void }): ActivationReads {
   const entries = new Map<string, Entry>()
   let writing = Promise.resolve()
 
-  /** Writes entries that are due; what is noted meanwhile stays for the next time. */
+  /** Writes the entries that are due. Reads that arrive meanwhile wait for the next write. */
   const flush = async (all: boolean): Promise<void> => {
     const nowMs = performance.now()
     const isOld = (entry: Entry) => all || nowMs - entry.writtenAtMs >= writeAgainAfterMs
@@ -56,7 +57,7 @@ export function createActivationReads(deps: { database: Queryable; onError(error
         entry.lastAt = at
         return
       }
-      // With the database away nobody is shown activation data, so what waits here is bounded by what was answered before.
+      // While the database is away nobody is shown activation data, so the entries that wait here cannot grow.
       if (entries.size >= maxEntries) void flushNext(true)
       entries.set(key, {
         orderId,

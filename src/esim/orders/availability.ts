@@ -1,4 +1,4 @@
-/** Whether tariffs have a free profile, as of the moment of the question. */
+/** Whether tariffs have a free profile at this moment. */
 import type { Clock } from '../../clock.ts'
 import { createSharedRead } from '../../db/batching.ts'
 import type { Queryable } from '../../db/database.ts'
@@ -8,12 +8,12 @@ import { findFree } from './store.ts'
 /** A mobile operator, and the ids of its tariffs that have a free profile. */
 export type Offer = { operator: MobileOperator; free: ReadonlySet<number> }
 
-/** The same object again for as long as nothing of it has changed. */
+/** The same object is returned until its content changes. */
 export type Availability = (operator: MobileOperator) => Promise<Offer>
 
-/** Callers that ask about the same mobile operator at the same moment share one look at the stock. */
+/** Callers that ask about the same mobile operator at the same time share one query. */
 export function createAvailability({ database, clock }: { database: Queryable; clock: Clock }): Availability {
-  // The catalogue makes its objects anew when the directory changes.
+  // The catalogue creates new objects when the directory changes.
   const reads = new WeakMap<MobileOperator, () => Promise<Offer>>()
 
   const readOf = (operator: MobileOperator): (() => Promise<Offer>) => {

@@ -1,4 +1,4 @@
-/** Tells banks of reservations that end in a few minutes (docs/contract/events.md, "Types"). */
+/** Tells banks about reservations that end in a few minutes (docs/contract/events.md, "Types"). */
 import type { Database } from '../../db/database.ts'
 import { orderText, orderTextJoins, tellingEvents } from '../../events/event-writing.ts'
 import { expiringMinutes } from './lifecycle.ts'
@@ -6,15 +6,15 @@ import { expiringMinutes } from './lifecycle.ts'
 const toldAtOnce = 1_000
 
 /**
- * Tells of a piece of the reservations whose end has come near, from where the piece before ended. Those that are being confirmed or
- * cancelled are passed over.
+ * Records the events for the next reservations that end soon; it continues where the previous call ended. It skips
+ * reservations that are being confirmed or cancelled.
  *
  * @returns whether there may be more
  */
 export function tellExpiring(database: Database, now: Date): Promise<boolean> {
   const until = new Date(now.getTime() + expiringMinutes * 60_000)
   return database.transaction(async transaction => {
-    // Locked first: whoever marks a reservation as expired asks how far this has come.
+    // Lock the position first: a statement that marks reservations as expired reads it.
     const [position] = await transaction.query<{ reached: Date }>(
       `select reached from event_positions where name = 'order.expiring' for update skip locked`,
     )
@@ -24,7 +24,7 @@ export function tellExpiring(database: Database, now: Date): Promise<boolean> {
   })
 }
 
-/** A clock that was set back (in a sandbox) takes the position with it. */
+/** When a sandbox's clock was set back, the position follows. */
 const expiringStatement = {
   name: 'esim.tell-expiring',
   text: `

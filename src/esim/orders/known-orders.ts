@@ -1,6 +1,6 @@
 /**
- * Orders as they were last read. What belongs to an order when it is made stays as it is, and once it has come to its end nothing of it
- * changes any more (contract/esim.md, "States"): whoever asks again costs the database little, or nothing.
+ * A cache of orders. Most fields of an order never change, and an order in a final status never changes at all
+ * (contract/esim.md, "States"). So a repeated read costs the database little or nothing.
  */
 import type { Order, OrderKey } from './store.ts'
 
@@ -10,7 +10,7 @@ export type KnownOrders = {
   clear(): void
 }
 
-/** Some 700 bytes each. */
+/** About 700 bytes each. */
 const most = 10_000
 
 export function createKnownOrders(): KnownOrders {

@@ -1,6 +1,6 @@
 /**
- * The life of an order (contract/esim.md, "States"): the only place that knows which move is possible. The guards are
- * repeated in the SQL that writes, so that a decision made on an old reading can never be carried out.
+ * The life of an order (contract/esim.md, "States"): the only place that knows which transitions are possible. The SQL
+ * that writes repeats the guards, so that a decision based on an outdated read is never carried out.
  */
 import { DomainError, type ErrorCode } from '../../errors.ts'
 
@@ -8,28 +8,31 @@ export const orderStatuses = ['reserved', 'confirmed', 'cancelled', 'expired'] a
 export type OrderStatus = (typeof orderStatuses)[number]
 
 export const reservationMinutes = 15
-/** So long before its end a reservation is told to be expiring. */
+/** How many minutes before its end a reservation is reported as expiring. */
 export const expiringMinutes = 5
 
 export const triggers = ['confirm', 'cancel'] as const
 export type Trigger = (typeof triggers)[number]
 
-/** Every move that a bank can ask for. Besides there is one that time alone makes, from reserved to expired: see `statusAt`. */
+/** Every transition that a bank can ask for. Time alone makes one more, from reserved to expired: see `statusAt`. */
 export const moves: readonly { from: OrderStatus; trigger: Trigger; to: OrderStatus }[] = [
   { from: 'reserved', trigger: 'confirm', to: 'confirmed' },
   { from: 'reserved', trigger: 'cancel', to: 'cancelled' },
 ]
 
-/** Whether an order that is stored with this status stays as it is for ever. */
+/** Whether a stored order with this status never changes again. */
 export const isFinal = (status: OrderStatus): boolean => !moves.some(({ from }) => from === status)
 
-/** Triggers that, given again, are answered as the first time (safe retry). */
+/** Triggers that get the same answer when they are repeated (safe retry). */
 const repeatable: readonly { trigger: Trigger; status: OrderStatus }[] = [
   { trigger: 'confirm', status: 'confirmed' },
   { trigger: 'cancel', status: 'cancelled' },
 ]
 
-/** What the status of a stored order is at an instant: a reservation is over from `reservedUntil` on, swept or not. */
+/**
+ * The status of a stored order at an instant. From `reservedUntil` on, a reservation is expired, even if no job has
+ * marked it yet.
+ */
 export function statusAt(order: { status: OrderStatus; reservedUntil: Date }, now: Date): OrderStatus {
   return order.status === 'reserved' && order.reservedUntil <= now ? 'expired' : order.status
 }
@@ -39,9 +42,9 @@ export function reservationEnd(now: Date): Date {
 }
 
 /**
- * Decides what a trigger does to an order that a bank asks about.
+ * Decides what a trigger does to an order of a bank.
  *
- * @returns 'move' to a new status, or 'repeat' when it was done before
+ * @returns 'move' with a new status, or 'repeat' when it was done before
  * @throws DomainError 'order-confirmed', 'order-cancelled' or 'order-expired' when the order's status does not allow it
  */
 export function decide(
@@ -56,7 +59,7 @@ export function decide(
   throw new DomainError(codeOf[status], `The order is ${status}: ${refusals[trigger]}`)
 }
 
-/** Why an order of this status refuses what it is asked for. */
+/** The error for an order whose status does not allow the request. */
 const codeOf: Record<OrderStatus, ErrorCode> = {
   reserved: 'conflict',
   confirmed: 'order-confirmed',

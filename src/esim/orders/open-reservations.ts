@@ -1,28 +1,34 @@
 /**
- * How many live reservations one bank may hold (contract/limits.md, "Campaigns and stock"). The limit holds over all processes,
- * because near it reservations are counted and made under a lock that they share. Far from it a process may make some without:
- * after each count only so many, and for so short a time, that all processes together cannot come to the limit meanwhile.
+ * Limits how many live reservations one bank may hold (contract/limits.md, "Campaigns and stock"). The limit holds over
+ * all processes: near the limit, reservations are counted and made under a lock that all processes share. Far from it,
+ * no lock is needed. After each count a process may make a bounded number of reservations for a short time, so that all
+ * processes together cannot reach the limit meanwhile.
  */
 
-/** No bank gets more reservations than this, whatever the number of processes: well above what a database server carries. */
+/**
+ * The assumed maximum rate of reservations of one bank over all processes: well above what a database server can do.
+ */
 const mostPerSecond = 20_000
 const longestMs = 60_000
 const shareOfRoom = 1 / 16
-/** With less room than this every reservation is counted: a statement that is held up for a second must do no harm. */
+/**
+ * With less room than this, every reservation is counted, so that even a statement that is delayed for a second does no
+ * harm.
+ */
 const leastRoom = 4_000
 
 type Estimate = { credit: number; refreshBelow: number; countedAtMs: number; validMs: number }
 
 export type OpenReservations = {
-  /** True when the bank may make `wanted` more reservations without the lock, at once. */
+  /** True when the bank may make `wanted` more reservations at once, without the lock. */
   far(bankId: string, wanted: number): boolean
-  /** Takes note of how many live reservations the bank has. */
+  /** Notes how many live reservations the bank has. */
   counted(bankId: string, open: number): void
 }
 
 /**
- * @param deps.count live reservations of a bank, counted up to the limit
- * @param deps.onError told when a count beside the requests fails; they then take the lock
+ * @param deps.count counts the live reservations of a bank, up to the limit
+ * @param deps.onError called when a count outside of requests fails; requests then take the lock
  */
 export function createOpenReservations(deps: {
   limit: number

@@ -1,4 +1,7 @@
-/** What banks do with orders: reserve, confirm, cancel, and read. Each verb is one function; none sees a request or a reply. */
+/**
+ * What banks do with orders: reserve, confirm, cancel, and read. Each verb is one function, and none of them sees a
+ * request or a reply.
+ */
 
 import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../../db/batching.ts'
 import { DomainError } from '../../errors.ts'
@@ -15,7 +18,7 @@ import { createReserve, type Reserve, type ReserveDeps } from './reserve.ts'
 import type { Order, OrderKey, SealedOrder } from './store.ts'
 import * as store from './store.ts'
 
-/** How the e-mail of a confirm went, as the header `x-email-delivery` tells it. */
+/** The outcome of the e-mail of a confirm, as in the header `x-email-delivery`. */
 export const emailDeliveries = ['sent', 'already-sent', 'unknown', 'failed'] as const
 type EmailDelivery = (typeof emailDeliveries)[number]
 
@@ -23,9 +26,9 @@ export type EsimDeps = ReserveDeps & {
   sealing: Sealing
   mailer: Mailer
   activationReads: ActivationReads
-  /** Days that phone numbers are kept after the order; null: for ever. */
+  /** Days for which phone numbers are kept after the order; null: forever. */
   msisdnDays: number | null
-  /** Told of every e-mail's outcome, for the metrics. */
+  /** Called with the outcome of every e-mail, for the metrics. */
   observe: { mail(outcome: EmailDelivery): void }
 }
 
@@ -37,9 +40,9 @@ export type Orders = {
   qr(key: ActingOn): Promise<Buffer>
 }
 
-/** @param caller who acts, as `callerName` gives it */
+/** @param caller who acts, in the form of `callerName` */
 type ActingOn = OrderKey & { caller: string }
-/** @property paymentReference null: none was given, or none that can be kept */
+/** @property paymentReference null: none was sent, or an invalid one */
 type ConfirmRequest = ActingOn & { customerEmail: string | undefined; paymentReference?: string | null }
 export type Confirmed = {
   order: SealedOrder & { confirmedAt: Date; deliveryMode: DeliveryMode }
@@ -51,7 +54,9 @@ export type Confirmed = {
 export function createOrders(deps: EsimDeps): Orders {
   const { database, clock, catalogue } = deps
   const known = createKnownOrders()
-  /** With the database away nothing is known: it may come back from a copy that does not hold it. */
+  /**
+   * While the database is away the cache is not used: the database may be restored from a copy that lacks these orders.
+   */
   const orForget = <Result>(asked: Promise<Result>): Promise<Result> =>
     asked.catch(error => {
       known.clear()
@@ -68,23 +73,27 @@ export function createOrders(deps: EsimDeps): Orders {
   const isOver = (order: Order): boolean => statusAt(order, clock.now()) !== order.status
 
   /**
-   * Marks an order whose reservation is over before anybody is told so: or a confirm that is under way could still come first, and
-   * an order that was seen expired would be confirmed. It has to be read again.
+   * Marks an order whose reservation is over before anybody is told that it is expired. Otherwise a confirm that is
+   * being processed could still succeed, and an order that was shown as expired would be confirmed. Read the order
+   * again afterwards.
    */
   const settle = ({ orderId }: Order): Promise<void> => store.expireOrder(database, orderId, clock.now())
 
-  /** Whether its phone number may have been removed since it was read. */
+  /** Whether the phone number may have been removed since the order was read. */
   const isPastRetention = ({ createdAt }: Order): boolean =>
     deps.msisdnDays !== null && createdAt < cutoff(clock.now(), deps.msisdnDays)
 
-  /** Whether an order is still as it was read: of one that has not ended only the status can be another one. */
+  /** Whether an order is still as it was read. Before an order reaches a final status, only its status can change. */
   const isUnchanged = async (order: Order): Promise<boolean> =>
     isFinal(order.status) ? database.isHeard() : (await isReserved(order.orderId)) && !isOver(order)
 
   return {
     reserve: createReserve(deps, { isOver, settle }),
 
-    /** The order without its secrets (GET /orders/{orderId}). @throws DomainError 'not-found' also for another bank's */
+    /**
+     * The order without its secrets (GET /orders/{orderId}).
+     * @throws DomainError 'not-found' also for another bank's order
+     */
     async read(key) {
       const before = known.find(key)
       if (before && !isPastRetention(before) && (await isUnchanged(before))) return before
@@ -99,16 +108,18 @@ export function createOrders(deps: EsimDeps): Orders {
     },
 
     /**
-     * Confirms a paid order and opens its profile (POST /orders/{orderId}/confirm); repeated, it answers the same.
+     * Confirms a paid order and reveals its profile (POST /orders/{orderId}/confirm). A repeated confirm gets the same
+     * answer.
      *
-     * @throws DomainError 'invalid' for a wrong or missing e-mail address, 'not-found', 'order-cancelled', 'order-expired'
+     * @throws DomainError 'invalid' for a wrong or missing e-mail address, 'not-found', 'order-cancelled',
+     *   'order-expired'
      */
     async confirm({ orderId, bankId, caller, customerEmail, paymentReference = null }) {
       const { deliveryMode } = catalogue.bank(bankId)
       if (customerEmail !== undefined && !isEmailAddress(customerEmail))
         throw new DomainError('invalid', ['customerEmail must be an e-mail address'])
       if (deliveryMode === 'qr_email' && customerEmail === undefined) {
-        // Only a repeat may leave it out.
+        // Only a repeated confirm may omit the address.
         const found = await readOrder({ orderId, bankId })
         if (found?.status !== 'confirmed') throw new DomainError('invalid', ['customerEmail must be given'])
       }
@@ -117,7 +128,7 @@ export function createOrders(deps: EsimDeps): Orders {
         if (!result) throw new DomainError('not-found', 'There is no such order')
         const { moved, order } = result
         if (!moved && isOver(order)) await settle(order)
-        // If the order could still change, another process changed it between this statement's read and its write:
+        // If the order could still change, another process changed it between this statement's read and its write, so
         // read it again.
         else if (moved || decide(order, 'confirm', clock.now()).outcome === 'repeat') {
           if (!moved)
@@ -128,7 +139,8 @@ export function createOrders(deps: EsimDeps): Orders {
     },
 
     /**
-     * Gives the profile of an unpaid order back (POST /orders/{orderId}/cancel); repeated, it answers the same.
+     * Cancels an unpaid order and returns its profile to the stock (POST /orders/{orderId}/cancel). A repeated cancel
+     * gets the same answer.
      *
      * @throws DomainError 'not-found', 'order-confirmed', 'order-expired'
      */
@@ -143,7 +155,10 @@ export function createOrders(deps: EsimDeps): Orders {
       }
     },
 
-    /** The activation code as a picture (GET /orders/{orderId}/qr). @throws DomainError 'not-found', 'order-not-confirmed' */
+    /**
+     * The activation code as a picture (GET /orders/{orderId}/qr).
+     * @throws DomainError 'not-found', 'order-not-confirmed'
+     */
     async qr(key) {
       const order = existing(await store.findSealedOrder(database, key))
       requireConfirmed(order, clock.now())
@@ -184,8 +199,9 @@ const repeatedDelivery: Record<store.MailState, EmailDelivery> = {
 }
 
 /**
- * Sends the e-mail at most once (contract/esim.md, "The e-mail"): marked before the first byte goes out, and the mark is taken back only
- * when it is certain that nothing arrived. Never fails: the activation is paid for.
+ * Sends the e-mail at most once (contract/esim.md, "The e-mail"). The order is marked before the first byte is sent,
+ * and the mark is removed only when it is certain that nothing arrived. Never throws, because the activation is already
+ * paid for.
  */
 async function deliver(
   deps: EsimDeps,

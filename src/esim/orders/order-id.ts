@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 
-/** A UUID of version 7: ids of the same time lie together, which keeps the indexes of millions of orders small and warm. */
+/**
+ * A UUID of version 7. Ids of the same time are neighbours in the index, so the part of the index in use stays small.
+ */
 export function newOrderId(now: Date): string {
   const time = now.getTime().toString(16).padStart(12, '0')
-  // Everything behind the version digit of a random UUID stays as it is, the variant too.
+  // The digits after the version of a random UUID, with its variant.
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
 }
 

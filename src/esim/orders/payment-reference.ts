@@ -1,6 +1,6 @@
 /**
- * The bank's own reference of a payment, which a confirm may bring in a header (contract/esim.md, "The payment reference"): the body of
- * a confirm takes no further field.
+ * The bank's own reference of a payment, which a confirm may send in a header (contract/esim.md, "The payment
+ * reference"). It is a header because the body of a confirm accepts no further field.
  */
 
 export const paymentReferenceHeader = 'perkline-payment-reference'
@@ -11,12 +11,15 @@ export const paymentReferenceOutcomes = ['kept', 'ignored'] as const
 export const paymentReferencePattern = '^[!-~]{1,64}$'
 const form = new RegExp(paymentReferencePattern)
 
-/** @returns null when none was given, or what cannot be kept: a confirm never fails because of it */
+/** @returns null when none was sent or it is invalid: a confirm never fails because of it */
 export function readPaymentReference(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && form.test(header) ? header : null
 }
 
-/** Whether the order has the reference that was given. @param given null: it is malformed */
+/**
+ * Whether the order has the same reference as the request.
+ * @param given null: the request's reference is malformed
+ */
 export const outcomeOf = (
   given: string | null,
   order: { paymentReference: string | null },

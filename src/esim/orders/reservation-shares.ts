@@ -1,18 +1,24 @@
 /**
- * How many live reservations of a tariff one bank may hold: a share of the tariff's unsold stock (contract/limits.md, "Campaigns and stock"). Only banks with less
- * than all of it pay for that.
+ * Limits how many live reservations of a tariff one bank may hold: a share of the tariff's unsold stock
+ * (contract/limits.md, "Campaigns and stock"). Only banks whose share is below 100 % pay for the counting.
  */
 import type { Database } from '../../db/database.ts'
 import { countUnsold } from './reserve-store.ts'
 
-/** A count serves for a second, and where it takes long, for longer: counting then takes a twentieth of the time. */
+/**
+ * A count is used for a second. If counting takes long, it is used for longer, so that counting takes at most a
+ * twentieth of the time.
+ */
 const shortestMs = 1_000
 const timesItsDuration = 20
 
 type Counted = { unsold: number; validUntilMs: number }
 
 export type ReservationShares = {
-  /** By tariff: at least 1, rounded down. @param share in per cent */
+  /**
+   * The limit by tariff: at least 1, rounded down.
+   * @param share in per cent
+   */
   limitsOf(tariffIds: readonly number[], share: number): Promise<Map<number, number>>
 }
 

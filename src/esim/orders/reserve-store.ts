@@ -1,4 +1,4 @@
-/** The SQL of reservations: making orders, for many requests at once, and how many of them a bank may hold. */
+/** The SQL of reservations: makes the orders of many requests at once, and limits how many a bank may hold. */
 import type { Queryable, Statement } from '../../db/database.ts'
 import { type Order, type OrderValues, orderColumns, orderOf, orderProfile } from './store.ts'
 
@@ -6,27 +6,27 @@ export type Reservation = {
   orderId: string
   bankId: string
   externalId: string
-  /** null: the tariff is unknown to the bank; only an order made before can be the answer. */
+  /** null: the bank cannot see the tariff, so the only possible answer is an order made before. */
   tariffId: number | null
-  /** null: no profile is free; only an order made before can be the answer. */
+  /** null: no profile is free, so the only possible answer is an order made before. */
   profileId: number | null
   price: string
   currency: string
   now: Date
   reservedUntil: Date
-  /** Who reserves, as `callerName` gives it. */
+  /** Who reserves, in the form of `callerName`. */
   caller: string
 }
 
 export type ReserveResult =
   | { outcome: 'made' }
   | { outcome: 'known'; order: Order }
-  /** The profile was taken by someone else. */
+  /** Another order took the profile first. */
   | { outcome: 'not-made' }
-  /** The bank holds as many live reservations as it may. */
+  /** The bank already holds the maximum number of live reservations. */
   | { outcome: 'at-limit' }
 
-// No more than the insert: this is the busiest statement.
+// This is the busiest statement, so it does nothing but the insert.
 const reserveStatement: Statement = {
   name: 'esim.reserve',
   plannedOnce: ['orders', 'profiles'],
@@ -55,9 +55,9 @@ const findKnownStatement: Statement = {
 }
 
 /**
- * Makes the orders whose externalId is new and whose profile is free; two unique indexes decide, and there is nothing to lock. For
- * the others it is looked up then whether an order with their externalId is there: one that stood in the way of the insert is, since
- * an insert waits for those that are being made at the same moment.
+ * Makes the orders whose externalId is new and whose profile is free. Two unique indexes decide, so no lock is needed.
+ * For the other rows it then looks for an order with the same externalId. An order that prevented the insert is always
+ * visible then, because the insert waits for inserts of the same moment.
  */
 export async function reserve(database: Queryable, reservations: Reservation[]): Promise<ReserveResult[]> {
   const made = await insert(database, reservations)
@@ -84,7 +84,7 @@ async function insert(database: Queryable, reservations: Reservation[]): Promise
     tried.map(({ profileId }) => profileId),
     tried.map(({ price }) => price),
     tried.map(({ currency }) => currency),
-    // Much quicker than the driver's own way, which looks up the time zone of each.
+    // Much quicker than the driver's own conversion, which looks up the time zone of each date.
     tried.map(({ now }) => now.toISOString()),
     tried.map(({ reservedUntil }) => reservedUntil.toISOString()),
     tried.map(({ caller }) => caller),
@@ -105,8 +105,9 @@ async function findKnown(database: Queryable, reservations: Reservation[]): Prom
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * The one order of a statement's rows: two statements that share orders then wait for each other, and in a circle only where they
- * share profiles crosswise as well, which the database ends and the statement survives (`Database`).
+ * The order of the rows in a statement. With the same order in every statement, two statements that share orders wait
+ * for each other without a deadlock. A deadlock is possible only when they also share profiles crosswise; then the
+ * database ends one and it is repeated (`Database`).
  */
 export const compareReservations = (a: Reservation, b: Reservation): number =>
   (a.tariffId ?? 0) - (b.tariffId ?? 0) || compare(a.bankId, b.bankId) || compare(a.externalId, b.externalId)
@@ -141,7 +142,7 @@ const countUnsoldStatement: Statement = {
     )::int as unsold`,
 }
 
-/** Profiles of a tariff that are free or reserved. What was sold is not walked over. */
+/** The profiles of a tariff that are free or reserved, counted without walking over the sold ones. */
 export async function countUnsold(database: Queryable, tariffId: number): Promise<number> {
   const [row] = await database.query<{ unsold: number }>(countUnsoldStatement, [tariffId])
   return row?.unsold ?? 0
@@ -157,13 +158,13 @@ const countHeldStatement: Statement = {
 export type WithinLimits = {
   bankId: string
   reservations: Reservation[]
-  /** Of the bank's live reservations. */
+  /** The maximum of live reservations of the bank. */
   limit: number
-  /** Of those of each tariff; null: all of its stock. */
+  /** The maximum of live reservations for each tariff; null: no maximum. */
   ofTariffs: ReadonlyMap<number, number> | null
 }
 
-/** Like `reserveWithinLimit`, and also limits how many of each tariff the bank may hold. */
+/** Like `reserveWithinLimit`, but also limits how many of each tariff the bank may hold. */
 export async function reserveWithinShares(
   transaction: Queryable,
   { ofTariffs, ...given }: WithinLimits,
@@ -184,7 +185,7 @@ export async function reserveWithinShares(
   const byTariff = Map.groupBy(reservations, ({ tariffId }) => tariffId)
   for (const [tariffId, wanted] of byTariff) {
     if (tariffId === null || wanted.length <= roomOf(tariffId)) continue
-    // Who only repeats needs no room.
+    // A repeated request needs no room.
     const repeats = await reserve(
       transaction,
       wanted.map(reservation => ({ ...reservation, profileId: null })),
@@ -203,7 +204,7 @@ export async function reserveWithinShares(
 
 export type HeldReservations = { operatorCode: string; tariffCode: string; bank: string; reserved: number }
 
-/** Who holds live reservations: each bank's of each tariff, the most first. */
+/** Who holds live reservations: one row for each bank and tariff, the largest first. */
 export function countHolders(database: Queryable, now: Date): Promise<HeldReservations[]> {
   return database.query<HeldReservations>(
     `select m.code as "operatorCode", t.code as "tariffCode", b.code as bank, held.reserved
@@ -217,10 +218,11 @@ export function countHolders(database: Queryable, now: Date): Promise<HeldReserv
 }
 
 /**
- * Reserves for one bank that may be near its limit of live reservations: counted and made under a lock, so that the limit holds
- * exactly. At the limit orders made before are still found.
+ * Reserves for one bank that may be near its limit of live reservations. It counts and reserves under a lock, so that
+ * the limit is exact. At the limit it still finds orders made before.
  *
- * @returns the results in their order, and how many live reservations the bank has now (counted up to `limit`)
+ * @returns the results in the order of the reservations, and how many live reservations the bank has now (counted up to
+ *   `limit`)
  */
 async function reserveWithinLimit(
   transaction: Queryable,
@@ -238,7 +240,7 @@ async function reserveWithinLimit(
     }
   }
   let waiting = given.reservations
-  // Who only repeats needs no room.
+  // A repeated request needs no room.
   const answerRepeats = async () => {
     await run(
       waiting,
@@ -251,7 +253,7 @@ async function reserveWithinLimit(
     await run(waiting.slice(0, room))
     waiting = waiting.slice(room)
   }
-  // What they repeat may have been made just now.
+  // The order that a request repeats may have been made just now.
   if (waiting.length > 0) await answerRepeats()
   for (const reservation of waiting) results.set(reservation, { outcome: 'at-limit' })
   return { results: given.reservations.map(reservation => results.get(reservation) ?? { outcome: 'not-made' }), open }

@@ -1,4 +1,4 @@
-/** Reserving a profile for 15 minutes: which profile to try, how often, and what a repeated externalId is answered. */
+/** Reserves a profile for 15 minutes: which profile to try, how often, and how to answer a repeated externalId. */
 import type { Clock } from '../../clock.ts'
 import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../../db/batching.ts'
 import type { Database } from '../../db/database.ts'
@@ -21,15 +21,15 @@ export type ReserveDeps = {
   catalogue: Catalogue
   stock: Stock
   openReservations: number
-  /** Per cent of a tariff's unsold stock that a bank may hold, unless the directory says otherwise. */
+  /** The default of the share, in per cent of a tariff's unsold stock, that a bank may hold. */
   reservationShare: number
-  /** Told of every reservation's outcome, for the metrics. */
+  /** Called with the outcome of every reservation, for the metrics. */
   observe: { reservation(outcome: ReserveOutcome): void }
-  /** Told of what went wrong behind an answer that could not wait for it. */
+  /** Called with errors that occur after the answer was sent. */
   onError(error: unknown): void
 }
 
-/** @property caller who reserves, as `callerName` gives it */
+/** @property caller who reserves, in the form of `callerName` */
 type ReserveRequest = {
   bankId: string
   caller: string
@@ -40,16 +40,17 @@ type ReserveRequest = {
 export type Reserve = (given: ReserveRequest) => Promise<{ order: Order; repeated: boolean }>
 
 type Attempt = { reservation: Reservation; candidate: Candidate | null }
-/** `candidate` is the profile that was really tried: those of one statement are handed out anew, see `arrange`. */
+/** `candidate` is the profile that was really tried: `arrange` hands out the profiles of one statement anew. */
 type AttemptResult = { result: ReserveResult | Error; candidate: Candidate | null }
 
 /**
- * Reserves a profile of a tariff (POST /orders); an externalId that was used before gives its order as it is now.
+ * Reserves a profile of a tariff (POST /orders). A repeated externalId gets its order as it is now.
  *
- * @param lapsed tells whether an order's reservation is over without being marked so, and marks it: then it has to be read again
- * @returns a function that throws DomainError 'not-found' for an unknown tariff, 'external-id-mismatch' for another tariff's
- *   externalId, 'no-stock' without a free profile, 'off-sale' for a tariff that is switched off, 'too-many-reservations' at the
- *   bank's limit of open reservations
+ * @param lapsed tells whether an order's reservation is over but not marked yet, and marks it; then the order must be
+ *   read again
+ * @returns a function that throws DomainError 'not-found' for an unknown tariff, 'external-id-mismatch' when the
+ *   externalId belongs to another tariff, 'no-stock' without a free profile, 'off-sale' for a tariff that is switched
+ *   off, 'too-many-reservations' at the bank's limit of open reservations
  */
 export function createReserve(
   deps: ReserveDeps,
@@ -88,7 +89,7 @@ export function createReserve(
     }
   }
 
-  /** By the codes: the tariff may be out of the bank's reach by now, and the order is answered all the same. */
+  /** Compares codes, because the bank may have lost access to the tariff since then and must still get its order. */
   async function repeat(order: Order, operatorCode: string, tariffCode: string) {
     const tariff = await catalogue.tariffOf(order.tariffId)
     if (tariff.operatorCode === operatorCode && tariff.code === tariffCode) {
@@ -116,7 +117,10 @@ export function createReserve(
   }
 }
 
-/** One try to make an order: those of one bank that come together share a statement. Faults are a result. */
+/**
+ * Tries once to make an order. Attempts of one bank that arrive together share a statement. An error is returned as a
+ * result.
+ */
 function createAttempts(deps: ReserveDeps): (attempt: Attempt) => Promise<AttemptResult> {
   const { database, clock } = deps
   const limit = createOpenReservations({
@@ -165,8 +169,8 @@ function createAttempts(deps: ReserveDeps): (attempt: Attempt) => Promise<Attemp
 }
 
 /**
- * Gives the statement's rows one order, and hands the profiles out in that order too: two statements that want the same profiles
- * then wait for each other at most once.
+ * Sorts the rows of a statement and hands out the profiles in the same order, so that two statements that want the same
+ * profiles wait for each other at most once.
  */
 function arrange(attempts: readonly Attempt[]): Attempt[] {
   const sorted = attempts.toSorted((a, b) => store.compareReservations(a.reservation, b.reservation))

@@ -21,7 +21,7 @@ import { confirmedView, offerView, operatorView, orderView } from './views.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The answer holds activation data: not for people who only read. */
+    /** The answer contains activation data, so people with read-only roles must not get it. */
     showsSecrets?: boolean
   }
 }
@@ -54,17 +54,17 @@ export const esimRoutes: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (app,
     components: schemas.esimComponents,
   })
 
-  // The prefix is this plugin's own; its inner plugin must not add it again.
+  // This plugin has its own prefix; its inner plugin must not add it again.
   await app.register(operations, { ...deps, prefix: '' })
 }
 
-/** Beside the documentation, which needs no token. */
+/** A sibling of the documentation, which needs no token. */
 const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) => {
   const { catalogue, orders } = deps
   const viewOf = async (order: Order) => orderView(order, await catalogue.tariffOf(order.tariffId))
   const sendOperators = createSharedText((operators: readonly MobileOperator[]) => operators.map(operatorView))
   const sendOffer = createSharedText(offerView)
-  // What is known of an order is the same object as long as nothing has changed.
+  // The view of an order can be cached by object, because the order stays the same object until it changes.
   const sendOrder = createSharedText(orderView)
   limitRate(api as unknown as FastifyInstance, deps)
 
@@ -296,7 +296,7 @@ const operations: FastifyPluginAsyncTypebox<EsimRoutesDeps> = async (api, deps) 
   )
 }
 
-/** Authentication, and the bank's rate, before anything else of a request is looked at. */
+/** Authenticates the caller and counts the request against the bank's rate limit before anything else. */
 function limitRate(api: FastifyInstance, deps: EsimRoutesDeps): void {
   const { rateLimiter } = deps
   authenticate(api, deps)

@@ -1,4 +1,4 @@
-/** The shapes of the eSIM API: from these come validation, types, answers and the OpenAPI document. */
+/** The schemas of the eSIM API. Validation, types, answers and the OpenAPI document all use them. */
 
 import Type, { type TSchema } from 'typebox'
 import { mustBe } from '../../error-rules.ts'
@@ -103,7 +103,7 @@ export const Confirmation = Type.Object(
   { $id: 'Confirmation', description: 'A confirmed order with its activation data' },
 )
 
-/** The rule is our own code's alone: a malformed one is ignored, and not refused. */
+/** The rule is only documented here: the code ignores a malformed reference instead of refusing it. */
 export const ConfirmHeaders = Type.Object({
   [paymentReferenceHeader]: Type.Optional(
     Type.String({
@@ -203,7 +203,7 @@ const always = {
   503: 'The platform is away for a moment; try again after `Retry-After` seconds',
 }
 
-/** The errors of one operation: those that all have, and its own. */
+/** The errors of one operation: the common ones and its own. */
 export const esimErrors = (causes: Record<number, string>) => errorAnswers(EsimError, { ...always, ...causes })
 
 export const esimComponents: TSchema[] = [EsimError, Operator, Tariff, Order, Confirmation, QrBase64]

@@ -1,6 +1,7 @@
 /**
- * All SQL of orders. The hot statements take many orders at once (`unnest`): requests that arrive together share one, see
- * `db/batching.ts`. Whose an order is, and whether it may be changed, stands in each statement.
+ * All SQL of orders. The busiest statements process many orders at once (`unnest`), because requests that arrive
+ * together share one statement (`db/batching.ts`). Each statement checks itself whose order it is and whether the order
+ * may change.
  */
 
 import type { Queryable, Statement } from '../../db/database.ts'
@@ -16,7 +17,7 @@ export type Order = {
   orderId: string
   externalId: string
   tariffId: number
-  /** As stored; `lifecycle.statusAt` says what it is now. */
+  /** The stored status; `lifecycle.statusAt` computes the current one. */
   status: OrderStatus
   msisdn: string
   createdAt: Date
@@ -24,18 +25,18 @@ export type Order = {
   confirmedAt: Date | null
 }
 
-/** A confirmed order with what the bank has paid for, still sealed. */
+/** A confirmed order with its secrets, still sealed. */
 export type SealedOrder = Order & {
   deliveryMode: DeliveryMode | null
   mail: MailState | null
-  /** The bank's own, as the first confirm gave it. */
+  /** The bank's own reference, from the first confirm. */
   paymentReference: string | null
   sealed: Buffer
   iccidHash: Buffer
   profileId: number
 }
 
-/** What an order is read from, as `o`; with `orderProfile`. As `OrderValues`, in this order. */
+/** The columns of an order, in the order of `OrderValues`. The table is aliased as `o`; join `orderProfile`. */
 export const orderColumns = `
   o.order_id, o.external_id, o.tariff_id, o.status, p.msisdn, o.created_at, o.reserved_until, o.confirmed_at`
 
@@ -53,7 +54,7 @@ export type OrderValues = [
   confirmedAt: Date | null,
 ]
 
-/** The order of a row that begins with `orderColumns`. */
+/** Reads the order from a row that begins with `orderColumns`. */
 export function orderOf(row: readonly [...OrderValues, ...unknown[]]): Order {
   return {
     orderId: row[0],
@@ -77,12 +78,12 @@ const findOrdersStatement: Statement = {
     where o.bank_id = i.bank_id`,
 }
 
-/** An array of UUIDs, which need no quotes, as PostgreSQL reads it. */
+/** An array of UUIDs as PostgreSQL text; UUIDs need no quotes. */
 const arrayOfIds = (ids: readonly string[]): string => `{${ids.join(',')}}`
 
 export type OrderKey = { orderId: string; bankId: string }
 
-/** The orders in the order of their keys; null where there is none, or it is another bank's. */
+/** The orders in the sequence of their keys; null for one that does not exist or belongs to another bank. */
 export async function findOrders(database: Queryable, keys: OrderKey[]): Promise<(Order | null)[]> {
   const rows = await database.tuples<[...OrderValues, n: number]>(findOrdersStatement, [
     arrayOfIds(keys.map(({ orderId }) => orderId)),
@@ -102,7 +103,7 @@ const areReservedStatement: Statement = {
     where o.status = 'reserved'`,
 }
 
-/** Whether each order is stored as reserved, in the order of their ids. */
+/** Whether each order is stored as reserved, in the sequence of the ids. */
 export async function areReserved(database: Queryable, orderIds: readonly string[]): Promise<boolean[]> {
   const rows = await database.tuples<[n: number]>(areReservedStatement, [arrayOfIds(orderIds)])
   const reserved = orderIds.map(() => false)
@@ -121,7 +122,7 @@ type SealedValues = [
   profileId: number,
 ]
 
-/** The order of a row that begins with `orderColumns` and `sealedColumns`. */
+/** Reads the order from a row that begins with `orderColumns` and `sealedColumns`. */
 function sealedOrderOf(row: readonly [...SealedValues, ...unknown[]]): SealedOrder {
   const [deliveryMode, mail, paymentReference] = [row[8], row[9], row[10]]
   return {
@@ -159,12 +160,12 @@ export async function findSealedOrder(database: Queryable, { orderId, bankId }: 
 export type ConfirmResult = { moved: boolean; order: SealedOrder }
 
 /**
- * Asked of orders that are named by their ids: no index serves it. The planner may believe that nothing is reserved, and would then
- * look for each of them among all reservations.
+ * Written so that no index fits it; use it for orders that are found by id. Otherwise the planner, which may believe
+ * that nothing is reserved, would search all reservations for each order.
  */
 const isReserved = `status || '' = 'reserved'`
 
-/** @param change what it sets besides */
+/** @param change further columns that the statement sets */
 const confirmWith = (name: string, change: string): Statement => ({
   name,
   plannedOnce: ['orders', 'profiles'],
@@ -181,27 +182,27 @@ const confirmWith = (name: string, change: string): Statement => ({
 })
 
 const confirmStatement = confirmWith('esim.confirm', '')
-/** A statement of its own: most confirms bring no reference, and need not pay for finding each one's. */
+/** A separate statement: most confirms send no reference, and should not pay for looking it up. */
 const confirmWithReferences = confirmWith(
   'esim.confirm-with-references',
   ', payment_reference = ($6::text[])[array_position($1::uuid[], o.order_id)]',
 )
 
-/** @property paymentReference of one order's confirms that come together, the first one's counts */
+/** @property paymentReference when several confirms of one order come together, the first one's counts */
 export type ConfirmItem = { orderId: string; paymentReference: string | null }
 
 /**
- * Confirms every order of one bank that is still reserved, and gives each as it is then; null for one that is not there or another
- * bank's.
+ * Confirms every order of one bank that is still reserved.
+ * @returns each order as it is afterwards; null for one that does not exist or belongs to another bank
  */
 export async function confirm(
   database: Queryable,
   given: { bankId: string; deliveryMode: DeliveryMode; caller: string; now: Date },
   items: readonly ConfirmItem[],
 ): Promise<(ConfirmResult | null)[]> {
-  // As the database writes them: a caller may use capitals, and the answers are looked up by these.
+  // Lower case, as the database writes them: callers may use capitals, and answers are found by these ids.
   const ids = items.map(({ orderId }) => orderId.toLowerCase())
-  // In one order: two statements that share orders then wait for each other, and never in a circle.
+  // Sorted, so that two statements that share orders cannot deadlock.
   const sorted = [...new Set(ids)].sort()
   const values = [sorted, given.bankId, given.deliveryMode, given.now, given.caller]
   const references = sorted.map(orderId => items[ids.indexOf(orderId)]?.paymentReference ?? null)
@@ -209,7 +210,8 @@ export async function confirm(
     ? database.tuples<SealedValues>(confirmStatement, values)
     : database.tuples<SealedValues>(confirmWithReferences, [...values, references]))
   const results = new Map(moved.map(row => [row[0], { moved: true, order: sealedOrderOf(row) }]))
-  // Looked up only where it is needed: within the statement it was a twentieth of its work though all had moved.
+  // A separate statement for the rest: inside the first one this lookup cost a twentieth of the time even when nothing
+  // was left to find.
   const others = sorted.filter(orderId => !results.has(orderId))
   if (others.length > 0)
     for (const order of await findSealedOrders(database, given.bankId, others))
@@ -217,7 +219,7 @@ export async function confirm(
   return ids.map(orderId => results.get(orderId) ?? null)
 }
 
-/** @returns false when the order is not reserved any more, or not this bank's */
+/** @returns false when the order is no longer reserved, or belongs to another bank */
 export async function cancel(database: Queryable, key: OrderKey & { caller: string }, now: Date): Promise<boolean> {
   const cancelled = await database.execute(
     {
@@ -240,8 +242,9 @@ export async function cancel(database: Queryable, key: OrderKey & { caller: stri
 
 const expiredAtOnce = 1_000
 /**
- * Up to which end reservations were told to be expiring (expiring.ts). Locked before any order is, so that it does not move meanwhile:
- * what ends before it was told is told by whoever marks it, in this order.
+ * The end time up to which banks were told that reservations are expiring (expiring.ts). It is locked before any order,
+ * so that it cannot change meanwhile. A reservation that ends after it has had no such event yet. The statement that
+ * marks the reservation as expired then records this event first.
  */
 const warnedUpTo = `
   warned_up_to as materialized (select reached from event_positions where name = 'order.expiring' for share)`
@@ -254,12 +257,13 @@ const warnFirst = `
     ${tellingEvents({ type: 'order.expiring', from: 'late', to: { bank: 'bank_id' }, at: 'at', text: 'text' })} returning 1
   )`
 const afterWarning = 'expired cross join (select count(*) from warned) as first'
-/** `ended_by` says that it is told by the statement itself (migration 0026). */
+/** `ended_by` says that this statement records the event itself (migration 0026). */
 const markExpired = `update orders set status = 'expired', ended_by = 'clock'`
 
 /**
- * Marks reservations that are over and gives their profiles back; several processes at once share the work. Correctness does not
- * wait for it: readers compute the status, and whoever finds no free profile calls this first.
+ * Marks reservations that are over and returns their profiles to the stock. Several processes share the work.
+ * Correctness does not depend on it: readers compute the status, and a request that finds no free profile calls this
+ * first.
  *
  * @returns whether there may be more: one call marks a bounded number
  */
@@ -285,7 +289,7 @@ export async function expire(database: Queryable, now: Date): Promise<boolean> {
   return marked === expiredAtOnce
 }
 
-/** Marks one reservation that is over and gives its profile back, unless another move came first. */
+/** Marks one reservation that is over and returns its profile to the stock, unless another transition came first. */
 export async function expireOrder(database: Queryable, orderId: string, now: Date): Promise<void> {
   await database.execute(
     {
@@ -303,8 +307,9 @@ export async function expireOrder(database: Queryable, orderId: string, now: Dat
 }
 
 /**
- * Waits until whoever is just deciding about a reservation of the tariff that is over (another process that marks it, a confirm that
- * came first) has done so. The profile can be sold from that instant on, and nobody is to be told otherwise meanwhile.
+ * Waits for another process that is deciding about an expired reservation of the tariff (it marks the reservation, or a
+ * confirm came first). The profile can be sold as soon as the reservation is over, so nobody may be told meanwhile that
+ * the tariff is sold out.
  *
  * @returns false when there was nothing to wait for
  */
@@ -326,8 +331,8 @@ export async function waitForLapsed(database: Queryable, tariffId: number, now: 
 }
 
 /**
- * Removes profiles that are gone for good from those that were given back. A sale does so itself, unless it waited for the very cancel
- * that gave the profile back; such an entry is passed over by every reader, and only takes up room.
+ * Removes sold and withdrawn profiles from the list of returned profiles. A sale does this itself, unless it waited for
+ * the cancel that returned the profile. Readers skip such entries; they only waste space.
  */
 export function forgetSold(database: Queryable): Promise<number> {
   return database.execute(
@@ -338,7 +343,10 @@ export function forgetSold(database: Queryable): Promise<number> {
   )
 }
 
-/** Marks the one attempt at the e-mail before its first byte goes out. @returns false when it was attempted for good before */
+/**
+ * Marks the attempt to send the e-mail, before its first byte is sent.
+ * @returns false when another attempt was made, unless that one is known to have failed
+ */
 export async function claimMail(database: Queryable, orderId: string, now: Date): Promise<boolean> {
   const claimed = await database.execute(
     {
@@ -369,7 +377,10 @@ export async function recordMail(database: Queryable, orderId: string, outcome: 
   )
 }
 
-/** Joins as `o` whether a profile is taken: a probe of the unique index on live orders for each, whatever the planner would like better. */
+/**
+ * Joins as `o` whether a profile is taken: one probe of the unique index on live orders for each profile, whichever
+ * plan the planner prefers.
+ */
 export const joinLiveOrder = (profile: string): string => `
   left join lateral (
     select true as taken from orders o
@@ -410,10 +421,10 @@ const findFreeStatement: Statement = {
 }
 
 /**
- * Which tariffs have a free profile at this instant, each with one that can be sold.
+ * Finds the tariffs that have a free profile now, with one profile each that can be sold.
  *
- * @param tariffs their ids, each with the profile that was found before, if any. It is looked at first: behind a burst of sales the
- *   first free profile is found by walking over all that were just sold
+ * @param tariffs their ids, each with the profile that was found last time, if any; it is tried first, because after
+ *   many sales the search for the first free profile would walk over everything that was just sold
  */
 export async function findFree(
   database: Queryable,

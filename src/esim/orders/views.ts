@@ -1,4 +1,4 @@
-/** What banks see of operators, tariffs and orders: exactly the documented fields (contract/esim.md). */
+/** How banks see operators, tariffs and orders: exactly the documented fields (contract/esim.md). */
 import { instantText } from '../../text/instant-text.ts'
 import type { MobileOperator, Tariff } from '../catalogue.ts'
 import type { Offer } from './availability.ts'
@@ -13,14 +13,14 @@ export function offerView({ operator, free }: Offer) {
   return [...operator.tariffs.values()].map(tariff => tariffView(tariff, free.has(tariff.tariffId)))
 }
 
-/** @param free whether a profile is free */
+/** @param free whether the tariff has a free profile */
 function tariffView(tariff: Tariff, free: boolean) {
   const { tariffId, operatorCode, onSale, price, ...shown } = tariff
-  // At most 2 decimals below 10^10: the number is written as it was set.
+  // At most 2 decimals and below 10^10, so the number is exact.
   return { ...shown, price: Number(price), available: onSale && free }
 }
 
-/** @param order whose status is as of now: one whose reservation is over is marked already */
+/** @param order with its current status: a reservation that is over was marked as expired before */
 export function orderView(order: Order, tariff: Tariff) {
   const { status } = order
   const over = status === 'cancelled' || status === 'expired'
@@ -30,7 +30,7 @@ export function orderView(order: Order, tariff: Tariff) {
     operatorCode: tariff.operatorCode,
     tariffCode: tariff.code,
     status,
-    // Empty: removed after KEEP_MSISDN_DAYS.
+    // Empty when it was removed after KEEP_MSISDN_DAYS.
     msisdn: over || order.msisdn === '' ? null : order.msisdn,
     reservedUntil: status === 'confirmed' || status === 'cancelled' ? null : instantText(order.reservedUntil),
     createdAt: instantText(order.createdAt),
@@ -38,7 +38,7 @@ export function orderView(order: Order, tariff: Tariff) {
   }
 }
 
-/** @param publicUrl address of this environment */
+/** @param publicUrl address of this installation */
 export function confirmedView({ order, secrets }: Confirmed, tariff: Tariff, publicUrl: string) {
   const { orderId, externalId, msisdn, deliveryMode } = order
   return {

@@ -1,6 +1,7 @@
 /**
- * What must hold of the sales figures and of the counters of stock: what was added up, and what is told of since, is what the orders
- * and profiles say. Each piece is one statement, so it compares what was so at one instant.
+ * Checks the sales figures and the counters of stock against the orders and profiles. The figures are the stored sums
+ * plus the orders in events that are not added yet. Each piece is one statement, so it compares both sides at the same
+ * instant.
  */
 import type { Check, Piece, Step } from '../../db/check.ts'
 import type { Queryable } from '../../db/database.ts'
@@ -40,7 +41,7 @@ const piece = (code: string, rows: number, found: readonly { text: string }[], r
 const cell = 'bank_id, tariff_id, currency, price, outcome'
 
 /**
- * One pass over both sides, added up in one table by hash: a join of two sums costs twice as much.
+ * Compares both sides in one pass and one hash table, because a join of two sums costs twice as much.
  *
  * @param kept rows that were stored; the last column is the number of orders
  * @param counted the same columns, counted anew
@@ -57,7 +58,10 @@ const differences = (unit: 'hour' | 'day', kept: string, counted: string) => `
     ) as rows group by ${unit}, ${cell} having sum(kept) <> sum(counted)
   ) as differing`
 
-/** Whole hours, of about so many orders. An order's id begins with the instant at which it was made, shortly before its end. */
+/**
+ * Pieces of whole hours with about `ordersAtOnce` orders. They are found by id, because the id begins with the instant
+ * at which the order was made, shortly before its end.
+ */
 const hours: Step = {
   name: hoursCheck.code,
   table: 'orders',
@@ -88,7 +92,7 @@ const hours: Step = {
 const firstId = '00000000-0000-0000-0000-000000000000'
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** The end of the hour in which the orders of a piece end; null: there are not more. */
+/** The end of the hour in which the orders of a piece end; null for the last piece. */
 async function hourBehind(database: Queryable, from: Date | null): Promise<Date | null> {
   const [last] = await database.query<{ madeAt: Date }>(
     `select created_at as "madeAt" from orders where order_id >= $1 order by order_id offset ${ordersAtOnce} limit 1`,
@@ -121,7 +125,7 @@ const days: Step = {
   },
 }
 
-/** Tariffs with about so many profiles, at least one: these are looked at one by one. */
+/** Pieces of one or more tariffs with about `profilesAtOnce` profiles. The tariffs are checked one by one. */
 const stock: Step = {
   name: stockCheck.code,
   table: 'profiles',
@@ -165,7 +169,7 @@ const stock: Step = {
   },
 }
 
-/** The counter is only a hint how much fits into a piece: what it says is checked. */
+/** The counter only limits the size of a piece; its value is checked. */
 const lastTariffText = `
   select max(tariff_id) as "tariffId", max(tariff_id) = (select max(tariff_id) from tariffs) as "isEnd"
   from (

@@ -1,6 +1,7 @@
 /**
- * Spans of time in whole days and whole hours (UTC), which are counted already, and what is left over at their edges. An edge is
- * counted from its nearest day on: the hours between the two are added or taken away.
+ * Splits time spans into whole days and whole hours (UTC), whose sums are stored, and rests of less than an hour at the
+ * edges, which must be counted. Each bound is first rounded to the nearest day; then the hours and the rest between the
+ * bound and that day are added or subtracted.
  */
 
 const hourMs = 3_600_000
@@ -13,13 +14,13 @@ export type Parts = {
   days: { span: number; day: string }[]
   /** The beginning of each hour. */
   hours: (Signed & { hour: Date })[]
-  /** Half-open; less than an hour each. */
+  /** Half-open spans of less than an hour. */
   rests: (Signed & { from: Date; until: Date })[]
 }
 
 /**
  * @param bounds in the order of time; n spans have n + 1
- * @returns of each span, by its number from 0, what adds up to it
+ * @returns the parts that add up to each span; spans are numbered from 0
  */
 export function partsOf(bounds: readonly Date[]): Parts {
   const parts: Parts = { days: [], hours: [], rests: [] }
@@ -34,13 +35,13 @@ export function partsOf(bounds: readonly Date[]): Parts {
   return { days: parts.days, hours: parts.hours.filter(isSpan), rests: parts.rests.filter(isSpan) }
 }
 
-/** What a bound adds to the span that begins with it, it takes from the one that ends there. */
+/** What a bound adds to the span that begins there, it subtracts from the span that ends there. */
 const onBothSides = (index: number, sign: 1 | -1): Signed[] => [
   { span: index, sign },
   { span: index - 1, sign: sign === 1 ? -1 : 1 },
 ]
 
-/** What lies between an instant and its nearest day: counted as belonging to what begins with the instant. */
+/** The hours and the rest between an instant and its nearest day, for a span that begins with the instant. */
 export function edgeOf(at: Date): {
   day: string
   hours: { sign: 1 | -1; hour: Date }[]

@@ -1,6 +1,6 @@
 /**
- * All SQL that reads the sales figures and the counters of tariffs: what was added up (`fold-store.ts`), and the orders that the
- * outbox has told of since, in one statement, so that each figure is exact as of that instant.
+ * All SQL that reads the sales figures and the counters of tariffs. One statement adds the stored sums
+ * (`fold-store.ts`) and the orders in events that are not added yet, so each figure is exact at that instant.
  */
 import type { Queryable } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
@@ -10,14 +10,15 @@ import { firstOrderId } from '../orders/order-id.ts'
 import { edgeOf, partsOf } from './edges.ts'
 import { allReached } from './fold-store.ts'
 
-/** The position moves every few seconds. */
+/** The position moves every few seconds, so this many tries always suffice. */
 const mostTries = 10
 
 /**
- * Reads figures with what is not added up yet. The query finds it as `fresh`: the orders with their `outcome` and `ended_at`.
+ * Reads figures together with the orders that are not added up yet. The query reads these from `fresh`: the orders with
+ * their `outcome` and `ended_at`.
  *
- * @param query its parts (`with`) and its `select`; $1 to $3 are taken, and `values` begin with $4
- * @throws DomainError 'unavailable' until the orders of before are added up
+ * @param query `parts` (for `with`) and `select`; $1 to $3 are taken, so `values` begin with $4
+ * @throws DomainError 'unavailable' until the orders from before the outbox are added up
  */
 export async function readFigures<Row>(
   database: Queryable,
@@ -65,7 +66,7 @@ export type StockCount = {
   withdrawn: number
 }
 
-/** Every tariff with its profiles by state; a reservation that is over counts as free, marked or not. */
+/** Every tariff with its profiles by state. A reservation that is over counts as free, even if it is not marked yet. */
 export function countStock(database: Queryable, now: Date): Promise<StockCount[]> {
   return readFigures(database, {
     parts: `
@@ -99,17 +100,20 @@ export async function findTimeZone(database: Queryable, bankId: string): Promise
   return bank?.timeZone ?? 'UTC'
 }
 
-/** JSON texts as readers get them: a list without its brackets, and an object. */
+/** JSON texts as clients get them: a list without its brackets, and an object. */
 export type SalesTexts = { days: string; totals: string }
 
 const ended = `status in ('confirmed', 'cancelled', 'expired')`
 const endedAt = 'coalesce(confirmed_at, cancelled_at, reserved_until)'
-/** What ends at an instant was made shortly before it; an order's id begins with the instant at which it was made. */
+/**
+ * The lowest id of an order that can end at this instant. An id begins with the instant at which the order was made,
+ * and orders end shortly after that.
+ */
 export const firstIdEndingAt = (at: Date): string => firstOrderId(new Date(at.getTime() - reservationMinutes * 60_000))
 
 /**
- * Begins `cells`: a bank's orders that have ended within spans, by tariff, currency, price and outcome. The brackets are left open, as
- * more may be added. Values: $4 to $15.
+ * The beginning of `cells`: a bank's orders that ended within spans, by tariff, currency, price and outcome. The last
+ * bracket is left open, so that callers can add more rows. Uses the values $4 to $15.
  */
 export const spanCells = `
       days as (select * from unnest($5::int[], $6::date[]) as d (span, day)),
@@ -132,7 +136,10 @@ export const spanCells = `
           select * from orders where bank_id = $4 and order_id >= r.first_id and order_id < r.last_id and ${ended}
             and ${endedAt} >= r.since and ${endedAt} < r.until offset 0) s`
 
-/** The values of `spanCells`. @param bounds of the spans, in the order of time; n spans have n + 1 */
+/**
+ * The values for `spanCells`.
+ * @param bounds of the spans, in the order of time; n spans have n + 1
+ */
 export function spanValues(bankId: string, bounds: readonly Date[]): unknown[] {
   const { days, hours, rests } = partsOf(bounds)
   return [
@@ -157,8 +164,9 @@ const amountsText = `string_agg('{"currency":' || to_json(currency) || ',"amount
   filter (where confirmed > 0)`
 
 /**
- * A bank's orders that came to their end on each of the days: confirmed, cancelled, or expired by now; by tariff, and in all. Tens of
- * thousands of rows would hold up other requests for a tenth of a second, so the database writes the text.
+ * A bank's orders that ended on each of the days (confirmed, cancelled, or expired by now), by tariff and in total. The
+ * database writes the JSON, because reading tens of thousands of rows would delay other requests by a tenth of a
+ * second.
  *
  * @param names of the days
  * @param bounds in the order of time; n days have n + 1
@@ -214,7 +222,10 @@ export async function countSales(
 type Outcome = 'confirmed' | 'cancelled' | 'expired'
 type Since = { parts: string; values: unknown[] }
 
-/** As `cells`: orders of all banks that ended at an instant or later, and were marked so; values $4 to $11. */
+/**
+ * Like `spanCells`: orders of all banks that ended at an instant or later and are marked as ended. Uses the values $4
+ * to $11.
+ */
 function endedSince(since: Date): Since {
   const { day, hours, rests } = edgeOf(since)
   const [rest] = rests
@@ -245,7 +256,9 @@ function endedSince(since: Date): Since {
   return { parts, values }
 }
 
-/** How many of each tariff were sold at an instant or later, to all banks; those of which none was sold are left out. */
+/**
+ * How many profiles of each tariff were sold to all banks at an instant or later. Tariffs without a sale are left out.
+ */
 export async function countSoldSince(database: Queryable, since: Date): Promise<Map<number, number>> {
   const rows = await readFigures<{ tariffId: number; sold: number }>(database, {
     ...endedSince(since),
@@ -257,8 +270,8 @@ export async function countSoldSince(database: Queryable, since: Date): Promise<
 }
 
 /**
- * Orders of all banks that were made at an instant or later, as they are now: those that ended since then, less those of them that
- * were made before it, and those that have not ended.
+ * Orders of all banks that were made at an instant or later, by their current status. Computed as: orders that ended
+ * since the instant, minus those of them made before it, plus those that have not ended.
  */
 export async function countMadeSince(
   database: Queryable,

@@ -1,20 +1,21 @@
 /**
- * Adds what the outbox tells of orders to the sales figures and to the counters of tariffs, and once, in pieces, the orders of before
- * there was an outbox.
+ * Adds orders from the outbox to the sales figures and to the counters of tariffs. It also adds the orders from before
+ * there was an outbox, once and in pieces.
  *
- * An order is in the figures by its event, if its id is in the part that was reached; else by its state, once its id is reached. A
- * piece of old orders is added by the statement that takes all events which its snapshot sees. So nothing counts twice: what has ended
- * for this snapshot has no event to come, and what ends later was not counted by it.
+ * Each order counts exactly once. `reached` is the highest id of the old orders that are added already. An event counts
+ * only if its order's id is at or below `reached`; any other order counts by its state when `reached` passes it. One
+ * statement adds a piece of old orders and all events that its snapshot sees. So an order that has ended in this
+ * snapshot has no later event, and an order that ends later is not counted by this statement.
  */
 import type { Database, Queryable } from '../../db/database.ts'
 import { type Piece, pieceRows, tick } from '../../events/tick-store.ts'
 
-/** Behind every id. */
+/** The highest id: all old orders are added. */
 export const allReached = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const oldOrdersAtOnce = 20_000
 
 /**
- * Carries out a piece of it.
+ * Adds the next events, and the next old orders if there are any.
  *
  * @returns whether there may be more
  */
@@ -74,10 +75,10 @@ async function fold(transaction: Queryable, piece: Piece, reached: string): Prom
 }
 
 /**
- * Counts the stock of one tariff that was loaded before it was counted. The lock on the counter's row makes an import wait or be waited
- * for, so none is counted twice or left out.
+ * Counts the stock of one tariff that was loaded before stock was counted. It locks the counter's row, so an import and
+ * this count run one after the other and no profile is counted twice or missed.
  *
- * @returns false: every tariff's stock is counted
+ * @returns false when every tariff's stock is counted
  */
 async function countOldStock(database: Database): Promise<boolean> {
   const [uncounted] = await database.query<{ tariffId: number }>(

@@ -1,10 +1,10 @@
-/** What a list of orders for programs is asked for, as the query says it (contract/partner-orders.md, "The list"). */
+/** Reads the query of an order list for programs (contract/partner-orders.md, "The list"). */
 import { readBetween, type Span } from '../../text/span.ts'
 import { type OrderStatus, orderStatuses } from '../orders/lifecycle.ts'
 import { isAscending, type OrderSort } from './order-list-query.ts'
 import type { OrderListSearch } from './order-store.ts'
 
-/** Ascending lists end so long ago: what is still being written is not passed over. */
+/** Ascending lists end this long ago, so that an order whose transaction is still open is not skipped. */
 const settledMs = 15_000
 
 export type AskedOrders = {
@@ -16,8 +16,8 @@ export type AskedOrders = {
 } & Partial<Record<`${'created' | 'confirmed' | 'ended'}${'From' | 'To'}`, string>>
 
 /**
- * @returns all that fit, from the beginning
- * @throws DomainError 'invalid' for what is no date
+ * @returns a search for all matching orders, from the beginning
+ * @throws DomainError 'invalid' for invalid dates
  */
 export function listSearchOf(asked: AskedOrders, bankId: string, now: Date): OrderListSearch {
   const { externalId, operatorCode, tariffCode, sort = '-createdAt' } = asked

@@ -1,4 +1,4 @@
-/** Orders as a CSV file (RFC 4180) of any length, read from the database as fast as it is taken. */
+/** Orders as a CSV file (RFC 4180) of any length, read from the database as fast as the client takes it. */
 import { Readable } from 'node:stream'
 import type { Database, Queryable } from '../../db/database.ts'
 import { csvCell } from '../../text/csv-cell.ts'
@@ -25,7 +25,7 @@ const columns: readonly Column[] = [
   'emailDelivery',
 ]
 
-/** @param now what the statuses are as of, in the whole file */
+/** @param now the instant at which all statuses in the file are computed */
 export function ordersCsv(deps: { database: Database; aside: Queryable }, search: OrderSearch, now: Date): Readable {
   return Readable.from(pieces(readOrders(deps, search, now)), { objectMode: false })
 }

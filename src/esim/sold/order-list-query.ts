@@ -1,7 +1,7 @@
 /**
- * Lists of a bank's orders for programs, as SQL: each is read in ranges of an index, one for each status or each tariff and status, of
- * which each gives no more than the page shows (`migrations/0027_order_lists.sql`). An order's id begins with the instant at which it was
- * made, and it ends within 15 minutes of that: times are ranges of ids.
+ * Lists of a bank's orders for programs, as SQL. It reads one index range for each status, or for each tariff and
+ * status, and takes at most one page from each (`migrations/0027_order_lists.sql`). Filters by time are ranges of ids,
+ * because an id begins with the instant at which the order was made, and an order ends within 15 minutes of that.
  */
 import type { Literal } from '../../db/literals.ts'
 import type { Span } from '../../text/span.ts'
@@ -13,27 +13,27 @@ import type { OrderQuery, Put } from './order-query.ts'
 export const orderSorts = ['-createdAt', 'createdAt', '-confirmedAt', 'confirmedAt'] as const
 export type OrderSort = (typeof orderSorts)[number]
 
-/** Where a page begins: behind this order. `confirmedAt` where orders are sorted by it. */
+/** The page begins after this order. `confirmedAt` is set when orders are sorted by it. */
 export type OrderPosition = { orderId: string; confirmedAt: string | null }
 
 export type OrderListFilter = {
   bankId: string
-  /** null: of any tariff. */
+  /** null: any tariff. */
   tariffIds: readonly number[] | null
-  /** As of now. */
+  /** The statuses at `now`. */
   statuses: readonly OrderStatus[]
-  /** Exactly this one. */
+  /** The whole identifier. */
   externalId: string | undefined
   created: Span
   confirmed: Span
   ended: Span
   sort: OrderSort
   after: OrderPosition | null
-  /** null: all that fit. */
+  /** null: no limit. */
   limit: number | null
-  /** What the statuses are as of. */
+  /** The instant at which the statuses are computed. */
   now: Date
-  /** Where ascending lists end. */
+  /** The end of ascending lists. */
   asOf: Date
 }
 
@@ -43,7 +43,7 @@ const endedAt = 'coalesce(confirmed_at, cancelled_at, reserved_until)'
 export const isAscending = (sort: OrderSort): boolean => !sort.startsWith('-')
 const isByConfirmation = (sort: OrderSort): boolean => sort.endsWith('confirmedAt')
 
-/** The ids of those that fit, in their order, as `order_id`. */
+/** The ids of the matching orders in the requested sort, as `order_id`. */
 export function listQuery(filter: OrderListFilter): OrderQuery {
   const values: Literal[] = []
   const put: Put = value => `$${values.push(value)}`
@@ -60,7 +60,10 @@ function textOf(filter: OrderListFilter, put: Put): string {
 
 const isBounded = ({ from, until }: Span): boolean => from !== null || until !== null
 
-/** An order that was confirmed or has ended is in few statuses: the others need not be looked at. */
+/**
+ * The statuses that the filter leaves possible. An order that was confirmed or has ended can have only a few, and the
+ * others need not be read.
+ */
 function possibleStatuses({ statuses, confirmed, ended, sort }: OrderListFilter): OrderStatus[] {
   return statuses.filter(status => {
     if (isByConfirmation(sort) || isBounded(confirmed)) return status === 'confirmed'
@@ -68,7 +71,7 @@ function possibleStatuses({ statuses, confirmed, ended, sort }: OrderListFilter)
   })
 }
 
-/** `order by` and `limit` of a range and of the whole. */
+/** `order by` and `limit`, used for each range and for the whole. */
 const endOf = ({ sort, limit }: OrderListFilter, put: Put): string => {
   const direction = isAscending(sort) ? 'asc' : 'desc'
   const keys = isByConfirmation(sort) ? `confirmed_at ${direction}, order_id ${direction}` : `order_id ${direction}`
@@ -95,7 +98,10 @@ function byCreation(filter: OrderListFilter, put: Put): string {
   return `select order_id from (${parts.join(' union all ')}) as found ${end}`
 }
 
-/** Of orders that are stored as reserved; null: none of them. One whose reservation is over is expired, marked or not. */
+/**
+ * The condition for orders that are stored as reserved; null: none of them match. A reservation that is over counts as
+ * expired, even if it is not marked yet.
+ */
 function reservedCondition({ statuses, now }: OrderListFilter, put: Put): string | null {
   const [live, over] = [statuses.includes('reserved'), statuses.includes('expired')]
   if (live && over) return 'true'
@@ -110,8 +116,8 @@ function byConfirmation(filter: OrderListFilter, put: Put): string {
 }
 
 /**
- * No index has a tariff's orders by time of confirmation. The orders of a page are among the next ones by id, and
- * among those within 15 minutes of the last of them.
+ * There is no index on a tariff's orders by time of confirmation. An order is confirmed within 15 minutes, so a page
+ * contains only the next orders by id and those made within 15 minutes after the last of them.
  */
 function byConfirmationOfTariffs(filter: OrderListFilter, put: Put): string {
   const isUp = isAscending(filter.sort)
@@ -132,7 +138,7 @@ function byConfirmationOfTariffs(filter: OrderListFilter, put: Put): string {
       select order_id, confirmed_at from ${source} and ${within} offset 0) as found ${endOf(filter, put)}`
 }
 
-/** By the unique index. */
+/** Finds the order by the unique index. */
 const byExternalId = (filter: OrderListFilter, put: Put): string => `
   select order_id from (
     select * from orders where bank_id = ${put(filter.bankId)}::uuid and external_id = ${put(filter.externalId ?? null)} collate "C" offset 0
@@ -142,7 +148,7 @@ const byExternalId = (filter: OrderListFilter, put: Put): string => `
     ${filter.tariffIds ? `and tariff_id = any(${put(filter.tariffIds.map(String))}::int[])` : ''}
     ${conditionsOf(filter, put)} ${endOf(filter, put)}`
 
-/** Times and the position, as ranges of ids and of instants. */
+/** Turns the times and the page's position into ranges of ids and instants. */
 function conditionsOf({ created, confirmed, ended, sort, after, asOf }: OrderListFilter, put: Put): string {
   const conditions: string[] = []
   const instant = (column: string, sign: string, at: Date) =>
@@ -164,7 +170,7 @@ function conditionsOf({ created, confirmed, ended, sort, after, asOf }: OrderLis
     if (span.until) id('<', firstOrderId(span.until))
     if (span.until) instant(column, '<', span.until)
   }
-  // What is still being written is not passed over.
+  // Do not skip an order whose transaction is still open.
   if (isUp) {
     id('<', firstOrderId(asOf))
     if (isByConfirmation(sort)) instant('confirmed_at', '<', asOf)

@@ -1,6 +1,6 @@
 /**
- * One order, as a program asks for it after a lost answer (contract/partner-orders.md, "One order"). Requests that arrive together share
- * one statement, as reads of the eSIM API do.
+ * Reads one order, as a program does after a lost answer (contract/partner-orders.md, "One order"). Requests that
+ * arrive together share one statement, like the reads of the eSIM API.
  */
 import type { Clock } from '../../clock.ts'
 import { createStatementBatcher } from '../../db/batching.ts'
@@ -8,7 +8,7 @@ import type { Database } from '../../db/database.ts'
 import { DomainError } from '../../errors.ts'
 import { findByNames, type OrderName, type ShownOrder } from './order-store.ts'
 
-/** @throws DomainError 'not-found' also for another bank's */
+/** @throws DomainError 'not-found' also for another bank's order */
 type LookUp = (bankId: string, name: string) => Promise<ShownOrder>
 export type OrderLookUp = { byId: LookUp; byExternalId: LookUp }
 

@@ -1,7 +1,7 @@
 /**
- * Which orders are found, as SQL, newest first. A bank's orders are read in ranges of an index: one for each status, or each tariff and
- * status, of which each gives no more than the page shows (`migrations/0027_order_lists.sql`). So a page costs the same in a long
- * history as in a short one, also when nothing fits.
+ * Builds the SQL that finds orders for people, newest first. It reads one index range for each status, or for each
+ * tariff and status, and takes at most one page from each (`migrations/0027_order_lists.sql`). So a page costs the same
+ * in a long history as in a short one, even when nothing matches.
  */
 import type { Literal } from '../../db/literals.ts'
 import type { Span } from '../../text/span.ts'
@@ -10,29 +10,29 @@ import type { ShownOrder } from './order-store.ts'
 
 export type OrderFilter = Span & {
   bankIds: readonly string[]
-  /** null: of any tariff. */
+  /** null: any tariff. */
   tariffIds: readonly number[] | null
   status: ShownOrder['status'] | undefined
   /** The first characters of the bank's own identifier. */
   externalId: string | undefined
-  /** true: the whole of it. */
+  /** true: `externalId` is the whole identifier. */
   isExact: boolean
   /** Only orders made before this one. */
   after: string | null
-  /** Only this order and those made after it. */
+  /** Only this order and orders made after it. */
   downTo: string | null
-  /** null: all that fit. */
+  /** null: no limit. */
   limit: number | null
-  /** What the statuses are as of. */
+  /** The instant at which the statuses are computed. */
   now: Date
 }
 
-/** A text with `$1`, `$2` ..., and their values. */
+/** An SQL text with `$1`, `$2` ..., and their values. */
 export type OrderQuery = { text: string; values: Literal[] }
 
 export type Put = (value: Literal) => string
 
-/** @param write gets what notes a value and gives its place in the text */
+/** @param write builds the text; it gets a function that adds a value and returns its placeholder */
 function queryOf(write: (put: Put) => string): OrderQuery {
   const values: Literal[] = []
   const text = write(value => `$${values.push(value)}`)
@@ -42,14 +42,14 @@ function queryOf(write: (put: Put) => string): OrderQuery {
 const endedStatuses = ({ status }: OrderFilter): string[] =>
   ['confirmed', 'cancelled', 'expired'].filter(ended => status === undefined || status === ended)
 
-/** The ids of those that fit. */
+/** The ids of the matching orders. */
 export const inRanges = (filter: OrderFilter): OrderQuery =>
   queryOf(
     put =>
       `select order_id from (${rangesText(filter, put, newestFirst(filter, put))}) found ${newestFirst(filter, put)}`,
   )
 
-/** An id so low that there are at least `count` orders above it in one range; none when no range has so many. */
+/** Finds an id with at least `count` matching orders above it in one range. No row if no range has that many. */
 export const horizon = (filter: OrderFilter, count: number): OrderQuery =>
   queryOf(put => {
     const nth = `order by order_id desc offset ${put(String(count))}::int limit 1`
@@ -57,12 +57,12 @@ export const horizon = (filter: OrderFilter, count: number): OrderQuery =>
     return `select order_id from (${found}) found order by order_id desc limit 1`
   })
 
-/** @param taken what each range gives */
+/** @param taken `order by` and `limit` of each range */
 function rangesText(filter: OrderFilter, put: Put, taken: string): string {
   const banks = `unnest(${put(filter.bankIds)}::uuid[]) as b (bank_id)`
   const tariffs = filter.tariffIds && `${put(filter.tariffIds.map(String))}::int[]`
   const rest = restConditions(filter, put)
-  // That they have ended is said once more: the planner does not see by itself that the index serves.
+  // Repeats that these orders have ended, because otherwise the planner does not use the partial index.
   const ended = `
     select r.order_id from ${banks} cross join unnest(${put(endedStatuses(filter))}::text[]) as s (status)
     ${tariffs ? `cross join unnest(${tariffs}) as t (tariff_id)` : ''}
@@ -79,11 +79,14 @@ function rangesText(filter: OrderFilter, put: Put, taken: string): string {
   return `${ended} union all ${reserved}`
 }
 
-/** The `count` newest orders of all banks that the times let through, whatever else is wanted. */
+/** The `count` newest orders of all banks within the filter's times; other filters are ignored. */
 export const newestOfAll = (filter: OrderFilter, count: number) => (put: Put) =>
   `select order_id from orders where true ${restConditions(filter, put)} order by order_id desc limit ${put(String(count))}::int`
 
-/** The ids of those that fit among others. @param others gives the text of a query of their ids */
+/**
+ * The ids of the matching orders among others.
+ * @param others builds a query of the other ids
+ */
 export const among = (filter: OrderFilter, others: (put: Put) => string): OrderQuery =>
   queryOf(
     put => `
@@ -97,10 +100,12 @@ export const theOrder = (orderId: string) => (put: Put) => `select ${put(orderId
 
 export const theOrders = (orderIds: readonly string[]) => (put: Put) => `select unnest(${put(orderIds)}::uuid[])`
 
-/** Several profiles may have one number, as nothing forbids it. */
+/** Several profiles may have the same number, because nothing forbids it. */
 const maxProfilesOfNumber = 100
 
-/** Of the orders that hold a profile now: the one with this ICCID (its keyed hash), or those with this number. */
+/**
+ * The orders that hold a profile now: the profile with this ICCID (its keyed hash), or all profiles with this number.
+ */
 export const ofProfile = (profile: { iccidHash: Buffer } | { msisdn: string }, now: Date) => (put: Put) =>
   `
   select order_id from orders
@@ -110,7 +115,7 @@ export const ofProfile = (profile: { iccidHash: Buffer } | { msisdn: string }, n
       limit ${maxProfilesOfNumber}))
     and status in ('reserved', 'confirmed', 'withdrawn') and (status <> 'reserved' or reserved_until > ${put(now)}::timestamptz)`
 
-/** The first `count` ids in the index of external ids, whatever else is wanted. */
+/** The first `count` ids in the index of external ids; other filters are ignored. */
 export const firstOfExternalId = ({ bankIds, externalId = '', isExact }: OrderFilter, count: number): OrderQuery =>
   queryOf(put => {
     const most = put(String(count))
@@ -122,7 +127,7 @@ export const firstOfExternalId = ({ bankIds, externalId = '', isExact }: OrderFi
       limit ${most}::int`
   })
 
-/** The ids of those that fit, by the index of external ids. */
+/** The ids of the matching orders, read by the index of external ids. */
 export const byExternalId = (filter: OrderFilter): OrderQuery =>
   queryOf(
     put => `
@@ -143,7 +148,10 @@ const tariffCondition = ({ tariffIds }: OrderFilter, put: Put): string =>
 const statusCondition = (filter: OrderFilter, put: Put): string =>
   `(status = any(${put(endedStatuses(filter))}::text[]) or status = 'reserved' and ${reservedCondition(filter, put)})`
 
-/** Of orders that are stored as reserved: one whose reservation is over is expired, marked or not. */
+/**
+ * The condition for orders that are stored as reserved. A reservation that is over counts as expired, even if it is not
+ * marked yet.
+ */
 function reservedCondition({ status, now }: OrderFilter, put: Put): string {
   if (status === undefined) return 'true'
   if (status === 'reserved') return `reserved_until > ${put(now)}::timestamptz`
@@ -151,7 +159,7 @@ function reservedCondition({ status, now }: OrderFilter, put: Put): string {
   return 'false'
 }
 
-/** An order's id begins with the instant at which it was made. */
+/** Ranges of ids serve as ranges of time, because an id begins with the instant at which the order was made. */
 function restConditions({ externalId, isExact, from, until, after, downTo }: OrderFilter, put: Put): string {
   const conditions: string[] = []
   if (externalId !== undefined)

@@ -1,4 +1,4 @@
-/** Orders of eSIM profiles as people see them: never with what installs a profile. */
+/** Schemas of orders as people see them. They never include the secrets that install a profile. */
 
 import Type from 'typebox'
 import { mustBe } from '../../error-rules.ts'
@@ -12,7 +12,7 @@ import { orderEvents } from './order-views.ts'
 const code = (description: string, example: string) =>
   Type.String({ minLength: 1, maxLength: 64, description, examples: [example] })
 
-/** What an order can be found by. */
+/** The parameters of an order search. */
 export const orderSearchParameters = {
   externalId: Type.Optional(
     Type.String({
@@ -34,7 +34,7 @@ export const orderSearchParameters = {
   tariffCode: Type.Optional(code('Tariff', 'eu-10gb')),
 }
 
-/** Beside `externalId`. */
+/** The other parameters, besides `externalId`. */
 export const exactParameter = {
   exact: Type.Boolean({ default: false, description: 'true: `externalId` is the whole identifier' }),
 }
@@ -53,7 +53,7 @@ export const pageParameters = {
 export const OrdersQuery = Type.Object({ ...orderSearchParameters, ...exactParameter, ...pageParameters }, closed)
 export const OrdersExportQuery = Type.Object({ ...orderSearchParameters, ...exactParameter }, closed)
 
-/** A body, as a query would get into the logs of proxies. */
+/** Sent as a body, because proxies would log a query. */
 export const ProfileSearch = Type.Object(
   {
     msisdn: Type.Optional(
@@ -136,7 +136,7 @@ export const PortalOrder = Type.Object(
   { description: 'An eSIM order without its installation secrets' },
 )
 
-/** The history of an order, as `timelineOf` gives it. */
+/** The history of an order, as returned by `timelineOf`. */
 export const timeline = Type.Array(
   Type.Object({
     at: instant('When', '2026-11-21T08:00:00.000Z'),

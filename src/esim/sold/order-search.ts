@@ -1,11 +1,11 @@
-/** What an order is looked for by, as the query says it. */
+/** Reads the query of an order search. */
 import { broken } from '../../error-rules.ts'
 import { DomainError } from '../../errors.ts'
 import { readSpan } from '../../text/span.ts'
 import type { Sealing } from '../stock/sealing.ts'
 import type { OrderSearch } from './order-store.ts'
 
-/** Orders of one number that are shown. */
+/** The maximum number of orders shown for one phone number. */
 export const maxFound = 100
 
 type Asked = { dateFrom?: string; dateTo?: string; bank?: string; exact?: boolean } & Partial<
@@ -13,8 +13,8 @@ type Asked = { dateFrom?: string; dateTo?: string; bank?: string; exact?: boolea
 >
 
 /**
- * @param bank whose orders alone are found; undefined: those of the bank that the query names, or of all
- * @throws DomainError 'invalid' for what is no date
+ * @param bank only this bank's orders are found; undefined: the orders of the bank in the query, or of all banks
+ * @throws DomainError 'invalid' for invalid dates
  */
 export function searchOf(asked: Asked, bank?: { bankId: string }): OrderSearch {
   const { orderId, externalId, status, operatorCode, tariffCode } = asked

@@ -1,4 +1,4 @@
-/** All SQL of orders as people look for them: found by what they know of an order, newest first, a page at a time. */
+/** All SQL for people who search orders: by what they know of an order, newest first, one page at a time. */
 import { readPiecewise } from '../../db/cursor.ts'
 import type { Database, Queryable, Statement } from '../../db/database.ts'
 import { withLiterals } from '../../db/literals.ts'
@@ -20,7 +20,7 @@ import {
   theOrders,
 } from './order-query.ts'
 
-/** An order as it is at the moment of the question, without its secrets. */
+/** An order as it is at the time of the search, without its secrets. */
 export type ShownOrder = {
   orderId: string
   bankId: string
@@ -35,7 +35,7 @@ export type ShownOrder = {
   /** Decimal text. */
   price: string
   currency: string
-  /** When its profile was loaded. */
+  /** When its profile was imported. */
   importedAt: Date
   createdAt: Date
   reservedUntil: Date
@@ -43,20 +43,20 @@ export type ShownOrder = {
   cancelledAt: Date | null
   deliveryMode: DeliveryMode | null
   mail: MailState | null
-  /** When the state of its e-mail was reached; null: of before this was kept, or there is none. */
+  /** When the e-mail got its current state; null: there is no e-mail, or it was sent before this time was recorded. */
   mailAt: Date | null
-  /** The bank's own, as the first confirm gave it. */
+  /** The bank's own reference, from the first confirm. */
   paymentReference: string | null
-  /** Who reserved it, as `callerName` gives it; null: unknown. */
+  /** Who reserved it, in the form of `callerName`; null: unknown. */
   reservedBy: string | null
   /** Who confirmed or cancelled it; null: unknown. */
   endedBy: string | null
-  /** The closed statement that it is on. */
+  /** The closed statement that contains the order. */
   statement: { statementId: string; number: number; day: string; closedAt: string } | null
 }
 
 export type OrderSearch = Span & {
-  /** The bank by its id or its code; without either, every bank. */
+  /** The bank by its id or its code; without both, all banks. */
   bankId?: string
   bankCode: string | undefined
   orderId: string | undefined
@@ -67,19 +67,22 @@ export type OrderSearch = Span & {
   tariffCode: string | undefined
   /** true: `externalId` is the whole identifier. */
   isExact?: boolean
-  /** Only orders that hold a profile now: the one with this ICCID (its keyed hash), or those with this number. */
+  /**
+   * Only orders that hold a profile now: the profile with this ICCID (its keyed hash), or all profiles with this
+   * number.
+   */
   profile?: { iccidHash: Buffer } | { msisdn: string }
 }
 
-/** Of identifiers with the same first characters, so many are looked at before anything else. */
+/** How many identifiers with the same first characters are read before other ways are tried. */
 const fewOrders = 1_000
-/** More of them are looked for among so many of the newest orders, before all of them are sorted by their time. */
+/** How many of the newest orders are searched before all matching orders are sorted by time. */
 const newestOrders = 5_000
 
 /**
- * The orders that fit, newest first.
+ * The matching orders, newest first.
  *
- * @param page.after the last order that was shown before; null: from the beginning
+ * @param page.after the last order of the previous page; null: from the beginning
  */
 export async function findOrders(
   database: Queryable,
@@ -94,9 +97,9 @@ export async function findOrders(
 }
 
 /**
- * All that fit, newest first, as they are at one moment; read as fast as they are taken.
+ * All matching orders, newest first, from one snapshot. They are read as fast as the client takes them.
  *
- * @param deps.database where it is read
+ * @param deps.database where orders are read
  * @param deps.aside where banks and tariffs are looked up
  */
 export async function* readOrders(
@@ -111,13 +114,13 @@ export async function* readOrders(
   yield* readPiecewise<ShownOrder>(deps.database, withLiterals(shownText(found), [now]))
 }
 
-/** What a list for programs is asked for, with codes in place of ids. */
+/** The search of an order list for programs; it has codes in place of ids. */
 export type OrderListSearch = Omit<OrderListFilter, 'tariffIds'> & {
   operatorCode: string | undefined
   tariffCode: string | undefined
 }
 
-/** A page of a bank's orders, in the order of its sort. */
+/** A page of a bank's orders, in the requested sort. */
 export async function listOrders(database: Queryable, search: OrderListSearch): Promise<ShownOrder[]> {
   const filter = await listFilterOf(database, search)
   if (!filter) return []
@@ -129,7 +132,10 @@ export async function listOrders(database: Queryable, search: OrderListSearch): 
 
 export type OrderListDeps = { database: Database; aside: Queryable }
 
-/** All that fit, newest first, as they are at one moment; read as fast as they are taken. @param deps as `readOrders` */
+/**
+ * All matching orders in the requested sort, from one snapshot. They are read as fast as the client takes them.
+ * @param deps as `readOrders`
+ */
 export async function* readOrderList(deps: OrderListDeps, search: OrderListSearch): AsyncGenerator<ShownOrder[]> {
   const filter = await listFilterOf(deps.aside, search)
   if (!filter) return
@@ -140,7 +146,7 @@ export async function* readOrderList(deps: OrderListDeps, search: OrderListSearc
   )
 }
 
-/** @returns null: a code is unknown, so nothing fits */
+/** @returns null when a code is unknown, so nothing matches */
 async function listFilterOf(
   database: Queryable,
   { operatorCode, tariffCode, ...search }: OrderListSearch,
@@ -159,7 +165,7 @@ async function findTariffIds(database: Queryable, operatorCode?: string, tariffC
   return rows.map(({ id }) => id)
 }
 
-/** What is looked for, by the ids of banks and tariffs; null: a code is unknown, so nothing fits. */
+/** The filter with ids in place of the codes of banks and tariffs; null when a code is unknown, so nothing matches. */
 async function filterOf(
   database: Queryable,
   search: OrderSearch,
@@ -189,7 +195,7 @@ async function findIds(database: Queryable, search: OrderSearch, filter: OrderFi
 
 const isNamed = ({ orderId, profile }: OrderSearch): boolean => orderId !== undefined || profile !== undefined
 
-/** All that fit, by one statement. */
+/** One statement that finds all matching orders. */
 function queryFor({ orderId, profile }: OrderSearch, filter: OrderFilter): OrderQuery {
   if (orderId !== undefined) return among(filter, theOrder(orderId))
   if (profile !== undefined) return among(filter, ofProfile(profile, filter.now))
@@ -199,8 +205,8 @@ function queryFor({ orderId, profile }: OrderSearch, filter: OrderFilter): Order
 type Find = (query: OrderQuery) => Promise<string[]>
 
 /**
- * Identifiers with the same first characters may be few among all orders, or nearly all of them: the first lie together in the index of
- * identifiers, the second in that of the time.
+ * Few or nearly all orders may have an identifier with these first characters. Few are found quickly by the index of
+ * identifiers. Many are found quickly among the newest orders.
  */
 async function findByExternalId(find: Find, filter: OrderFilter): Promise<string[]> {
   const few = await find(firstOfExternalId(filter, fewOrders + 1))
@@ -211,13 +217,16 @@ async function findByExternalId(find: Find, filter: OrderFilter): Promise<string
   return find(byExternalId(filter))
 }
 
-/** Thousands of banks have many thousands of ranges: a page that the newest orders of all fill need not look into each. */
+/**
+ * A search over thousands of banks has many thousands of index ranges. If the newest orders of all banks fill the page,
+ * it need not read each range.
+ */
 async function findOfAllBanks(find: Find, filter: OrderFilter): Promise<string[]> {
   const newest = await find(among(filter, newestOfAll(filter, newestOrders)))
   return newest.length === filter.limit ? newest : find(inRanges(filter))
 }
 
-/** What is shown of an order. `$1` is now. */
+/** The SQL expression of each field of an order; `$1` is now. */
 const shown: { [Name in keyof ShownOrder]: string } = {
   orderId: 'o.order_id',
   bankId: 'o.bank_id',
@@ -248,7 +257,7 @@ const shown: { [Name in keyof ShownOrder]: string } = {
 const shownNames = Object.keys(shown) as (keyof ShownOrder)[]
 const shownColumns = shownNames.map(name => `${shown[name]} as "${name}"`).join(', ')
 
-/** Joins with the tables whose values are shown, looked up for each order `o`. */
+/** Joins for each order `o`, which look up the other tables whose values are shown. */
 const shownJoins = `
   cross join lateral (select msisdn, imported_at from profiles where profile_id = o.profile_id offset 0) p
   cross join lateral (select code, name from banks where bank_id = o.bank_id offset 0) b
@@ -259,16 +268,16 @@ const shownJoins = `
     select json_build_object('statementId', s.statement_id, 'number', s.number, 'day', s.day, 'closedAt', instant_text(s.closed_at)) as statement
     from statement_lines l join statements s using (statement_id) where l.order_id = o.order_id offset 0) s on true`
 
-/** Orders by their ids, newest first: the first are there at once, however many follow. */
+/** Reads orders by their ids, newest first. The first rows come at once, however many follow. */
 const shownText = (ids: string, order = 'found.order_id desc'): string => `
   select ${shownColumns} from ${ids} found (order_id, n)
   cross join lateral (select * from orders where order_id = found.order_id offset 0) o ${shownJoins}
   order by ${order}`
 
-/** An order by one of its names, and the bank whose it must be. */
+/** An order's id or the bank's own identifier, and the bank that it must belong to. */
 export type OrderName = { bankId: string; name: string }
 
-/** Finds by one index, so that requests can share it: $2 are banks, $3 names. */
+/** Finds orders by one index, so that requests can share the statement: $2 are banks, $3 names. */
 const lookUpStatement = (name: string, type: 'uuid' | 'text', found: string): Statement => ({
   name,
   plannedOnce: ['orders', 'profiles'],
@@ -286,7 +295,10 @@ const lookUps = {
   ),
 } as const
 
-/** The orders in the order of their names; null where the bank has none. @param by what the names are */
+/**
+ * The orders in the sequence of their names; null where the bank has no such order.
+ * @param by whether the names are ids or the bank's own identifiers
+ */
 export async function findByNames(
   database: Queryable,
   by: keyof typeof lookUps,

@@ -6,7 +6,7 @@ import { findLogins, type ShownOrder } from './order-store.ts'
 
 export type OrderTimeline = { reads: ReadCount[]; logins: Map<string, string> }
 
-/** What `timelineOf` needs beside the order. */
+/** Further data that `timelineOf` needs. */
 export async function readTimeline(database: Queryable, order: ShownOrder): Promise<OrderTimeline> {
   const reads = await findReads(database, order.orderId)
   const callers = [order.reservedBy, order.endedBy, ...reads.map(({ caller }) => caller)].flatMap(name => name ?? [])

@@ -1,4 +1,4 @@
-/** Orders as people see them. */
+/** How people see orders. */
 import { parseCallerName } from '../../access/caller.ts'
 import { instantText } from '../../text/instant-text.ts'
 import type { ReadCount } from '../orders/activation-reads-store.ts'
@@ -22,7 +22,7 @@ export function shownOrderView(order: ShownOrder) {
     confirmedAt: order.confirmedAt && instantText(order.confirmedAt),
     cancelledAt: order.cancelledAt && instantText(order.cancelledAt),
     deliveryMode: order.deliveryMode,
-    // What broke off while it was sent may have arrived.
+    // If sending was interrupted, the e-mail may have arrived.
     emailDelivery: mail === 'sending' ? 'unknown' : mail,
     paymentReference: order.paymentReference,
     statement: order.statement && {
@@ -33,14 +33,17 @@ export function shownOrderView(order: ShownOrder) {
   }
 }
 
-/** A page of orders. @param orders one more than `limit` when there is another page */
+/**
+ * A page of orders.
+ * @param orders one more than `limit` when there is another page
+ */
 export function orderPage<View>(orders: readonly ShownOrder[], limit: number, view: (order: ShownOrder) => View) {
   const shown = orders.slice(0, limit)
   const nextCursor = orders.length > limit ? (shown.at(-1)?.orderId ?? null) : null
   return { data: shown.map(view), nextCursor }
 }
 
-/** The same with whose order it is, for the platform's operator. */
+/** The same page with the bank of each order, for the platform's operator. */
 export function operatorOrderView(order: ShownOrder) {
   const { bankId: id, bankCode: code, bankName: name } = order
   return { bank: { id, code, name }, ...shownOrderView(order) }
@@ -62,14 +65,14 @@ export const orderEvents = [
 ] as const
 type OrderEvent = (typeof orderEvents)[number]
 
-/** Who acted; `id` is the clientId of a system, the login of a person (null once that is gone). */
+/** Who acted; `id` is the clientId of a system or the login of a person (null if the login was deleted). */
 type Actor = { type: 'system' | 'person'; id: string | null }
 export type OrderHappening = {
   at: string
   event: OrderEvent
-  /** null: the platform, or not known. */
+  /** null: the platform itself, or unknown. */
   by: Actor | null
-  /** How often this caller did so; null where it happens once. */
+  /** How often this caller did it; null for an event that happens once. */
   count: number | null
   lastAt: string | null
 }
@@ -77,7 +80,7 @@ export type OrderHappening = {
 const readEvents = { confirm_repeated: 'confirm-repeated', qr_read: 'qr-read' } as const
 
 /**
- * What has happened to an order and its profile, first things first, with who was shown its activation data.
+ * The history of an order and its profile, oldest first, with the callers that were shown its activation data.
  *
  * @param logins of the people among the callers, by their ids
  */

@@ -148,7 +148,7 @@ export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDep
   )
 }
 
-/** Brings the query into the form of the schema: statuses may be repeated, or written with commas. */
+/** Converts the query to the form of the schema: statuses may be repeated, or separated by commas. */
 function splitStatuses(request: FastifyRequest, _reply: unknown, done: () => void): void {
   const { status, ...others } = request.query as Record<string, unknown>
   if (status !== undefined)

@@ -1,4 +1,4 @@
-/** Orders as the Partner API shows them. */
+/** Schemas of orders in the Partner API. */
 import Type from 'typebox'
 import { nullable } from '../../http/openapi/operations.ts'
 import { closed, count, instant, text, uuid } from '../../http/schemas.ts'

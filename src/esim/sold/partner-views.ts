@@ -1,4 +1,4 @@
-/** Orders as banks' programs get them in the Partner API (contract/partner-orders.md). */
+/** How banks' programs see orders in the Partner API (contract/partner-orders.md). */
 import { Readable } from 'node:stream'
 import { parseCallerName } from '../../access/caller.ts'
 import { csvCell } from '../../text/csv-cell.ts'
@@ -26,7 +26,7 @@ export function partnerOrderView(order: ShownOrder) {
     endedAt: text(endOf(order)),
     cancelledAt: text(order.cancelledAt),
     deliveryMode: order.deliveryMode,
-    // What broke off while it was sent may have arrived.
+    // If sending was interrupted, the e-mail may have arrived.
     emailDelivery: mail === 'sending' ? ('unknown' as const) : mail,
     paymentReference: order.paymentReference,
     statement: statement && { statementId: statement.statementId, number: statement.number, day: statement.day },
@@ -58,7 +58,7 @@ const columns = [
 ] as const satisfies readonly (keyof PartnerOrder)[]
 const header = [...columns, 'statementId', 'statementNumber', 'statementDay']
 
-/** A file for people, of any length, read as fast as it is taken. */
+/** A CSV file for people, of any length, read as fast as the client takes it. */
 export function partnerOrdersCsv(orders: AsyncIterable<ShownOrder[]>): Readable {
   return Readable.from(pieces(orders), { objectMode: false })
 }
@@ -70,7 +70,7 @@ async function* pieces(orders: AsyncIterable<ShownOrder[]>): AsyncGenerator<stri
 
 function lineOfOrder(order: PartnerOrder): string {
   const { statementId = null, number = null, day = null } = order.statement ?? {}
-  // An amount is no text.
+  // Amounts are numbers, so that spreadsheets can add them up.
   const cells = columns.map(column => (column === 'price' ? order.price : csvCell(order[column])))
   return lineOf([...cells, csvCell(statementId), csvCell(number), csvCell(day)])
 }
@@ -96,7 +96,7 @@ type TimelineActor = { type: (typeof timelineActors)[number]; id: string | null 
 export type TimelineEntry = {
   at: string
   event: (typeof timelineEvents)[number]
-  /** null: of before callers were kept. */
+  /** null: the order was made before callers were recorded. */
   by: TimelineActor | null
   detail: { count?: number; lastAt?: string; statementId?: string; number?: number }
 }
@@ -104,7 +104,7 @@ export type TimelineEntry = {
 const clock: TimelineActor = { type: 'clock', id: null }
 
 /**
- * What has happened to an order, oldest first.
+ * The history of an order, oldest first.
  *
  * @param logins of the people among the callers, by their ids
  */

@@ -1,4 +1,4 @@
-/** eSIM sales for a bank's people, below `/portal/esim`: like the eSIM API, for every role of a bank. */
+/** eSIM sales for a bank's people, below `/portal/esim`. Like the eSIM API, it is open to every role of a bank. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'

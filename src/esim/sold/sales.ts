@@ -1,4 +1,4 @@
-/** What a bank has sold, day by day. */
+/** A bank's sales by day. */
 import type { Clock } from '../../clock.ts'
 import type { Queryable } from '../../db/database.ts'
 import { findSalesDays } from '../../statements/sales-days.ts'
@@ -7,14 +7,15 @@ import { countSales, findTimeZone } from './figures-store.ts'
 
 const mostDays = 366
 const dayMs = 86_400_000
-/** What is shown when no days are asked for. */
+/** The default number of days. */
 const usualDays = 30
 
 /**
- * Orders that came to their end on each day of the bank's statements, by tariff; without `from` and `to` the last 30 days.
+ * Orders that ended on each day of the bank's statements, by tariff. Without `from` and `to` it covers the last 30
+ * days.
  *
- * @returns JSON as readers get it
- * @throws DomainError 'invalid' for days that are none or too many
+ * @returns JSON as clients get it
+ * @throws DomainError 'invalid' for invalid or too many days
  */
 export async function readSales(
   deps: { database: Queryable; clock: Clock },

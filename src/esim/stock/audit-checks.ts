@@ -1,10 +1,10 @@
-/** What must hold of all orders and profiles, and the statements that find what breaks it. */
+/** The rules that all orders and profiles must keep, and the statements that find violations. */
 import { type Check, listed, type Read, type Step, type Walk, type Within, walkOver } from '../../db/check.ts'
 import { deliveryModes } from '../../partners/delivery-modes.ts'
 import { orderStatuses } from '../orders/lifecycle.ts'
 import { mailStates } from '../orders/store.ts'
 
-/** An order that keeps others from its profile; a reservation that is over does so until it is marked. */
+/** A live order keeps its profile from being sold again. A reservation that is over does so until it is marked. */
 const isLive = `status in ('reserved', 'confirmed', 'withdrawn')`
 
 export const booksCheck: Check = {
@@ -54,10 +54,10 @@ export const auditChecks: readonly Check[] = [
 ]
 
 /**
- * The steps over orders and profiles. That profiles = free + reserved + sold + withdrawn follows from two walks: each live order
- * takes a profile of its own tariff, and each profile is taken by one live order at most.
+ * The audit's steps over orders and profiles. Two walks together prove that profiles = free + reserved + sold +
+ * withdrawn: each live order holds a profile of its own tariff, and each profile is held by at most one live order.
  *
- * @param now which reservations count as over
+ * @param now decides which reservations are over
  * @param more further statements over the same ranges of orders
  */
 export function orderSteps(now: Date, more: (within: Within) => readonly Read[]): Step[] {
@@ -80,7 +80,10 @@ const tariffs: Walk = {
   ],
 }
 
-/** Orders lie in the order of their ids, which is that of their time, and the profiles that they name lie together by tariff. */
+/**
+ * Walks orders by id, which is also the order of their time. The profiles that they hold are close together for each
+ * tariff.
+ */
 const orders = (now: string, more: (within: Within) => readonly Read[]): Walk => ({
   name: 'orders',
   table: 'orders',
@@ -154,7 +157,7 @@ const values = {
     else 'its bank and externalId do not fit' end`,
 }
 
-/** Of the orders only the index of live ones is read: orders of neighbouring profiles are spread over the whole table. */
+/** Reads only the index of live orders, because orders of neighbouring profiles are spread over the whole table. */
 const profiles = (now: string): Walk => ({
   name: 'profiles',
   table: 'profiles',
@@ -194,7 +197,7 @@ const profiles = (now: string): Walk => ({
   ],
 })
 
-/** Where the unique index is intact it can't hold two entries with one key, so walking over it would tell nothing. */
+/** An intact unique index cannot hold two entries with one key, so in that case nothing needs to be read. */
 const externalIds: Walk = {
   name: 'external-ids',
   table: 'orders',

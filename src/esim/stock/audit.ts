@@ -1,4 +1,4 @@
-/** Whether what is sealed still opens. */
+/** Checks whether sealed profiles can still be opened. */
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { Check, Finding, Step } from '../../db/check.ts'
 import { SealingError } from '../../sealing.ts'
@@ -13,10 +13,13 @@ export const sealedCheck: Check = {
 }
 
 const openedProfiles = 2_000
-/** A profile takes some microseconds to open; other requests to this process have their turn in between. */
+/** Opening a profile takes some microseconds. After each batch, other requests to this process get their turn. */
 const openedAtOnce = 200
 
-/** Opens a random sample of the profiles: each must open in its own row and hold the ICCID that the row is found by (contract/security.md, "Keys"). */
+/**
+ * Opens a random sample of the profiles. Each must open in its own row and contain the ICCID whose hash the row has
+ * (contract/security.md, "Keys").
+ */
 export const sealedStep = (sealing: Sealing): Step => ({
   name: 'sealed-profiles',
   table: 'tariffs',

@@ -5,7 +5,7 @@ export type StagedProfile = { profileId: number; iccidHash: Buffer; msisdn: stri
 const columns = 4
 const idBytes = 8
 
-/** One buffer for all rows; `msisdn` must be ASCII. */
+/** All rows in one buffer; `msisdn` must be ASCII. */
 export function encodeRows(rows: readonly StagedProfile[]): Buffer {
   let size = 0
   for (const { iccidHash, msisdn, sealed } of rows)

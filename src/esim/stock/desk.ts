@@ -1,4 +1,4 @@
-/** How long the stock of each tariff lasts, for whoever buys new profiles. */
+/** How long the stock of each tariff lasts, for the people who buy new profiles. */
 import type { Clock } from '../../clock.ts'
 import type { Queryable } from '../../db/database.ts'
 import { countHolders } from '../orders/reserve-store.ts'
@@ -6,9 +6,9 @@ import { countStock, type StockCount } from '../sold/figures-store.ts'
 import { readPace, type TariffPace } from './pace-store.ts'
 
 const dayMs = 86_400_000
-/** The pace is that of the last days, so that one busy day alone alarms nobody. */
+/** The pace is the average of several days, so that one busy day alone raises no alarm. */
 export const paceDays = 7
-/** Buying and loading new profiles takes the operator about so long. */
+/** How long it takes the operator to buy and load new profiles. */
 export const lowBelowDays = 7
 
 export const stockLevels = ['enough', 'low', 'out'] as const
@@ -20,11 +20,11 @@ export type DeskTariff = StockCount &
     /** At the pace of the last days; null when nothing was sold in them. */
     daysOfCover: number | null
     level: StockLevel
-    /** The banks that hold its reservations, the most first. */
+    /** The banks that hold its reservations, largest number first. */
     holders: { bank: string; reserved: number }[]
   }
 
-/** Every tariff with its stock, its pace and how long it lasts. */
+/** Every tariff with its stock, its pace, and how long the stock lasts. */
 export async function readStockDesk(deps: { database: Queryable; clock: Clock }): Promise<DeskTariff[]> {
   const now = deps.clock.now()
   const [counts, paces, held] = await Promise.all([
@@ -49,7 +49,7 @@ function deskTariff(count: StockCount, { sold, ...pace }: TariffPace): Omit<Desk
   return { ...pace, ...count, soldLastDays: sold, daysOfCover, level: levelOf(count.free, daysOfCover, pace.isOffered) }
 }
 
-/** What is not offered needs no stock. */
+/** A tariff that is not on sale needs no stock. */
 function levelOf(free: number, daysOfCover: number | null, isOffered: boolean): StockLevel {
   if (!isOffered) return 'enough'
   if (free === 0) return 'out'

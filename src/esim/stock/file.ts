@@ -2,10 +2,15 @@ import type { Readable } from 'node:stream'
 import { DomainError } from '../../errors.ts'
 import { readLines, splitRecord } from '../../text/csv-lines.ts'
 
-/** The columns of a stock file (contract/operations.md, "The stock file"), in the order in which `checkStockLine` takes them. */
+/**
+ * The columns of a stock file (contract/operations.md, "The stock file"), in the order that `checkStockLine` expects.
+ */
 export const stockColumns = ['iccid', 'msisdn', 'pin1', 'activationCode'] as const
 
-/** One profile as it is loaded: every value checked, `msisdn` with a leading `+`. All but `msisdn` are secrets. */
+/**
+ * One profile from the file, with every value checked; `msisdn` has a leading `+`. All fields except `msisdn` are
+ * secrets.
+ */
 export type StockLine = { iccid: string; msisdn: string; pin1: string; activationCode: string }
 
 const faults = {
@@ -56,22 +61,23 @@ const faults = {
 export type StockFault = (typeof faults)[keyof typeof faults]
 
 /**
- * Every reason for which a line is refused, `column` and `text` making one sentence. A fault's place in this list stands
- * for it where millions are kept or sent. No text repeats a value: values are secrets.
+ * All reasons to refuse a line; `column` and `text` together make one sentence. Where millions of errors are kept or
+ * sent, the index in this list stands for the reason. No text repeats a value, because values are secrets.
  */
 export const stockFaults: readonly StockFault[] = Object.values(faults)
 
 export type StockResult = { line: StockLine } | { fault: StockFault }
 
-/** `lineNumber` is the line of the file, 1 being the header. */
+/** `lineNumber` is the line of the file; the header is line 1. */
 export type NumberedStockResult = { lineNumber: number; result: StockResult }
 
 const domainName = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 
 /**
- * Reads a stock file as a stream: arrays of at most 200 checked lines in the order of the file, empty lines left out.
- * Memory is bounded whatever the file holds. A line is a record: no value may hold a line break, so a stray quote costs
- * one line and not the rest of the file. Throws `invalid` when line 1 is not a header of exactly the four columns.
+ * Reads a stock file as a stream: arrays of at most 200 checked lines in the order of the file, without empty lines.
+ * Memory is bounded whatever the file contains. Each line is a record, and no value may contain a line break, so a
+ * stray quote spoils only its own line.
+ * @throws DomainError 'invalid' when line 1 is not a header of exactly the four columns
  */
 export async function* readStockLines(source: Readable): AsyncGenerator<NumberedStockResult[], void, undefined> {
   let places: number[] | undefined
@@ -91,9 +97,9 @@ export async function* readStockLines(source: Readable): AsyncGenerator<Numbered
 }
 
 /**
- * Checks one line, `record` holding its values in the order of `stockColumns`; gives the profile, or the first fault.
- * The activation code is read by SGP.22 section 4.1. Its matching id is taken in lower case too: phones take it, and a
- * mobile operator's stock is not refused for it.
+ * Checks one line. `record` has its values in the order of `stockColumns`. Returns the profile, or the first error. The
+ * activation code is checked by SGP.22 section 4.1, but its matching id may also be in lower case: phones accept it, so
+ * a mobile operator's stock must not be refused for it.
  */
 export function checkStockLine(record: readonly string[]): StockResult {
   const [iccid = '', msisdn = '', pin1 = '', activationCode = ''] = record
@@ -107,7 +113,7 @@ export function checkStockLine(record: readonly string[]): StockResult {
   return { line: { iccid, msisdn: msisdn.startsWith('+') ? msisdn : `+${msisdn}`, pin1, activationCode } }
 }
 
-/** The Luhn check digit that belongs behind `digits` (ISO/IEC 7812-1, as GSMA and ITU-T E.118 use it for ICCIDs). */
+/** The Luhn check digit for `digits` (ISO/IEC 7812-1, as GSMA and ITU-T E.118 use it for ICCIDs). */
 export function luhnDigit(digits: string): string {
   let sum = 0
   for (let place = 0; place < digits.length; place++) {
@@ -131,7 +137,10 @@ function activationFault(code: string): StockFault | undefined {
 
 const headerRule = `line 1 must be the header ${stockColumns.join(',')} (in any order)`
 
-/** Where each of `stockColumns` stands in a line. The message shows nothing of the line: without a header it is a profile. */
+/**
+ * The position of each of `stockColumns` in a line. The message does not repeat the line, because a file without a
+ * header has a profile there.
+ */
 function placesInHeader(text: string | undefined): number[] {
   const names = splitRecord(text ?? '')
   const places = stockColumns.map(column => names?.indexOf(column) ?? -1)

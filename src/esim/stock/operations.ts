@@ -18,7 +18,7 @@ import { createRejects, type Reject, type Rejects } from './rejects.ts'
 import { resealIndexKey, type Sealing } from './sealing.ts'
 import * as stockStore from './store.ts'
 
-/** @property origin who makes a change; left out: the platform itself */
+/** @property origin who makes the change; without it, the platform itself */
 export type StockDeps = { database: Database; clock: Clock; sealing: Sealing; origin?: Origin }
 
 export type Imported = { imported: number; duplicates: number; rejected: number; rejects: Iterable<Reject> }
@@ -27,13 +27,14 @@ const namedFaults = 20
 const analyzeFrom = 1_000
 
 /**
- * Loads a stock file into a tariff, all or nothing, as a stream in bounded memory. A profile that is in stock already, in whichever
- * tariff, is a duplicate and stays as it is.
+ * Loads a stock file into a tariff as a stream, in bounded memory, all or nothing. A profile that is already in stock,
+ * in any tariff, is a duplicate and stays unchanged.
  *
- * @param given.skipInvalid true: faulty lines are passed over and given as `rejects`; false: one of them, and nothing is imported
- * @param given.dryRun true: all is checked and counted, and nothing stays
- * @throws DomainError 'invalid' for a file without its header or that breaks off; without `skipInvalid` for faulty lines: the first
- *   20 by line, then the count of all
+ * @param given.skipInvalid true: invalid lines are skipped and returned as `rejects`; false: with a single invalid line
+ *   nothing is imported
+ * @param given.dryRun true: everything is checked and counted, but nothing is kept
+ * @throws DomainError 'invalid' for a file without its header or that breaks off; without `skipInvalid` also for
+ *   invalid lines: it names the first 20 and the count of all
  */
 export async function importProfiles(
   deps: StockDeps,
@@ -69,8 +70,8 @@ function tellImported(
 }
 
 /**
- * Gives the staged profiles new ids, above those of an import that ended meanwhile, and seals each anew, because the ciphertext is
- * bound to the id. No other import draws ids that become visible before these: the caller holds the lock.
+ * Gives the staged profiles new ids above those of an import that finished meanwhile. Each is sealed again, because the
+ * ciphertext is bound to the id. The caller holds the lock, so no other import can make ids visible between these.
  */
 async function renumber(deps: StockDeps, transaction: Queryable, tariffId: number): Promise<void> {
   const { sealing } = deps
@@ -90,7 +91,7 @@ async function renumber(deps: StockDeps, transaction: Queryable, tariffId: numbe
   }
 }
 
-/** The lines of a file as rows for the database; counts them and notes those that are refused. */
+/** Turns the lines of a file into rows for the database, counts them, and notes the refused ones. */
 async function* sealedRows(work: {
   deps: Pick<StockDeps, 'database' | 'sealing'>
   tariffId: number
@@ -107,9 +108,9 @@ async function* sealedRows(work: {
       if ('fault' in result) rejects.add(lineNumber, result.fault)
       else lines.push(result.line)
     }
-    // Sealing some hundred lines takes some milliseconds; then other requests to this process have their turn.
+    // Sealing some hundred lines takes some milliseconds. After that, other requests to this process get their turn.
     await othersTurn()
-    // Once nothing will be imported, only the faults are still to be counted.
+    // Once it is certain that nothing will be imported, only count the errors.
     if (!skipInvalid && rejects.count > 0) continue
     counts.staged += lines.length
     if (lines.length === 0) continue
@@ -120,7 +121,7 @@ async function* sealedRows(work: {
   yield copyTrailer
 }
 
-/** A source that fails is the caller's affair, and must not look like a database that is away. */
+/** When the source fails, that is the caller's error and must not look like a lost database. */
 async function* linesOf(source: Readable): ReturnType<typeof readStockLines> {
   try {
     yield* readStockLines(source)
@@ -149,15 +150,15 @@ function describeRejects(rejects: Rejects): string[] {
   return describeErrors(named, rejects.count, 'nothing was imported')
 }
 
-/** Small enough that requests to the same process wait for no more than some milliseconds. */
+/** Small enough that requests to the same process wait only some milliseconds. */
 const resealedAtOnce = 500
 
 /**
- * Seals every profile, and the key of the ICCID index, under the first master key, so that the others can be taken away. Sales go
- * on meanwhile; broken off, it is simply run again.
+ * Seals every profile, and the key of the ICCID index, under the first master key, so that the other keys can be
+ * removed. Sales continue meanwhile. If it is interrupted, run it again.
  *
- * @param options.onProgress told after each step how many of all profiles have been looked at
- * @returns how many were sealed anew
+ * @param options.onProgress called after each step with the number of profiles looked at
+ * @returns how many were sealed again
  */
 export async function rotateKeys(
   deps: { database: Database; sealing: Sealing; masterKeys: readonly Buffer[]; origin?: Origin },

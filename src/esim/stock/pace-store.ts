@@ -1,4 +1,4 @@
-/** All SQL of how quickly the stock goes. */
+/** All SQL that tells how quickly the stock is sold. */
 import type { Queryable } from '../../db/database.ts'
 import { countSoldSince } from '../sold/figures-store.ts'
 
@@ -8,14 +8,14 @@ export type TariffPace = {
   operatorNameEn: string
   tariffCode: string
   tariffName: string
-  /** It can be ordered: the tariff is on sale and its operator active. */
+  /** It can be ordered: the tariff is on sale and its operator is active. */
   isOffered: boolean
   sold: number
-  /** null: nothing was ever loaded. */
+  /** null: nothing was ever imported. */
   importedAt: Date | null
 }
 
-/** Every tariff with what was sold of it since an instant, and when its stock last grew. */
+/** Every tariff with its sales since an instant, and when its stock last grew. */
 export async function readPace(database: Queryable, since: Date): Promise<TariffPace[]> {
   const [tariffs, sold] = await Promise.all([
     database.query<Omit<TariffPace, 'sold'> & { tariffId: number }>(

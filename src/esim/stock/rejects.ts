@@ -1,16 +1,16 @@
 import { DomainError } from '../../errors.ts'
 import { type StockFault, stockFaults } from './file.ts'
 
-/** `rule` names the reason for programs. */
+/** `rule` is the code of the reason, for programs. */
 export type Reject = { lineNumber: number; column: string; rule: string; reason: string }
 
-/** The refused lines of a file, in a few bytes each, as there may be millions. */
+/** The refused lines of a file, in a few bytes each, because there may be millions. */
 export type Rejects = Iterable<Reject> & { readonly count: number; add(lineNumber: number, fault: StockFault): void }
 
 const linesOfAPart = 65_536
 const mostRejects = 10_000_000
 
-/** `add` throws DomainError 'invalid' when there are so many that the file is no stock file at all. */
+/** `add` throws DomainError 'invalid' when so many lines are refused that the file cannot be a stock file. */
 export function createRejects(): Rejects {
   type Part = { lineNumbers: Uint32Array; faults: Uint8Array }
   const parts: Part[] = []

@@ -1,9 +1,11 @@
 /**
- * Installation secrets at rest (contract/esim.md, "Secrets"): `iccid`, `pin1` and `activationCode` are kept only as AES-256-GCM
- * ciphertext under a key derived from the master key. The ICCID's keyed hash makes it findable without being readable.
+ * Encrypts installation secrets at rest (contract/esim.md, "Secrets"). `iccid`, `pin1` and `activationCode` are stored
+ * only as AES-256-GCM ciphertext under a key derived from the master key. A keyed hash of the ICCID makes a profile
+ * findable without making the ICCID readable.
  *
- * The additional data binds a ciphertext to its row: profile id, tariff and ICCID hash (contract/security.md, "Keys"). Version 0.2 bound only the
- * hash: such rows have a key of another purpose, are still read, and `perkline keys rotate` seals them anew.
+ * The additional data binds a ciphertext to its row: profile id, tariff and ICCID hash (contract/security.md, "Keys").
+ * Version 0.2 bound it only to the hash and used a key derived for another purpose. Such rows can still be read, and
+ * `perkline keys rotate` seals them again.
  */
 import { createHmac, createSecretKey } from 'node:crypto'
 import type { Queryable } from '../../db/database.ts'
@@ -17,10 +19,12 @@ export type ProfileRow = { profileId: number; tariffId: number; iccidHash: Buffe
 
 export type Sealing = {
   seal(secrets: ProfileSecrets, row: ProfileRow): Buffer
-  /** @throws when the ciphertext was changed or belongs to another row; SealingError when none of the keys fits */
+  /**
+   * @throws Error when the ciphertext was changed or belongs to another row; SealingError when none of the keys fits
+   */
   open(sealed: Buffer, row: ProfileRow): ProfileSecrets
   hashIccid(iccid: string): Buffer
-  /** False when the ciphertext was made with another key than the first, or by version 0.2. */
+  /** False when the ciphertext was made with a key other than the first, or by version 0.2. */
   isCurrent(sealed: Buffer): boolean
 }
 
@@ -55,22 +59,22 @@ function additionalData({ profileId, tariffId, iccidHash }: ProfileRow): Buffer 
 const indexKeyPurpose = 'iccid-index'
 
 /**
- * The key of the ICCID's hash: random, made once for a database and kept sealed in it, because a hash that changed with the master
- * key would forget which profiles are in stock already.
+ * The key of the ICCID's hash. It is random, made once for a database and stored sealed in it. If it were derived from
+ * the master key, a new master key would change all hashes, and profiles in stock would no longer be recognised.
  *
- * @throws SealingError when none of the master keys opens it: they are not this database's
+ * @throws SealingError when none of the master keys opens it: they belong to another database
  */
 export const loadIndexKey = (database: Queryable, masterKeys: readonly Buffer[]): Promise<Buffer> =>
   loadSealedKey(database, masterKeys, indexKeyPurpose)
 
 /**
- * The key of a database that has been used; nothing is made.
+ * The key of a database that has been used; it never makes a new one.
  *
  * @throws SealingError when there is none, or none of the master keys opens it
  */
 export const readIndexKey = (database: Queryable, masterKeys: readonly Buffer[]): Promise<Buffer> =>
   readSealedKey(database, masterKeys, indexKeyPurpose)
 
-/** Seals the index key anew under the first master key, so that the others can be taken away. */
+/** Seals the index key again under the first master key, so that the other keys can be removed. */
 export const resealIndexKey = (database: Queryable, masterKeys: readonly Buffer[]): Promise<void> =>
   resealKey(database, masterKeys, indexKeyPurpose)

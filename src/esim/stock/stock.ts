@@ -1,9 +1,10 @@
 /**
- * Which profile to try next. Each process keeps a window of profiles that were free when it looked, oldest import first. The window
- * is only a hint: the unique index on live orders decides, so a stale entry costs a try and never a wrong sale.
+ * Chooses the profile to try next. Each process keeps a window of profiles that were free when it looked, the oldest
+ * import first. The window is only a hint: the unique index on live orders decides, so a stale entry costs one try and
+ * never a wrong sale.
  *
- * A free profile is either above the tariff's position (`stock_positions`: everything up to there has been handed out before) or in
- * `returned_profiles`. So finding one never walks over what was sold, and an empty tariff is known to be empty at once.
+ * A free profile is either above the tariff's position (`stock_positions`: all profiles up to it have been taken once)
+ * or in `returned_profiles`. So the search never walks over sold profiles, and finds at once that a tariff is sold out.
  */
 import { randomInt } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
@@ -14,13 +15,13 @@ import { expire, joinLiveOrder, waitForLapsed } from '../orders/store.ts'
 export type Candidate = { profileId: number; msisdn: string }
 
 export type Stock = {
-  /** A profile to try, which nobody else of this process gets meanwhile; null when none is free. */
+  /** Returns a profile to try, which no other caller in this process gets meanwhile; null when none is free. */
   take(tariffId: number): Promise<Candidate | null>
-  /** Its order was made, or it turned out to be taken: not to be tried again. */
+  /** Its order was made, or another process had taken it. It is not tried again. */
   used(tariffId: number, candidate: Candidate): void
-  /** It was not needed: the next caller may have it. */
+  /** It was not needed; the next caller may have it. */
   giveBack(tariffId: number, candidate: Candidate): void
-  /** Another process tries the same profiles: when that goes on, this one looks further ahead. */
+  /** Another process tries the same profiles. If that happens repeatedly, this process looks further ahead. */
   overlapped(tariffId: number): void
 }
 
@@ -33,20 +34,22 @@ const overlapsUntilJump = 16
 
 type Window = {
   free: Candidate[]
-  /** In the window, or given to a caller whose try is under way. */
+  /** Profiles in the window, and profiles that callers are trying. */
   known: Set<number>
   trying: number
   settled: PromiseWithResolvers<void>
-  /** Profiles up to here have been looked at. */
+  /** Profiles up to this id have been looked at. */
   scannedUpTo: number
   refilling: boolean
-  /** No refill ahead before this instant (of `performance.now()`): the last one found that the stock is nearly at its end. */
+  /**
+   * Do not refill in advance before this time (`performance.now()`), because the last refill found hardly any stock.
+   */
   quietUntilMs: number
   overlaps: number
   refillNow(): Promise<void>
 }
 
-/** @param deps.onError told when a refill in the background fails; the next caller then refills for itself */
+/** @param deps.onError called when a refill in the background fails; the next caller then does its own */
 export function createStock(deps: { database: Queryable; clock: Clock; onError(error: unknown): void }): Stock {
   const { database } = deps
   const windows = new Map<number, Window>()
@@ -71,8 +74,8 @@ export function createStock(deps: { database: Queryable; clock: Clock; onError(e
   }
 
   /**
-   * The window is dry: some reservations that are over are marked first, then everything that can be free is looked at. There may be
-   * very many of them, so the rest is marked only as long as nothing is found.
+   * Refills an empty window. It marks some reservations that are over, then looks for every profile that can be free.
+   * There may be very many such reservations, so it marks more of them only while it finds nothing.
    */
   const refillDry = async (tariffId: number, window: Window): Promise<void> => {
     if (window.free.length > 0) return
@@ -107,7 +110,7 @@ export function createStock(deps: { database: Queryable; clock: Clock; onError(e
 
   const addReturned = async (tariffId: number, window: Window): Promise<void> => {
     const rows = await database.query<Candidate>(findReturned, [tariffId, returnedAtOnce])
-    // They were imported before what waits in the window, so they go first.
+    // Returned profiles were imported before those in the window, so they go first.
     const fresh = rows.filter(({ profileId }) => !window.known.has(profileId))
     for (const { profileId } of fresh) window.known.add(profileId)
     window.free.push(...fresh.reverse())
@@ -128,7 +131,7 @@ export function createStock(deps: { database: Queryable; clock: Clock; onError(e
       window.scannedUpTo = Math.max(window.scannedUpTo, rows.at(-1)?.profileId ?? from)
       if (rows.length < stepSize) break
     }
-    // The window is taken from its end: the oldest profile stands there.
+    // Callers take from the end of the array, so the oldest profile must be last.
     if (found.length > 0) window.free = [...found.reverse(), ...window.free]
   }
 
@@ -147,8 +150,8 @@ export function createStock(deps: { database: Queryable; clock: Clock; onError(e
         const { settled, trying } = window
         await window.refillNow()
         if (window.free.length > 0) break
-        // The last profiles are being tried by others, who may also have come during the look: only their outcome tells whether
-        // one is left.
+        // Other callers are trying the last profiles, and may have taken them during the refill. Only their outcome
+        // tells whether one is left.
         if (trying === 0 && window.trying === 0) return null
         await settled.promise
       }
@@ -176,7 +179,7 @@ export function createStock(deps: { database: Queryable; clock: Clock; onError(e
         .then(profileId => {
           for (const candidate of window.free) window.known.delete(candidate.profileId)
           window.free = []
-          // Where there is nothing further ahead, what is left is found from the position on.
+          // If there is nothing further ahead, the next refill starts again at the position.
           window.scannedUpTo = profileId ?? 0
         })
         .catch(deps.onError)
@@ -184,7 +187,8 @@ export function createStock(deps: { database: Queryable; clock: Clock; onError(e
   }
 }
 
-// Those that were sold again but are still listed are passed over before the limit, or enough of them would hide the others.
+// Skips entries whose profile was sold again, before the limit applies; otherwise many of them could hide the free
+// ones.
 const findReturned: Statement = {
   name: 'esim.find-returned-profiles',
   text: `
@@ -198,7 +202,8 @@ const findReturned: Statement = {
     order by r.profile_id`,
 }
 
-// A lateral probe per profile of a bounded step: `not exists` over the whole turns into a hash over all orders.
+// A lateral probe for each profile of a bounded step, because the planner turns `not exists` over the whole table into
+// a hash of all orders.
 const scanStep: Statement = {
   name: 'esim.scan-profiles',
   text: `
@@ -219,8 +224,8 @@ async function readPosition(database: Queryable, tariffId: number): Promise<numb
 }
 
 /**
- * Moves the tariff's position over profiles that are all taken. It never goes back: whoever is passed over is on a live order, and
- * gets into `returned_profiles` in the very statement that ends that order.
+ * Moves the tariff's position over profiles that are all taken. It never moves back: each skipped profile is on a live
+ * order, and the statement that ends this order puts the profile into `returned_profiles`.
  *
  * @returns the position
  */
@@ -243,7 +248,7 @@ async function advancePosition(database: Queryable, tariffId: number): Promise<n
   return position
 }
 
-/** Some windows further on, at random, if there is so much stock. */
+/** Finds a profile some windows further on, at random, if there is so much stock. */
 async function jumpAhead(database: Queryable, tariffId: number, from: number): Promise<number | null> {
   const [row] = await database.query<{ profileId: number }>(
     `select profile_id as "profileId" from profiles where tariff_id = $1 and profile_id > $2 order by profile_id offset $3 limit 1`,

@@ -1,8 +1,14 @@
-/** All SQL of the operator's side of the stock: loading and sealing anew. Selling is in `store.ts`, counting in `sold/`. */
+/**
+ * All SQL of the operator's side of the stock: importing and sealing again. The SQL of selling is in `orders/store.ts`,
+ * that of counting in `sold/`.
+ */
 import type { Queryable } from '../../db/database.ts'
 import type { ProfileRow } from './sealing.ts'
 
-/** A place for new profiles that belongs to this transaction alone: it costs no write-ahead log, and goes with the transaction. */
+/**
+ * A temporary table for new profiles, which only this transaction sees. It costs no write-ahead log, and is dropped at
+ * the end of the transaction.
+ */
 export async function createStage(transaction: Queryable): Promise<void> {
   await transaction.execute(
     'create temporary table staged_profiles (profile_id bigint, iccid_hash bytea, msisdn text, sealed bytea) on commit drop',
@@ -14,16 +20,16 @@ export const copyIntoStage = 'copy staged_profiles (profile_id, iccid_hash, msis
 const importLock = 7_365_014
 
 /**
- * One import at a time takes its profiles, from here until its transaction ends: two with the same profiles would wait for each other
- * in a circle.
+ * Only one import at a time moves its profiles into stock; the lock lasts until the end of its transaction. Otherwise
+ * two imports with the same profiles could deadlock.
  */
 export async function lockImports(transaction: Queryable): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock($1)', [importLock])
 }
 
 /**
- * Whether another import has put later ids into the tariff since the first of these was drawn. Sales rely on the ids of a tariff
- * becoming visible in their order (`stock.ts`).
+ * Whether another import has added later ids to the tariff since this import drew its first id. Sales rely on the ids
+ * of a tariff becoming visible in ascending order (`stock.ts`).
  */
 export async function isOvertaken(transaction: Queryable, tariffId: number): Promise<boolean> {
   const later = await transaction.query(
@@ -33,7 +39,7 @@ export async function isOvertaken(transaction: Queryable, tariffId: number): Pro
   return later.length > 0
 }
 
-/** For `findStaged`, which is needed by overtaken imports only. */
+/** An index for `findStaged`, which only overtaken imports need. */
 export async function indexStage(transaction: Queryable): Promise<void> {
   await transaction.execute('create index on staged_profiles (profile_id)')
   await transaction.execute('analyze staged_profiles')
@@ -67,7 +73,7 @@ export async function renumberStaged(
   )
 }
 
-/** Draws ids for new profiles, ascending; ids of duplicates stay unused. */
+/** Draws ascending ids for new profiles. The ids of duplicates stay unused. */
 export async function drawProfileIds(database: Queryable, count: number): Promise<number[]> {
   const rows = await database.query<{ id: number }>(
     {
@@ -79,7 +85,10 @@ export async function drawProfileIds(database: Queryable, count: number): Promis
   return rows.map(({ id }) => id)
 }
 
-/** Takes the staged profiles into stock; those that are in stock already are passed over. @returns how many were new */
+/**
+ * Moves the staged profiles into stock; profiles that are already in stock are skipped.
+ * @returns how many were new
+ */
 export function takeStaged(transaction: Queryable, given: { tariffId: number; importedAt: Date }): Promise<number> {
   return transaction.execute(
     `insert into profiles (profile_id, tariff_id, iccid_hash, msisdn, sealed, imported_at) overriding system value
@@ -89,7 +98,7 @@ export function takeStaged(transaction: Queryable, given: { tariffId: number; im
   )
 }
 
-/** What the planner knows of a table is old after many new rows, and its plans then walk over all of them. */
+/** Updates the planner's statistics. After many new rows the old ones lead to plans that walk over all rows. */
 export async function analyzeProfiles(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze profiles')
 }
@@ -113,7 +122,7 @@ export function findSealedProfiles(database: Queryable, after: number, limit: nu
   )
 }
 
-/** Profiles picked at random over the whole stock, about `size` of them; all where there are not more. */
+/** About `size` profiles, picked at random over the whole stock; all of them if there are fewer. */
 export function sampleSealedProfiles(database: Queryable, size: number): Promise<SealedProfile[]> {
   return database.query(
     `with bounds as (
@@ -129,7 +138,10 @@ export function sampleSealedProfiles(database: Queryable, size: number): Promise
   )
 }
 
-/** Replaces each ciphertext that is still the one that was read. @returns how many */
+/**
+ * Replaces each ciphertext that is still as it was read.
+ * @returns how many
+ */
 export function replaceSealed(
   database: Queryable,
   changes: { profileId: number; before: Buffer; after: Buffer }[],

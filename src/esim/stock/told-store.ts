@@ -1,6 +1,7 @@
 /**
- * Tells when a tariff can be sold again or no more, and when its stock gets low (docs/contract/events.md, "Types"): once it has stayed
- * so for a while, so that a tariff which sells its last profile again and again alarms nobody.
+ * Records the events that a tariff is available again or sold out, and that its stock is low (docs/contract/events.md,
+ * "Types"). A change is reported only after it has lasted for a while, so that a tariff that sells its last profile
+ * again and again causes no series of events.
  */
 import type { Clock } from '../../clock.ts'
 import type { Database } from '../../db/database.ts'
@@ -12,10 +13,13 @@ type Deps = { database: Database; clock: Clock }
 
 const availabilityHolds = '30 seconds'
 const levelHolds = '60 seconds'
-/** One look at a time, in whatever process. */
+/** Only one process at a time compares. */
 const lockText = (name: string) => `select pg_try_advisory_xact_lock(hashtext('perkline.${name}')) as taken`
 
-/** Looks at every tariff: no profile is counted, each is a few probes of an index. The first look at one is what it is compared with. */
+/**
+ * Compares the availability of every tariff with what was last reported. It counts no profiles; each tariff costs a few
+ * index probes. The first result for a tariff is only stored.
+ */
 export async function tellAvailability({ database, clock }: Deps): Promise<false> {
   const now = clock.now()
   const tariffs = await database.query<{ tariffId: number }>('select tariff_id as "tariffId" from tariffs')
@@ -63,7 +67,7 @@ const ofLevel = { enough: 'stock.enough', low: 'stock.low', out: 'stock.out' } a
   string
 >
 
-/** Compares the levels of the stock desk with what the platform was last told. */
+/** Compares the levels of the stock desk with those last reported. */
 export async function tellStockLevels({ database, clock }: Deps): Promise<false> {
   const desk = await readStockDesk({ database, clock })
   const now = clock.now()

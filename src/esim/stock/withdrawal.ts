@@ -1,4 +1,4 @@
-/** Taking free profiles out of sale for good (contract/operations.md, "The stock file"). */
+/** Takes free profiles off sale for good (contract/operations.md, "The stock file"). */
 import { operatorOrigin } from '../../audit-log/origin.ts'
 import { type Fact, tellEntries } from '../../audit-log/tell.ts'
 import type { Queryable } from '../../db/database.ts'
@@ -14,14 +14,14 @@ type WithdrawalProblem = (typeof withdrawalProblems)[number]
 export type Withdrawn = {
   withdrawn: number
   notFree: number
-  /** `iccid`: its last 4 digits; `line`: its place among those given, from 1. */
+  /** `iccid`: its last 4 digits; `line`: its place in the list that was sent, from 1. */
   problems: { iccid: string; line: number; reason: WithdrawalProblem }[]
 }
 
 /**
- * Takes free profiles out of sale; an ICCID that is given twice counts once, at its first place.
+ * Takes free profiles off sale. An ICCID that was sent twice counts once, at its first place.
  *
- * @param given.tariffIds only profiles of these tariffs are withdrawn; null: of all
+ * @param given.tariffIds only profiles of these tariffs are withdrawn; null: of all tariffs
  */
 export async function withdrawProfiles(
   deps: StockDeps,
@@ -57,11 +57,11 @@ const factOf = (withdrawn: number): Fact => ({
 type Left = { place: number; reason: WithdrawalProblem }
 
 /**
- * Makes an order `withdrawn` of each profile that no live order names. The unique index on live orders decides, so that a sale at the
- * same moment either comes before or finds the profile gone.
+ * Makes an order with status `withdrawn` for each profile that is on no live order. The unique index on live orders
+ * decides, so a sale at the same moment either comes first or finds the profile gone.
  *
  * @param given.orderIds one for each hash
- * @returns how many were taken, and why the others were not, by their place among the hashes
+ * @returns how many were withdrawn, and for each of the others its place among the hashes and the reason
  */
 async function withdraw(
   transaction: Queryable,
@@ -83,12 +83,16 @@ async function withdraw(
     [iccidHashes, orderIds, now, tariffIds],
   )
   const takenIds = taken.map(({ profileId }) => profileId)
-  // A statement of its own: it sees what a cancel gave back that the first one had to wait for.
+  // A separate statement, because it must see a profile that was returned by a cancel for which the first statement
+  // waited.
   await transaction.execute('delete from returned_profiles where profile_id = any($1)', [takenIds])
   return { withdrawn: taken.length, left: await findLeft(transaction, iccidHashes, tariffIds, takenIds) }
 }
 
-/** A profile that has become free since the statement before counts as reserved: it was so when it was asked for. */
+/**
+ * A profile that became free after the previous statement is reported as reserved, because it was reserved when that
+ * statement ran.
+ */
 function findLeft(
   transaction: Queryable,
   iccidHashes: Buffer[],

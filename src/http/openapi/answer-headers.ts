@@ -1,4 +1,4 @@
-/** The headers that answers carry whatever their operation, as the documents declare them. */
+/** Headers that every answer of an API carries, as the documents declare them. */
 import { errorCodes } from '../../errors.ts'
 import { type Api, apiOf, carriesCode, errorCodeHeader } from '../errors.ts'
 
@@ -97,14 +97,14 @@ function headersOf(path: string, code: string, answer: Answer): Record<string, C
   }
 }
 
-/** Adds them to every answer of a document, beside those that the answer declares itself. */
+/** Adds these headers to every answer in a document, besides the answer's own. */
 export function declareHeaders({ paths, components: declared }: Documented): void {
   const used = new Map<Component, Header>()
   for (const [path, operations] of Object.entries(paths))
     for (const { responses } of Object.values(operations))
       for (const [code, answer] of Object.entries(responses))
         for (const [name, component] of Object.entries(headersOf(path, code, answer))) {
-          // What the answer declares itself says more.
+          // The answer's own declaration has priority, because it says more.
           if (answer.headers?.[name]) continue
           used.set(component, components[component])
           answer.headers = { ...answer.headers, [name]: { $ref: `#/components/headers/${component}` } }

@@ -1,4 +1,4 @@
-/** What every operation of a document gets, whichever routes it comes from: named schemas, headers, examples. */
+/** Completes every operation of a document: named schemas, headers, examples. */
 
 import { apiOf } from '../errors.ts'
 import { type Answer, declareHeaders, type Header } from './answer-headers.ts'
@@ -45,7 +45,7 @@ function finishOperation(at: { path: string; method: string }, operation: Operat
   const name = operationId.charAt(0).toUpperCase() + operationId.slice(1)
   for (const parameter of parameters) {
     parameter.schema = schemas.document(parameter.schema)
-    // What the server fills in needs not be given.
+    // A field with a default need not be sent.
     if (parameter.schema.default !== undefined) delete parameter.required
   }
   for (const media of Object.values(requestBody?.content ?? {})) {

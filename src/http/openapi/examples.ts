@@ -1,6 +1,6 @@
 /**
- * The examples of the documents: one for each body and status, recorded from a platform with the sample data (`npm run examples`). Of
- * errors only the text is recorded; those that every operation answers alike stand here.
+ * The examples in the documents: one for each body and status, recorded from a platform with the sample data (`npm run
+ * examples`). For errors only the text is recorded. The errors that every operation answers alike are written here.
  */
 import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
@@ -9,10 +9,10 @@ import type { Schema } from './schemas.ts'
 
 export type Media = { schema: Schema; example?: unknown }
 
-/** By operation, then `request` or the status. */
+/** By operation, then by `request` or the status. */
 export type Examples = Record<string, Record<string, unknown>>
 
-/** What an operation says of an error: by operation, then the status. */
+/** The error texts of an operation: by operation, then by status. */
 export type ErrorExamples = Record<string, Record<string, ErrorExample>>
 export type ErrorExample = [code: string, message: string | string[]]
 
@@ -30,14 +30,14 @@ export function exampleOf(
 ): unknown {
   recorded ??= JSON.parse(readFileSync(examplesUrl, 'utf8')) as Examples
   const example = recorded[operationId]?.[status]
-  // A picture is no text.
+  // Pictures get no text example.
   if (example !== undefined || of === undefined) return of?.type.startsWith('image/') ? undefined : example
   if (of.type !== 'application/json' || Number(status) < 400) return undefined
   recordedErrors ??= JSON.parse(readFileSync(errorExamplesUrl, 'utf8')) as ErrorExamples
   return errorBody(of, Number(status), recordedErrors[operationId]?.[status] ?? shared[Number(status)])
 }
 
-/** Of errors that have nothing to do with the operation, or that a walk over the operations does not meet. */
+/** Texts for errors that have nothing to do with the operation, or that the recorded calls never cause. */
 const shared: Record<number, ErrorExample> = {
   400: ['invalid', ['foo must be omitted']],
   401: ['unauthenticated', 'The bearer token is not valid or has expired'],

@@ -1,6 +1,6 @@
 /**
- * The interactive documentation of one API: OpenAPI 3.1 made from the very schemas that validate and serialise, and the page that
- * shows it.
+ * The interactive documentation of one API: the OpenAPI 3.1 document, made from the schemas that validate and
+ * serialise, and the page that shows it.
  */
 import fastifySwagger from '@fastify/swagger'
 import fastifySwaggerUi from '@fastify/swagger-ui'
@@ -23,20 +23,20 @@ import { finishDocument, type OpenApiDocument } from './document.ts'
 export type Document = {
   title: string
   description: string
-  /** Where the page is, relative to the prefix of the API. */
+  /** The address of the page, relative to the prefix of the API. */
   page: string
   tags: { name: string; description: string }[]
   /** Whether any operation needs a token. */
   secured: boolean
-  /** What the token is; left out, that of `POST /getToken/auth`. */
+  /** How to get a token; default: from `POST /getToken/auth`. */
   tokenDescription?: string
   /** Schemas that get a name in the document; each has an `$id`. */
   components: TSchema[]
-  /** What the platform sends by itself, in the form of OpenAPI's `webhooks`; left out: nothing. */
+  /** Requests that the platform sends by itself, in the form of OpenAPI's `webhooks`; without it, none. */
   webhooks?: Record<string, object>
 }
 
-/** The pages of all documents, and where to get a token. */
+/** The addresses of all documents, and of the operation that returns a token. */
 const links =
   'Documentation: [tokens and campaigns](/swagger), [eSIM sales](/esim/v1/swagger), ' +
   '[events, webhooks, orders and statements](/partner/v1/swagger). ' +
@@ -50,7 +50,7 @@ const logo = `<svg xmlns="http://www.w3.org/2000/svg" width="160" height="40" vi
 <path d="M6 30 16 10 26 30" fill="none" stroke="#7ee0a8" stroke-width="4" stroke-linejoin="round" stroke-linecap="round"/>
 <text x="36" y="28" font-family="sans-serif" font-size="22" font-weight="700" fill="#ffffff">Perkline</text></svg>`
 
-/** Documents every route that is registered in this plugin after it. */
+/** Documents every route that is registered in this plugin after this call. */
 export async function document(app: FastifyInstance, given: Document): Promise<void> {
   for (const component of given.components) app.addSchema(component)
   const withOptionalBody = new Set<unknown>()
@@ -73,7 +73,7 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
       }),
     },
     refResolver: { buildLocalReference: json => String(json.$id) },
-    // Every body is documented as required by itself, also one that may be absent.
+    // The library documents every body as required, so optional bodies are corrected here.
     transform: ({ schema, url, route }) => {
       if (route.config?.bodyOptional) withOptionalBody.add(schema.operationId)
       const response = { ...bodyRefusals(route, bodyLimit), ...(schema.response as object | undefined) }
@@ -87,10 +87,10 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
   })
   await app.register(fastifySwaggerUi, {
     routePrefix: given.page,
-    // The page finds its parts beside itself: those of another API's page are not there where that API runs elsewhere.
+    // Each page has its own files, because another API's page does not exist when that API runs elsewhere.
     indexPrefix: '.',
     uiConfig: { docExpansion: 'list', persistAuthorization: false },
-    // One document is shown, so there is nothing to explore.
+    // Only one document is shown, so there is nothing to explore.
     theme: {
       title: given.title,
       css: [
@@ -98,14 +98,14 @@ export async function document(app: FastifyInstance, given: Document): Promise<v
       ],
     },
     logo: { type: 'image/svg+xml', content: Buffer.from(logo), href: `${app.prefix}${given.page}` },
-    // The page needs nothing from elsewhere; it styles itself inline.
+    // The page loads nothing from elsewhere. It needs inline styles.
     staticCSP: "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
   })
 }
 
 type DocumentedSchema = { headers?: unknown; response: Record<string, object> }
 
-/** What belongs to the header `Idempotency-Key`, of operations that take it. */
+/** Documents the header `Idempotency-Key` for operations that accept it. */
 function withKey<Schema extends DocumentedSchema>(schema: Schema, { url, config }: RouteOptions): Schema {
   if (!config?.idempotent) return schema
   const { properties = {}, ...headers } = (schema.headers ?? { type: 'object' }) as { properties?: object }
@@ -129,25 +129,25 @@ const replayed = {
   description: 'The answer is the stored one of an earlier request with the same key',
 }
 
-/** A reference to a named schema that keeps its type. */
+/** A reference to a named schema that keeps its TypeScript type. */
 export function ref<Schema extends TSchema>(schema: Schema) {
   return Type.Unsafe<Static<Schema>>({ $ref: `${(schema as { $id?: string }).$id}#` })
 }
 
-/** Gives a schema the name under which the documents show it, once. */
+/** Gives a schema the name that the documents use for it. Call it once for each schema. */
 export const named = <Schema extends TSchema>(title: string, schema: Schema): Schema => ({ ...schema, title })
 
-/** A value or null, in the one form that both validators and readers of OpenAPI 3.1 take well. */
+/** A value or null, in a form that both the validator and tools for OpenAPI 3.1 understand. */
 export function nullable<Schema extends TSchema>(schema: Schema) {
   const { type, ...rest } = schema as unknown as { type: string }
   return Type.Unsafe<Static<Schema> | null>({ ...rest, type: [type, 'null'] })
 }
 
-/** One of these texts or null. */
+/** One of these texts, or null. */
 export const nullableEnum = <const Value extends string>(values: readonly Value[], options: object) =>
   Type.Unsafe<Value | null>({ type: ['string', 'null'], enum: [...values, null], ...options })
 
-/** Answers with an error body, each with the cause in words; `$ref` names the API's error schema. */
+/** Declares error answers, each with its cause in words; `$ref` names the API's error schema. */
 export function errorAnswers(schema: TSchema, causes: Record<number, string>) {
   return Object.fromEntries(
     Object.entries(causes).map(([code, description]) => [
@@ -167,10 +167,10 @@ const errorOf: Record<Api, TSchema> = {
 }
 
 /**
- * The answers to a body that is not taken, also where none is asked for: it is looked at all the same, but for a GET. A file that is
- * read as it comes has a limit of its own, or none.
+ * The answers that refuse a body. Also for operations without a body, except GET, because a body is checked all the
+ * same. A file that is read while it arrives has a limit of its own, or none.
  *
- * @param usualLimit bytes of a body where the route does not say
+ * @param usualLimit the maximum bytes of a body where the route sets none
  */
 function bodyRefusals({ url, method, bodyLimit, config }: RouteOptions, usualLimit: number) {
   if (method === 'GET' || method === 'HEAD') return {}
@@ -196,7 +196,7 @@ export const setCookieHeader = (description: string, example: string) => ({
 
 export const etagHeader = header('The version of this answer', '"7"')
 
-/** The answer to a read whose caller knows the present version already. */
+/** The answer to a read whose caller has the current version already. */
 export const notModified = {
   304: {
     description: 'Unchanged since the answer that `If-None-Match` names. It has no body',

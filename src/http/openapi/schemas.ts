@@ -1,4 +1,4 @@
-/** How schemas become those of a document: each that has a `title` is named once, and referred to everywhere else. */
+/** Turns schemas into those of a document: each schema with a `title` is named once and referenced everywhere else. */
 
 export type Schema = {
   $ref?: string
@@ -19,15 +19,15 @@ export type Schema = {
 }
 
 export type NamedSchemas = {
-  /** The same schema as the document shows it: a reference where it has a name. */
+  /** The schema as the document shows it: a reference if it has a name. */
   document(schema: Schema): Schema
-  /** Names what a body or an answer is, unless it has a name already. */
+  /** Names the schema of a body or an answer, unless it has a name already. */
   root(schema: Schema, name: string): Schema
 }
 
 /**
- * @param components the schemas of the document by name, to which named ones are added
- * @returns functions that throw an Error when one name stands for two schemas
+ * @param components receives the named schemas of the document
+ * @returns functions that throw an Error when two different schemas have the same name
  */
 export function createNamedSchemas(components: Record<string, Schema>): NamedSchemas {
   const texts = new Map(Object.entries(components).map(([name, schema]) => [name, textOf(schema)]))
@@ -81,11 +81,14 @@ export function createNamedSchemas(components: Record<string, Schema>): NamedSch
 
 const isObject = ({ $ref, type }: Schema): boolean => $ref === undefined && type === 'object'
 
-/** The same for schemas that differ only in what is said about them, or in the order of their keywords. */
+/** The same text for schemas that differ only in their descriptions or in the order of their keywords. */
 const textOf = ({ title: _, description: __, examples: ___, ...schema }: Schema): string =>
   JSON.stringify(Object.entries(schema).sort(([one], [other]) => (one < other ? -1 : 1)))
 
-/** Types of enums are told, what has a default may be left out, and what only the document says stands in it. */
+/**
+ * Prepares a schema for the document: enums get a type, fields with a default become optional, and document-only
+ * keywords are applied.
+ */
 function withDetails({ 'x-documented': documented, ...schema }: Schema): Schema {
   const detailed: Schema = { ...schema, ...documented }
   if (detailed.enum && detailed.type === undefined)

@@ -17,12 +17,12 @@ type Kind = (typeof kinds)[number]
 const kindOf = ({ bank, merchant }: AccountSearch): Kind => (bank ? 'bank' : merchant ? 'merchant' : 'platform')
 
 export type ChosenAccount = {
-  /** What requests name. */
+  /** The account in requests. */
   named: Named
   typeAccount: Session['typeAccount']
 }
 
-/** @param search of the page's address; it counts for the platform's people only */
+/** @param search from the page's address; it is used for the platform's people only */
 export function useChosenAccount(search: AccountSearch): ChosenAccount {
   const { typeAccount } = useSession()
   if (typeAccount !== 'platform') return { named: {}, typeAccount }
@@ -70,7 +70,7 @@ function PartnerChoice({ kind, code, onChoose }: PartnerChoiceProps) {
       placeholder={texts.choose}
       searchable
       data={partners.map(entry => ({ value: entry.code, label: names.of(entry) }))}
-      // The platform finds merchants by other names than the one that is shown, too.
+      // The platform also finds merchants by names other than the shown one.
       {...(kind === 'merchant' && { filter: ({ options }) => options })}
       value={code}
       onChange={chosen => onChoose(chosen ?? '')}

@@ -81,7 +81,7 @@ function useColumns(): Column<Delivery>[] {
   ]
 }
 
-/** The sequence of the event in the feed; a test has none. */
+/** The number of the event in the feed; a test has none. */
 export const Sequence = ({ value }: { value: number }) => (value === 0 ? <span>{none}</span> : <Count value={value} />)
 
 /** The outcome of an attempt. */

@@ -219,7 +219,7 @@ function Sessions() {
   )
 }
 
-/** `Chrome on Windows`; what is no browser is told as it names itself. */
+/** `Chrome on Windows`; anything but a browser is shown by the name that it sends. */
 function Program({ userAgent }: { userAgent: string }) {
   const texts = useTexts(accountTexts).profile
   const { browser, system } = programOf(userAgent)

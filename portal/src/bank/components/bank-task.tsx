@@ -4,7 +4,7 @@ import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { LinkButton } from '../../ui/links.tsx'
 import { bankTexts } from '../texts.ts'
 
-/** One thing that waits for the bank, or for which it waits. */
+/** One open task of the bank, or one of the merchant's that the bank waits for. */
 export function BankTask({ task }: { task: HomeTask }) {
   const { home: texts } = useTexts(bankTexts)
   const names = useNames()

@@ -18,7 +18,7 @@ const nothing = {
   to: undefined,
 }
 
-/** Which campaigns the table shows. */
+/** The filters of the table of campaigns. */
 export function CampaignFilters({ search, onSearch }: Given) {
   const { data: home } = useQuery(homeQuery())
   const onGroup = (group: CampaignsSearch['group']) => onSearch({ group })

@@ -7,7 +7,7 @@ import { bankCampaignTexts } from '../campaign-texts.ts'
 import { campaignQuery } from '../queries.ts'
 import type { BankCampaign } from '../types.ts'
 
-/** A page of one of the bank's campaigns, once it is read; it looks at once, and every half minute, whether something has changed. */
+/** Loads a page of one of the bank's campaigns, and checks for changes at once and then every half minute. */
 export function CampaignLoaded({
   cashbackId,
   children,

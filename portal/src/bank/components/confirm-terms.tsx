@@ -6,7 +6,10 @@ import { Count, Money, Percent, Period } from '../../ui/values.tsx'
 import { bankCampaignTexts } from '../campaign-texts.ts'
 import type { BankCampaign } from '../types.ts'
 
-/** What a bank agrees to, in figures. They belong to the version of the campaign that is sent with the decision. */
+/**
+ * The terms that a bank agrees to, as figures. They belong to the version of the campaign that is sent with the
+ * decision.
+ */
 export function ConfirmTerms({ campaign, text }: { campaign: BankCampaign; text: string }) {
   const texts = useTexts(bankCampaignTexts)
   const { facts } = useTexts(campaignTexts)

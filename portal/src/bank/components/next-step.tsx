@@ -11,7 +11,7 @@ import { useCampaignChanged } from '../queries.ts'
 import { blockingText } from '../status-summary.ts'
 import type { BankCampaign } from '../types.ts'
 
-/** Whose turn it is in the reconciliation, and what the bank does when it is the bank's. */
+/** Shows who must act next in the reconciliation, with the actions if it is the bank. */
 export function NextStep({ campaign }: { campaign: BankCampaign }) {
   const { room: texts, blocks } = useTexts(bankCampaignTexts)
   const format = useFormat()

@@ -8,7 +8,7 @@ import { Count, Money, none, Percent } from '../../ui/values.tsx'
 import { bankCampaignTexts } from '../campaign-texts.ts'
 import type { BankCampaign } from '../types.ts'
 
-/** What the campaign is to this bank: its decision, how far the reconciliation is, what it bears and what it gets back. */
+/** The bank's part in the campaign: its decision, the stage of the reconciliation, its costs and the compensation. */
 export function OwnPart({ campaign }: { campaign: BankCampaign }) {
   const texts = useTexts(bankCampaignTexts)
   const { bankStatus, merchantCompensationPercentage: share, expectedCompensation, country } = campaign

@@ -14,7 +14,7 @@ import { useSeen } from '../mutations.ts'
 import { useCampaignChanged } from '../queries.ts'
 import type { BankCampaign } from '../types.ts'
 
-/** Declines a campaign after asking for a reason; the reason stays in the browser until it is sent. */
+/** Declines a campaign after asking for a reason; the reason is kept in the browser until it is sent. */
 export function RejectButton({ campaign }: { campaign: BankCampaign }) {
   const texts = useTexts(bankCampaignTexts)
   const { close: closeText } = useTexts(uiTexts)
@@ -43,7 +43,7 @@ function RejectForm({ campaign, onClose }: { campaign: BankCampaign; onClose: ()
   const { cashbackId, createdByType } = campaign
   const notify = useNotify()
   const tellStale = useTellStale()
-  // As it was when the form was opened.
+  // The version when the form was opened.
   const [seen] = useState(useSeen(campaign))
   const changed = useCampaignChanged()
   const draft = useDraft<string>(`reject/${cashbackId}`)

@@ -9,17 +9,17 @@ import { daysIn, mostDays } from '../sales-figures.ts'
 import type { SalesSearch } from '../search.ts'
 import { TariffSelect } from './tariff-select.tsx'
 
-/** The last days that can be chosen at once; the second is what the platform gives when none is chosen. */
+/** Choices of the last days; the second is the platform's default. */
 const spans = [7, 30, 90, 365]
 const usualSpan = 30
 
-/** Why these days cannot be counted. */
+/** Why the sales of these days cannot be counted. */
 export const isTooLong = ({ from, to }: SalesSearch): boolean =>
   from !== undefined && to !== undefined && daysIn(from, to) > mostDays
 
 type Given = { search: SalesSearch; onSearch: (change: Partial<SalesSearch>) => void }
 
-/** Which days and which tariff are counted. */
+/** The filters of the sales figures: days and tariff. */
 export function SalesFilters({ search, onSearch }: Given) {
   const { days, sales: texts } = useTexts(esimTexts)
   const { from, to, tariff } = search

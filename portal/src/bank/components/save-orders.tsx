@@ -1,7 +1,7 @@
 import { SaveFile } from '../../ui/save-file.tsx'
 
 /**
- * Saves all orders that the filters find as one file.
+ * Saves all orders that match the filters as one file.
  *
  * @param props.asked the query of the platform's export
  */

@@ -4,7 +4,7 @@ import { useNames, useTexts } from '../../i18n/preferences.tsx'
 import { esimTexts } from '../esim-texts.ts'
 import { stockQuery } from '../queries.ts'
 
-/** One of the bank's tariffs, or all; one that is chosen and not sold any more stays to be seen. */
+/** Chooses one of the bank's tariffs, or all. A chosen tariff that is no longer sold stays visible. */
 export function TariffSelect(props: { value: string | undefined; onChange: (tariff: string | undefined) => void }) {
   const { value = '', onChange } = props
   const texts = useTexts(esimTexts)
@@ -23,13 +23,13 @@ export function TariffSelect(props: { value: string | undefined; onChange: (tari
   )
 }
 
-/** Names of the tariffs by their codes; empty while they are not known. */
+/** Names of the tariffs by their codes; empty until they are loaded. */
 export function useTariffNames(): ReadonlyMap<string, string> {
   const { data = [] } = useQuery(stockQuery)
   return new Map(data.flatMap(({ tariffs }) => tariffs.map(({ code, name }) => [code, name] as const)))
 }
 
-/** The name of a mobile operator by its code, which stands for itself while the name is not known. */
+/** The name of a mobile operator by its code; the code itself until the names are loaded. */
 export function useOperatorName(): (code: string) => string {
   const names = useNames()
   const { data = [] } = useQuery(stockQuery)

@@ -29,7 +29,7 @@ import type { BankCampaign } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/campaigns/$cashbackId')
 
-/** One campaign: where it stands, what it waits for, the bank's own part, and everything that belongs to it. */
+/** One campaign: its status, its next step, the bank's own part, and all details. */
 export function CampaignPage() {
   const { cashbackId } = route.useParams()
   return (
@@ -67,7 +67,7 @@ function Header({ campaign }: { campaign: BankCampaign }) {
   )
 }
 
-/** What its state permits to the bank now. */
+/** The actions that the campaign's status allows the bank now. */
 function Actions({ campaign }: { campaign: BankCampaign }) {
   const texts = useTexts(bankCampaignTexts)
   const mayChange = useMayChange()
@@ -136,7 +136,7 @@ function Panels({ campaign }: { campaign: BankCampaign }) {
   )
 }
 
-/** All terminals, or what was added since a day of the person's time zone. */
+/** All terminals, or those added since a day in the person's time zone. */
 function Terminals({ campaign: { cashbackId, terminalsPlatform } }: { campaign: BankCampaign }) {
   const texts = useTexts(bankCampaignTexts)
   const { timeZone } = usePreferences()

@@ -7,7 +7,7 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { bankTexts } from '../texts.ts'
 
-/** The pages of campaigns; to a viewer, why there are none and what there is instead. */
+/** The frame of the campaign pages; viewers see why they have no access, and where they can go instead. */
 export function CampaignsArea() {
   const { area, home } = useTexts(bankTexts)
   const session = useSession()

@@ -17,7 +17,7 @@ import type { ListedCampaign } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/campaigns/')
 
-/** Every campaign in which the bank has a part: filtered, searched, sorted and paged in the address. */
+/** All campaigns to which the bank is invited. Filters, search, sorting and page are in the address. */
 export function CampaignsPage() {
   const { campaigns: texts } = useTexts(bankTexts)
   const { none } = useTexts(listTexts)

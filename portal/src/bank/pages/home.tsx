@@ -19,7 +19,10 @@ import { bankTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/bank/')
 
-/** What waits for the bank, what it waits for itself, and how many campaigns there are; to a viewer, what it may see. */
+/**
+ * The home of a bank: its open tasks, tasks of others that it waits for, and counts of campaigns. Viewers see where
+ * they can go instead.
+ */
 export function HomePage() {
   const { home: texts } = useTexts(bankTexts)
   const session = useSession()
@@ -45,7 +48,7 @@ function CampaignsHome() {
   )
 }
 
-/** By the campaigns' life, and by what the bank has decided; each figure leads to them. */
+/** Counts by the campaigns' status and by the bank's decision; each figure is a link to those campaigns. */
 function Counts({ counts: { byStatus, byBankStatus } }: Pick<Home, 'counts'>) {
   const { home: texts } = useTexts(bankTexts)
   const { groups } = useTexts(homeTexts)

@@ -22,7 +22,10 @@ import type { BankCampaign } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/campaigns/new')
 
-/** A campaign that the bank creates for a merchant, or a copy of one. What is entered is kept in this browser until it is created. */
+/**
+ * Creates a campaign for a merchant, from scratch or as a copy. The input is kept in this browser until the campaign is
+ * created.
+ */
 export function NewCampaignPage() {
   const { from } = route.useSearch()
   const { newCampaign: texts } = useTexts(bankTexts)

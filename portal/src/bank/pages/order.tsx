@@ -23,7 +23,7 @@ function Back() {
   return <BackLink to="/bank/esim/orders">{texts.title}</BackLink>
 }
 
-/** One of the bank's eSIM orders; what installs the profile is shown nowhere. */
+/** One of the bank's eSIM orders, without the secrets that install the profile. */
 export function OrderPage() {
   const { orderId } = route.useParams()
   const { orders: texts } = useTexts(esimTexts)

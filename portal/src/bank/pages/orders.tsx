@@ -22,7 +22,7 @@ import type { Order } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/esim/orders')
 
-/** The bank's eSIM orders, found by what the address says; never with what installs a profile. */
+/** The bank's eSIM orders that match the filters in the address, without the secrets that install a profile. */
 export function OrdersPage() {
   const { orders: texts } = useTexts(esimTexts)
   const { timeZone } = usePreferences()
@@ -31,7 +31,7 @@ export function OrdersPage() {
   const setSearch = useSetSearch<OrdersSearch>()
   const { page, ...filters } = search
   const { orderId, ...others } = filters
-  // What is no order id finds nothing, and is told at its field; the others go on.
+  // An invalid order id is reported at its field, while the other filters still work.
   const asked = orderId && !isOrderId(orderId) ? others : filters
   const query = useInfiniteQuery(ordersQuery(asked, timeZone))
   const { rows, hasMore, isComing, showMore } = useShownPages(query, page, next => setSearch({ page: next }))

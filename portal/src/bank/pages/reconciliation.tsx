@@ -19,7 +19,7 @@ import type { BankCampaign } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/campaigns/$cashbackId/reconciliation')
 
-/** Where the bank and the merchant agree on what was given back: reports, differences, the compensation. */
+/** The reconciliation of the bank and the merchant: reports, differences, compensation. */
 export function ReconciliationPage() {
   const { cashbackId } = route.useParams()
   return (
@@ -64,7 +64,7 @@ function Header({ campaign }: { campaign: BankCampaign }) {
   )
 }
 
-/** The reconciliation is asked for as often as the campaign, whose turn it tells. */
+/** Reads the reconciliation again whenever the campaign is read, because the campaign says who must act next. */
 function Figures({ campaign }: { campaign: BankCampaign }) {
   const query = useQuery({
     ...reconciliationQuery(campaign.cashbackId),

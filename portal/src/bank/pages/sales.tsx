@@ -18,7 +18,7 @@ import type { Sales } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/esim/sales')
 
-/** What the bank has sold, and what failed, by the days of its statements and by tariff. */
+/** The bank's sold and failed orders, by the days of its statements and by tariff. */
 export function SalesPage() {
   const { sales: texts } = useTexts(esimTexts)
   const search = route.useSearch()
@@ -78,7 +78,7 @@ function Totals({ totals: { confirmed, cancelled, expired, amounts } }: Pick<Sal
   )
 }
 
-/** All tariffs beside each other; or the one that was chosen, with everything that became of its orders. */
+/** All tariffs side by side; or the chosen tariff with all outcomes of its orders. */
 function Charts({ sales, tariff }: { sales: Sales; tariff: string | undefined }) {
   const { sales: texts } = useTexts(esimTexts)
   const format = useFormat()

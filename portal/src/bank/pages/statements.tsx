@@ -23,7 +23,7 @@ import type { Statement } from '../types.ts'
 
 const route = getRouteApi('/signed-in/bank/statements')
 
-/** The bank's daily statements, a month at a time, and the day that is open. */
+/** The bank's daily statements, one month at a time, and the day that is still open. */
 export function StatementsPage() {
   const texts = useTexts(statementTexts)
   const search = route.useSearch()

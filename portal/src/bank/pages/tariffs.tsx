@@ -14,7 +14,9 @@ import type { StockOperator } from '../types.ts'
 type Tariff = StockOperator['tariffs'][number]
 type Query = Parameters<typeof DataTable>[0]['query']
 
-/** What the bank may sell and whether it is there, as the catalogue shows it to the bank's systems. */
+/**
+ * The tariffs that the bank may sell and whether they are available, as the catalogue shows them to the bank's systems.
+ */
 export function TariffsPage() {
   const { stock: texts } = useTexts(esimTexts)
   const query = useQuery({ ...stockQuery, refetchInterval: 30_000 })

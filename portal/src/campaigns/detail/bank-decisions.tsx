@@ -11,11 +11,11 @@ import { campaignTexts } from '../texts.ts'
 import type { HistoryEntry, InvitedBank } from '../types.ts'
 
 /**
- * Who is invited, what each bank has decided, and how far the reconciliation with it has come.
+ * The invited banks, their decisions, and the stage of the reconciliation with each.
  *
- * @param props.link names the bank in the first column, as a link to its reconciliation; without one the name stands as it is
- * @param props.history of the campaign: when each bank decided, and what it said
- * @param props.isClosed the campaign does not take place: no reconciliation is to come
+ * @param props.link turns a bank's name into a link to its reconciliation; without it the name is plain text
+ * @param props.history of the campaign, with the time and comment of each decision
+ * @param props.isClosed the campaign does not take place, so there will be no reconciliation
  */
 export function BankDecisions(props: {
   banks: readonly InvitedBank[]
@@ -50,7 +50,10 @@ export function BankDecisions(props: {
   )
 }
 
-/** Only logos that the platform itself sends are shown, the others' initials: a page of ours asks no other site. */
+/**
+ * Shows a logo only if the platform itself serves it, otherwise initials, because our pages load nothing from other
+ * sites.
+ */
 function BankName({ bank, link }: { bank: { name: string; logoUrl: string }; link?: ReactNode }) {
   return (
     <Group gap="sm" wrap="nowrap">
@@ -69,7 +72,7 @@ function BankName({ bank, link }: { bank: { name: string; logoUrl: string }; lin
 }
 
 function Decision({ bank: { id, status }, history }: { bank: InvitedBank; history: readonly HistoryEntry[] }) {
-  // A bank that was taken out and invited again has decided twice.
+  // A bank that was removed and invited again has decided twice.
   const decision = history.findLast(
     ({ subject, bankId, from, to }) => subject === 'bank' && bankId === id && to === status && from !== to,
   )

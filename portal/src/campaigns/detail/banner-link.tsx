@@ -2,7 +2,9 @@ import { Anchor } from '@mantine/core'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { campaignTexts } from '../texts.ts'
 
-/** A picture elsewhere is not loaded by itself: its server would learn who looks at the campaign, and when. */
+/**
+ * Pictures from other sites are not loaded automatically: their server would learn who looks at the campaign, and when.
+ */
 export function BannerLink({ address }: { address: string }) {
   const texts = useTexts(campaignTexts).card
   if (!/^https?:\/\/.+\..+/i.test(address)) return null

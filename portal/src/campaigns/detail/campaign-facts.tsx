@@ -9,7 +9,7 @@ import { directoryQuery } from '../queries.ts'
 import { campaignTexts } from '../texts.ts'
 import type { CampaignOffer } from '../types.ts'
 
-/** What a campaign offers, and on which terms: for the merchant, its banks and the operator alike. */
+/** The offer and the terms of a campaign, for the merchant, its banks and the operator alike. */
 export function CampaignFacts({ campaign }: { campaign: CampaignOffer }) {
   const texts = useTexts(campaignTexts)
   const facts = useFacts(campaign)
@@ -101,7 +101,7 @@ function Products({ campaign: { allProducts, sku, categoryId } }: { campaign: Ca
   )
 }
 
-/** Their names; before they are known, how many there are. */
+/** Their names; until these are loaded, their number. */
 function usePaymentSystems(ids: readonly string[]): string {
   const { data } = useQuery(directoryQuery)
   const format = useFormat()

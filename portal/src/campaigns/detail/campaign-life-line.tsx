@@ -5,7 +5,7 @@ import { statusTexts } from '../../ui/status-texts.ts'
 import { campaignTexts } from '../texts.ts'
 import { type CampaignInLife, type CampaignStatus, stagesOf, todayOf } from './life.ts'
 
-/** A campaign's life drawn as the line of its states, with today's place on it. */
+/** The states of a campaign as a line, with its current position. */
 export function CampaignLifeLine({ campaign }: { campaign: CampaignInLife }) {
   const texts = useTexts(campaignTexts)
   const names = useTexts(statusTexts).campaign

@@ -7,11 +7,11 @@ import { Failure, Loading } from '../../ui/states.tsx'
 import { listTexts } from '../list/texts.ts'
 
 /**
- * A page of one campaign, once it is read; a campaign that cannot be read has a page that says so.
+ * Shows a page of one campaign once it is loaded, or a page that says why it cannot be shown.
  *
  * @param props.back the link to the page above
- * @param props.notShown the title of the page that says so
- * @param props.notFound the title when there is none; needed where something else than a campaign is shown
+ * @param props.notShown the title when the campaign cannot be shown
+ * @param props.notFound the title when it does not exist; needed where the page shows something other than a campaign
  */
 export function CampaignLoaded<Campaign>(props: {
   query: Pick<UseQueryResult<Campaign>, 'data' | 'error' | 'refetch'>
@@ -24,7 +24,7 @@ export function CampaignLoaded<Campaign>(props: {
   const texts = useTexts(listTexts)
   if (query.data !== undefined) return children(query.data)
   if (!query.error) return <Loading />
-  // An id that is none finds as little as one that is not there.
+  // A malformed id means "not found" as well.
   if (isApiError(query.error, 400, 404))
     return notFound ? (
       <PageHeader back={back} title={notFound} />

@@ -3,10 +3,10 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import classes from '../parts.module.css'
 
 /**
- * The parts of a campaign's page, one of which is shown.
+ * The tabs of a campaign's page.
  *
- * @param props.parts what each tab shows, in their order
- * @param props.tab the one of the address
+ * @param props.parts the content of each tab, in order
+ * @param props.tab the current tab, from the address
  */
 export function CampaignTabs<Tab extends string>(props: {
   parts: { tab: Tab; name: string; content: ReactNode }[]
@@ -15,7 +15,7 @@ export function CampaignTabs<Tab extends string>(props: {
 }) {
   const { parts, tab, onTab } = props
   const list = useRef<HTMLDivElement>(null)
-  // On a narrow screen the tabs are a line that scrolls.
+  // On a narrow screen the tabs are one scrolling line.
   useEffect(() => {
     list.current?.querySelector(`[data-tab='${tab}']`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [tab])

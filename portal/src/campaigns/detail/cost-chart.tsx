@@ -9,8 +9,8 @@ type Terms = Pick<CampaignOffer, 'maxBudget' | 'percentage' | 'merchantCompensat
 
 /**
  * Planned and actual cost of a campaign with one bank, with the shares of merchant and bank. Bars: the budget; the
- * cashback that the terms give for the reported purchases; the reported cashback; and the reported cashback of lines
- * that break no term.
+ * cashback by the terms for the reported purchases; the reported cashback; and the reported cashback of lines that
+ * violate no term.
  */
 export function CostChart({ campaign, bank }: { campaign: Terms; bank: ReconciledBank }) {
   const texts = useTexts(reconciliationTexts)
@@ -38,7 +38,7 @@ export function CostChart({ campaign, bank }: { campaign: Terms; bank: Reconcile
 
 type Cost = { kind: 'planned' | 'byTerms' | 'reported' | 'accepted'; cost: number }
 
-/** In the order of the chart; what is not known yet is left out. */
+/** In the order of the chart, without unknown values. */
 function costs(campaign: Terms, bank: Pick<ReconciledBank, 'reports' | 'expectedCompensation'>): Cost[] {
   const { maxBudget, percentage, merchantCompensationPercentage: share } = campaign
   const report = latestReport(bank, 'bank')
@@ -46,7 +46,7 @@ function costs(campaign: Terms, bank: Pick<ReconciledBank, 'reports' | 'expected
   if (!report) return known
   known.push({ kind: 'byTerms', cost: rounded((report.totalAmount * percentage) / 100) })
   known.push({ kind: 'reported', cost: report.totalCashback })
-  // A merchant that bears nothing compensates nothing, which tells nothing of the whole.
+  // If the merchant's share is 0, the compensation says nothing about the total.
   if (bank.expectedCompensation !== null && share > 0)
     known.push({ kind: 'accepted', cost: rounded((bank.expectedCompensation * 100) / share) })
   return known

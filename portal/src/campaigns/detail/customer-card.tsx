@@ -4,7 +4,7 @@ import { campaignTexts } from '../texts.ts'
 import { BannerLink } from './banner-link.tsx'
 import classes from './customer-card.module.css'
 
-/** What of a campaign a customer is shown; anything may still be missing while it is being written. */
+/** The campaign's fields that customers see; any of them may still be missing while the form is filled in. */
 export type ShownCampaign = {
   name: string
   description: string | null
@@ -20,7 +20,7 @@ export type ShownCampaign = {
   retailer: { name: string; nameEn?: string | null }
 }
 
-/** The campaign as the card in a bank's application that a customer sees. */
+/** Previews the campaign as the card that customers see in a bank's application. */
 export function CustomerCard({ campaign }: { campaign: ShownCampaign }) {
   const { card: texts } = useTexts(campaignTexts)
   const format = useFormat()
@@ -63,7 +63,10 @@ export function CustomerCard({ campaign }: { campaign: ShownCampaign }) {
   )
 }
 
-/** The big banner, or the small one; of a picture elsewhere, or none, there is the merchant's initial. */
+/**
+ * The big banner, or else the small one. Without one, or for a picture from another site, the merchant's initial is
+ * shown.
+ */
 function Banner({ campaign: { bannerBig, bannerSmall, retailer } }: { campaign: ShownCampaign }) {
   const names = useNames()
   const source = bannerBig || bannerSmall

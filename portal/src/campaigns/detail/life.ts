@@ -1,10 +1,10 @@
-/** Where a campaign stands in its life: for merchants, banks and the operator alike. */
+/** The current position of a campaign in its life, for merchants, banks and the operator alike. */
 import type { StatusOf } from '../../ui/status-texts.ts'
 
 export type CampaignStatus = StatusOf<'campaign'>
 export type CampaignInLife = { status: CampaignStatus; dateFrom: string; dateTo: string; createdAt: string }
 
-/** The way that a campaign goes when nothing stops it. */
+/** The states that a campaign passes through when nothing stops it. */
 export const wayOfLife = [
   'awaitingBankApproval',
   'awaitingMerchantApproval',
@@ -17,12 +17,12 @@ export const wayOfLife = [
   'completed',
 ] as const satisfies readonly CampaignStatus[]
 
-/** It ended before its time; the way stops here. */
+/** It ended early; no further state follows. */
 const isStopped = (status: CampaignStatus): boolean => !wayOfLife.some(each => each === status)
 
 export type Stage = { status: CampaignStatus; state: 'done' | 'current' | 'next' | 'bad' }
 
-/** The stages to draw; of a campaign that was stopped only its beginning and its end, since the one between is history's affair. */
+/** The stages to draw. For a campaign that was stopped, only the first and the last one; the history shows the rest. */
 export function stagesOf(status: CampaignStatus): Stage[] {
   if (isStopped(status))
     return [
@@ -38,9 +38,9 @@ export function stagesOf(status: CampaignStatus): Stage[] {
 }
 
 /**
- * How far the campaign is on the way from where it stands to what time alone brings next, 0 to 1.
+ * The progress from the current state to the next one that comes by time alone, 0 to 1.
  *
- * @returns null where the next step waits for people and not for time
+ * @returns null when the next step depends on people and not on time
  */
 export function todayOf({ status, dateFrom, dateTo, createdAt }: CampaignInLife, now: Date): number | null {
   const share = (from: string, to: string) =>

@@ -9,15 +9,15 @@ import { changeTexts } from '../history/change-texts.ts'
 import { historyQuery } from '../queries.ts'
 import type { Versioned } from '../types.ts'
 
-/** The version of a campaign that a person looks at. */
+/** The version of a campaign that the person sees. */
 export type Seen = Versioned & {
   cashbackId: string
   updatedAt: string
-  /** Whose names are known. */
+  /** Banks whose names can be shown. */
   banks: readonly { id: string; name: string }[]
 }
 
-/** What has happened to a campaign since a person saw it, with old and new values. */
+/** The changes of a campaign since the person read it, with old and new values. */
 export function ChangesSince({ seen: { cashbackId, updatedAt, banks } }: { seen: Seen }) {
   const texts = useTexts(changeTexts)
   const query = useQuery({ ...historyQuery(cashbackId), staleTime: 0 })
@@ -36,9 +36,9 @@ export function ChangesSince({ seen: { cashbackId, updatedAt, banks } }: { seen:
 }
 
 /**
- * For a change that was refused because the campaign is another by now (412).
+ * For a change that was refused because the campaign has changed meanwhile (412).
  *
- * @returns tells what has changed; the page, which is to be read again, then shows what to decide by
+ * @returns a function that shows what has changed; read the page again, so that it shows the current campaign
  */
 export function useTellStale(): (seen: Seen) => void {
   const texts = useTexts(changeTexts)

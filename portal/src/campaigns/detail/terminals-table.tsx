@@ -15,9 +15,9 @@ import type { ListedTerminal } from '../types.ts'
 export type TerminalSearch = { page?: number | undefined; find?: string | undefined }
 
 /**
- * Where a campaign applies, searched and paged in the address.
+ * The campaign's terminals; search and page are in the address.
  *
- * @param props.since only terminals that were added at or after it
+ * @param props.since only terminals added at or after this instant
  */
 export function TerminalsTable(props: {
   cashbackId: string

@@ -1,4 +1,4 @@
-/** What somebody does with a campaign at the push of a button. */
+/** Actions on a campaign behind buttons. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useCallback } from 'react'
 import { ifMatch } from '../../api/client.ts'
@@ -11,19 +11,20 @@ export type Move = { ask(): Promise<void>; isPending: boolean }
 export type Question = { title: string; text: ReactNode; action: string; isDangerous?: boolean; done: string }
 
 /**
- * A move that asks, acts, tells, and reads again; after a failure too, since it may have been done by another.
+ * An action that asks for confirmation, acts, reports the result, and reads the data again. It also reads again after a
+ * failure, because somebody else may have done it.
  *
- * @param onSettled reads again what shows the change
+ * @param onSettled reads the affected data again
  */
 export function useMove(question: Question, act: () => Promise<unknown>, onSettled: () => Promise<void>): Move {
   return useAsked<void>({ question, subject: undefined, act, onSettled })
 }
 
 /**
- * A move of a campaign, meant for the version whose figures the question shows: when the campaign is another by then, the person is
- * told what has changed.
+ * An action on the version of a campaign that the confirmation shows. If the campaign has changed meanwhile, the person
+ * sees what changed.
  *
- * @param given.act is handed the header that names the version
+ * @param given.act receives the header with the version
  */
 export function useCampaignMove(given: {
   seen: Seen
@@ -41,7 +42,7 @@ export function useCampaignMove(given: {
   return useAsked<Seen>({ question, subject: seen, act: ({ etag }) => act(ifMatch(etag)), onError, onSettled })
 }
 
-/** @param given.onError gives whether it has told of the error */
+/** @param given.onError returns whether it has reported the error */
 function useAsked<Subject>(given: {
   question: Question
   subject: Subject
@@ -63,16 +64,16 @@ function useAsked<Subject>(given: {
   return {
     isPending,
     async ask() {
-      // With the subject of the question: a newer one may be read while the question is open.
+      // The confirmation's data is passed along, because newer data may be loaded while the dialog is open.
       if (await confirm(question)) mutate(subject)
     },
   }
 }
 
 /**
- * For after a change of a campaign: everything that shows it is read again.
+ * Reads everything that shows the campaign again, after a change of it.
  *
- * @param area the first word of the keys of the area's queries
+ * @param area the first word of the area's query keys
  */
 export function useCampaignChanged(area: 'merchant' | 'bank'): (cashbackId: string) => Promise<void> {
   const queryClient = useQueryClient()

@@ -9,7 +9,7 @@ import { formTexts } from './form-texts.ts'
 const mostBytes = 256 * 1024
 const types = 'image/png,image/jpeg,image/webp,image/gif'
 
-/** The pictures of the card: addresses, or small files that travel with the campaign. */
+/** The pictures of the card: addresses, or small files that are stored in the campaign itself. */
 export function BannersSection(part: FormPart) {
   const texts = useTexts(formTexts)
   return (

@@ -6,7 +6,7 @@ import { formTexts } from './form-texts.ts'
 
 type Country = { code: string; name: string; currency: { code: string; symbol: string } }
 
-/** What it is called, what customers read, and where. */
+/** The campaign's name, its texts for customers, and its country. */
 export function BasicsSection({ form, isOpen, countries }: FormPart & { countries: readonly Country[] }) {
   const texts = useTexts(formTexts)
   const names = useNames()

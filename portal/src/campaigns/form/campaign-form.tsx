@@ -26,30 +26,30 @@ import { TerminalsSection } from './terminals-section.tsx'
 import type { CampaignValues, EditableField, Figure } from './values.ts'
 
 type Given = {
-  /** What is saved, or nothing yet. */
+  /** The stored values, or those of an empty form. */
   initial: CampaignValues
-  /** What was changed before and not saved. */
+  /** Unsaved changes from an earlier visit. */
   restored?: Partial<CampaignValues>
   directory: Directory
-  /** Whose campaign it is, for the preview; null: it is chosen among `retailers`. */
+  /** The merchant of the campaign, for the preview; null: it is chosen from `retailers`. */
   retailer: { name: string; nameEn?: string | null } | null
-  /** The merchants to choose from, where a bank creates the campaign. */
+  /** The merchants to choose from when a bank creates the campaign. */
   retailers?: readonly RetailerChoice[]
-  /** The banks to choose from; null: nobody is invited here, since a bank creates the campaign. */
+  /** The banks to choose from; null: a bank creates the campaign, so nobody is invited here. */
   banks: readonly { id: string; name: string }[] | null
-  /** Null: every field. */
+  /** The fields that may be changed; null: all. */
   editable: readonly EditableField[] | null
   submit: string
-  /** @throws what the platform answers: its faults are shown at their fields */
+  /** @throws ApiError whose errors are shown at their fields */
   save: (values: CampaignValues) => Promise<unknown>
   onValues: (values: CampaignValues) => void
-  /** The way out without saving. */
+  /** The way to leave the form without saving. */
   cancel: ReactNode
-  /** Above the form: drafts, newer states. */
+  /** Shown above the form: notices about drafts and newer versions. */
   notice?: ReactNode
 }
 
-/** A campaign is created and edited in this one form, with the card that customers see beside it. */
+/** The one form in which campaigns are created and edited, with a preview of the customers' card beside it. */
 export function CampaignForm(given: Given) {
   const {
     initial,
@@ -73,7 +73,7 @@ export function CampaignForm(given: Given) {
   })
   const { place, rest } = useFaults(form, campaignFields)
   const saving = useMutation({ mutationFn: save, onMutate: () => place(null), onError: place })
-  // Once a bank has agreed, lists only grow (contract/campaigns.md, "Edit").
+  // Once a bank has approved, lists may only grow (contract/campaigns.md, "Edit").
   const isGrowing = editable !== null && !editable.includes('name')
   const currency = directory.countries.find(({ code }) => code === form.values.countryCode)?.currency.code ?? null
   const part = { form, isOpen, isByBank: banks === null }

@@ -5,10 +5,10 @@ import { FormSection } from './form-section.tsx'
 type Choice = { id: string; name: string }
 
 /**
- * Some of a list: the banks to invite, the payment systems that take part.
+ * Chooses some items of a list: the banks to invite, or the payment systems that take part.
  *
- * @param props.label what is to be chosen; it is marked as required
- * @param props.fixed which of them cannot be taken out any more
+ * @param props.label says what is chosen; it is marked as required
+ * @param props.fixed items that cannot be removed any more
  */
 export function ChoiceSection(
   props: FormPart & {

@@ -1,4 +1,7 @@
-/** The fields of the form in the order of the page. They have the platform's names, so that its errors find their fields. */
+/**
+ * The fields of the form in the order of the page. They have the platform's names, so that its errors can be shown at
+ * them.
+ */
 import type { UseFormReturnType } from '@mantine/form'
 import type { CampaignValues, EditableField } from './values.ts'
 
@@ -32,16 +35,16 @@ export const campaignFields = [
 ] as const satisfies readonly (EditableField | 'retailerId' | 'clockFrom' | 'clockTo')[]
 export type FormField = (typeof campaignFields)[number]
 
-/** What every section of the form works with. */
+/** The properties of every section of the form. */
 export type FormPart = {
   form: UseFormReturnType<CampaignValues>
-  /** Whether the state of the campaign permits a change of the field. */
+  /** Whether the campaign's status allows changes to the field. */
   isOpen(field: EditableField): boolean
-  /** A bank writes it, for a merchant. */
+  /** A bank fills in the form for a merchant. */
   isByBank: boolean
 }
 
 export const maxLength = { name: 27, description: 666, participationTerms: 1024 }
 
-/** Lengths count characters as a person does. */
+/** Counts characters as people see them. */
 export const lengthOf = (text: string): number => [...text].length

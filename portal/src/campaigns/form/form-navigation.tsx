@@ -5,7 +5,7 @@ import classes from './campaign-form.module.css'
 import { formTexts } from './form-texts.ts'
 import { type SectionName, type SectionState, sectionId } from './sections.ts'
 
-/** The sections of the form to jump to, each with its state. */
+/** Links to the sections of the form, each with its state. */
 export function FormNavigation({ sections }: { sections: readonly { name: SectionName; state: SectionState }[] }) {
   const texts = useTexts(formTexts)
   return (
@@ -35,7 +35,7 @@ export function FormNavigation({ sections }: { sections: readonly { name: Sectio
 
 const marks = { error: IconAlertCircle, todo: IconCircleDashed, done: IconCircleCheck }
 
-/** The address stays as it is: "back" leads to the page before the form and not through its sections. */
+/** Does not change the address, so that "back" leads to the page before the form and not through its sections. */
 function jump(event: MouseEvent, name: SectionName): void {
   event.preventDefault()
   const section = document.getElementById(sectionId(name))

@@ -6,9 +6,9 @@ import { type SectionName, sectionId } from './sections.ts'
 import type { EditableField } from './values.ts'
 
 /**
- * Fields that belong together, under one heading.
+ * A group of fields under one heading.
  *
- * @param props.fields without one that may be changed the section is left out
+ * @param props.fields the section is left out when none of them may be changed
  */
 export function FormSection(props: {
   name: SectionName

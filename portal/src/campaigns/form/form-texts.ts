@@ -1,4 +1,4 @@
-/** Texts of the form of a campaign. */
+/** Messages of the campaign form. */
 import { counted, dictionary } from '../../i18n/texts.ts'
 
 export const formTexts = dictionary({
@@ -82,7 +82,7 @@ export const formTexts = dictionary({
     terminalsGrow: 'You can only add terminals. A file adds to the list.',
     terminalsReplace: 'A new file replaces the list.',
     clearTerminals: 'Clear the list',
-    /** Where a bank writes it. */
+    /** The variants for a form that a bank fills in. */
     byBank: {
       retailer: 'Merchant',
       retailerHint: 'The merchant that compensates its share after the campaign.',

@@ -5,7 +5,7 @@ import type { FormPart } from './fields.ts'
 import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
 
-/** What is given back, who bears it, and within which bounds. */
+/** The cashback, who pays for it, and its limits. */
 export function MoneySection({ form, isOpen, isByBank, currency }: FormPart & { currency: string | null }) {
   const texts = useTexts(formTexts)
   const format = useFormat()

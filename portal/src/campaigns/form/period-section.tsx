@@ -7,7 +7,7 @@ import { FormSection } from './form-section.tsx'
 import { formTexts } from './form-texts.ts'
 import { periodOf, withTimes } from './values.ts'
 
-/** When it runs, in days or to the minute, on the clocks of a time zone. */
+/** The period of the campaign, in days or to the minute, in a time zone. */
 export function PeriodSection(part: FormPart) {
   const { form, isOpen } = part
   const texts = useTexts(formTexts)
@@ -46,7 +46,7 @@ export function PeriodSection(part: FormPart) {
 
 type Side = { side: 0 | 1; day: 'dateFrom' | 'dateTo'; clock: 'clockFrom' | 'clockTo'; earliest?: string | undefined }
 
-/** The beginning or the end: a day, and with times of day a time. */
+/** The start or the end: a day, and a time if times are entered. */
 function Moment({ form, isOpen, side, day, clock, earliest }: FormPart & Side) {
   const { period: texts } = useTexts(formTexts)
   const { hasTimes, days, clocks } = form.values
@@ -86,5 +86,5 @@ function clearErrors(form: FormPart['form']): void {
   for (const field of ['dateFrom', 'clockFrom', 'dateTo', 'clockTo']) form.clearFieldError(field)
 }
 
-/** For the preview: the instant after the last moment, if it can be read. */
+/** For the preview: the instant after the last moment, if the input is valid. */
 export const endOf = (values: FormPart['form']['values']): string | null => periodOf(values).dateTo ?? null

@@ -1,4 +1,4 @@
-/** What keeps the form from being sent, field by field. The platform checks everything again. Pure. */
+/** Why the form cannot be sent yet, by field. The platform checks everything again. Pure. */
 import type { SameTexts } from '../../i18n/texts.ts'
 import { readClock, readDay } from '../../i18n/typed-day.ts'
 import { type FormField, lengthOf, maxLength } from './fields.ts'
@@ -10,7 +10,7 @@ export type Problems = Partial<Record<FormField, string>>
 type Found = Partial<Record<FormField, string | false | null | undefined>>
 
 /**
- * @param form.isOpen whether a field may be changed: what is fixed is no problem
+ * @param form.isOpen whether a field may be changed; fields that may not are not checked
  * @param form.isByBank a bank chooses the merchant instead of banks
  * @param texts of the form in the person's language
  */

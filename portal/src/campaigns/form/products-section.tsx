@@ -6,7 +6,7 @@ import { formTexts } from './form-texts.ts'
 
 const separators = [',', ';', '\n', '\t', ' ']
 
-/** For which products, and which purchases. */
+/** The products and purchases that the campaign is for. */
 export function ProductsSection(part: FormPart) {
   const { form, isOpen } = part
   const texts = useTexts(formTexts)

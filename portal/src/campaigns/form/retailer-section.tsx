@@ -6,7 +6,7 @@ import { formTexts } from './form-texts.ts'
 
 export type RetailerChoice = { retailerId: string; name: string; nameEn?: string | null }
 
-/** Whose campaign it is, where a bank creates it. */
+/** Chooses the merchant when a bank creates the campaign. */
 export function RetailerSection({ form, retailers }: FormPart & { retailers: readonly RetailerChoice[] }) {
   const { byBank: texts } = useTexts(formTexts)
   const names = useNames()

@@ -5,10 +5,10 @@ import classes from './campaign-form.module.css'
 import { formTexts } from './form-texts.ts'
 
 /**
- * The buttons of the form, always in reach at the lower edge of the screen.
+ * The buttons of the form, always visible at the bottom of the screen.
  *
- * @param props.errors how many fields have a message
- * @param props.cancel the way out without saving
+ * @param props.errors the number of fields with a message
+ * @param props.cancel the way to leave without saving
  */
 export function SaveBar(props: { submit: string; isSaving: boolean; errors: number; cancel: ReactNode }) {
   const { submit, isSaving, errors, cancel } = props

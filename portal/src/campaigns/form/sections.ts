@@ -1,4 +1,4 @@
-/** The sections of the form in the order of the page, and how far each is filled in. Pure. */
+/** The sections of the form in the order of the page, and the state of each. Pure. */
 import type { FormErrors } from '@mantine/form'
 import type { FormField, FormPart } from './fields.ts'
 import type { CampaignValues, EditableField } from './values.ts'
@@ -28,15 +28,15 @@ const sectionFields: Record<SectionName, readonly FormField[]> = {
   banners: ['bannerSmall', 'bannerBig'],
 }
 
-/** The element to jump to. */
+/** The id of the element to jump to. */
 export const sectionId = (name: SectionName): string => `section-${name}`
 
-/** `error`: a message stands at a field; `todo`: something is missing; `done`: it can be saved as it is. */
+/** `error`: a field shows a message; `todo`: something is missing; `done`: it can be saved as it is. */
 export type SectionState = 'error' | 'todo' | 'done'
 
 /**
  * @param errors that are shown now
- * @param problems that would be shown after an attempt to save
+ * @param problems that an attempt to save would show
  */
 export function sectionState(name: SectionName, errors: FormErrors, problems: FormErrors): SectionState {
   const fields = sectionFields[name]
@@ -44,7 +44,7 @@ export function sectionState(name: SectionName, errors: FormErrors, problems: Fo
   return fields.some(field => problems[field]) ? 'todo' : 'done'
 }
 
-/** Which sections the form shows: those with something to fill in. */
+/** The sections that have something to fill in. */
 export function shownSections(
   { isOpen, isByBank }: Pick<FormPart, 'isOpen' | 'isByBank'>,
   { terminalsPlatform }: Pick<CampaignValues, 'terminalsPlatform'>,
@@ -52,7 +52,7 @@ export function shownSections(
   return sectionNames.filter(name => {
     if (name === 'retailer') return isByBank
     if (name === 'banks' && isByBank) return false
-    // The terminals of the directory are changed there.
+    // The directory's terminals are not changed in this form.
     if (name === 'terminals' && terminalsPlatform && !isOpen('terminalsPlatform')) return false
     return sectionFields[name].some(field => isOpen(field as EditableField))
   })

@@ -1,9 +1,12 @@
-/** Reads a file of terminals that somebody chooses: CSV with a header, by the platform's names or by those of its directory. Pure. */
+/**
+ * Reads a file of terminals that the person chooses: CSV with a header, with the API's column names or those of the
+ * directory. Pure.
+ */
 import type { CampaignTerminal } from '../types.ts'
 
 const mostTerminals = 50_000
 
-/** What is wrong with a file: the first faults, by line; line 1 is the header. */
+/** The first errors of a file, by line; the header is line 1. */
 export type FileFault = { line: number; kind: 'header' | 'no-id' | 'twice' | 'cells' | 'quote' | 'empty' | 'too-many' }
 
 const columnNames: Record<string, keyof CampaignTerminal> = {
@@ -62,7 +65,7 @@ function terminalOf(columns: readonly (keyof CampaignTerminal | undefined)[], ce
 
 type Row = { line: number; cells: string[] }
 
-/** RFC 4180; commas, or semicolons as spreadsheets of some countries write. */
+/** RFC 4180; separated by commas, or by semicolons as spreadsheets in some countries write. */
 function readRows(content: string): { rows: Row[]; unclosedLine: number | null } {
   const separator = /^[^\n,]*;/.test(content) ? ';' : ','
   const rows: Row[] = []
@@ -93,7 +96,7 @@ function readRows(content: string): { rows: Row[]; unclosedLine: number | null }
   return { rows, unclosedLine: isQuoted ? startLine : null }
 }
 
-/** Puts further terminals to those that are there; one that is known already stays as it is. */
+/** Adds terminals to the existing ones. A terminal that is there already stays unchanged. */
 export function addedTerminals(
   before: readonly CampaignTerminal[],
   more: readonly CampaignTerminal[],

@@ -21,12 +21,12 @@ const template = {
   ],
 }
 
-/** Where it applies: the merchant's terminals as the platform knows them, or a list from a file. */
+/** The campaign's terminals: those of the merchant in the platform's directory, or a list from a file. */
 export function TerminalsSection({ form, isOpen, isByBank, isGrowing }: FormPart & { isGrowing: boolean }) {
   const texts = useTexts(formTexts)
   const { terminalsPlatform } = form.values
   const isLocked = !isOpen('terminalsPlatform')
-  // Those of the directory change there.
+  // The directory's terminals may change at any time.
   if (terminalsPlatform && isLocked) return null
   return (
     <FormSection

@@ -1,26 +1,26 @@
-/** A campaign's form: what it holds while somebody fills it in, and what is sent. Pure. */
+/** The values of the campaign form, and their conversion to and from the API's fields. Pure. */
 import { addDays, daysOfPeriod, fromZoned, periodOfDays, toZoned } from '../../i18n/time-zone.ts'
 import { readClock, readDay } from '../../i18n/typed-day.ts'
 import type { CampaignDetails, CampaignOffer, CampaignTerminal, Directory } from '../types.ts'
 
-/** A number; a text while the field is empty, or holds something that cannot be read. */
+/** A number; a text while the field is empty or its content is invalid. */
 export type Figure = number | string
-/** Of the beginning and of the end. */
+/** The start and the end. */
 type Sides = [string, string]
 
 export type CampaignValues = {
-  /** Chosen where a bank creates the campaign; a merchant's own id is known. */
+  /** Set when a bank creates the campaign; a merchant's own id is known. */
   retailerId: string
   name: string
   description: string
   participationTerms: string
-  /** In which the days and times are meant. */
+  /** The time zone of the days and times. */
   zone: string
-  /** False: the period is of whole days, the last one included. */
+  /** False: the period consists of whole days, the last one included. */
   hasTimes: boolean
-  /** `YYYY-MM-DD`, or what was typed and is no day yet. */
+  /** `YYYY-MM-DD`, or the typed text while it is not a valid day. */
   days: Sides
-  /** `HH:mm:ss`, or what was typed and is no time yet. Of no meaning while the period is of whole days. */
+  /** `HH:mm:ss`, or the typed text while it is not a valid time. Not used while the period consists of whole days. */
   clocks: Sides
   percentage: Figure
   merchantCompensationPercentage: Figure
@@ -44,7 +44,7 @@ export type CampaignValues = {
 
 export type EditableField = CampaignDetails['permissions']['editableFields'][number]
 
-/** What is sent; a field that is not filled in is left out, and the platform says whether it has to be given. */
+/** The body of the request. Empty fields are left out, and the platform decides whether they are required. */
 export type CampaignBody = { [Field in EditableField]?: unknown }
 
 const midnight = '00:00:00'
@@ -78,19 +78,19 @@ export const emptyValues = (zone: string): CampaignValues => ({
   bannerBig: '',
 })
 
-/** What a new campaign starts with. */
+/** The initial values of a new campaign. */
 export function firstValues(zone: string, { countries }: Pick<Directory, 'countries'>): CampaignValues {
   const [only] = countries.length === 1 ? countries : []
   return { ...emptyValues(zone), countryCode: only?.code ?? '' }
 }
 
-/** What the form shows of a campaign. */
+/** The form's values for an existing campaign. */
 type Source = CampaignOffer &
   Pick<CampaignDetails, 'name' | 'bannerSmall' | 'bannerBig' | 'retailer' | 'terminals'> & {
     banks: readonly { id: string }[]
   }
 
-/** @param chosenZone a period that is whole days of UTC, but not of this zone, is shown in UTC */
+/** @param chosenZone a period of whole days in UTC, but not in this zone, is shown in UTC */
 export function valuesOf(campaign: Source, chosenZone: string): CampaignValues {
   const { dateFrom, dateTo } = campaign
   const zone = [chosenZone, 'UTC'].find(each => daysOfPeriod(dateFrom, dateTo, each) !== null) ?? chosenZone
@@ -127,7 +127,7 @@ export function valuesOf(campaign: Source, chosenZone: string): CampaignValues {
 }
 
 /**
- * A campaign's terms for a new campaign. Its dates have to be entered anew.
+ * The terms of a campaign as initial values of a new one, without its dates.
  *
  * @param invitable the banks that can be invited now; others are left out
  * @param zone of the new dates
@@ -138,7 +138,7 @@ export function copyOf(values: CampaignValues, invitable: readonly { id: string 
   return { ...values, zone, days, clocks, hasTimes, participantsIds }
 }
 
-/** The period in UTC; a side that cannot be read yet is left out. */
+/** The period in UTC; an invalid start or end is left out. */
 export function periodOf({ hasTimes, days, clocks, zone }: CampaignValues): { dateFrom?: string; dateTo?: string } {
   const isRead = (side: 0 | 1) => readDay(days[side]) !== null && (!hasTimes || readClock(clocks[side]) !== null)
   const instant = (side: 0 | 1) =>
@@ -149,7 +149,9 @@ export function periodOf({ hasTimes, days, clocks, zone }: CampaignValues): { da
   }
 }
 
-/** The same period with times or in whole days: days become the times at which they begin and end, and the other way. */
+/**
+ * Converts the period between times and whole days: days become the times at which they begin and end, and vice versa.
+ */
 export function withTimes(
   values: CampaignValues,
   hasTimes: boolean,
@@ -189,7 +191,7 @@ export function bodyOf(values: CampaignValues): CampaignBody {
   }
 }
 
-/** What a bank sends: the merchant in place of the banks. */
+/** The request of a bank: it names the merchant instead of banks. */
 export function bankBodyOf(values: CampaignValues): Omit<CampaignBody, 'participantsIds'> & { retailerId?: string } {
   const { participantsIds: _, ...body } = bodyOf(values)
   return { ...body, ...(values.retailerId && { retailerId: values.retailerId }) }
@@ -197,14 +199,14 @@ export function bankBodyOf(values: CampaignValues): Omit<CampaignBody, 'particip
 
 const figure = (value: Figure): number | undefined => (typeof value === 'number' ? value : undefined)
 
-/** Only what an edit changes. */
+/** Only the fields that an edit changes. */
 export function changedBody(before: CampaignValues, after: CampaignValues): CampaignBody {
   const [old, now] = [bodyOf(before), bodyOf(after)]
   const fields = Object.keys(now) as EditableField[]
   return Object.fromEntries(fields.filter(field => !isSame(old[field], now[field])).map(field => [field, now[field]]))
 }
 
-/** The values that differ; put over newer ones they are the same edit again. */
+/** The values that differ. Applied to a newer version, they make the same edit. */
 export function changedValues(before: CampaignValues, after: CampaignValues): Partial<CampaignValues> {
   const names = Object.keys(after) as (keyof CampaignValues)[]
   return Object.fromEntries(names.filter(name => !isSame(before[name], after[name])).map(name => [name, after[name]]))

@@ -22,16 +22,16 @@ import { historyTexts } from './texts.ts'
 type Named = { id: string; name: string }
 
 /**
- * Who did what with a campaign, the latest first.
+ * Who did what with a campaign, latest first.
  *
- * @param props.banks whose names are known; another one is "a bank"
+ * @param props.banks whose names are known; any other bank is shown as "a bank"
  */
 export function CampaignHistory({ cashbackId, banks }: { cashbackId: string; banks: readonly Named[] }) {
   const query = useQuery(historyQuery(cashbackId))
   return <Loaded query={query}>{entries => <HistoryEntries entries={entries} banks={banks} />}</Loaded>
 }
 
-/** The same with the entries at hand, such as those of the operator. */
+/** The same for entries that are loaded already, such as the operator's. */
 export function HistoryEntries({ entries, banks }: { entries: readonly HistoryEntry[]; banks: readonly Named[] }) {
   const texts = useTexts(historyTexts)
   const describe = useDescribe(banks)
@@ -39,7 +39,7 @@ export function HistoryEntries({ entries, banks }: { entries: readonly HistoryEn
   return <Timeline happenings={entries.map(withoutRepeatedComment).map(describe).toReversed()} />
 }
 
-/** What a bank says about its decision is told there, and not again where that moved the whole campaign. */
+/** A bank's comment is shown with its decision, and not again at the resulting change of the whole campaign. */
 function withoutRepeatedComment(entry: HistoryEntry, _: number, all: readonly HistoryEntry[]): HistoryEntry {
   const isTold = ({ subject, at, comment }: HistoryEntry) =>
     subject === 'bank' && at === entry.at && comment === entry.comment
@@ -72,7 +72,7 @@ function useDescribe(banks: readonly Named[]): (entry: HistoryEntry, index: numb
 
 type Texts = ReturnType<typeof useTexts<(typeof historyTexts)['en']>>
 
-/** The moves are the platform's; one that came after this portal was built is told in general words. */
+/** A transition that is newer than this portal gets a general text. */
 function titleOf({ subject, trigger }: HistoryEntry, bank: string, texts: Texts): string {
   if (subject === 'campaign') {
     const titles: Record<string, string> = texts.campaign
@@ -93,7 +93,7 @@ function byOf({ actor }: HistoryEntry, texts: Texts, nameOf: (id: string | null)
         ? texts.merchant
         : texts.platform
   if (actor.login === null) return who
-  // A client id: nobody knows it by heart.
+  // A client id, which nobody can remember.
   return actor.login.startsWith('pk_') ? texts.bySystem(who) : texts.by(who, actor.login)
 }
 

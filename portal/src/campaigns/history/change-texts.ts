@@ -1,4 +1,4 @@
-/** What an edit or a segment changed, in people's words. */
+/** The changes of an edit or a segment, in the person's language. */
 import { dictionary } from '../../i18n/texts.ts'
 
 export const changeTexts = dictionary({

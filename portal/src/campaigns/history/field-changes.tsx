@@ -8,7 +8,10 @@ import { changeTexts } from './change-texts.ts'
 type Changes = NonNullable<HistoryEntry['changes']>
 type Named = { id: string; name: string }
 
-/** What an edit changed, field by field, with old and new values. @param props.banks whose names are known */
+/**
+ * The changes of an edit, field by field, with old and new values.
+ * @param props.banks whose names are known
+ */
 export function FieldChanges({ changes, banks }: { changes: Changes; banks: readonly Named[] }) {
   const texts = useTexts(changeTexts)
   const shown = useShownValue(banks)
@@ -28,7 +31,7 @@ export function FieldChanges({ changes, banks }: { changes: Changes; banks: read
 const percents = ['percentage', 'merchantCompensationPercentage']
 const amounts = ['minAmount', 'maxAmount', 'maxBudget']
 const instants = ['dateFrom', 'dateTo']
-/** More are told by their number. */
+/** The maximum number of shown entries; the rest is only counted. */
 const mostListed = 5
 
 function useShownValue(banks: readonly Named[]): (field: string, value: unknown) => string {

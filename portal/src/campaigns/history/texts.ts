@@ -1,4 +1,4 @@
-/** What has happened to a campaign, in people's words: one text for each move of its life. */
+/** The history of a campaign in the person's language: one text for each transition. */
 import { dictionary } from '../../i18n/texts.ts'
 
 export const historyTexts = dictionary({

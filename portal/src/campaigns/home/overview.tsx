@@ -1,4 +1,4 @@
-/** The home of merchants and banks as a work list: counts, what waits for the person by urgency, what waits for others. */
+/** The home page of merchants and banks: counts, the person's own tasks by urgency, and the tasks of others. */
 import { Alert, Card, Chip, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Fragment, type ReactNode } from 'react'
@@ -21,9 +21,9 @@ type Given = {
 
 /**
  * @param props.query of the area's home
- * @param props.counts how many campaigns there are
- * @param props.between what stands between one's own tasks and those of others
- * @param props.none what stands where nothing waits for the person
+ * @param props.counts the tiles with the numbers of campaigns
+ * @param props.between shown between the person's tasks and those of others
+ * @param props.none shown when the person has no task
  */
 export function HomeOverview(
   props: Given & {
@@ -83,7 +83,7 @@ function Section({ title, count, children }: { title: string; count: number; chi
 
 type KindsGiven = { totals: Home['totals']['me']; kind: TaskKind | undefined; onKind: (kind?: TaskKind) => void }
 
-/** The kinds of tasks that there are, with how many of each. */
+/** The kinds of open tasks, with the number of each. */
 function Kinds({ totals, kind, onKind }: KindsGiven) {
   const texts = useTexts(homeTexts)
   const format = useFormat()
@@ -105,7 +105,7 @@ function Kinds({ totals, kind, onKind }: KindsGiven) {
 
 const soonMs = 3 * 86_400_000
 
-/** The platform gives what ends first first, so each urgency is one piece of the list. */
+/** The tasks are sorted by their deadline, so each urgency is one part of the list. */
 function ByUrgency({ tasks, card }: { tasks: readonly HomeTask[] } & Pick<Given, 'card'>) {
   const texts = useTexts(homeTexts)
   const now = useNow()

@@ -1,9 +1,9 @@
-/** What merchants and banks read for their home, and what it keeps in its address. */
+/** The query of the home pages of merchants and banks, and its state in the address. */
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../../api/client.ts'
 import { counting, oneOf, searchParams } from '../../routing/search.ts'
 
-/** In the order in which they are offered to choose from: what brings money first. */
+/** In the order of the choices: tasks that bring money first. */
 export const taskKinds = [
   'mark-paid',
   'acknowledge-compensation',
@@ -15,7 +15,7 @@ export const taskKinds = [
 ] as const
 export type TaskKind = (typeof taskKinds)[number]
 
-/** `kind` and `page` of what waits for the person, `others` the page of what waits for others. */
+/** `kind` and `page` are for the person's own tasks, `others` is the page of the tasks of others. */
 export const homeSearch = searchParams({ kind: oneOf(taskKinds), page: counting, others: counting })
 export type HomeSearch = ReturnType<typeof homeSearch>
 
@@ -23,7 +23,7 @@ export type HomeAsked = { waitsFor?: 'me' | 'other'; kind?: TaskKind | undefined
 
 const pageSize = 10
 
-/** @param area whose home it is: the first word of the keys of its queries */
+/** @param area whose home it is: the first word of its query keys */
 export const partnersHomeQuery = (area: 'merchant' | 'bank', { waitsFor = 'me', kind, page = 1 }: HomeAsked = {}) =>
   queryOptions({
     queryKey: [area, 'home', waitsFor, kind, page],

@@ -17,17 +17,17 @@ import classes from '../parts.module.css'
 import type { HomeTask } from '../types.ts'
 import { homeTexts } from './texts.ts'
 
-/** What the link of a task looks like and says; `label` names the campaign for those who hear a list of links. */
+/** The look and the text of a task's link; `label` names the campaign for screen readers. */
 export type TaskLinkLook = { variant: 'light' | 'default'; size: 'sm'; 'aria-label': string; children: string }
 
 /**
- * One thing that waits: what it is, of which campaign, the money, until when, and the button that leads to where it is done.
+ * One open task: the campaign, the amount, the deadline, and a button that leads to the right page.
  *
- * @param props.title what is to be done, or who is doing it
- * @param props.detail whose campaign it is
- * @param props.otherwise what happens when nobody acts; '' when it just waits
- * @param props.action the verb of the button, for who may do it
- * @param props.link makes the link to where it is done
+ * @param props.title what must be done, or who must do it
+ * @param props.detail the merchant or bank of the campaign
+ * @param props.otherwise what happens when nobody acts; '' when the task just waits
+ * @param props.action the verb on the button, for people who may act
+ * @param props.link builds the link to the right page
  */
 export function TaskCard(props: {
   task: HomeTask

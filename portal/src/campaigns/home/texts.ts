@@ -1,10 +1,10 @@
-/** Texts of the homes and lists of campaigns that merchants and banks share. */
+/** Messages of the homes and lists of campaigns that merchants and banks share. */
 import { dictionary } from '../../i18n/texts.ts'
 
 export const homeTexts = dictionary({
   en: {
     mine: 'Needs your action',
-    /** For those who only read. */
+    /** For people who may only read. */
     ours: 'Needs your team’s action',
     others: 'Waiting for others',
     incomplete: 'You have more open campaigns than are shown here. See all of them in the list of campaigns.',

@@ -1,4 +1,4 @@
-/** The general groups of statuses, as the platform's list of campaigns has them. */
+/** The groups of statuses, as in the platform's list of campaigns. */
 import type { CampaignStatus } from '../detail/life.ts'
 
 export const groups = {
@@ -21,10 +21,10 @@ export const groupNames = ['awaitingApproval', 'approved', 'active', 'finished',
 /** Every status, in the order of life. */
 export const statusNames: readonly CampaignStatus[] = groupNames.flatMap(group => [...groups[group]])
 
-/** How many campaigns a group has. */
+/** The number of campaigns in a group. */
 export const countOf = (group: Group, byStatus: Partial<Record<CampaignStatus, number>>): number =>
   groups[group].reduce((sum, status) => sum + (byStatus[status] ?? 0), 0)
 
-/** The campaign does not take place: nothing will ever be reconciled. */
+/** The campaign does not take place, so there is no reconciliation. */
 export const isClosed = (status: CampaignStatus): boolean =>
   (groups.closed as readonly CampaignStatus[]).includes(status)

@@ -1,4 +1,4 @@
-/** The list of campaigns that merchants and banks have: its frame, its filters, and the columns that both show. */
+/** The list of campaigns of merchants and banks: its frame, its filters, and the columns that both show. */
 import { Button, Group, Stack } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -22,7 +22,7 @@ import { listTexts } from './texts.ts'
 
 type Listed = Pick<CampaignDetails, 'cashbackId' | 'status' | 'dateFrom' | 'dateTo' | 'percentage' | 'createdAt'>
 
-/** What both lists keep in their addresses, beside filters of their own. */
+/** The address parameters of both lists; each adds filters of its own. */
 type ListSearch = TableSearch & {
   name?: string | undefined
   group?: StatusGroup | undefined
@@ -31,9 +31,9 @@ type ListSearch = TableSearch & {
 }
 
 /**
- * @param props.exported what the platform's export is asked for: the present filters
+ * @param props.exported the query of the platform's export, with the current filters
  * @param props.actions buttons beside the title
- * @param props.empty what an empty list says when nothing is filtered
+ * @param props.empty the content of an empty list without filters
  */
 export function CampaignsList<Row extends Listed>(props: {
   query: UseQueryResult<{ data: Row[]; pagination: Paging }>
@@ -83,9 +83,9 @@ export function CampaignsList<Row extends Listed>(props: {
 }
 
 /**
- * Which campaigns the list shows: by group, name and days, and by what `children` choose.
+ * The filters of the list: group, name and days, and the filters in `children`.
  *
- * @param props.nothing takes every filter out
+ * @param props.nothing clears all filters
  */
 export function ListFilters<Search extends ListSearch>(props: {
   search: Search
@@ -98,7 +98,7 @@ export function ListFilters<Search extends ListSearch>(props: {
   const { search, onGroup, nothing, home, children } = props
   const texts = useTexts(listTexts)
   const { name, group, from, to } = search
-  // What is given fits every search that has these fields.
+  // The changed fields exist in every search that has these fields.
   const onSearch = (change: Partial<ListSearch>) => props.onSearch(change as Partial<Search>)
   const isFiltered = Object.keys(nothing).some(field => search[field as keyof Search] !== undefined)
   return (
@@ -124,7 +124,7 @@ export function ListFilters<Search extends ListSearch>(props: {
   )
 }
 
-/** The columns that both lists have; each puts its own ones between them. */
+/** The columns that both lists share; each adds its own between them. */
 export function useCampaignColumns<Row extends Listed>() {
   const texts = useTexts(listTexts)
   return {

@@ -6,9 +6,9 @@ import classes from '../parts.module.css'
 export type CountTile = { key: string; label: string; count: number }
 
 /**
- * How many there are of each kind; each figure leads to them.
+ * Counts as tiles; each is a link to the counted items.
  *
- * @param props.link makes the link to what a tile counts; its look covers the tile
+ * @param props.link builds the link, whose clickable area covers the tile
  */
 export function CountTiles<Tile extends CountTile>(props: {
   title: string

@@ -5,9 +5,9 @@ import type { Home } from '../types.ts'
 import { countOf, groupNames, type Group as StatusGroup } from './campaign-groups.ts'
 
 /**
- * The general statuses to choose from, with how many campaigns each has.
+ * The groups of statuses to choose from, with the number of campaigns in each.
  *
- * @param props.home for the counts; undefined while they are not known
+ * @param props.home for the counts; undefined until they are loaded
  */
 export function GroupChips(props: {
   group: StatusGroup | undefined

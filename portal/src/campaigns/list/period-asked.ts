@@ -1,6 +1,9 @@
 import { periodOfDays } from '../../i18n/time-zone.ts'
 
-/** The days of a list's filters as the platform is asked for them. @param timeZone in which they are meant */
+/**
+ * The days in a list's filters as parameters of the API.
+ * @param timeZone of the days
+ */
 export const periodAsked = (
   { from, to }: { from?: string | undefined; to?: string | undefined },
   timeZone: string,

@@ -1,4 +1,4 @@
-/** Texts of the lists of campaigns, a merchant's and a bank's. */
+/** Messages of the lists of campaigns of merchants and banks. */
 import { dictionary } from '../../i18n/texts.ts'
 
 export const listTexts = dictionary({

@@ -1,8 +1,8 @@
-/** Which differences a page shows: of one kind, found by a transaction, one page of them. The address keeps it. */
+/** The shown differences: the kind, the searched transaction, and the page. They are kept in the address. */
 import { counting, oneOf, text } from '../../routing/search.ts'
 import type { DifferenceKind } from '../types.ts'
 
-/** As the platform orders them. */
+/** In the platform's order. */
 export const differenceKinds = [
   'outside-period',
   'unknown-terminal',
@@ -15,7 +15,7 @@ export const differenceKinds = [
   'only-in-merchant-report',
 ] as const satisfies readonly DifferenceKind[]
 
-/** For the `searchParams` of a route whose page shows differences. */
+/** For the `searchParams` of a route that shows differences. */
 export const differenceFields = { page: counting, kind: oneOf(differenceKinds), find: text }
 
 export type DifferenceSearch = {

@@ -1,4 +1,4 @@
-/** What is expected and what was found, as people write it. The platform tells both as texts whose form depends on the kind. */
+/** Formats the expected and the found value. The platform sends both as texts whose format depends on the kind. */
 import type { ReactNode } from 'react'
 import { useTexts } from '../../i18n/preferences.tsx'
 import { DateTime, Money, none, Period } from '../../ui/values.tsx'

@@ -24,8 +24,8 @@ type Given = {
 }
 
 /**
- * In what the reports differ from the terms and from each other: of one kind, by a part of the transaction id, page by page over all of
- * them, and all as a file.
+ * How the reports differ from the terms and from each other. Can be filtered by kind and searched by a part of the
+ * transaction id; all differences can be saved as a file.
  */
 export function DifferencesTable({ cashbackId, bank, currency, search, onSearch }: Given) {
   const texts = useTexts(reconciliationTexts)

@@ -6,7 +6,7 @@ import { ReportsList } from './reports-list.tsx'
 
 type Table = Parameters<typeof DifferencesTable>[0]
 
-/** What both sides of a reconciliation look at: totals, costs, differences, and the reports themselves. */
+/** The figures that both sides of a reconciliation see: totals, costs, differences, and the reports. */
 export function ReconciliationFigures(
   props: Pick<Table, 'search' | 'onSearch'> & {
     query: Parameters<typeof ReportsList>[0]['query']

@@ -4,7 +4,7 @@ import type { Guide } from '../../ui/file-guide.tsx'
 import type { Report } from '../types.ts'
 import { reconciliationTexts } from './texts.ts'
 
-/** The largest report that the platform takes. */
+/** The maximum size of a report that the platform accepts. */
 export const maxReportBytes = 256 * 1024 * 1024
 
 export function useReportGuide(side: Report['side']): Guide {

@@ -9,11 +9,11 @@ import { reconciliationTexts } from './texts.ts'
 export const latestReport = ({ reports }: Pick<ReconciledBank, 'reports'>, side: Report['side']): Report | null =>
   reports.findLast(report => report.side === side) ?? null
 
-/** The sum of the cashback; the merchant may leave the column out, and then there is none. */
+/** The sum of the cashback; null when a merchant's report has no such column. */
 export const reportedCashback = ({ side, totalCashback }: Report): number | null =>
   side === 'merchant' && totalCashback === 0 ? null : totalCashback
 
-/** The totals of both sides' latest reports beside each other, and what follows from them. */
+/** The totals of both sides' latest reports side by side, and their result. */
 export function ReportTotals({ bank, currency }: { bank: ReconciledBank; currency: string }) {
   const texts = useTexts(reconciliationTexts)
   const isOver = bank.bankReportingStatus === 'awaitingCompensationConfirmation'

@@ -18,23 +18,26 @@ type Tried =
 
 type Given = {
   side: Report['side']
-  /** Where reports of this side go. */
+  /** The address for reports of this side. */
   path: string
   currency: string
-  /** Name of the other side, which gets the report. */
+  /** The name of the other side, which gets the report. */
   recipient: string
   hint: string
   /** Other fields of the form. */
   fields?: Record<string, string>
-  /** The file that was chosen before a reload: it is checked again. */
+  /** The file that was chosen before the page was reloaded; it is checked again. */
   restored?: File | null
-  /** Keeps the chosen file for a reload; null: nothing is chosen any more. */
+  /** Keeps the chosen file in case the page is reloaded; null: no file is chosen any more. */
   onChosen?: (file: File | null) => void
-  /** After the report was sent, or its upload cancelled: reads the campaign again. */
+  /** After the report was sent or the upload cancelled: reads the campaign again. */
   onSettled(isSent: boolean): void
 }
 
-/** A report is checked first; what it says and differs in is shown, and it goes to the other side when somebody sends it. */
+/**
+ * Uploads a report in two steps: the first checks it and shows its totals and differences, the second sends it to the
+ * other side.
+ */
 export function ReportUpload(props: Given) {
   const { side, path, currency, recipient, hint, fields = {}, restored = null, onChosen, onSettled } = props
 
@@ -61,10 +64,10 @@ export function ReportUpload(props: Given) {
   useOnce(restored, choose)
   const send = async (checked: File) => {
     setLatest('sending')
-    // From here on a note tells of an upload that was left.
+    // From here on, a note remembers the upload in case the person leaves the page.
     onChosen?.(null)
     const answer = await sending.send(checked, fields)
-    // What was checked may not be true any more.
+    // The result of the check may be outdated.
     setTried(null)
     if (answer === null) onSettled(false)
   }
@@ -85,7 +88,7 @@ export function ReportUpload(props: Given) {
   return <FileUpload upload={{ ...shown, send: choose }} hint={hint} guide={guide} mostBytes={maxReportBytes} />
 }
 
-/** Hands on a file that is there when the page opens. */
+/** Passes on a file that exists when the page opens. */
 function useOnce(file: File | null, choose: (file: File) => unknown): void {
   const isDone = useRef(false)
   useEffect(() => {

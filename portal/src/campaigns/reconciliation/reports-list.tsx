@@ -14,7 +14,7 @@ import { reconciliationTexts } from './texts.ts'
 
 type Query = Parameters<typeof DataTable>[0]['query']
 
-/** Every report of both sides, the latest first, to be downloaded byte for byte. */
+/** All reports of both sides, latest first; each can be downloaded byte for byte. */
 export function ReportsList({ bank, query, currency }: { bank: ReconciledBank; query: Query; currency: string }) {
   const texts = useTexts(reconciliationTexts)
   const format = useFormat()

@@ -18,7 +18,7 @@ type Act =
 type Bank = Act['banks'][number]
 type Given = { cashbackId: string; bankId: string }
 
-/** The settlement act with a bank, to be read, printed and downloaded. */
+/** The settlement act with a bank, to read, print and download. */
 export function SettlementAct(given: Given) {
   const query = useQuery(settlementActQuery(given))
   return (

@@ -1,4 +1,4 @@
-/** Texts of the reconciliation, which the merchant and the bank read alike. */
+/** Messages of the reconciliation for both the merchant and the bank. */
 import { counted, dictionary } from '../../i18n/texts.ts'
 
 export const reconciliationTexts = dictionary({

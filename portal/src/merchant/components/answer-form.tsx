@@ -17,7 +17,7 @@ type Given = {
 
 const nothing: AnswerDraft = { comment: '', file: null }
 
-/** The merchant's own report with a comment for the bank; both stay in the browser until they are sent. */
+/** Sends the merchant's own report with a comment for the bank; both are kept in the browser until they are sent. */
 export function AnswerForm({ campaign: { cashbackId, country }, bank, draft }: Given) {
   const { room: texts } = useTexts(campaignPageTexts)
   const changed = useCampaignChanged()

@@ -6,7 +6,10 @@ import { LinkAnchor } from '../../ui/links.tsx'
 import { StatusBadge } from '../../ui/status-badge.tsx'
 import { merchantTexts } from '../texts.ts'
 
-/** Campaigns that banks have created and the merchant pays for: nobody asks it, so its home tells it. */
+/**
+ * Campaigns that banks have created and the merchant pays for. The merchant does not approve them, so its home page
+ * lists them.
+ */
 export function BankCampaigns({ campaigns: { data, hasMore } }: { campaigns: Home['bankCampaigns'] }) {
   const { home: texts } = useTexts(merchantTexts)
   if (data.length === 0) return null

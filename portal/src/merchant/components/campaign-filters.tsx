@@ -13,7 +13,7 @@ type Given = { search: CampaignsSearch; onSearch: (change: Partial<CampaignsSear
 
 const nothing = { name: undefined, group: undefined, status: undefined, from: undefined, to: undefined }
 
-/** Which campaigns the table shows. */
+/** The filters of the table of campaigns. */
 export function CampaignFilters({ search, onSearch }: Given) {
   const { data: home } = useQuery(homeQuery())
   const onGroup = (group: CampaignsSearch['group']) => onSearch({ group, status: undefined })

@@ -7,9 +7,9 @@ import { campaignPageTexts } from '../campaign-texts.ts'
 import { campaignQuery, type ReadCampaign } from '../queries.ts'
 
 /**
- * A page of one of the merchant's campaigns, once it is read.
+ * Shows a page of one of the merchant's campaigns once it is loaded.
  *
- * @param props.everyMs how often the page looks whether something has changed
+ * @param props.everyMs how often the page checks for changes
  */
 export function CampaignLoaded(props: {
   cashbackId: string

@@ -19,17 +19,17 @@ import { campaignQuery, type ReadCampaign, useCampaignChanged } from '../queries
 import { StaleNotice } from './stale-notice.tsx'
 
 type Given = {
-  /** What the edit is made from. */
+  /** The version that the edit started from. */
   base: ReadCampaign
-  /** What was changed already; without it, what the draft holds. */
+  /** Changes made before; without it, those of the stored draft. */
   changes: Partial<CampaignValues> | null
-  /** Another one is taken over, and the changes are put on it. */
+  /** Switches to a newer version and applies the changes to it. */
   onBase: (base: ReadCampaign, changes: Partial<CampaignValues> | null) => void
   directory: Directory
   invitable: readonly { id: string; name: string }[]
 }
 
-/** The form of an edit: only what was changed is kept as a draft and sent. */
+/** The form of an edit. Only the changed fields are kept as a draft and sent. */
 export function EditForm(given: Given) {
   const { base, changes, onBase, directory, invitable } = given
   const texts = useTexts(formTexts)
@@ -77,7 +77,9 @@ export function EditForm(given: Given) {
 const campaignLink = ({ cashbackId }: ReadCampaign) =>
   ({ to: '/merchant/campaigns/$cashbackId', params: { cashbackId } }) as const
 
-/** What was changed, kept in the browser until it is saved; `newer` is there once somebody else was faster. */
+/**
+ * The changes, kept in the browser until they are saved. `newer` is the newer version if somebody else has saved first.
+ */
 function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
   const { saved, unchanged } = useTexts(editTexts)
   const { timeZone } = usePreferences()
@@ -116,7 +118,7 @@ function useEdit(base: ReadCampaign, changes: Partial<CampaignValues> | null) {
   return { original, draft, mine, newer, keep, save, discard, beginning }
 }
 
-/** @returns false when the campaign has changed since it was read: nothing is saved then */
+/** @returns false when the campaign has changed since it was read; then nothing is saved */
 async function send({ cashbackId, etag }: ReadCampaign, body: object): Promise<boolean> {
   const headers = etag === null ? {} : { 'if-match': etag }
   const params = { path: { cashbackId }, header: headers }
@@ -129,7 +131,7 @@ async function send({ cashbackId, etag }: ReadCampaign, body: object): Promise<b
   }
 }
 
-/** Who is invited already stays to be seen, even where it could not be invited any more. */
+/** Banks that are invited already stay visible, even if they could not be invited any more. */
 function choices(base: ReadCampaign, invitable: Given['invitable']): { id: string; name: string }[] {
   const others = invitable.filter(({ id }) => base.banks.every(bank => bank.id !== id))
   return [...base.banks, ...others].toSorted((one, other) => one.name.localeCompare(other.name))

@@ -14,7 +14,7 @@ import { PayButton } from './pay-button.tsx'
 
 type Given = { campaign: CampaignDetails; bank: ReconciledBank }
 
-/** Whose turn it is in the reconciliation with a bank, and the buttons when it is the merchant's. */
+/** Shows who must act next in the reconciliation with a bank, with the actions if it is the merchant. */
 export function NextStep({ campaign, bank }: Given) {
   const { room: texts } = useTexts(campaignPageTexts)
   const format = useFormat()
@@ -73,7 +73,7 @@ function StepActions({ campaign, bank }: Given) {
   return null
 }
 
-/** The question shows figures of the reconciliation: the version is its own. */
+/** The confirmation shows figures of the reconciliation, so the request sends the reconciliation's version. */
 const partOf = (campaign: CampaignDetails, bank: ReconciledBank) => ({
   ...campaign,
   etag: bank.etag,
@@ -81,7 +81,7 @@ const partOf = (campaign: CampaignDetails, bank: ReconciledBank) => ({
   bankName: bank.name,
 })
 
-/** Accepts the bank's report, or answers it. What was entered of an answer is there again after a reload. */
+/** Accepts the bank's report, or answers it with an own one. The input of an answer survives a reload of the page. */
 function Answer({ campaign, bank }: Given) {
   const draft = useDraft<AnswerDraft>(`own-report/${campaign.cashbackId}/${bank.id}`)
   return draft.isRead && <AnswerButtons campaign={campaign} bank={bank} draft={draft} />

@@ -7,7 +7,7 @@ import { Money } from '../../ui/values.tsx'
 import { campaignPageTexts } from '../campaign-texts.ts'
 import { usePay } from '../mutations.ts'
 
-/** Marks the compensation as paid; the question names what each bank gets, and the total. */
+/** Marks the compensation as paid. The confirmation shows each bank's amount and the total. */
 export function PayButton({ campaign }: { campaign: CampaignDetails }) {
   const { data } = useQuery(reconciliationQuery(campaign.cashbackId))
   if (!data) return null
@@ -30,7 +30,10 @@ function Pay({ campaign, banks }: { campaign: CampaignDetails; banks: readonly R
   )
 }
 
-/** The question shows figures of two answers: where these are of different versions, the older one is told, and refused. */
+/**
+ * The confirmation shows figures from two queries. If these have different versions, the older one is sent, so that the
+ * platform refuses the request.
+ */
 const olderTag = (one: string | null, other: string | null): string | null =>
   other !== null && Number(other.slice(1, -1)) < Number(one?.slice(1, -1)) ? other : one
 
@@ -39,7 +42,7 @@ type Given = {
   banks: readonly ReconciledBank[]
 }
 
-/** What the merchant compensates to each settled bank, and in total. */
+/** The merchant's compensation to each settled bank, and the total. */
 function Amounts({ campaign: { expectedCompensation, country }, banks }: Given) {
   const texts = useTexts(campaignPageTexts)
   const currency = country.currency.code

@@ -29,7 +29,7 @@ const guide = (customerId: string) => ({
   template: { fileName: 'segment-template.csv', rows: [['C-000001'], ['C-000002']] },
 })
 
-/** For which customers the campaign is, bank by bank, and the upload that forms the segment anew. */
+/** The campaign's segment by bank, and the upload that replaces it. */
 export function SegmentPanel({ campaign }: { campaign: CampaignDetails }) {
   const { segment: texts } = useTexts(campaignPageTexts)
   const query = useQuery(segmentQuery(campaign.cashbackId))

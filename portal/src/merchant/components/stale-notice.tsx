@@ -16,7 +16,10 @@ type Given = {
   onDiscard: () => void
 }
 
-/** Somebody else was faster (412): says which fields they have changed, shows the newer state, and lets the person go on or not. */
+/**
+ * Shown when somebody else has saved first (412): lists the fields that they changed, shows the newer version, and lets
+ * the person continue or stop.
+ */
 export function StaleNotice({ base, newer, mine, onGoOn, onDiscard }: Given) {
   const texts = useTexts(editTexts)
   const format = useFormat()

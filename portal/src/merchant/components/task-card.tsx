@@ -5,7 +5,7 @@ import type { SameTexts } from '../../i18n/texts.ts'
 import { LinkButton } from '../../ui/links.tsx'
 import { merchantTexts } from '../texts.ts'
 
-/** One thing that waits for the merchant, or for which it waits. */
+/** One open task of the merchant, or one of a bank's that the merchant waits for. */
 export function MerchantTask({ task }: { task: HomeTask }) {
   const { home: texts } = useTexts(merchantTexts)
   return (
@@ -28,7 +28,7 @@ function titleOf({ kind, bankName, campaignStatus }: HomeTask, texts: SameTexts<
 
 type HomeTexts = (typeof merchantTexts)['en']['home']
 
-/** Reports and settlements are in the room with the bank, everything else with the campaign. */
+/** Tasks about reports and settlement lead to the reconciliation with the bank, all others to the campaign. */
 function TaskLink({ task: { cashbackId, bankId, kind }, look }: { task: HomeTask; look: TaskLinkLook }) {
   return bankId === null || kind === 'decide-invitation' ? (
     <LinkButton to="/merchant/campaigns/$cashbackId" params={{ cashbackId }} {...look} />

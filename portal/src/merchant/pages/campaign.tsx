@@ -33,7 +33,7 @@ import { blockingText } from '../status-summary.ts'
 
 const route = getRouteApi('/signed-in/merchant/campaigns/$cashbackId')
 
-/** One campaign: where it stands, what it waits for, and everything that belongs to it. */
+/** One campaign: its status, its next step, and all details. */
 export function CampaignPage() {
   const { cashbackId } = route.useParams()
   return (
@@ -70,7 +70,7 @@ function Header({ campaign }: { campaign: CampaignDetails }) {
   )
 }
 
-/** What its state permits now, to those who may change something. */
+/** The actions that the campaign's status allows now, for people who may change something. */
 function Actions({ campaign }: { campaign: CampaignDetails }) {
   const texts = useTexts(campaignPageTexts)
   const mayChange = useMayChange()

@@ -15,7 +15,7 @@ import { merchantTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/merchant/campaigns')
 
-/** All campaigns of the merchant: filtered, searched, sorted and paged in the address. */
+/** All campaigns of the merchant. Filters, search, sorting and page are in the address. */
 export function CampaignsPage() {
   const { campaigns: texts } = useTexts(merchantTexts)
   const { none } = useTexts(listTexts)

@@ -17,7 +17,10 @@ import { banksQuery, type ReadCampaign } from '../queries.ts'
 
 const route = getRouteApi('/signed-in/merchant/campaigns/$cashbackId/edit')
 
-/** Changes of a campaign: what its state permits, sent with the version that they were made from. */
+/**
+ * Edits a campaign. Only the fields that its status allows can be changed; the request names the version that the edit
+ * started from.
+ */
 export function EditCampaignPage() {
   const { cashbackId } = route.useParams()
   return <CampaignLoaded cashbackId={cashbackId}>{campaign => <EditPage campaign={campaign} />}</CampaignLoaded>

@@ -22,7 +22,7 @@ import { banksQuery, campaignQuery, useCampaignChanged } from '../queries.ts'
 
 const route = getRouteApi('/signed-in/merchant/campaigns/new')
 
-/** A new campaign, or a copy of another one. What is entered is kept in this browser until it is created. */
+/** Creates a campaign, from scratch or as a copy. The input is kept in this browser until the campaign is created. */
 export function NewCampaignPage() {
   const { from } = route.useSearch()
   const texts = useTexts(editTexts)

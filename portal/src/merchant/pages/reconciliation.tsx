@@ -18,7 +18,7 @@ import { NextStep } from '../components/next-step.tsx'
 
 const route = getRouteApi('/signed-in/merchant/campaigns/$cashbackId/banks/$bankId')
 
-/** Where the merchant and a bank agree on what was given back: reports, differences, settlement. */
+/** The reconciliation of the merchant and a bank: reports, differences, settlement. */
 export function RoomPage() {
   const { cashbackId } = route.useParams()
   const reconciliation = useQuery({ ...reconciliationQuery(cashbackId), refetchInterval: 30_000 })

@@ -1,4 +1,4 @@
-/** Adding a user, and issuing a credential. */
+/** Forms that add a user and issue a credential. */
 import { Alert, NativeSelect, PasswordInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'
@@ -22,14 +22,14 @@ const rolesOf = {
 } as const
 type Kind = keyof typeof rolesOf
 
-/** The partner that the access is for; without one the form asks. */
+/** The partner that gets the access; without it, the form asks for one. */
 export type Owner = { kind: 'bank' | 'merchant'; code: string }
 
 type FormProps<Result extends unknown[]> = {
   owner?: Owner
-  /** Told what was made, instead of closing the dialog. */
+  /** Called with the new credential, instead of closing the dialog. */
   onMade?: (...result: Result) => void
-  /** Closes the dialog when left out. */
+  /** Default: closes the dialog. */
   onCancel?: () => void
 }
 
@@ -139,7 +139,7 @@ export function CredentialForm({ owner, onMade, onCancel }: FormProps<[Issued]>)
   const { kind, partner, role, label } = form.values
   const fresh = useFreshFactor()
   const issue = useMutation({
-    // It gives nothing back: what a mutation gives is kept for a while.
+    // Returns nothing, because a mutation's result stays in memory for a while.
     async mutationFn() {
       const body = kind === 'bank' ? { bank: partner, role, label } : { merchant: partner, label }
       const issued = await fresh(() => answer(api.POST('/admin/credentials', { body })))

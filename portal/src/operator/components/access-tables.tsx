@@ -1,4 +1,4 @@
-/** Users and credentials with what can be done to them: of everybody, or of one partner. */
+/** Tables of users and credentials with their actions: of all partners, or of one. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import type { ComponentProps } from 'react'
@@ -17,11 +17,11 @@ import { PartnerName } from './partner-name.tsx'
 import { oldSecretUntil, RotateForm } from './rotate-form.tsx'
 
 type TableProps<Row> = Omit<ComponentProps<typeof DataTable<Row>>, 'label' | 'columns' | 'rowKey'> & {
-  /** Whose each is; not for the rows of one partner. */
+  /** The partner of each row; left out for the rows of one partner. */
   hasAccount?: boolean
 }
 
-/** @param platform what the platform's own account is called */
+/** @param platform the name of the platform's own account */
 export const accountOf = ({ bank, merchant }: { bank: string | null; merchant: string | null }, platform: string) =>
   bank ?? merchant ?? platform
 
@@ -42,7 +42,7 @@ export function UsersTable({ hasAccount = false, ...table }: TableProps<User>) {
     key: 'actions',
     title: texts.actions,
     align: 'right',
-    // Nobody locks themselves out.
+    // People cannot disable their own login.
     cell: ({ login, disabledAt }) => disabledAt === null && login !== self && <Disable login={login} />,
   }
   const columns: Column<User>[] = [

@@ -4,7 +4,7 @@ import { statusTexts } from '../../ui/status-texts.ts'
 import type { Change } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
-/** What an apply changes, field by field: the old value and the new one. */
+/** The changes of an apply, field by field, with old and new values. */
 export function ChangeList({ changes }: { changes: readonly Change[] }) {
   const { partners: texts } = useTexts(operatorTexts)
   const format = useFormat()
@@ -46,7 +46,7 @@ export function ChangeList({ changes }: { changes: readonly Change[] }) {
   )
 }
 
-/** A value of the directory in people's words. */
+/** A value of the directory in the person's language. */
 function useShownValue(): (value: unknown) => string {
   const { partners: texts } = useTexts(operatorTexts)
   const words: Record<string, string> = {

@@ -1,4 +1,7 @@
-/** A form for an entry of the directory, in a dialog. Only what was changed is sent, and it is shown before it is applied. */
+/**
+ * A form for an entry of the directory, in a dialog. It sends only what was changed, and shows the changes before they
+ * are applied.
+ */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { modals } from '@mantine/modals'
@@ -13,7 +16,7 @@ import { type Applied, type Change, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 import { ChangeList } from './change-list.tsx'
 
-/** Only in a new entry: a code stays for good. */
+/** Only for a new entry, because a code is permanent. */
 export function CodeInput(input: object) {
   const { partners: texts } = useTexts(operatorTexts)
   return <TextInput label={texts.code} description={texts.codeHint} required data-autofocus {...input} />
@@ -23,9 +26,10 @@ const isFields = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * The fields that differ, as the platform takes them: it keeps what is left out, so nobody's change of another field is undone.
+ * The changed fields, in the form of the API. It keeps fields that are left out, so nobody else's change to another
+ * field is undone.
  *
- * @param before the entry as the form got it
+ * @param before the entry when the form was opened
  */
 export function changedOnly(before: object, after: object): Record<string, unknown> {
   const old = before as Record<string, unknown>
@@ -38,12 +42,12 @@ export function changedOnly(before: object, after: object): Record<string, unkno
 }
 
 /**
- * What the platform refuses is at its field, and nothing is lost. A new entry is made at once; a change is listed field by field
- * first.
+ * Errors are shown at their fields, and the input is kept. A new entry is created at once; for a change, the changed
+ * fields are listed first.
  *
- * @param props.fields as the directory names them, in the order of the form
- * @param props.onSave applies the entry; `dryRun`: only tells what would change
- * @param props.onSaved instead of closing the dialog
+ * @param props.fields named as in the directory, in the order of the form
+ * @param props.onSave applies the entry; with `dryRun` it only returns the changes
+ * @param props.onSaved called instead of closing the dialog
  */
 export function EntryForm<Values>(props: {
   form: UseFormReturnType<Values>

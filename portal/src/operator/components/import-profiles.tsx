@@ -10,7 +10,7 @@ import { operatorTexts } from '../texts.ts'
 type Reject = { lineNumber: number; column: string; rule: string; reason: string }
 type Imported = { imported: number; duplicates: number; rejected: number; rejects: Reject[] }
 
-/** What is loaded of a file that was tried: all of it, or its valid lines only. */
+/** What to import after the trial: the whole file, or only its valid lines. */
 type Load = 'all' | 'valid'
 
 const mostBytes = 1024 * 1024 * 1024
@@ -20,7 +20,7 @@ const template = {
   rows: [['8999900000000000017', '+380671234567', '1234', 'LPA:1$smdp.example.com$ABCDE-12345']],
 }
 
-/** The answer is a line for each faulty line of the file, and then the result. */
+/** The answer has one line for each invalid line of the file, and then the result. */
 function readImport(text: string): Imported {
   const rejects: Reject[] = []
   let result = { imported: 0, duplicates: 0, rejected: 0 }
@@ -32,7 +32,7 @@ function readImport(text: string): Imported {
   return { ...result, rejects }
 }
 
-/** A stock file is tried first; what it would do is shown, and it is loaded when somebody agrees. */
+/** Imports a stock file in two steps: a trial shows the outcome, and the person then starts the import. */
 export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: StockLine }) {
   const { stock: texts } = useTexts(operatorTexts)
   const notify = useNotify()
@@ -63,7 +63,7 @@ export function ImportProfiles({ line: { operatorCode, tariffCode } }: { line: S
     all: useUpload<Imported>(`/admin/profiles?${query}`, options),
     valid: useUpload<Imported>(`/admin/profiles?${query}&skipInvalid=true`, options),
   }
-  // When loading has failed, what went wrong stays in sight, and the next file is tried first again.
+  // After a failed import its error stays visible, and the next file goes through a trial first again.
   const choose = {
     ...(loading ? loads[loading] : trial),
     send(chosen: File) {

@@ -7,7 +7,7 @@ import { CredentialForm, UserForm } from './access-forms.tsx'
 import { BankForm, MerchantForm } from './partner-forms.tsx'
 import { type Issued, Secret } from './secret.tsx'
 
-/** From the partner’s details to its credentials and its first user, without choosing the partner again; ends on its page. */
+/** A guided flow: the partner’s details, then its credentials, then its first user. It ends on the partner's page. */
 function Onboarding({ kind, onFinished }: { kind: 'bank' | 'merchant'; onFinished: (code: string) => void }) {
   const { partners: texts } = useTexts(operatorTexts)
   const [code, setCode] = useState<string | null>(null)
@@ -51,9 +51,9 @@ function Onboarding({ kind, onFinished }: { kind: 'bank' | 'merchant'; onFinishe
 }
 
 /**
- * Opens it; a slip of the hand beside the dialog loses nothing.
+ * Opens the flow; a click beside the dialog does not close it.
  *
- * @param onFinished told the code of the new partner
+ * @param onFinished called with the code of the new partner
  */
 export function openOnboarding(kind: 'bank' | 'merchant', title: string, onFinished: (code: string) => void): void {
   modals.open({

@@ -8,7 +8,7 @@ import { CodeInput, changedOnly, EntryForm } from './entry-form.tsx'
 
 const fields = ['code', 'nameUk', 'nameEn', 'country', 'logoUrl'] as const
 
-/** A mobile operator without its tariffs, new or to be changed. */
+/** Creates or changes a mobile operator, without its tariffs. */
 export function OperatorForm({ operator }: { operator?: MobileOperator }) {
   const { mobile: texts } = useTexts(operatorTexts)
   const names = useNames()

@@ -1,4 +1,4 @@
-/** Forms of a bank and a merchant; fields that are not shown stay as they are. */
+/** Forms of a bank and a merchant. Fields that are not shown stay unchanged. */
 import { MultiSelect, NativeSelect, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
@@ -15,10 +15,10 @@ const listOf = (text: string): string[] =>
     .map(item => item.trim())
     .filter(Boolean)
 
-/** @param onCreated told the new partner, instead of closing the dialog */
+/** @param onCreated called with the new partner, instead of closing the dialog */
 type FormProps<Entry> = { entry?: Entry; onCreated?: (partner: { code: string; name: string }) => void }
 
-/** Sends a whole new entry, or the changed fields of a known one. */
+/** Sends a whole new entry, or the changed fields of an existing one. */
 function saveEntry(list: 'banks' | 'merchants', entry: { code: string } | undefined, values: { code: string }) {
   const change = entry ? { ...changedOnly(entry, values), code: entry.code } : values
   return ({ dryRun }: { dryRun: boolean }) =>

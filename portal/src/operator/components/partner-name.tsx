@@ -1,4 +1,4 @@
-/** A bank or a merchant by its name, where the platform tells only its code. */
+/** The name of a bank or a merchant, for answers of the API that contain only its code. */
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNames } from '../../i18n/preferences.tsx'
@@ -9,7 +9,7 @@ const staleTime = 10 * 60_000
 
 type Partner = { kind: 'bank' | 'merchant'; code: string }
 
-/** @returns the code while the name is not known */
+/** @returns the code until the name is loaded */
 function usePartnerName({ kind, code }: Partner): string {
   const names = useNames()
   const partners = useQuery({ ...partnersQuery(), staleTime, enabled: kind === 'bank' })
@@ -19,7 +19,7 @@ function usePartnerName({ kind, code }: Partner): string {
   return found ? names.of(found) : code
 }
 
-/** @param props.note below the name; left out: the code */
+/** @param props.note shown below the name; default: the code */
 export function PartnerName({ note, ...partner }: Partner & { note?: string }) {
   const name = usePartnerName(partner)
   const below = note ?? partner.code

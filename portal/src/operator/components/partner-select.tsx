@@ -6,7 +6,10 @@ import { useFormat, useNames, useTexts } from '../../i18n/preferences.tsx'
 import { partnersQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
-/** A bank, or one of many merchants, which the platform looks up by the words that are typed; the value is its code. */
+/**
+ * Chooses a bank, or one of many merchants, which the platform searches by the typed words. The value is the partner's
+ * code.
+ */
 export function PartnerSelect(props: {
   kind: 'bank' | 'merchant'
   value: string
@@ -27,7 +30,7 @@ export function PartnerSelect(props: {
       required
       searchable
       data={partners.map(({ entry }) => ({ value: entry.code, label: names.of(entry) }))}
-      // The platform has found them by other names than the one that is shown, too.
+      // The platform also finds merchants by names other than the shown one.
       {...(kind === 'merchant' && { filter: ({ options }) => options })}
       value={value || null}
       onChange={code => onChange(code ?? '')}
@@ -39,7 +42,7 @@ export function PartnerSelect(props: {
   )
 }
 
-/** Banks by their codes, as a list of their names; a code stands for itself while the names are not known. */
+/** Banks by their codes, as a list of their names. Codes are shown until the names are loaded. */
 export function useBankNames(): (codes: readonly string[]) => string {
   const format = useFormat()
   const { data } = useQuery(partnersQuery())

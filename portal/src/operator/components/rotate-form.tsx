@@ -12,11 +12,11 @@ import { mayBeMade, showSecret } from './secret.tsx'
 const overlaps = ['PT0S', 'PT1H', 'PT24H', 'P7D', 'P30D'] as const
 type Overlap = (typeof overlaps)[number]
 
-/** When the secret before ends; null: it has ended. By real time, as all access. */
+/** When the previous secret stops working; null: it has stopped. In real time, like all access. */
 export const oldSecretUntil = ({ previousValidUntil }: Credential): string | null =>
   previousValidUntil !== null && Date.parse(previousValidUntil) > Date.now() ? previousValidUntil : null
 
-/** A new secret for a credential; the person chooses how long the current one goes on working. */
+/** Creates a new secret for a credential; the person chooses how long the current one keeps working. */
 export function RotateForm({ credential }: { credential: Credential }) {
   const { access: texts } = useTexts(operatorTexts)
   const format = useFormat()
@@ -25,7 +25,7 @@ export function RotateForm({ credential }: { credential: Credential }) {
   const until = oldSecretUntil(credential)
   const fresh = useFreshFactor()
   const rotate = useMutation({
-    // It gives nothing back: what a mutation gives is kept for a while.
+    // Returns nothing, because a mutation's result stays in memory for a while.
     async mutationFn() {
       const params = { path: { clientId: credential.clientId } }
       const rotated = await fresh(() =>

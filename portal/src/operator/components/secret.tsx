@@ -1,4 +1,4 @@
-/** A secret that is shown this once: it is in the memory of a component and nowhere else. */
+/** Shows a secret once. It exists only in the memory of a component. */
 import { Alert, Button, CopyButton, Group, Stack, Textarea, TextInput } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { isApiError, noAnswer } from '../../api/errors.ts'
@@ -7,14 +7,14 @@ import { operatorTexts } from '../texts.ts'
 
 export type Issued = { clientId: string; secret: string }
 
-/** Whether the platform may have made the secret all the same: its answer, which alone holds the secret, got lost. */
+/** Whether the platform may have created a secret although the request failed. Only the lost answer contained it. */
 export const mayBeMade = (error: unknown): boolean =>
   isApiError(error) && (error.status === noAnswer || error.status >= 500)
 
 /**
- * Shows it in a dialog of its own until the person says that it is kept: a slip of the hand beside the dialog does not lose it.
+ * Shows a secret in a dialog until the person confirms that it is stored; a click beside the dialog does not close it.
  *
- * @param oldUntil when the secret before stops working
+ * @param oldUntil when the previous secret stops working
  */
 export function showSecret(title: string, { clientId, secret }: Issued, oldUntil: string | null = null): void {
   modals.closeAll()
@@ -28,7 +28,7 @@ export function showSecret(title: string, { clientId, secret }: Issued, oldUntil
   })
 }
 
-/** @param props.onKept the person says that the secret is kept */
+/** @param props.onKept called when the person confirms that the secret is stored */
 export function Secret(props: { issued: Issued; oldUntil?: string | null; onKept: () => void }) {
   const { issued, oldUntil = null, onKept } = props
   const { clientId, secret } = issued

@@ -6,7 +6,7 @@ import { useNotify } from '../../ui/notify.tsx'
 import { applyEntry, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
-/** Suspends an active partner, after a question, or makes a suspended one active again. */
+/** Suspends an active partner after a confirmation, or reactivates a suspended one. */
 export function SuspendButton(props: {
   kind: 'banks' | 'merchants'
   entry: { code: string; status: 'active' | 'suspended' }

@@ -7,7 +7,7 @@ import { operatorTexts } from '../texts.ts'
 import { CodeInput, changedOnly, EntryForm } from './entry-form.tsx'
 
 type NumberName = 'price' | 'dataVolumeMb' | 'voiceMinutes' | 'smsCount' | 'validityDays'
-/** A new one gets its id from the platform. What is typed as a number may be none yet. */
+/** A new tariff gets its id from the platform. A text that is typed as a number may not be one yet. */
 type Values = Omit<Tariff, 'id' | NumberName> & Record<NumberName, number | string>
 
 const newTariff: Values = {
@@ -38,13 +38,13 @@ const fields = [
   'smsCount',
 ] as const
 
-/** A field for a number that was emptied says ''; the platform takes null for what is not given. */
+/** An emptied number field has the value ''; the API uses null for "not set". */
 const toEntry = (values: Values): object =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, value === '' && name !== 'description' ? null : value]),
   )
 
-/** Sends a whole new tariff, or the changed fields of a known one. */
+/** Sends a whole new tariff, or the changed fields of an existing one. */
 export function applyTariff(
   operator: Pick<MobileOperator, 'code'>,
   tariff: { code: string },
@@ -53,7 +53,7 @@ export function applyTariff(
   return applyEntry({ esim: { operators: [{ code: operator.code, tariffs: [tariff] }] } }, options)
 }
 
-/** A tariff, new or to be changed. */
+/** Creates or changes a tariff. */
 export function TariffForm({ operator, tariff }: { operator: MobileOperator; tariff?: Tariff }) {
   const { mobile: texts } = useTexts(operatorTexts)
   const format = useFormat()

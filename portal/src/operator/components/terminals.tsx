@@ -12,7 +12,7 @@ import { none } from '../../ui/values.tsx'
 import { applyEntry, type Change, terminalsQuery, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
-/** A merchant's terminals in the platform's directory: looked through, and replaced by a file. */
+/** A merchant's terminals in the platform's directory: searched here, and replaced by a file. */
 export function Terminals({ code }: { code: string }) {
   const { partners: texts } = useTexts(operatorTexts)
   const mayChange = useMayChange()
@@ -58,7 +58,7 @@ const template = {
   rows: [['T-0001', 'Shop 1', 'Kyiv Main St 1', 'M-77', 'GROCER']],
 }
 
-/** The file is tried first; what it would change is shown, and applied when somebody agrees. */
+/** Replaces the terminals in two steps: a trial shows the changes, and the person then applies them. */
 function ReplaceTerminals({ code }: { code: string }) {
   const { partners: texts } = useTexts(operatorTexts)
   const notify = useNotify()

@@ -8,7 +8,7 @@ import { useNotify } from '../../ui/notify.tsx'
 import { type StockLine, useOperatorChanged, type Withdrawn } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
-/** What a person typed, with the line of each ICCID: several may stand on one line. */
+/** Splits the typed text into ICCIDs, each with its line; one line may contain several. */
 function readIccids(text: string): { iccid: string; line: number }[] {
   return text.split('\n').flatMap((line, index) =>
     line
@@ -18,7 +18,7 @@ function readIccids(text: string): { iccid: string; line: number }[] {
   )
 }
 
-/** Takes profiles of one tariff out of sale. Those that cannot be withdrawn stay in the list, each with its reason. */
+/** Takes profiles of one tariff off sale. Those that cannot be withdrawn stay in the list, each with its reason. */
 export function WithdrawProfiles({ line: { operatorCode, tariffCode } }: { line: StockLine }) {
   const { stock: texts } = useTexts(operatorTexts)
   const confirm = useConfirm()

@@ -58,7 +58,7 @@ export function AccessPage() {
   )
 }
 
-/** The rows that hold the words that are searched for, newest first, page by page. */
+/** The rows that contain the searched words, newest first, page by page. */
 function useShown<Row extends { createdAt: string }>(rows: readonly Row[] | undefined, textOf: (row: Row) => string) {
   const { search, page = 1 } = route.useSearch()
   const words = search?.toLowerCase() ?? ''

@@ -9,7 +9,7 @@ import { checkText } from '../audit-texts.ts'
 import { type Audit, type Audits, auditsQuery, runAudit } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
-/** The last audit: each check and what it found. A new one can be run, and one that was broken off can be continued. */
+/** The last audit: each check and its findings. The person can run a new audit, or continue an interrupted one. */
 export function AuditPage() {
   const { audit: texts } = useTexts(operatorTexts)
   const client = useQueryClient()
@@ -18,7 +18,7 @@ export function AuditPage() {
   const run = useMutation({ mutationFn: runAudit, onSettled: look })
   const start = (resume: boolean) => {
     run.mutate({ resume })
-    // By then the run has begun, and the page follows its progress.
+    // By then the audit has begun, and the page shows its progress.
     setTimeout(() => void look(), 500)
   }
   const unfinished = query.data?.unfinished
@@ -86,7 +86,7 @@ function Checks({ audit, query }: { audit: Audit; query: ReturnType<typeof useQu
     <DataTable
       label={texts.title}
       query={query}
-      // What does not hold comes first.
+      // Failed checks come first.
       rows={[...audit.checks].sort((one, other) => Number(one.ok) - Number(other.ok))}
       rowKey={({ code }) => code}
       columns={[

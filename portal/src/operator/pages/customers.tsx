@@ -15,7 +15,7 @@ import { Count } from '../../ui/values.tsx'
 import { customersQuery, useOperatorChanged } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
-/** The directory of customers: how many each bank has, whose one is, and loading more. */
+/** The directory of customers: how many each bank has, a search for one customer's bank, and the import of more. */
 export function CustomersPage() {
   const { customers: texts } = useTexts(operatorTexts)
   const query = useQuery(customersQuery)

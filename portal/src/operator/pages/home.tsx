@@ -15,7 +15,7 @@ import { Count } from '../../ui/values.tsx'
 import { auditsQuery, overviewQuery, stockQuery } from '../queries.ts'
 import { operatorTexts } from '../texts.ts'
 
-/** What needs attention first: low stock and failed checks. Then how much there is of everything. */
+/** The operator's home: first what needs attention (low stock, failed checks), then counts of everything. */
 export function HomePage() {
   const { home: texts } = useTexts(operatorTexts)
   const session = useSession()

@@ -172,7 +172,7 @@ function Content({ tariff }: { tariff: Tariff }) {
     smsUnlimited ? texts.unlimitedSms : smsCount > 0 && texts.sms(format.number(smsCount)),
   ]
   const words = parts.filter(part => part !== false)
-  // The texts are names of fields, too, and begin with a capital.
+  // These texts are also names of fields, so they begin with a capital letter.
   return words.map((word, index) => (index === 0 ? word : uncapitalized(word))).join(', ') || none
 }
 
@@ -186,14 +186,14 @@ function OnSale({ operator, tariff }: { operator: MobileOperator; tariff: Tariff
     onSuccess: (_, onSale) => notify.done((onSale ? texts.switchedOn : texts.switchedOff)(tariff.name)),
     onError: notify.failed,
     onSettled: changed,
-    // A press while another one is on its way is sent after it.
+    // A click during a request is sent after that request.
     scope: { id: `on-sale ${operator.code} ${tariff.code}` },
   })
   if (!mayChange) return tariff.onSale ? texts.yes : texts.no
   return (
     <Switch
       aria-label={`${texts.onSale}: ${tariff.name}`}
-      // Never disabled: the keyboard's place would be lost.
+      // Never disabled, because a disabled button loses the keyboard focus.
       checked={turn.isPending ? turn.variables : tariff.onSale}
       onChange={({ currentTarget }) => turn.mutate(currentTarget.checked)}
     />

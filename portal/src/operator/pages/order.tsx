@@ -14,7 +14,7 @@ import { operatorTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/operator/orders/$orderId')
 
-/** One eSIM order with what happened to it; its secrets are shown nowhere. */
+/** One eSIM order and its history, without its secrets. */
 export function OrderPage() {
   const { orderId } = route.useParams()
   const query = useQuery(orderQuery(orderId))

@@ -23,7 +23,7 @@ import { operatorTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/operator/partners/$kind/$code')
 
-/** One bank or merchant: its details, who has access, and a merchant's terminals. */
+/** One bank or merchant: its details, its access, and a merchant's terminals. */
 export function PartnerPage() {
   const { kind, code } = route.useParams()
   return kind === 'banks' ? <BankPage code={code} /> : <MerchantPage code={code} />
@@ -151,7 +151,7 @@ function Whole(props: {
   )
 }
 
-/** The partner's users and credentials; whose they are needs no choice here. */
+/** The partner's users and credentials; the partner is fixed here. */
 function Access({ owner }: { owner: Owner }) {
   const { access: texts } = useTexts(operatorTexts)
   const mayChange = useMayChange()

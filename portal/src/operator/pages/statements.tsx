@@ -16,7 +16,10 @@ import type { StatementsSearch } from '../search.ts'
 
 const route = getRouteApi('/signed-in/operator/statements')
 
-/** Daily statements of all banks, a month at a time; days that should be closed and are not stand above them. */
+/**
+ * Daily statements of all banks, one month at a time. Days whose statement should be closed but is not are listed above
+ * them.
+ */
 export function StatementsPage() {
   const texts = useTexts(statementTexts)
   const search = route.useSearch()

@@ -17,7 +17,7 @@ import { operatorTexts } from '../texts.ts'
 const route = getRouteApi('/signed-in/operator/stock')
 const pageSize = 50
 
-/** Profiles per tariff and how long they last; what runs out first comes first. */
+/** Profiles of each tariff and how long they last; the first to run out comes first. */
 export function StockPage() {
   const { stock: texts } = useTexts(operatorTexts)
   const search = route.useSearch()
@@ -63,7 +63,7 @@ const sortedBy: Record<string, (line: StockLine) => string | number | null> = {
   tariff: ({ operatorName, tariffName }) => `${operatorName} ${tariffName}`,
   free: ({ free }) => free,
   sold: ({ sold }) => sold,
-  // Without a pace nothing runs out, unless nothing is there; what nobody may buy never does.
+  // A tariff without sales does not run out, unless it is empty; a tariff that is not on sale never does.
   cover: ({ daysOfCover, free, isOffered }) =>
     isOffered ? (daysOfCover ?? (free === 0 ? 0 : Number.MAX_VALUE)) : Number.MAX_VALUE,
 }

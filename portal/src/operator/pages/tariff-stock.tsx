@@ -17,7 +17,7 @@ import { operatorTexts } from '../texts.ts'
 
 const route = getRouteApi('/signed-in/operator/stock/$operatorCode/$tariffCode')
 
-/** The stock of one tariff: loading more, and taking profiles out of sale. */
+/** The stock of one tariff: importing more profiles, and taking profiles off sale. */
 export function TariffStockPage() {
   const { stock: texts } = useTexts(operatorTexts)
   const { operatorCode, tariffCode } = route.useParams()
@@ -71,7 +71,7 @@ function Whole({ line }: { line: StockLine }) {
   )
 }
 
-/** The banks that hold reservations, the most first. */
+/** The banks that hold reservations, largest number first. */
 function Holders({ line: { holders } }: { line: StockLine }) {
   const format = useFormat()
   return (

@@ -24,7 +24,7 @@ import { PartnerName } from '../components/partner-name.tsx'
 import { type AccountEndpoint, allEndpointsQuery, eventsStatusQuery, useOperatorChanged } from '../queries.ts'
 import { operatorWebhookTexts } from '../webhook-texts.ts'
 
-/** The endpoints of all accounts, disabled ones first, and how far the events have come. */
+/** The endpoints of all accounts, disabled ones first, and the state of event processing. */
 export function WebhooksPage() {
   const texts = useTexts(operatorWebhookTexts)
   const query = useQuery(allEndpointsQuery)
@@ -46,7 +46,7 @@ export function WebhooksPage() {
   )
 }
 
-/** More than this, and something does not run as it should; `perkline events status` says the same. */
+/** Above this number, something does not work as it should; `perkline events status` uses the same number. */
 const maxLagSeconds = 60
 
 function EventsStatus() {
@@ -121,7 +121,7 @@ function useColumns(): Column<AccountEndpoint>[] {
   return mayChange ? [...columns, actions] : columns
 }
 
-/** `bank alpha`, `merchant grocer` or `platform`: the name, with the kind in people's words. */
+/** `bank alpha`, `merchant grocer` or `platform` as a name, with the kind in the person's language. */
 function Account({ account }: Pick<AccountEndpoint, 'account'>) {
   const { accountType } = useTexts(appTexts)
   const [kind = '', ...code] = account.split(' ')
@@ -187,7 +187,7 @@ function useChanges(endpointId: string) {
       ...outcome,
     }),
     rotate: useMutation({
-      // It gives nothing back: what a mutation gives is kept for a while.
+      // Returns nothing, because a mutation's result stays in memory for a while.
       async mutationFn() {
         const operation = '/admin/webhook-endpoints/{endpointId}/rotate-secret'
         const { secret } = await fresh(() => answer(api.POST(operation, path)))

@@ -4,16 +4,16 @@ export type Column<Row> = {
   key: string
   title: string
   cell(row: Row): ReactNode
-  /** The name under which the platform (or the page) sorts by this column. */
+  /** The name that the platform (or the page) uses to sort by this column. */
   sortBy?: string
-  /** Figures stand at the right, below each other. */
+  /** Figures are right-aligned. */
   align?: 'right'
-  /** Not on a phone, where a row is a card: for what the others tell already. */
+  /** Hidden on a phone, where a row is a card: for columns that only repeat what others show. */
   isMinor?: boolean
 }
 
 export type Sorting = { by: string; order: 'ASC' | 'DESC' }
-/** `isComplete` false: the platform has looked at the first ones only; those behind `next` are another list. */
+/** `isComplete` false: the platform has looked only at the first items; the items behind `next` are another list. */
 export type Paging = {
   page: number
   totalPages: number
@@ -23,9 +23,9 @@ export type Paging = {
 }
 
 /**
- * Sorts and cuts a list that the platform gives as a whole.
+ * Sorts a complete list and returns one page of it.
  *
- * @param values for each name that can be sorted by, what is compared
+ * @param values the value to compare, for each name that can be sorted by
  */
 export function sortedPage<Row>(
   rows: readonly Row[],

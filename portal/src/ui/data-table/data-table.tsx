@@ -14,16 +14,18 @@ import { useLastPage } from './use-last-page.ts'
 import type { TableSearch } from './use-table-search.ts'
 
 /**
- * A table with sorting and pages in the address, and every state of its own: loading, empty, failed. On a phone each row is a card.
+ * A table with sorting and pages in the address; it shows its own states: loading, empty, failed. On a phone each row
+ * is a card.
  *
- * @param props.label names the table for those who do not see it
- * @param props.query of the rows: its states are shown; the rows themselves are given, since they may be sorted and cut by the page
- * @param props.rows undefined while there are none yet
- * @param props.rowLink marks the cell whose link stands for the whole row: the first column's
- * @param props.after where the list begins, of one that may not be looked at whole
- * @param props.isSizeChosen the page's size is the person's choice (`usePageSize`)
- * @param props.onSearch changes the address: `useSetSearch`; without it nothing can be sorted
- * @param props.empty what to show instead of a table without rows
+ * @param props.label the table's name for screen readers
+ * @param props.query of the rows, for the states; the rows are passed separately, because the page may sort and cut
+ *   them
+ * @param props.rows undefined until they are loaded
+ * @param props.rowLink the cell whose link stands for the whole row; it is in the first column
+ * @param props.after where a list begins that the platform does not look at as a whole
+ * @param props.isSizeChosen the person can choose the page size (`usePageSize`)
+ * @param props.onSearch changes the address: `useSetSearch`; without it the table cannot be sorted
+ * @param props.empty shown instead of a table without rows
  */
 export function DataTable<Row>(props: {
   label: string
@@ -40,7 +42,7 @@ export function DataTable<Row>(props: {
 }) {
   const { label, columns, query, rowKey, sorting, paging, after, isSizeChosen, onSearch, empty } = props
   const isPast = useLastPage(onSearch && paging, page => onSearch?.({ page }))
-  // Many rows are drawn in small steps, between which the browser answers clicks and keys.
+  // Many rows are drawn in small steps, so that the browser can handle clicks and keys in between.
   const rows = useDeferredValue(isPast ? undefined : props.rows)
   const texts = useTexts(uiTexts)
   if (query.error && !rows) return <NotRead error={query.error} onRetry={() => void query.refetch()} />
@@ -94,8 +96,8 @@ export function DataTable<Row>(props: {
 
 const placeholders = [1, 2, 3, 4, 5, 6]
 
-// Rows and cells look as Mantine's, without the cost of its components for each of them. On a phone, where they are no table's boxes,
-// only the roles tell that they are a table's.
+// Plain elements that look like Mantine's rows and cells, without the cost of a component for each. On a phone they are
+// not displayed as a table, so explicit roles are needed.
 const { tr, td } = Table.classes
 const rowProps = { role: 'row', className: tr, 'data-with-row-border': true }
 const cellProps = { role: 'cell', className: td }

@@ -4,11 +4,11 @@ import { uiTexts } from '../texts.ts'
 import type { Paging } from './columns.ts'
 import type { TableSearch } from './use-table-search.ts'
 
-/** So many rows the platform looks at. */
+/** The number of items that the platform looks at for one page. */
 export const maxLookedAt = 10_000
 
 /**
- * Of a list that was not looked at whole: what that means, and the way on and back.
+ * Explains that a list was not looked at as a whole, with links forward and back.
  *
  * @param props.after where the list begins, from the address
  */

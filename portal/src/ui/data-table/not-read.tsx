@@ -7,8 +7,8 @@ import { Empty, Failure } from '../states.tsx'
 import { uiTexts } from '../texts.ts'
 
 /**
- * A list that could not be read. The platform may know a filter of the address no more, as in a link of another version: then it is the
- * filters that have to go, and trying again does not help.
+ * Shown when a list could not be loaded. The platform may not know a filter in the address, for example from a link of
+ * another version. Then retrying does not help, so the page offers to clear the filters.
  */
 export function NotRead({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   const { filters: texts } = useTexts(uiTexts)

@@ -1,4 +1,4 @@
-/** How many rows a page of a table has: a person's choice, kept in this browser for all tables. */
+/** The number of rows on a table's page: a person's choice, stored in this browser for all tables. */
 import { useSyncExternalStore } from 'react'
 
 export const pageSizes = [10, 20, 50, 100] as const
@@ -9,7 +9,7 @@ const listeners = new Set<() => void>()
 
 export const keptPageSize = (): PageSize => pageSizes.find(size => size === Number(localStorage.getItem(key))) ?? 20
 
-/** @returns the chosen size, and what chooses another one */
+/** @returns the chosen size, and a function that changes it */
 export function usePageSize(): [PageSize, (size: PageSize) => void] {
   const size = useSyncExternalStore(listen, keptPageSize)
   return [size, choose]

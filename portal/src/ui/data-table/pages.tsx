@@ -6,9 +6,9 @@ import { maxLookedAt } from './further.tsx'
 import { pageSizes, usePageSize } from './page-size.ts'
 
 /**
- * How many there are, and the way to the other pages.
+ * Shows the number of rows, with links to the other pages.
  *
- * @param props.isSizeChosen the list is read by `usePageSize`, so a choice of it is offered
+ * @param props.isSizeChosen the list uses `usePageSize`, so a choice of the size is offered
  */
 export function Pages(props: { paging: Paging; onPage: (page: number) => void; isSizeChosen?: boolean }) {
   const { paging, onPage, isSizeChosen = false } = props

@@ -1,4 +1,4 @@
-/** How a table is sorted: by its heads, and on a phone, where there are none, by a choice above it. */
+/** Sorting of a table: by its column heads, and on a phone, which shows no heads, by a select above it. */
 import { Group, NativeSelect, Table, UnstyledButton } from '@mantine/core'
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
 import { useTexts } from '../../i18n/preferences.tsx'

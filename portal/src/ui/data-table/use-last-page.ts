@@ -1,11 +1,11 @@
 import { useEffect } from 'react'
 
 /**
- * An address that names a page past the end leads to the last one.
+ * Redirects an address with a page past the end to the last page.
  *
- * @param paging of what was read; undefined while it is not there
+ * @param paging of the loaded list; undefined until then
  * @param onPage changes the address; undefined: the first page
- * @returns whether it is on its way there
+ * @returns whether the redirect is on its way
  */
 export function useLastPage(
   paging: { page: number; totalPages: number } | undefined,

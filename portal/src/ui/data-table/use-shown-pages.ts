@@ -2,11 +2,11 @@ import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query
 import { useEffect } from 'react'
 
 /**
- * A list that grows downwards ("show more"), as far as the address says: after a reload, or back from another page, one finds the
- * same rows.
+ * A list that grows downwards ("show more"). The number of pages is in the address, so the same rows are there after a
+ * reload or when the person comes back.
  *
- * @param shown how many pages there shall be, from the address
- * @param onShown puts another number there
+ * @param shown the number of pages, from the address
+ * @param onShown writes another number there
  * @returns the rows of these pages; `hasMore`, `isComing` and `showMore` for the button below them
  */
 export function useShownPages<Row>(
@@ -18,7 +18,7 @@ export function useShownPages<Row>(
   const loaded = data?.pages.length ?? 0
   const isMissing = loaded > 0 && loaded < shown && hasNextPage
   useEffect(() => {
-    // After a failure only the button tries again.
+    // After a failure, only the button tries again.
     if (isMissing && !isFetching && !isError) void fetchNextPage()
   }, [isMissing, isFetching, isError, fetchNextPage])
   return {

@@ -5,21 +5,21 @@ export type TableSearch = {
   page?: number | undefined
   sortBy?: string | undefined
   sortOrder?: 'ASC' | 'DESC' | undefined
-  /** Where the list begins; undefined: with the first ones. */
+  /** Where the list begins; undefined: at its first item. */
   after?: string | undefined
 }
 
 /**
- * Changes a table's filters, sorting and page in the address. Reading is the route's: `route.useSearch()`.
+ * Changes a table's filters, sorting and page in the address. To read them, use `route.useSearch()`.
  *
- * @returns a function that sets some fields and leaves the others; undefined takes a field out; the table goes back to its first
- *   page unless a page is set, and to its first rows unless nothing else is set
+ * @returns a function that sets some fields and leaves the others; undefined removes a field. The table returns to its
+ *   first page unless a page is set, and to its first rows unless nothing else is set
  */
 export function useSetSearch<Search extends object>(): (change: Partial<Search>) => void {
   const navigate = useNavigate()
   return useCallback(
     change => {
-      // The address belongs to the page that calls this, whose fields the type parameter names.
+      // The address belongs to the calling page, whose fields are in the type parameter.
       const isTurned = Object.keys(change).join() === 'page'
       const next = (before: object) => ({
         ...before,

@@ -6,7 +6,7 @@ import { statementTexts } from './texts.ts'
 
 type Listed = { day: string; number: number | null; late: number; totals: readonly Total[] }
 
-/** What lists of statements show of each. */
+/** The columns of lists of statements. */
 export function useStatementColumns<Row extends Listed>(): Column<Row>[] {
   const texts = useTexts(statementTexts)
   const format = useFormat()

@@ -4,7 +4,10 @@ import { useFormat, useTexts } from '../../i18n/preferences.tsx'
 import { monthAfter } from './months.ts'
 import { statementTexts } from './texts.ts'
 
-/** One month after the other. @param props.month `YYYY-MM` */
+/**
+ * Goes to the previous or next month.
+ * @param props.month `YYYY-MM`
+ */
 export function MonthChoice({ month, onMonth }: { month: string; onMonth(month: string): void }) {
   const texts = useTexts(statementTexts)
   const { locale } = useFormat()

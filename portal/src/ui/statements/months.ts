@@ -1,6 +1,6 @@
 /** Months, `YYYY-MM`, and their days. */
 
-/** @param months how many later; negative: earlier */
+/** @param months how many months later; negative: earlier */
 export function monthAfter(month: string, months: number): string {
   const [year = 0, number = 1] = month.split('-').map(Number)
   return new Date(Date.UTC(year, number - 1 + months)).toISOString().slice(0, 7)

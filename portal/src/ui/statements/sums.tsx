@@ -2,7 +2,7 @@ import { Money, none } from '../values.tsx'
 
 export type Total = { currency: string; sales: number; gross: string; commission: string; net: string }
 
-/** Amounts of a statement below each other, one for each currency. */
+/** Amounts of a statement, one line for each currency. */
 export function Sums({ totals, of }: { totals: readonly Total[]; of: 'gross' | 'commission' | 'net' }) {
   if (totals.length === 0) return <span>{none}</span>
   return totals.map(total => (

@@ -1,4 +1,4 @@
-/** Texts of daily statements, for the bank and for the operator's staff. */
+/** Messages of daily statements, for the bank and for the operator's staff. */
 import { counted, dictionary } from '../../i18n/texts.ts'
 
 export const statementTexts = dictionary({
