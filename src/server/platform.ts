@@ -29,6 +29,7 @@ import { createActivationReads } from '../esim/orders/activation-reads.ts'
 import { createAvailability } from '../esim/orders/availability.ts'
 import { createOrders } from '../esim/orders/operations.ts'
 import { countHolders } from '../esim/orders/reserve-store.ts'
+import { createOrderLookUp } from '../esim/sold/order-look-up.ts'
 import { readStockDesk } from '../esim/stock/desk.ts'
 import { createSealing, loadIndexKey } from '../esim/stock/sealing.ts'
 import { createStock } from '../esim/stock/stock.ts'
@@ -324,6 +325,8 @@ export async function createPlatform(
         ...callers,
         database: others,
         clock,
+        // Single orders are read as sales read them, by the statements that the pool's busiest connections keep planned.
+        orderLookUp: createOrderLookUp({ database, clock, catalogue, msisdnDays: retention.msisdnDays }),
         feed: { database: others, waiters, numberTold },
         webhooks: { ...webhooks, urls, onError, numberTold },
       },

@@ -1,29 +1,101 @@
 /**
- * A cache of orders. Most fields of an order never change, and an order in a final status never changes at all
- * (contract/esim.md, "States"). So a repeated read costs the database little or nothing.
+ * Reads of single orders, by one of their names. Requests that arrive together share one statement, and an order that was read before
+ * costs little or nothing: what belongs to an order when it is made stays as it is, and once it has come to its end its state never
+ * changes any more (contract/esim.md, "States").
  */
-import type { Order, OrderKey } from './store.ts'
+import type { Clock } from '../../clock.ts'
+import { createStatementBatcher } from '../../db/batching.ts'
+import type { Database } from '../../db/database.ts'
+import { DomainError } from '../../errors.ts'
+import { cutoff } from '../../retention/cutoff.ts'
+import { isFinal, statusAt } from './lifecycle.ts'
+import { areReserved, expireOrder, type Order } from './store.ts'
 
-export type KnownOrders = {
-  find(key: OrderKey): Order | null
-  keep(key: OrderKey, order: Order): void
-  clear(): void
+/** An order of a bank by its id, or by the bank's own. */
+export type OrderName = { bankId: string; name: string }
+
+export type OrderReadDeps = {
+  database: Database
+  clock: Clock
+  /** Days that phone numbers are kept after the order; null: for ever. */
+  msisdnDays: number | null
 }
 
-/** About 700 bytes each. */
-const most = 10_000
+/** What is asked of an order that was read. `status` is as stored. */
+type Read = Pick<Order, 'orderId' | 'status' | 'createdAt' | 'reservedUntil'>
 
-export function createKnownOrders(): KnownOrders {
-  const orders = new Map<string, { bankId: string; order: Order }>()
+/** @throws DomainError 'not-found' also for another bank's */
+export type ReadOrder<Found> = (name: OrderName) => Promise<Found>
+
+/**
+ * @param options.find the orders in the order of their names; null where the bank has none
+ * @param options.isUnchanged whether an order that has ended is still as it was read, while the database is heard; left out: always
+ * @param options.maxKept how many are kept in memory
+ * @returns reads an order: the same object as before while nothing has changed
+ */
+export function createOrderReader<Found extends Read>(
+  { database, clock, msisdnDays }: OrderReadDeps,
+  options: {
+    find(names: OrderName[]): Promise<(Found | null)[]>
+    isUnchanged?(ended: Found): boolean | Promise<boolean>
+    maxKept: number
+  },
+): ReadOrder<Found> {
+  const known = createKnownOrders<Found>(options.maxKept)
+  const find = createStatementBatcher<OrderName, Found | null>(names => known.orForget(options.find(names)))
+  const isReserved = createStatementBatcher<string, boolean>(ids => known.orForget(areReserved(database, ids)))
+
+  const isOver = (order: Found): boolean => statusAt(order, clock.now()) !== order.status
+
+  /** Whether its phone number may have been removed since it was read. */
+  const isPastRetention = ({ createdAt }: Found): boolean =>
+    msisdnDays !== null && createdAt < cutoff(clock.now(), msisdnDays)
+
+  const isUnchanged = async (order: Found): Promise<boolean> => {
+    if (isPastRetention(order)) return false
+    // Of one that has not ended only the status can be another one.
+    if (!isFinal(order.status)) return (await isReserved(order.orderId)) && !isOver(order)
+    return database.isHeard() && (options.isUnchanged?.(order) ?? true)
+  }
+
+  return async name => {
+    const before = known.find(name)
+    if (before && (await isUnchanged(before))) return before
+    for (;;) {
+      const order = await find(name)
+      if (!order) throw new DomainError('not-found', 'There is no such order')
+      if (isOver(order)) await settle({ database, clock }, order)
+      else {
+        known.keep(name, order)
+        return order
+      }
+    }
+  }
+}
+
+/**
+ * Marks an order whose reservation is over before anybody is told so: or a confirm that is under way could still come first, and an
+ * order that was seen expired would be confirmed. It has to be read again.
+ */
+export const settle = ({ database, clock }: Pick<OrderReadDeps, 'database' | 'clock'>, { orderId }: Read) =>
+  expireOrder(database, orderId, clock.now())
+
+/** Those that were read last. */
+function createKnownOrders<Known>(maxKept: number) {
+  const orders = new Map<string, Known>()
+  const keyOf = ({ bankId, name }: OrderName): string => `${bankId} ${name}`
   return {
-    find({ orderId, bankId }) {
-      const known = orders.get(orderId)
-      return known?.bankId === bankId ? known.order : null
+    find: (name: OrderName): Known | null => orders.get(keyOf(name)) ?? null,
+    keep(name: OrderName, order: Known): void {
+      const key = keyOf(name)
+      if (orders.size >= maxKept && !orders.has(key)) orders.delete(orders.keys().next().value ?? '')
+      orders.set(key, order)
     },
-    keep({ bankId }, order) {
-      if (orders.size >= most && !orders.has(order.orderId)) orders.delete(orders.keys().next().value ?? '')
-      orders.set(order.orderId, { bankId, order })
-    },
-    clear: () => orders.clear(),
+    /** With the database away nothing is known: it may come back from a copy that lacks what was read. */
+    orForget: <Result>(read: Promise<Result>): Promise<Result> =>
+      read.catch(error => {
+        orders.clear()
+        throw error
+      }),
   }
 }

@@ -6,14 +6,13 @@
 import { createBatcherOfEach, createStatementBatcher, rowByRowOnError } from '../../db/batching.ts'
 import { DomainError } from '../../errors.ts'
 import type { DeliveryMode } from '../../partners/delivery-modes.ts'
-import { cutoff } from '../../retention/cutoff.ts'
 import { isEmailAddress } from '../delivery/email-address.ts'
 import type { Mailer } from '../delivery/mail.ts'
 import { qrPng } from '../delivery/qr.ts'
 import type { ProfileSecrets, Sealing } from '../stock/sealing.ts'
 import type { ActivationReads } from './activation-reads.ts'
-import { createKnownOrders } from './known-orders.ts'
-import { decide, isFinal, requireConfirmed, statusAt } from './lifecycle.ts'
+import { createOrderReader, type OrderName, settle } from './known-orders.ts'
+import { decide, requireConfirmed, statusAt } from './lifecycle.ts'
 import { createReserve, type Reserve, type ReserveDeps } from './reserve.ts'
 import type { Order, OrderKey, SealedOrder } from './store.ts'
 import * as store from './store.ts'
@@ -53,17 +52,10 @@ export type Confirmed = {
 
 export function createOrders(deps: EsimDeps): Orders {
   const { database, clock, catalogue } = deps
-  const known = createKnownOrders()
-  /**
-   * While the database is away the cache is not used: the database may be restored from a copy that lacks these orders.
-   */
-  const orForget = <Result>(asked: Promise<Result>): Promise<Result> =>
-    asked.catch(error => {
-      known.clear()
-      throw error
-    })
-  const readOrder = createStatementBatcher<OrderKey, Order | null>(keys => orForget(store.findOrders(database, keys)))
-  const isReserved = createStatementBatcher<string, boolean>(ids => orForget(store.areReserved(database, ids)))
+  const readOrder = createOrderReader<Order>(deps, {
+    find: names => store.findOrders(database, names.map(keyOf)),
+    maxKept: maxKnown,
+  })
   const confirmOrder = createBatcherOfEach((bankId: string, deliveryMode: DeliveryMode, caller: string) =>
     createStatementBatcher<store.ConfirmItem, store.ConfirmResult | null>(items =>
       rowByRowOnError(items, some => store.confirm(database, { bankId, deliveryMode, caller, now: clock.now() }, some)),
@@ -72,40 +64,13 @@ export function createOrders(deps: EsimDeps): Orders {
 
   const isOver = (order: Order): boolean => statusAt(order, clock.now()) !== order.status
 
-  /**
-   * Marks an order whose reservation is over before anybody is told that it is expired. Otherwise a confirm that is
-   * being processed could still succeed, and an order that was shown as expired would be confirmed. Read the order
-   * again afterwards.
-   */
-  const settle = ({ orderId }: Order): Promise<void> => store.expireOrder(database, orderId, clock.now())
-
-  /** Whether the phone number may have been removed since the order was read. */
-  const isPastRetention = ({ createdAt }: Order): boolean =>
-    deps.msisdnDays !== null && createdAt < cutoff(clock.now(), deps.msisdnDays)
-
-  /** Whether an order is still as it was read. Before an order reaches a final status, only its status can change. */
-  const isUnchanged = async (order: Order): Promise<boolean> =>
-    isFinal(order.status) ? database.isHeard() : (await isReserved(order.orderId)) && !isOver(order)
+  const settleOrder = (order: Order): Promise<void> => settle(deps, order)
 
   return {
-    reserve: createReserve(deps, { isOver, settle }),
+    reserve: createReserve(deps, { isOver, settle: settleOrder }),
 
-    /**
-     * The order without its secrets (GET /orders/{orderId}).
-     * @throws DomainError 'not-found' also for another bank's order
-     */
-    async read(key) {
-      const before = known.find(key)
-      if (before && !isPastRetention(before) && (await isUnchanged(before))) return before
-      for (;;) {
-        const order = existing(await readOrder(key))
-        if (isOver(order)) await settle(order)
-        else {
-          known.keep(key, order)
-          return order
-        }
-      }
-    },
+    /** The order without its secrets (GET /orders/{orderId}). @throws DomainError 'not-found' also for another bank's */
+    read: key => readOrder(nameOf(key)),
 
     /**
      * Confirms a paid order and reveals its profile (POST /orders/{orderId}/confirm). A repeated confirm gets the same
@@ -120,15 +85,15 @@ export function createOrders(deps: EsimDeps): Orders {
         throw new DomainError('invalid', ['customerEmail must be an e-mail address'])
       if (deliveryMode === 'qr_email' && customerEmail === undefined) {
         // Only a repeated confirm may omit the address.
-        const found = await readOrder({ orderId, bankId })
+        const [found] = await store.findOrders(database, [{ orderId, bankId }])
         if (found?.status !== 'confirmed') throw new DomainError('invalid', ['customerEmail must be given'])
       }
       for (;;) {
         const result = await confirmOrder(bankId, deliveryMode, caller)({ orderId, paymentReference })
         if (!result) throw new DomainError('not-found', 'There is no such order')
         const { moved, order } = result
-        if (!moved && isOver(order)) await settle(order)
-        // If the order could still change, another process changed it between this statement's read and its write, so
+        if (!moved && isOver(order)) await settleOrder(order)
+        // If the order could still change, another process changed it between this statement's read and its write:
         // read it again.
         else if (moved || decide(order, 'confirm', clock.now()).outcome === 'repeat') {
           if (!moved)
@@ -150,7 +115,7 @@ export function createOrders(deps: EsimDeps): Orders {
         const [found] = await store.findOrders(database, [key])
         const order = existing(found)
         if (cancelled) return order
-        if (isOver(order)) await settle(order)
+        if (isOver(order)) await settleOrder(order)
         else if (decide(order, 'cancel', clock.now()).outcome === 'repeat') return order
       }
     },
@@ -168,6 +133,11 @@ export function createOrders(deps: EsimDeps): Orders {
     },
   }
 }
+
+/** Some 700 bytes each. */
+const maxKnown = 10_000
+const nameOf = ({ bankId, orderId }: OrderKey): OrderName => ({ bankId, name: orderId })
+const keyOf = ({ bankId, name }: OrderName): OrderKey => ({ bankId, orderId: name })
 
 /** @throws DomainError 'not-found' */
 function existing<T extends Order>(order: T | null | undefined): T {

@@ -1,27 +1,41 @@
-/**
- * Reads one order, as a program does after a lost answer (contract/partner-orders.md, "One order"). Requests that
- * arrive together share one statement, like the reads of the eSIM API.
- */
-import type { Clock } from '../../clock.ts'
+/** One order, as a program asks for it after a lost answer (contract/partner-orders.md, "One order"): read as those of the eSIM API. */
 import { createStatementBatcher } from '../../db/batching.ts'
-import type { Database } from '../../db/database.ts'
-import { DomainError } from '../../errors.ts'
-import { findByNames, type OrderName, type ShownOrder } from './order-store.ts'
+import type { Catalogue } from '../catalogue.ts'
+import { createOrderReader, type OrderReadDeps, type ReadOrder } from '../orders/known-orders.ts'
+import { areUnstated, findByNames, type ShownOrder, type StoredOrder } from './order-store.ts'
 
-/** @throws DomainError 'not-found' also for another bank's order */
-type LookUp = (bankId: string, name: string) => Promise<ShownOrder>
-export type OrderLookUp = { byId: LookUp; byExternalId: LookUp }
+/** An order without what only the portal shows. */
+export type LookedUpOrder = Omit<StoredOrder, 'tariffId'> & Pick<ShownOrder, 'operatorCode' | 'tariffCode'>
+export type OrderLookUp = { byId: ReadOrder<LookedUpOrder>; byExternalId: ReadOrder<LookedUpOrder> }
+export type OrderLookUpDeps = OrderReadDeps & { catalogue: Pick<Catalogue, 'tariffOf'> }
 
-export function createOrderLookUp({ database, clock }: { database: Database; clock: Clock }): OrderLookUp {
-  const lookUpBy = (by: 'orderId' | 'externalId'): LookUp => {
-    const find = createStatementBatcher<OrderName, ShownOrder | null>(names =>
-      findByNames(database, by, names, clock.now()),
-    )
-    return async (bankId, name) => {
-      const order = await find({ bankId, name })
-      if (!order) throw new DomainError('not-found', 'The bank has no such order')
-      return order
-    }
+/** Some 2 KB each, with the text of its answer. */
+const maxKept = 4_000
+
+export function createOrderLookUp(deps: OrderLookUpDeps): OrderLookUp {
+  const { database, catalogue } = deps
+  const withCodes = async ({ tariffId, ...order }: StoredOrder): Promise<LookedUpOrder> => {
+    const { operatorCode, code: tariffCode } = await catalogue.tariffOf(tariffId)
+    return { ...order, operatorCode, tariffCode }
   }
-  return { byId: lookUpBy('orderId'), byExternalId: lookUpBy('externalId') }
+  const isUnstated = createStatementBatcher<string, boolean>(ids => areUnstated(database, ids))
+
+  /** Of an order that has ended, its e-mail may still be sent, and its statement may be closed. */
+  const isUnchanged = (order: LookedUpOrder): boolean | Promise<boolean> => {
+    if (order.status !== 'confirmed') return true
+    if (mayBeMailed(order)) return false
+    return order.statement !== null || isUnstated(order.orderId)
+  }
+
+  const readBy = (by: 'orderId' | 'externalId') =>
+    createOrderReader<LookedUpOrder>(deps, {
+      find: async names =>
+        Promise.all((await findByNames(database, by, names)).map(order => order && withCodes(order))),
+      isUnchanged,
+      maxKept,
+    })
+  return { byId: readBy('orderId'), byExternalId: readBy('externalId') }
 }
+
+const mayBeMailed = ({ deliveryMode, mail }: LookedUpOrder): boolean =>
+  deliveryMode === 'qr_email' && mail !== 'sent' && mail !== 'unknown'

@@ -4,6 +4,7 @@ import type { Database, Queryable, Statement } from '../../db/database.ts'
 import { withLiterals } from '../../db/literals.ts'
 import type { DeliveryMode } from '../../partners/delivery-modes.ts'
 import type { Span } from '../../text/span.ts'
+import type { OrderName } from '../orders/known-orders.ts'
 import type { MailState } from '../orders/store.ts'
 import { listQuery, type OrderListFilter } from './order-list-query.ts'
 import {
@@ -226,21 +227,13 @@ async function findOfAllBanks(find: Find, filter: OrderFilter): Promise<string[]
   return newest.length === filter.limit ? newest : find(inRanges(filter))
 }
 
-/** The SQL expression of each field of an order; `$1` is now. */
-const shown: { [Name in keyof ShownOrder]: string } = {
+/** What is kept of an order itself. */
+const ownColumns = {
   orderId: 'o.order_id',
-  bankId: 'o.bank_id',
-  bankCode: 'b.code',
-  bankName: 'b.name',
   externalId: 'o.external_id',
-  operatorCode: 't.operator_code',
-  tariffCode: 't.code',
-  tariffName: 't.name',
-  status: `case when o.status = 'reserved' and o.reserved_until <= $1::timestamptz then 'expired' else o.status end`,
   msisdn: 'p.msisdn',
   price: 'o.price::text',
   currency: 'o.currency',
-  importedAt: 'p.imported_at',
   createdAt: 'o.created_at',
   reservedUntil: 'o.reserved_until',
   confirmedAt: 'o.confirmed_at',
@@ -252,44 +245,65 @@ const shown: { [Name in keyof ShownOrder]: string } = {
   reservedBy: 'o.reserved_by',
   endedBy: 'o.ended_by',
   statement: 's.statement',
-}
+} as const satisfies Partial<Record<keyof ShownOrder, string>>
 
-const shownNames = Object.keys(shown) as (keyof ShownOrder)[]
-const shownColumns = shownNames.map(name => `${shown[name]} as "${name}"`).join(', ')
-
-/** Joins for each order `o`, which look up the other tables whose values are shown. */
-const shownJoins = `
+/** Joins with the tables of `ownColumns`, looked up for each order `o`. */
+const ownJoins = `
   cross join lateral (select msisdn, imported_at from profiles where profile_id = o.profile_id offset 0) p
-  cross join lateral (select code, name from banks where bank_id = o.bank_id offset 0) b
-  cross join lateral (
-    select t.code, t.name, m.code as operator_code
-    from tariffs t join mobile_operators m using (mobile_operator_id) where t.tariff_id = o.tariff_id offset 0) t
   left join lateral (
     select json_build_object('statementId', s.statement_id, 'number', s.number, 'day', s.day, 'closedAt', instant_text(s.closed_at)) as statement
     from statement_lines l join statements s using (statement_id) where l.order_id = o.order_id offset 0) s on true`
 
-/** Reads orders by their ids, newest first. The first rows come at once, however many follow. */
+/** What is shown of an order. `$1` is now. */
+const shown: { [Name in keyof ShownOrder]: string } = {
+  ...ownColumns,
+  bankId: 'o.bank_id',
+  bankCode: 'b.code',
+  bankName: 'b.name',
+  operatorCode: 't.operator_code',
+  tariffCode: 't.code',
+  tariffName: 't.name',
+  status: `case when o.status = 'reserved' and o.reserved_until <= $1::timestamptz then 'expired' else o.status end`,
+  importedAt: 'p.imported_at',
+}
+
+const shownColumns = Object.entries(shown)
+  .map(([name, column]) => `${column} as "${name}"`)
+  .join(', ')
+
+/** Joins with the tables whose values are shown, looked up for each order `o`. */
+const shownJoins = `${ownJoins}
+  cross join lateral (select code, name from banks where bank_id = o.bank_id offset 0) b
+  cross join lateral (
+    select t.code, t.name, m.code as operator_code
+    from tariffs t join mobile_operators m using (mobile_operator_id) where t.tariff_id = o.tariff_id offset 0) t`
+
+/** Orders by their ids, newest first: the first are there at once, however many follow. */
 const shownText = (ids: string, order = 'found.order_id desc'): string => `
   select ${shownColumns} from ${ids} found (order_id, n)
   cross join lateral (select * from orders where order_id = found.order_id offset 0) o ${shownJoins}
   order by ${order}`
 
-/** An order's id or the bank's own identifier, and the bank that it must belong to. */
-export type OrderName = { bankId: string; name: string }
+/** An order with what is kept of it, without what its tariff and its bank are called. `status` is as stored. */
+export type StoredOrder = Pick<ShownOrder, keyof typeof ownColumns | 'status'> & { tariffId: number }
 
-/** Finds orders by one index, so that requests can share the statement: $2 are banks, $3 names. */
+const stored: { [Name in keyof StoredOrder]: string } = { ...ownColumns, tariffId: 'o.tariff_id', status: 'o.status' }
+const storedNames = Object.keys(stored) as (keyof StoredOrder)[]
+
+/** Finds by one index, so that requests can share it: $1 are banks, $2 names. */
 const lookUpStatement = (name: string, type: 'uuid' | 'text', found: string): Statement => ({
   name,
   plannedOnce: ['orders', 'profiles'],
   text: `
-    select i.n, ${shownColumns} from unnest($2::uuid[], $3::${type}[]) with ordinality as i (bank_id, name, n)
-    cross join lateral (select * from orders where ${found} offset 0) o ${shownJoins}
+    select i.n, ${storedNames.map(of => stored[of]).join(', ')}
+    from unnest($1::uuid[], $2::${type}[]) with ordinality as i (bank_id, name, n)
+    cross join lateral (select * from orders where ${found} offset 0) o ${ownJoins}
     where o.bank_id = i.bank_id`,
 })
 const lookUps = {
-  orderId: lookUpStatement('esim.shown-by-id', 'uuid', 'order_id = i.name'),
+  orderId: lookUpStatement('esim.stored-by-id', 'uuid', 'order_id = i.name'),
   externalId: lookUpStatement(
-    'esim.shown-by-external-id',
+    'esim.stored-by-external-id',
     'text',
     'bank_id = i.bank_id and external_id = i.name collate "C"',
   ),
@@ -303,13 +317,30 @@ export async function findByNames(
   database: Queryable,
   by: keyof typeof lookUps,
   names: readonly OrderName[],
-  now: Date,
-): Promise<(ShownOrder | null)[]> {
-  const values = [now, names.map(({ bankId }) => bankId), names.map(({ name }) => name)]
-  const found: (ShownOrder | null)[] = names.map(() => null)
+): Promise<(StoredOrder | null)[]> {
+  const values = [names.map(({ bankId }) => bankId), names.map(({ name }) => name)]
+  const found: (StoredOrder | null)[] = names.map(() => null)
   for (const [n, ...row] of await database.tuples<[n: number, ...unknown[]]>(lookUps[by], values))
-    found[n - 1] = Object.fromEntries(shownNames.map((name, index) => [name, row[index]])) as ShownOrder
+    found[n - 1] = Object.fromEntries(storedNames.map((name, index) => [name, row[index]])) as StoredOrder
   return found
+}
+
+const areUnstatedStatement: Statement = {
+  name: 'esim.are-unstated',
+  plannedOnce: ['statement_lines'],
+  text: `
+    select i.n from unnest($1::uuid[]) with ordinality as i (order_id, n)
+    cross join lateral (
+      select exists (select from statement_lines where order_id = i.order_id and statement_id is not null) as is_stated offset 0) l
+    where not l.is_stated`,
+}
+
+/** Whether each order is on no closed statement, in the order of their ids. */
+export async function areUnstated(database: Queryable, orderIds: readonly string[]): Promise<boolean[]> {
+  const rows = await database.tuples<[n: number]>(areUnstatedStatement, [orderIds])
+  const unstated = orderIds.map(() => false)
+  for (const [n] of rows) unstated[n - 1] = true
+  return unstated
 }
 
 /** Logins of people, by their ids. */

@@ -2,12 +2,13 @@
 import { parseCallerName } from '../../access/caller.ts'
 import type { Queryable } from '../../db/database.ts'
 import { findReads, type ReadCount } from '../orders/activation-reads-store.ts'
-import { findLogins, type ShownOrder } from './order-store.ts'
+import type { LookedUpOrder } from './order-look-up.ts'
+import { findLogins } from './order-store.ts'
 
 export type OrderTimeline = { reads: ReadCount[]; logins: Map<string, string> }
 
-/** Further data that `timelineOf` needs. */
-export async function readTimeline(database: Queryable, order: ShownOrder): Promise<OrderTimeline> {
+/** What `timelineOf` needs beside the order. */
+export async function readTimeline(database: Queryable, order: LookedUpOrder): Promise<OrderTimeline> {
   const reads = await findReads(database, order.orderId)
   const callers = [order.reservedBy, order.endedBy, ...reads.map(({ caller }) => caller)].flatMap(name => name ?? [])
   const people = callers.map(parseCallerName).filter(({ type }) => type === 'person')

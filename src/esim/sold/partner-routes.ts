@@ -5,6 +5,7 @@ import Type from 'typebox'
 import { bankOf } from '../../access/request/authenticate.ts'
 import type { Clock } from '../../clock.ts'
 import { downloadHeaders } from '../../http/answer/download.ts'
+import { createSharedText } from '../../http/answer/shared-text.ts'
 import type { ReadDeps } from '../../http/limits/costly-reads.ts'
 import { growing, type KeyKind, newestFirst, type Position, readCursor } from '../../partner/lists.ts'
 import { callerAccount } from '../../partner/request/authorize.ts'
@@ -12,20 +13,22 @@ import { NoQuery, operation, partnerErrors } from '../../partner/request/documen
 import { banksOnly } from '../../partner/roles.ts'
 import { listSearchOf } from './list-search.ts'
 import { isAscending, type OrderPosition, type OrderSort } from './order-list-query.ts'
-import { createOrderLookUp } from './order-look-up.ts'
+import type { OrderLookUp } from './order-look-up.ts'
 import { listOrders, type OrderListDeps, readOrderList, type ShownOrder } from './order-store.ts'
 import { readTimeline } from './order-timeline.ts'
 import * as schemas from './partner-schemas.ts'
 import { partnerOrdersCsv, partnerOrderView, partnerTimelineOf } from './partner-views.ts'
 import { OrderPath } from './schemas.ts'
 
-export type PartnerOrderRoutesDeps = ReadDeps & Pick<OrderListDeps, 'database'> & { clock: Clock }
+export type PartnerOrderRoutesDeps = ReadDeps &
+  Pick<OrderListDeps, 'database'> & { clock: Clock; orderLookUp: OrderLookUp }
 
 const notFound = { 404: 'The bank has no such order' }
 
 export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDeps> = async (app, deps) => {
-  const { clock, pageReads, costlyReads } = deps
-  const lookUp = createOrderLookUp(deps)
+  const { clock, pageReads, costlyReads, orderLookUp } = deps
+  // What is known of an order is the same object as long as nothing has changed.
+  const sendOrder = createSharedText(partnerOrderView)
   const head = (operationId: string, summary: string, description: string) =>
     operation('Orders', banksOnly, { operationId, summary, description })
 
@@ -74,7 +77,10 @@ export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDep
         response: { 200: schemas.PartnerOrder, ...partnerErrors(notFound) },
       },
     },
-    async request => partnerOrderView(await lookUp.byExternalId(bankOf(request).bankId, request.query.externalId)),
+    async (request, reply) => {
+      const name = { bankId: bankOf(request).bankId, name: request.query.externalId }
+      return sendOrder(reply, await orderLookUp.byExternalId(name)) as never
+    },
   )
 
   app.get(
@@ -87,7 +93,7 @@ export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDep
         response: { 200: schemas.PartnerOrder, ...partnerErrors(notFound) },
       },
     },
-    async request => partnerOrderView(await lookUp.byId(bankOf(request).bankId, request.params.orderId)),
+    async (request, reply) => sendOrder(reply, await orderLookUp.byId(nameOf(request))) as never,
   )
 
   app.get(
@@ -105,7 +111,7 @@ export const partnerOrderRoutes: FastifyPluginAsyncTypebox<PartnerOrderRoutesDep
       },
     },
     async (request, reply) => {
-      const order = await lookUp.byId(bankOf(request).bankId, request.params.orderId)
+      const order = await orderLookUp.byId(nameOf(request))
       const { reads, logins } = await readTimeline(await pageReads.begin(request, reply), order)
       return { data: partnerTimelineOf(order, reads, logins) }
     },
@@ -155,6 +161,11 @@ function splitStatuses(request: FastifyRequest, _reply: unknown, done: () => voi
     request.query = { ...others, status: [status].flat().flatMap(text => String(text).split(',')) }
   done()
 }
+
+const nameOf = (request: FastifyRequest) => ({
+  bankId: bankOf(request).bankId,
+  name: (request.params as { orderId: string }).orderId,
+})
 
 const kindsOf = (sort: OrderSort): readonly KeyKind[] => (sort.endsWith('confirmedAt') ? ['time', 'id'] : ['id'])
 

@@ -4,11 +4,12 @@ import { parseCallerName } from '../../access/caller.ts'
 import { csvCell } from '../../text/csv-cell.ts'
 import { instantText } from '../../text/instant-text.ts'
 import type { ReadCount } from '../orders/activation-reads-store.ts'
+import type { LookedUpOrder } from './order-look-up.ts'
 import type { ShownOrder } from './order-store.ts'
 
 const text = (instant: Date | null): string | null => instant && instantText(instant)
 
-export function partnerOrderView(order: ShownOrder) {
+export function partnerOrderView(order: LookedUpOrder) {
   const { status, mail, statement } = order
   const isOver = status === 'cancelled' || status === 'expired'
   return {
@@ -35,7 +36,7 @@ export function partnerOrderView(order: ShownOrder) {
 
 type PartnerOrder = ReturnType<typeof partnerOrderView>
 
-const endOf = ({ status, confirmedAt, cancelledAt, reservedUntil }: ShownOrder): Date | null =>
+const endOf = ({ status, confirmedAt, cancelledAt, reservedUntil }: LookedUpOrder): Date | null =>
   confirmedAt ?? cancelledAt ?? (status === 'expired' ? reservedUntil : null)
 
 const columns = [
@@ -109,7 +110,7 @@ const clock: TimelineActor = { type: 'clock', id: null }
  * @param logins of the people among the callers, by their ids
  */
 export function partnerTimelineOf(
-  order: ShownOrder,
+  order: LookedUpOrder,
   reads: readonly ReadCount[],
   logins: ReadonlyMap<string, string>,
 ): TimelineEntry[] {

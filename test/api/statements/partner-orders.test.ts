@@ -273,11 +273,52 @@ suite('one order', () => {
     assert.equal(entries.at(-1).event, 'stated')
   })
 
+  test('looked up again and again is as it is now, by both names and through every process', async () => {
+    const sibling = await platform.sibling()
+    try {
+      const elsewhere = await openBank(sibling, alpha.token)
+      const assertEverywhere = async (orderId: string, expected: object) => {
+        const { externalId } = await ok(`/orders/${orderId}`)
+        const paths = [`/orders/${orderId}`, `/orders/by-external-id?externalId=${externalId}`]
+        for (const at of [platform, sibling, platform, sibling])
+          for (const path of paths) {
+            const { body } = await at.call('GET', `/partner/v1${path}`, { token: alpha.token })
+            assert.deepEqual({ ...body, ...expected }, body)
+          }
+      }
+      const [sold, cancelled, left] = [await reserve(), await reserve(), await reserve()]
+      for (const orderId of [sold, cancelled, left]) await assertEverywhere(orderId, { status: 'reserved' })
+      await elsewhere.confirm(sold)
+      await elsewhere.cancel(cancelled)
+      await assertEverywhere(sold, { status: 'confirmed', statement: null })
+      await assertEverywhere(cancelled, { status: 'cancelled', msisdn: null })
+      await assertEverywhere(left, { status: 'reserved' })
+      await advance(platform, 'P1DT1M')
+      const { statement } = (await ok('/orders?status=confirmed&limit=1')).data[0]
+      assert.ok(statement)
+      await assertEverywhere(sold, { statement })
+      await assertEverywhere(left, { status: 'expired', msisdn: null })
+    } finally {
+      await sibling.close()
+    }
+  })
+
   test('of a bank that delivers by e-mail tells the state of the e-mail, and never the address', async () => {
     const { body } = await beta.reserve('mailed')
     assert.equal((await beta.confirm(body.orderId, 'customer@example.com')).status, 200)
-    const order = await ok(`/orders/${body.orderId}`, beta)
+    const [order] = (await ok('/orders?externalId=mailed', beta)).data
     assert.deepEqual([order.deliveryMode, order.emailDelivery], ['qr_email', 'sent'])
+    // Confirmed, and its e-mail has not begun; or it has failed, and a repeat may send it.
+    for (const [mail, shown] of [
+      [null, null],
+      ['sending', 'unknown'],
+      ['failed', 'failed'],
+      ['sent', 'sent'],
+    ]) {
+      await platform.platform.database.execute('update orders set mail = $2 where order_id = $1', [body.orderId, mail])
+      for (const path of [`/orders/${body.orderId}`, '/orders/by-external-id?externalId=mailed'])
+        assert.equal((await ok(path, beta)).emailDelivery, shown)
+    }
     const answer = await get(`/orders/${body.orderId}/timeline`, beta)
     assert.deepEqual(
       answer.body.data.map(({ event }: any) => event),
