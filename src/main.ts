@@ -130,7 +130,7 @@ credentials
     run(async (options, [clientId]) => (await import('./cli/credentials.ts')).revokeCredential(clientId, options)),
   )
 
-const users = program.command('users').description('Add, list or disable the users of the portal')
+const users = program.command('users').description('Add, list, disable or erase the users of the portal')
 users
   .command('add')
   .description('Add a user; the password is read from standard input, or asked for')
@@ -166,6 +166,11 @@ users
   .description('Disable a user; access ends within 10 seconds')
   .argument('<LOGIN>', 'the user', filled)
   .action(run(async (options, [login]) => (await import('./cli/users.ts')).disableUser(login, options)))
+users
+  .command('erase')
+  .description('Delete all that names a disabled user, for good; the login is free again')
+  .argument('<LOGIN>', 'the user', filled)
+  .action(run(async (options, [login]) => (await import('./cli/users.ts')).eraseUser(login, options)))
 
 program.commandsGroup('eSIM stock')
 const profiles = program.command('profiles').description('Import eSIM profiles, or take them out of sale')

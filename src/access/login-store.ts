@@ -78,6 +78,11 @@ export async function noteFailure(database: Queryable, login: string, isKnown: b
   )
 }
 
+/** Forgets the wrong passwords of a login that nobody has any more. */
+export async function forgetFailures(database: Queryable, login: string): Promise<void> {
+  await database.execute('delete from failed_logins where login_key = $1', [keyOf(login)])
+}
+
 /** A login got in: its wrong passwords are told from now on and count no more, and the address is known. */
 export async function noteSuccess(
   database: Queryable,

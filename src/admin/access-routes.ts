@@ -12,6 +12,7 @@ import type { Catalogue } from '../esim/catalogue.ts'
 import { bodyOptional } from '../http/input/optional-body.ts'
 import type { ReadDeps } from '../http/limits/costly-reads.ts'
 import { type ApplyDeps, applyDirectory } from '../partners/operations.ts'
+import { eraseUser } from '../people/erasure.ts'
 import { requireAddress } from '../people/managers.ts'
 import * as schemas from './access-schemas.ts'
 import { credentialView, userView } from './access-views.ts'
@@ -214,6 +215,32 @@ export const accessAdminRoutes: FastifyPluginAsyncTypebox<AccessAdminDeps> = asy
     async request => {
       const { login } = request.params
       await access.disableUser(by(deps, request), login)
+      await deps.refusals.refresh()
+      return { login }
+    },
+  )
+
+  app.post(
+    '/users/:login/erase',
+    {
+      config: fresh,
+      schema: {
+        ...operation(
+          'Access',
+          'eraseUser',
+          'Erase a disabled portal user',
+          'For good: all that names the person is deleted, and the login is free again. The audit log keeps the id.',
+        ),
+        params: schemas.LoginPath,
+        response: {
+          200: schemas.ErasedUser,
+          ...operatorErrors({ ...mfaNeeded, 404: 'No user has that login', 409: 'The user is not disabled' }),
+        },
+      },
+    },
+    async request => {
+      const { login } = request.params
+      await eraseUser(by(deps, request), login)
       await deps.refusals.refresh()
       return { login }
     },

@@ -126,6 +126,10 @@ export const DisabledUser = Type.Object(
   { login: Type.String({ description: 'The login of the user' }) },
   { description: 'The disabled user' },
 )
+export const ErasedUser = Type.Object(
+  { login: Type.String({ description: 'The login, which is free now' }) },
+  { description: 'The erased user' },
+)
 
 export const ClientPath = Type.Object({
   clientId: Type.String({ maxLength: 256, description: 'Name of the credential' }),

@@ -57,6 +57,13 @@ export async function disableUser(login: string, options: OutputOptions): Promis
   print(options, disabled, [`${disabled.login} is disabled: within 10 seconds neither login nor tokens work any more.`])
 }
 
+/** `perkline users erase LOGIN`. */
+export async function eraseUser(login: string, options: OutputOptions): Promise<void> {
+  const path = `/users/${encodeURIComponent(login)}/erase`
+  const erased = await callAdmin<{ login: string }>({ method: 'POST', path })
+  print(options, erased, [`${erased.login} is erased: the login is free again. The audit log keeps the id.`])
+}
+
 export type PolicyOptions = OutputOptions & Account & { addressesOff?: boolean }
 type Account = { bank?: string; merchant?: string; platform?: boolean }
 type Policy = {

@@ -6,6 +6,7 @@ import { askForFreshFactor, managerOf, onlyManagers } from '../access/request/ca
 import { idempotent } from '../http/idempotency-key.ts'
 import { NoQuery, secured } from '../http/schemas.ts'
 import { answerOnce } from '../idempotency/request/once.ts'
+import { erasePerson } from './erasure.ts'
 import { invite, withdrawInvitation } from './invitations.ts'
 import { managedAccount, type PeopleDeps } from './managers.ts'
 import { fresh, mfaNeeded, portalErrors, tags } from './request/documents.ts'
@@ -123,6 +124,32 @@ export const peopleRoutes: FastifyPluginAsyncTypebox<PeopleRoutesDeps> = async (
     (request, reply) =>
       answerOnce(request, reply, { deps, status: 204, committed }, async on => {
         await resetFactors(on, managerOf(request), request.params.userId)
+        return null
+      }) as never,
+  )
+
+  app.delete(
+    '/users/:userId',
+    {
+      config: { ...idempotent, ...fresh },
+      schema: {
+        tags,
+        security: secured,
+        operationId: 'erasePerson',
+        summary: 'Erase a disabled person',
+        description:
+          'For good: login, address, second factors and mails are deleted, and the login is free again. The audit log keeps the id.',
+        params: schemas.PersonPath,
+        querystring: NoQuery,
+        response: {
+          204: { type: 'null', description: 'The person is erased' },
+          ...portalErrors({ ...mfaNeeded, ...notThere, 409: 'The person is not disabled' }),
+        },
+      },
+    },
+    (request, reply) =>
+      answerOnce(request, reply, { deps, status: 204, committed }, async on => {
+        await erasePerson(on, managerOf(request), request.params.userId)
         return null
       }) as never,
   )

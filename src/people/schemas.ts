@@ -122,7 +122,8 @@ export const Reset = Type.Object({ expiresAt: instant('Until when the link works
 
 export const AcceptBody = Type.Object(
   {
-    token: Type.String({ minLength: 1, maxLength: 256, description: 'What follows # in the link' }),
+    // Of any length: a link that was cut or pasted twice is a wrong one like all others.
+    token: Type.String({ description: 'What follows # in the link' }),
     password,
     login: Type.Optional(login),
   },

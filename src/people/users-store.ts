@@ -101,6 +101,12 @@ export async function updatePerson(
   )
 }
 
+/** Deletes a person with sessions, links, second factors and mails. What others did with them names the id only. */
+export async function deletePerson(transaction: Queryable, userId: string): Promise<void> {
+  await transaction.execute('delete from people_mails where user_id = $1', [userId])
+  await transaction.execute('delete from portal_users where user_id = $1', [userId])
+}
+
 /** @returns whether a person of this account has the login */
 export async function hasLogin(database: Queryable, owner: AccountOwner, login: string): Promise<boolean> {
   const rows = await database.query(`select from portal_users u where u.login = $2 and ${ofOwner(owner, 'u')}`, [

@@ -103,7 +103,7 @@ const managerRoleOf = (owner: AccountOwner): string =>
   owner === 'platform' ? managerRoles.platform : 'bankId' in owner ? managerRoles.bank : managerRoles.retailer
 
 /** @throws DomainError 'not-found' */
-async function findOwn(database: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
+export async function findOwn(database: Queryable, manager: Manager, userId: string): Promise<store.ManagedPerson> {
   const person = await store.findManaged(database, userId)
   if (!person || !manages(manager, person.owner)) throw new DomainError('not-found', 'There is no such person')
   return person
@@ -137,6 +137,8 @@ export async function resetPassword(deps: PeopleDeps, manager: Manager, userId: 
   const token = makeSecret()
   const link = joinLink(publicUrl, token)
   return deps.database.transaction(async transaction => {
+    // Whoever disables the person meanwhile waits, and ends this link, too.
+    await lockUser(transaction, userId)
     const { owner, login, email, language, isDisabled } = await findOther(transaction, manager, userId)
     if (isDisabled) throw new DomainError('conflict', 'The person is disabled; enable them first')
     const reset = { tokenHash: hashSecret(token), userId, minutes: resetHours * 60 }

@@ -71,7 +71,7 @@ describe('help', () => {
     'migrate',
     'apply',
     ...['credentials', 'credentials issue', 'credentials list', 'credentials rotate', 'credentials revoke'],
-    ...['users', 'users add', 'users list', 'users disable'],
+    ...['users', 'users add', 'users list', 'users disable', 'users erase'],
     ...['profiles', 'profiles import', 'profiles withdraw'],
     'stock',
     'audit',

@@ -188,6 +188,10 @@ async function walkPeople(call: Call, password: string): Promise<void> {
   await call('changePerson', { ...person, path: { userId }, body: { role: 'VIEWER' } })
   await call('resetPassword', { ...person, path: { userId } })
   await call('resetFactors', { ...person, path: { userId }, status: 204 })
+  const leaver = { as: 'person', path: { userId } } as const
+  await call('erasePerson', { ...leaver, status: 409 })
+  await call('changePerson', { ...leaver, body: { role: 'VIEWER', disabled: true } })
+  await call('erasePerson', { ...leaver, status: 204 })
   const forgotten = { typeAccount: 'bank', login: 'olena.k' }
   await call('requestPasswordReset', { as: 'nobody', body: forgotten, status: 202 })
   await call('readSecurityPolicy', person)
@@ -369,6 +373,7 @@ async function walkOperator(call: Call): Promise<void> {
   await call('addUser', { ...operator, body: user, status: 409 })
   await call('listUsers', operator)
   await call('disableUser', { ...operator, path: { login: 'olena' } })
+  await call('eraseUser', { ...operator, path: { login: 'olena' } })
   await call('readPolicyOf', { ...operator, query: { bank: 'alpha' } })
   await call('takeAddressesOff', { ...operator, body: { bank: 'alpha' } })
   await call('readPartners', operator)

@@ -33,6 +33,10 @@ export const accountTexts = dictionary({
       disableTitle: (login: string) => `Disable ${login}?`,
       disableText: 'They are logged out within 10 seconds. You can enable them again at any time.',
       enable: 'Enable',
+      erase: 'Erase',
+      eraseTitle: (login: string) => `Erase ${login} for good?`,
+      eraseText:
+        'The login, the email address and all that names the person are deleted, and the login is free again. The log keeps the ID only. This can’t be undone.',
       makeRole: (role: string) => `Change the role to “${role}”`,
       resetPassword: 'Reset the password',
       resetFactor: 'Turn off two-step login',
@@ -178,6 +182,10 @@ export const accountTexts = dictionary({
       disableTitle: (login: string) => `Вимкнути доступ для ${login}?`,
       disableText: 'Протягом 10 секунд усі сеанси завершаться. Увімкнути доступ знову можна будь-коли.',
       enable: 'Увімкнути доступ',
+      erase: 'Видалити дані',
+      eraseTitle: (login: string) => `Видалити дані ${login} назавжди?`,
+      eraseText:
+        'Логін, пошту та все, що вказує на людину, буде видалено, а логін звільниться. У журналі залишиться тільки ідентифікатор. Скасувати це неможливо.',
       makeRole: (role: string) => `Змінити роль на «${role}»`,
       resetPassword: 'Скинути пароль',
       resetFactor: 'Вимкнути двоетапний вхід',

@@ -45,6 +45,7 @@ export async function setPolicy(
   if (people.length > 0 && !force && !createAddressList(people).has(address))
     throw new DomainError('invalid', [broken('addresses.people', 'own-address', { address })])
   await database.transaction(async transaction => {
+    await store.lockPolicies(transaction)
     const before = await readPolicy(transaction, owner, given.platformMfa)
     await store.savePolicy(transaction, owner, policy)
     await tellPolicy(transaction, owner, given.origin, before, policy)
@@ -59,6 +60,7 @@ const networkFaults = (field: string, networks: string[]): BrokenRule[] =>
 /** The way back after a lock-out: takes an account's address lists off. */
 export async function takeAddressesOff(database: Database, owner: AccountOwner, origin: Origin): Promise<void> {
   await database.transaction(async transaction => {
+    await store.lockPolicies(transaction)
     const before = await store.findPolicy(transaction, owner)
     if (before === null) return
     await store.clearAddresses(transaction, owner)

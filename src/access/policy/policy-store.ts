@@ -34,6 +34,13 @@ export async function findPolicy(database: Queryable, owner: AccountOwner): Prom
   return { mfa, sessionMinutes, addresses: { people, systems } }
 }
 
+const policiesLock = 7_365_040
+
+/** Keeps other changes of policies waiting, also of an account that has none yet. */
+export async function lockPolicies(transaction: Queryable): Promise<void> {
+  await transaction.execute('select pg_advisory_xact_lock($1)', [policiesLock])
+}
+
 /** Sets an account's policy, whether it has one or not. */
 export async function savePolicy(database: Queryable, owner: AccountOwner, policy: Policy): Promise<void> {
   const target = owner === 'platform' ? '((true)) where bank_id is null and merchant_id is null' : conflictOf(owner)

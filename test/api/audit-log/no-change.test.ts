@@ -84,6 +84,20 @@ test('a policy tells the fields that changed, from the defaults on', async () =>
   assert.deepEqual(taken.change, { addresses: [addresses, { people: [], systems: [] }] })
 })
 
+test('policies that are set at once: each entry begins where the one before ended', async () => {
+  const policy = await done(manager.call('GET', '/portal/security-policy'))
+  const put = (sessionMinutes: number) =>
+    done(manager.call('PUT', '/portal/security-policy', { ...policy, sessionMinutes }))
+  await put(20)
+  const entries = await entriesOf(() => Promise.all([30, 40, 20, 50, 20, 60, 20, 30].map(put)))
+  let last = 20
+  for (const { change } of entries) {
+    assert.equal(change.sessionMinutes[0], last)
+    last = change.sessionMinutes[1]
+  }
+  assert.equal((await done(manager.call('GET', '/portal/security-policy'))).sessionMinutes, last)
+})
+
 test('an endpoint that stays as it is has not changed', async () => {
   const url = 'http://127.0.0.1:9/hook'
   const { endpointId } = await done(

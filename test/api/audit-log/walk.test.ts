@@ -32,6 +32,7 @@ const actions: Record<string, string | string[] | { none: string }> = {
   revokeCredential: 'credential.revoked',
   addUser: 'user.added',
   disableUser: 'user.disabled',
+  eraseUser: 'user.erased',
   importProfiles: 'stock.imported',
   withdrawProfiles: 'stock.withdrawn',
   makeAuditCheckpoint: 'checkpoint.made',

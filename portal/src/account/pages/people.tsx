@@ -165,7 +165,7 @@ function Actions({ person, account }: { person: Person; account: ChosenAccount }
   const roles = useRoleTexts()
   const session = useSession()
   const confirm = useConfirm()
-  const { change, resetPassword, resetFactor, withdraw } = useChanges(person, account)
+  const { change, resetPassword, resetFactor, erase, withdraw } = useChanges(person, account)
   const disable = async () => {
     const question = {
       title: texts.disableTitle(person.login),
@@ -184,6 +184,15 @@ function Actions({ person, account }: { person: Person; account: ChosenAccount }
     }
     if (await confirm(question)) resetFactor.mutate()
   }
+  const eraseForGood = async () => {
+    const question = {
+      title: texts.eraseTitle(person.login),
+      text: texts.eraseText,
+      action: texts.erase,
+      isDangerous: true,
+    }
+    if (await confirm(question)) erase.mutate()
+  }
   // People cannot change their own role or disable themselves.
   if (person.login === session.login) return null
   return (
@@ -196,7 +205,12 @@ function Actions({ person, account }: { person: Person; account: ChosenAccount }
       <Menu.Dropdown>
         {person.status === 'invited' && <Menu.Item onClick={() => withdraw.mutate()}>{texts.withdraw}</Menu.Item>}
         {person.status === 'disabled' && (
-          <Menu.Item onClick={() => change.mutate({ disabled: false })}>{texts.enable}</Menu.Item>
+          <>
+            <Menu.Item onClick={() => change.mutate({ disabled: false })}>{texts.enable}</Menu.Item>
+            <Menu.Item color="red" onClick={() => void eraseForGood()}>
+              {texts.erase}
+            </Menu.Item>
+          </>
         )}
         {person.status === 'active' && (
           <>
@@ -249,6 +263,10 @@ function useChanges({ userId, login }: Person, { named }: ChosenAccount) {
     }),
     resetFactor: useMutation({
       mutationFn: () => fresh(() => api.POST('/portal/users/{userId}/reset-mfa', path)),
+      ...outcome,
+    }),
+    erase: useMutation({
+      mutationFn: () => fresh(() => api.DELETE('/portal/users/{userId}', path)),
       ...outcome,
     }),
     withdraw: useMutation({

@@ -1,0 +1,55 @@
+/** Erasing a person for good (contract/people.md, "Erasing a person"). Nothing brings them back. */
+import { forgetFailures } from '../access/login-store.ts'
+import { accountOf, type ChangeDeps } from '../access/operations.ts'
+import { findUser, lockUser } from '../access/store.ts'
+import { operatorOrigin } from '../audit-log/origin.ts'
+import { type Fact, tellEntries } from '../audit-log/tell.ts'
+import type { Queryable } from '../db/database.ts'
+import { notify } from '../db/notifications.ts'
+import { DomainError } from '../errors.ts'
+import { type Manager, type PeopleDeps, tellManaged, userObject } from './managers.ts'
+import { findOwn } from './users.ts'
+import { deletePerson, findManaged, type ManagedPerson } from './users-store.ts'
+
+/**
+ * Erases a disabled person of an account.
+ *
+ * @throws DomainError 'not-found' for a person whom the manager does not manage, 'conflict' for one who is not disabled
+ */
+export async function erasePerson({ database }: PeopleDeps, manager: Manager, userId: string): Promise<void> {
+  await database.transaction(async transaction => {
+    await findOwn(transaction, manager, userId)
+    const { owner } = await erase(transaction, userId)
+    await tellManaged(transaction, manager, owner, erased(userId))
+  })
+}
+
+/** The same for the operator. @throws DomainError 'not-found' when nobody has the login; 'conflict' */
+export async function eraseUser({ database, origin = operatorOrigin() }: ChangeDeps, login: string): Promise<void> {
+  await database.transaction(async transaction => {
+    const found = await findUser(transaction, { login })
+    if (!found) throw new DomainError('not-found', `No user has the login ${login}`)
+    const { owner } = await erase(transaction, found.userId)
+    await tellEntries(transaction, origin, [{ ...erased(found.userId), owner: accountOf(owner) }])
+  })
+}
+
+const erased = (userId: string): Pick<Fact, 'action' | 'object'> => ({
+  action: 'user.erased',
+  object: userObject(userId),
+})
+
+/**
+ * Deletes what names the person. Disabling has ended all access before, and kept the last manager of an account; so
+ * this needs no rules of its own, and no slip erases somebody who is at work.
+ */
+async function erase(transaction: Queryable, userId: string): Promise<ManagedPerson> {
+  await lockUser(transaction, userId)
+  const person = await findManaged(transaction, userId)
+  if (!person) throw new DomainError('not-found', 'There is no such person')
+  if (!person.isDisabled) throw new DomainError('conflict', 'Only a disabled person can be erased; disable them first')
+  await deletePerson(transaction, userId)
+  await forgetFailures(transaction, person.login)
+  await notify(transaction, 'access')
+  return person
+}
