@@ -190,7 +190,7 @@ async function walkPeople(call: Call, password: string): Promise<void> {
   await call('resetFactors', { ...person, path: { userId }, status: 204 })
   const leaver = { as: 'person', path: { userId } } as const
   await call('erasePerson', { ...leaver, status: 409 })
-  await call('changePerson', { ...leaver, body: { role: 'VIEWER', disabled: true } })
+  await call('disableUser', { as: 'operator', path: { login: 'olena.k' } })
   await call('erasePerson', { ...leaver, status: 204 })
   const forgotten = { typeAccount: 'bank', login: 'olena.k' }
   await call('requestPasswordReset', { as: 'nobody', body: forgotten, status: 202 })

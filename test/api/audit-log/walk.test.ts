@@ -72,6 +72,7 @@ const actions: Record<string, string | string[] | { none: string }> = {
   acceptLink: 'invitation.accepted',
   requestPasswordReset: { none: 'the link is told when it is used' },
   changePerson: 'user.role_changed',
+  erasePerson: 'user.erased',
   resetPassword: 'password.reset_link_made',
   resetFactors: { none: 'the person of the walk has neither factor nor session' },
   invitePerson: 'invitation.made',
