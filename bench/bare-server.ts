@@ -1,6 +1,6 @@
 /**
- * The limit for reads: a bare node:http server that gives the same bytes from memory. A process of its own:
- * `node bench/bare-server.ts FILE`, a JSON object of Answers by path; prints its port.
+ * The limit for reads: a bare node:http server that sends the same bytes from memory. It is a process of its own, `node
+ * bench/bare-server.ts FILE`, where FILE is a JSON object of answers by path. It prints its port.
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -10,14 +10,14 @@ export type Bench = {
   /** A folder of this run that other users may enter. */
   folder: string
   quick: boolean
-  /** How often a comparison is made, and how long each side is measured. */
+  /** How often a comparison is repeated, and how long each side is measured. */
   rounds: number
   seconds: number
-  /** Made when the first case needs it. */
+  /** Created when the first case needs it. */
   world(): Promise<World>
-  /** Of the large world of `scale`. */
+  /** Sizes of the large world for `scale`. */
   sizes: Sizes
-  /** The chosen parts of a case that has parts; empty: all. */
+  /** The chosen parts of a case that has parts; empty: all of them. */
   parts: readonly string[]
   /** Reports the progress of a long case. */
   tell(line: string): void
@@ -28,7 +28,7 @@ export type Case = { name: string; run(bench: Bench): Promise<Figure[]> }
 
 export type Served = PlatformProcess & { token: string }
 
-/** Starts a platform on a database that was copied from the world, and gets a token as a bank does. */
+/** Starts a platform on a copy of the world's database, and gets a token as a bank does. */
 export async function serve(bench: Bench, database: string): Promise<Served> {
   const world = await bench.world()
   const platform = await startPlatform({

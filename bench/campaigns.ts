@@ -1,4 +1,4 @@
-/** A platform of its own with a merchant, banks and a campaign that all of them take part in, for the cases that need them. */
+/** A platform with a merchant, banks and a campaign that all banks take part in, for cases that need them. */
 import { randomBytes } from 'node:crypto'
 import { type Database, openDatabase } from '../src/db/database.ts'
 import type { Bench } from './bench.ts'
@@ -14,7 +14,7 @@ export type CampaignPlatform = PlatformProcess & {
   merchantToken: string
   bankTokens: string[]
   bankIds: string[]
-  /** A request of a partner, or of the operator; ends the benchmark unless it is answered with success. */
+  /** A request of a partner or of the operator; ends the benchmark unless the answer is a success. */
   call(method: string, path: string, token: string, body?: unknown): Promise<Answer>
 }
 
@@ -32,9 +32,9 @@ merchants:
 `
 
 /**
- * Starts it on an empty database of this name.
+ * Starts a platform on an empty database with this name.
  *
- * @param settings environment variables beside the usual ones
+ * @param settings further environment variables
  * @param count of banks
  */
 export async function serveCampaigns(
@@ -92,7 +92,7 @@ export async function serveCampaigns(
   }
 }
 
-/** The form of a campaign with all banks. */
+/** The form of a campaign that invites all banks. */
 export const campaignForm = ({ bankIds }: CampaignPlatform, period: { dateFrom: Date; dateTo: Date }) => ({
   ...period,
   participantsIds: bankIds,
@@ -106,7 +106,10 @@ export const campaignForm = ({ bankIds }: CampaignPlatform, period: { dateFrom: 
   merchantCompensationPercentage: 60,
 })
 
-/** Makes a campaign with all banks. @returns its id */
+/**
+ * Makes a campaign that invites all banks.
+ * @returns its id
+ */
 export async function createCampaign(
   platform: CampaignPlatform,
   period: { dateFrom: Date; dateTo: Date },
@@ -115,7 +118,10 @@ export async function createCampaign(
   return (await platform.call('POST', '/cashbacks/for-merchant', platform.merchantToken, form)).body.id
 }
 
-/** Makes a campaign that all banks have approved and the merchant has launched. @returns its id */
+/**
+ * Makes a campaign that all banks have approved and the merchant has launched.
+ * @returns its id
+ */
 export async function launchCampaign(
   platform: CampaignPlatform,
   period: { dateFrom: Date; dateTo: Date },
@@ -127,9 +133,9 @@ export async function launchCampaign(
 }
 
 /**
- * The columns of a table that are written, for copies of its rows: the others the database makes by itself.
+ * The columns of a table that can be written, for copies of its rows; the database generates the others.
  *
- * @param row the name of a row, to take them from
+ * @param row the alias of the row to copy from
  */
 export async function columnsOf(database: Database, table: string, row?: string): Promise<string> {
   const [found] = await database.query<{ columns: string }>(

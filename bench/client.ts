@@ -1,36 +1,37 @@
 /**
- * The load generator, a process of its own: `node bench/client.ts '<Job as JSON>'`, printing a Result as JSON. Raw sockets, because
- * on two cores the client's own work would hide the platform's. Each connection sends its next request when it has the answer.
+ * The load generator, a process of its own: `node bench/client.ts '<Job as JSON>'`; it prints a Result as JSON. It uses
+ * raw sockets, because on two cores a client with more work would hide the platform's. Each connection sends its next
+ * request when it has the answer.
  */
 import { connect } from 'node:net'
 import process from 'node:process'
 import { type Call, callsOf, type Load } from './requests.ts'
 
 export type Job = {
-  /** The connections are spread over them. */
+  /** The connections are distributed over these targets. */
   ports: number[]
   token: string | null
   connections: number
   seconds: number
   load: Load
-  /** How long a connection rests after an answer; without: not at all. */
+  /** How long a connection pauses after an answer; without it, not at all. */
   pauseMs?: number
   /**
-   * The client never sleeps. Otherwise each answer of a server that is slower than the client wakes a sleeping processor, which on a
-   * virtual machine costs that server as much as the request itself, and a quicker one nothing.
+   * The client never sleeps. Otherwise each answer of a slower server wakes a sleeping processor. On a virtual machine
+   * that costs the server as much as the request itself, while a faster server pays nothing.
    */
   awake?: boolean
 }
 export type Latency = { count: number; p50Ms: number; p99Ms: number; maxMs: number }
 export type Result = {
   seconds: number
-  /** By kind of request: those that were answered as expected. */
+  /** By kind of request: how many were answered as expected. */
   answered: Record<string, Latency>
-  /** Anything else: `kind status` or a broken connection, and how often. */
+  /** All other answers: `kind status` or a broken connection, and how often. */
   unexpected: Record<string, number>
 }
 
-/** The first answers are not counted: the client itself is still warming up. */
+/** The first answers are not counted, because the client itself is still warming up. */
 export const warmUpMs = 300
 const stepsPerMs = 100
 const slowestMs = 10_000
@@ -68,7 +69,7 @@ function requestText({ method, path, body, headers = {} }: Call, token: string |
   return `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }
 
-/** The status and body of a whole answer; null while a part of it is missing. */
+/** The status and body of an answer; null while a part of it is missing. */
 function readAnswer(text: string): { status: number; body: string } | null {
   const headEnd = text.indexOf('\r\n\r\n')
   if (headEnd === -1) return null

@@ -1,4 +1,7 @@
-/** The scratch PostgreSQL server of a run: the system's (which brings pgbench) or the embedded one, the same for all contenders. */
+/**
+ * The temporary PostgreSQL server of a run: the system's (which includes pgbench) or the embedded one. All compared
+ * sides use the same server.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -9,15 +12,15 @@ export type DatabaseServer = {
   version: string
   socketFolder: string
   port: number
-  /** null: this PostgreSQL comes without it. */
+  /** null: this PostgreSQL does not include it. */
   pgbench: string | null
   psql: string | null
-  /** Milliseconds of processor time that all its processes have taken (Linux; NaN elsewhere). */
+  /** Milliseconds of processor time of all its processes (Linux; NaN elsewhere). */
   cpuMs(): number
   url(database: string, user?: string): string
   /** Runs statements as the superuser. */
   run(database: string, ...statements: string[]): Promise<void>
-  /** Makes the database, from `template` if given; one of that name goes first. */
+  /** Makes the database, from `template` if given. An existing one with that name is dropped first. */
   create(database: string, template?: string): Promise<void>
   stop(): Promise<void>
 }
@@ -25,7 +28,10 @@ export type DatabaseServer = {
 const systemServers = '/usr/lib/postgresql'
 const systemShare = '/usr/share/postgresql'
 
-/** Durable as in production: every commit is on disk before it is answered. Large enough that no checkpoint falls into a measurement. */
+/**
+ * Durable as in production: every commit is on disk before it is answered. Large enough that no checkpoint happens
+ * during a measurement.
+ */
 const settings = {
   max_connections: '250',
   shared_buffers: '2GB',
@@ -35,7 +41,7 @@ const settings = {
   checkpoint_timeout: '1h',
 }
 
-/** @param folder one that other users can pass through: empty, or that of a run that has kept its data */
+/** @param folder one that other users can enter: empty, or that of a run that has kept its data */
 export async function startDatabaseServer(folder: string): Promise<DatabaseServer> {
   const runtimeDir = systemRuntime(folder)
   const dataDir = join(folder, 'database')
@@ -78,7 +84,10 @@ export async function startDatabaseServer(folder: string): Promise<DatabaseServe
   }
 }
 
-/** The newest of the system's servers that the platform takes, its parts linked together as `startEmbeddedDatabase` looks for them. */
+/**
+ * The newest of the system's servers that the platform supports, with its parts linked together as
+ * `startEmbeddedDatabase` expects them.
+ */
 function systemRuntime(folder: string): string | null {
   if (!existsSync(systemServers)) return null
   const versions = readdirSync(systemServers).filter(

@@ -1,4 +1,7 @@
-/** The limit for downloads: a bare node:http server that sends a file. A process of its own: `node bench/file-server.ts FILE`; prints its port. */
+/**
+ * The limit for downloads: a bare node:http server that sends a file. It is a process of its own, `node
+ * bench/file-server.ts FILE`, and prints its port.
+ */
 import { createReadStream } from 'node:fs'
 import { createServer } from 'node:http'
 import process from 'node:process'
@@ -7,7 +10,7 @@ import { pipeline } from 'node:stream/promises'
 const path = process.argv[2] ?? ''
 
 const server = createServer((_, response) => {
-  // A reader that leaves ends its answer, and nothing else.
+  // When a reader disconnects, only its answer ends.
   pipeline(createReadStream(path), response).catch(() => response.destroy())
 })
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as { port: number }).port}\n`))

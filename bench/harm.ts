@@ -5,7 +5,10 @@ import { median } from './rounds.ts'
 
 const maxRatio = 2
 
-/** Measures alternately without and with clients that run `harm` on so many connections, each one request after the other. */
+/**
+ * Measures alternately without and with clients that run `harm`. Each of their connections sends one request after the
+ * other.
+ */
 export async function compareUnderHarm(
   bench: Pick<Bench, 'rounds'>,
   name: string,

@@ -1,4 +1,4 @@
-/** What the figures were taken on: enough to judge them, nothing that names the machine. */
+/** The machine on which the figures were taken, without anything that identifies it. */
 import { cpus, totalmem } from 'node:os'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +12,7 @@ export type Machine = {
   postgres: string
 }
 
-/** @param tools versions of what was started for the run */
+/** @param tools versions of the programs that were started for the run */
 export function describeMachine(tools: { postgres: string }): Machine {
   return {
     takenOn: new Date().toISOString().slice(0, 10),
@@ -24,7 +24,7 @@ export function describeMachine(tools: { postgres: string }): Machine {
   }
 }
 
-/** How busy others keep the processors, in percent, looked at for a second in which nothing of ours runs. */
+/** How much processor time others use, in percent, measured for a second in which the benchmark does nothing. */
 export async function busyPercent(): Promise<number> {
   const read = () => {
     const times = cpus().map(cpu => cpu.times)

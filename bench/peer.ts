@@ -1,4 +1,4 @@
-/** The peer (`bench/peer`): the same two operations written the usual way, on a database of its own. */
+/** The peer (`bench/peer`): the same two operations in a conventional implementation, on a database of its own. */
 import { spawn } from 'node:child_process'
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -14,7 +14,7 @@ export type Peer = { port: number; token: string; stop(): Promise<void> }
 
 const folder = fileURLToPath(new URL('./peer', import.meta.url))
 
-/** Installs and builds it when that was not done yet, fills its stock and starts it. */
+/** Installs and builds the peer if needed, fills its stock and starts it. */
 export async function startPeer(server: DatabaseServer, profiles: number): Promise<Peer> {
   await build()
   const database = 'bench_peer'
@@ -50,7 +50,7 @@ async function build(): Promise<void> {
   await npm('run', 'build')
 }
 
-/** The tables are made by the peer itself. */
+/** The peer creates its own tables. */
 const stock = (profiles: number): string[] => [
   `insert into operators (id, code, name) values (1, '${operatorCode}', 'Kyivstar')`,
   `insert into tariffs (id, "operatorId", code, name, price, currency)

@@ -1,4 +1,4 @@
-/** pgbench, the limit that PostgreSQL sets: the same guarded statements without a platform around them. */
+/** Runs pgbench, which shows the limit of PostgreSQL: the same guarded statements without a platform around them. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseServer } from './database.ts'
@@ -12,7 +12,7 @@ export type PgbenchScript = { name: string; text: string }
  * Runs a script with 64 clients.
  *
  * @param options.variables of the script, e.g. the first free id
- * @returns transactions a second, without the time to connect
+ * @returns transactions per second, without the time to connect
  */
 export async function pgbench(
   server: DatabaseServer,
@@ -39,12 +39,13 @@ export async function pgbench(
   return tps
 }
 
-/** Each run must start above the ids of the one before; no two clients ever share an id. */
+/** Each run must start above the ids of the previous one; no two clients ever share an id. */
 const nextProfile = `\\set i :i + 1
 \\set profile_id :first + :i * ${clients} + :client_id
 `
 
-// Ids that grow, as the platform's do: random ones would cost the limit page splits all over its index.
+// Ascending ids, like the platform's. Random ones would cost page splits all over the index, and make the limit too
+// low.
 const insert = (bankId: string, tariffId: number) => `
 insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until)
 values (lpad(to_hex(:profile_id::bigint), 32, '0')::uuid, '${bankId}', 'limit-' || :profile_id::text, ${tariffId},
@@ -59,13 +60,13 @@ where order_id = lpad(to_hex(:profile_id::bigint), 32, '0')::uuid and bank_id = 
 returning order_id;
 `
 
-/** One guarded insert, as a reservation makes it. */
+/** One guarded insert, as in a reservation. */
 export const reserveScript = (bankId: string, tariffId: number): PgbenchScript => ({
   name: 'reserve',
   text: nextProfile + insert(bankId, tariffId),
 })
 
-/** The insert, then the guarded update of a confirm: two commits, as two requests make. */
+/** The insert, then the guarded update of a confirm: two commits, as for two requests. */
 export const sellScript = (bankId: string, tariffId: number): PgbenchScript => ({
   name: 'sell',
   text: nextProfile + insert(bankId, tariffId) + update(bankId),

@@ -12,7 +12,7 @@ const program = fileURLToPath(new URL('../bin/perkline', import.meta.url))
 /**
  * Starts it and waits until it is ready.
  *
- * @param settings environment variables; nothing of ours but the PATH is handed on
+ * @param settings environment variables; of our own environment it gets only the PATH
  */
 export async function startPlatform(settings: Record<string, string>): Promise<PlatformProcess> {
   const port = await freePort()

@@ -1,10 +1,10 @@
-/** Processes that a run starts: ended with it, watched for their memory. */
+/** Starts the processes of a run, measures their memory, and ends them with the run. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Ends a program in order; resolves when it has gone. */
+/** Ends a program cleanly; resolves when it has ended. */
 export async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise(resolve => child.once('exit', resolve))
@@ -12,7 +12,10 @@ export async function stopProcess(child: ChildProcess): Promise<void> {
   await gone
 }
 
-/** Runs a program to its end and gives what it printed. @throws Error with the end of its complaints when it fails */
+/**
+ * Runs a program to its end and returns its output.
+ * @throws Error with the end of its error output when it fails
+ */
 export async function runProgram(command: string, args: string[], options: SpawnOptions = {}): Promise<string> {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''
@@ -31,7 +34,10 @@ export async function runProgram(command: string, args: string[], options: Spawn
   return printed
 }
 
-/** Waits until the address answers with one of the codes. @throws Error when the process ends first, or after two minutes */
+/**
+ * Waits until the address answers with one of the codes.
+ * @throws Error when the process ends first, or after two minutes
+ */
 export async function untilAnswered(child: ChildProcess, url: string, codes: number[], pollMs = 20): Promise<void> {
   for (const giveUpAt = performance.now() + 120_000; performance.now() < giveUpAt; ) {
     if (child.exitCode !== null) throw new Error(`A server ended at its start (exit code ${child.exitCode})`)
@@ -53,11 +59,11 @@ export function memoryOf(pid: number | undefined): { nowMb: number; peakMb: numb
   return { nowMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM') }
 }
 
-/** Milliseconds of processor time that a process has taken (Linux; NaN elsewhere). */
+/** Milliseconds of processor time of a process so far (Linux; NaN elsewhere). */
 export const cpuMsOf = (pid: number | undefined): number =>
   process.platform === 'linux' ? (statOf(pid)?.ownMs ?? Number.NaN) : Number.NaN
 
-/** As `cpuMsOf`, of a process and all children that it has or had. */
+/** Like `cpuMsOf`, for a process and all children that it has or had. */
 export function familyCpuMs(pid: number): number {
   const parent = process.platform === 'linux' ? statOf(pid) : null
   if (!parent) return Number.NaN

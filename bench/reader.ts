@@ -1,6 +1,7 @@
 /**
- * Readers of long answers, a process of its own: `node bench/reader.ts '<Reading as JSON>'`, printing a Read for each as JSON. Raw
- * sockets that throw away what they get, because on two cores the client's own work would hide the platform's.
+ * Readers of long answers, a process of its own: `node bench/reader.ts '<Reading as JSON>'`; it prints a Read for each
+ * as JSON. It uses raw sockets and discards the data, because on two cores a client with more work would hide the
+ * platform's.
  */
 import { connect } from 'node:net'
 import process from 'node:process'
@@ -11,7 +12,7 @@ export type Reading = {
   token: string
   atOnce: number
   headers?: Record<string, string>
-  /** Each reads again and again for so long; without: once. */
+  /** Each reader repeats its read for this time; without it, it reads once. */
   seconds?: number
 }
 export type Read = { firstByteMs: number; totalMs: number; bytes: number }
@@ -21,7 +22,7 @@ const end = '\r\n0\r\n\r\n'
 
 /**
  * @returns null when the partner's other reads take too long
- * @throws Error when the answer is another, or breaks off before the end of its chunked body
+ * @throws Error for an unexpected answer, and for one that breaks off before the end of its chunked body
  */
 function read({ port, path, token, headers = {} }: Reading): Promise<Read | null> {
   const lines = Object.entries({ Host: '127.0.0.1', Authorization: `Bearer ${token}`, ...headers })
@@ -58,7 +59,7 @@ function read({ port, path, token, headers = {} }: Reading): Promise<Read | null
 const reading = JSON.parse(process.argv[2] ?? '') as Reading
 const endAt = performance.now() + (reading.seconds ?? 0) * 1000
 
-/** Each asks again when it got no turn, as partners do. */
+/** Each reader asks again when it got no place, as partners do. */
 async function readOn(): Promise<Read[]> {
   const reads: Read[] = []
   do {

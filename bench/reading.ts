@@ -1,10 +1,14 @@
-/** One request at a time, and how long it takes. */
+/** Measures one request at a time. */
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 
 const agent = new Agent({ keepAlive: true })
 
-/** Reads an answer to its end. @returns milliseconds @throws Error when it is not 200 */
+/**
+ * Reads an answer to its end.
+ * @returns milliseconds
+ * @throws Error when it is not 200
+ */
 export async function timeToRead(port: number, token: string, path: string): Promise<number> {
   const start = performance.now()
   const sent = get({ port, path, agent, headers: { authorization: `Bearer ${token}` } })

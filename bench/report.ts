@@ -1,15 +1,15 @@
-/** What a benchmark gives, and how it is shown: on the terminal, as Markdown and as JSON. */
+/** The results of a benchmark, shown on the terminal, as Markdown and as JSON. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import type { Machine } from './machine.ts'
 
 export type Figure = {
   /** What was measured. */
   name: string
-  /** What the platform reached, with its unit. */
+  /** The platform's figure, with its unit. */
   ours: string
-  /** What it is held against, with its unit; empty for a target without a limit. */
+  /** The figure it is compared with, with its unit; empty for a target without a limit. */
   limit: string
-  /** Ours through limit, where there is one. */
+  /** Our figure divided by the limit, where there is one. */
   ratio: number | null
   target: string
   /** null: shown for information. */
@@ -21,11 +21,11 @@ export type Outcome = {
   figures: Figure[]
   seconds: number
   error: string | null
-  /** How busy others kept the machine before it began. */
+  /** How busy others kept the machine before the run. */
   busyPercent: number
 }
 
-/** From here on what others do falsifies even ratios: many processes get a larger share of a busy machine than one. */
+/** Above this, other processes falsify even ratios: many processes get a larger share of a busy machine than one. */
 const tooBusyPercent = 15
 
 const passed = ({ pass }: Figure): string => (pass === null ? '' : pass ? 'pass' : 'FAIL')

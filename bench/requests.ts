@@ -1,32 +1,32 @@
-/** The requests of each kind of load, and what must come back. Runs in the client's process. */
+/** The requests of each kind of load, and the expected answers. Runs in the client's process. */
 
 import { readFileSync } from 'node:fs'
 
-/** What to send; `status` and no other is expected. */
+/** The request; any status other than `status` is unexpected. */
 export type Call = {
   kind: string
   method: 'GET' | 'POST'
   path: string
   body: string
   status: number
-  /** Beside the usual ones. */
+  /** Further headers. */
   headers?: Record<string, string>
 }
 
 export type Load =
   | { kind: 'get'; paths: string[] }
-  /** The same with more paths than a command line takes: a file with one in each line. */
+  /** The same for more paths than fit on a command line: a file with one path in each line. */
   | { kind: 'get'; file: string }
-  /** GET of what the caller has already: 304. */
+  /** A GET whose caller has the current version already: 304. */
   | { kind: 'known'; path: string; etag: string }
-  /** POST of the same body again and again. */
+  /** A POST of the same body again and again. */
   | { kind: 'post'; path: string; body: string }
-  /** A new order each time; `sell` confirms it before the next one. `first` begins the numbers of their externalIds. */
+  /** A new order each time; `sell` confirms it before the next one. `first` is the number of the first externalId. */
   | { kind: 'reserve' | 'sell'; operatorCode: string; tariffCode: string; prefix: string }
-  /** A bank confirms a campaign each time, of which the ids are these numbers (`numberedId`). */
+  /** A bank confirms another campaign each time; these numbers give the campaigns' ids (`numberedId`). */
   | { kind: 'participate'; first: number }
 
-/** Gives the next call, knowing the one before on the same connection and its answer's body. */
+/** Returns the next request, based on the previous one on the same connection and the body of its answer. */
 export type NextCall = (before: { call: Call; body: string } | null) => Call
 
 /** A number as a UUID; in SQL: `lpad(to_hex(number), 32, '0')::uuid`. */

@@ -1,4 +1,4 @@
-/** Comparisons in turns: the machine is noisy, so only what was measured side by side is compared. */
+/** Comparisons in alternating rounds. The machine is noisy, so only measurements of the same time can be compared. */
 
 export type Compared = { ours: number; limit: number; ratio: number; ratios: number[] }
 
@@ -9,10 +9,10 @@ export const median = (values: number[]): number => {
 }
 
 /**
- * Measures both in turns, each going first every other time.
+ * Measures both sides alternately; each goes first every other time.
  *
  * @param rounds how often
- * @returns the medians of both and of the rounds' ratios
+ * @returns the medians of both sides and of the rounds' ratios
  */
 export async function compare(
   rounds: number,

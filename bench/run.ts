@@ -1,8 +1,8 @@
 /**
- * `npm run bench [-- NAME...] [-- --quick]`: starts what it needs, measures, prints a table and writes `bench/results`. The sizes of
- * `scale` are given by `--orders`, `--profiles`, `--campaigns` and `--banks`, its parts by `--parts a,b`; `--keep FOLDER` keeps its
- * database there for the next run.
- * Every comparison is made in turns in one run: the machine is noisy, so only ratios count.
+ * `npm run bench [-- NAME...] [-- --quick]` starts what it needs, measures, prints a table and writes `bench/results`.
+ * `--orders`, `--profiles`, `--campaigns` and `--banks` set the sizes of `scale`, `--parts a,b` its parts; `--keep
+ * FOLDER` keeps its database there for the next run. The compared sides alternate in one run: the machine is noisy, so
+ * only ratios count.
  */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -118,7 +118,7 @@ try {
   for (const one of chosen) outcomes.push(await runCase(one, bench))
   const machine = describeMachine({ postgres: server.version })
   process.stdout.write(`\n${textTable(outcomes)}\n`)
-  // A part of the figures must not replace the results of all.
+  // The result of some parts must not replace the results of all.
   if (chosen.length === cases.length) writeReport(results, { machine, quick, outcomes })
 } finally {
   await server.stop()

@@ -1,8 +1,8 @@
-/** Orders for the benchmarks that need some: made over HTTP, as a bank makes them. */
+/** Makes orders over HTTP for benchmarks that need some. */
 import type { Served } from './bench.ts'
 import { operatorCode, tariffCode } from './world.ts'
 
-/** @returns the ids of new orders, confirmed if wanted */
+/** @returns the ids of new orders, confirmed if requested */
 export async function makeOrders(
   { url, token }: Served,
   orders: { count: number; confirmed: boolean; prefix: string },

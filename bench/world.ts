@@ -1,4 +1,4 @@
-/** A directory, a credential and a large stock of profiles in a database that others are copied from. */
+/** A directory, a credential and a large stock of profiles in a database, from which other databases are copied. */
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { profileLines } from '../samples/make-profiles.ts'
@@ -21,7 +21,7 @@ export type World = {
   operatorKey: string
   credential: { clientId: string; secret: string }
   bankId: string
-  /** Of the one tariff with stock. */
+  /** Of the only tariff with stock. */
   tariffId: number
   profiles: number
 }

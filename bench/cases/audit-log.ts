@@ -1,4 +1,7 @@
-/** Numbering and chaining entries of the audit log, against one `insert ... select` of the same entries into a table like it. */
+/**
+ * Numbering and chaining entries of the audit log, compared with one `insert ... select` of the same entries into a
+ * similar table.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'
@@ -65,14 +68,14 @@ async function chaining(bench: Bench, database: Database): Promise<Figure[]> {
   ]
 }
 
-/** The command with a file of the log, against the system's checksum of the same bytes. */
+/** The command that verifies a file of the log, compared with the system's checksum of the same bytes. */
 async function verifying(bench: Bench, database: Database): Promise<Figure> {
   const file = join(bench.folder, 'audit-log.jsonl')
   const entries = await writeLog(database, file)
   const start = await secondsOf(program, ['--version'])
   const { ours, limit, ratio } = await compare(
     bench.rounds,
-    // Of a log of years nobody sees how long a process takes to begin.
+    // For a log of years, the start of the process does not matter.
     async () => (await secondsOf(program, ['audit-log', 'verify', '--file', file])) - start,
     () => secondsOf('sha256sum', [file]),
   )
@@ -103,7 +106,7 @@ async function writeLog(database: Database, file: string): Promise<number> {
   return entries
 }
 
-/** How long a program runs that succeeds. */
+/** How long a program runs; it must succeed. */
 async function secondsOf(command: string, args: readonly string[]): Promise<number> {
   const begun = performance.now()
   const [code] = await once(spawn(command, args, { stdio: 'ignore' }), 'exit')
@@ -117,7 +120,7 @@ async function rateOf(entries: number, work: () => Promise<unknown>): Promise<nu
   return (entries * 1000) / (performance.now() - start)
 }
 
-/** What nobody has chained yet. */
+/** Entries that are not chained yet. */
 async function tell(database: Database, count: number): Promise<void> {
   await database.dedicated(client =>
     client.query(
@@ -132,7 +135,7 @@ async function tell(database: Database, count: number): Promise<void> {
   )
 }
 
-/** The newest of the log, with the same indexes. */
+/** The newest entries of the log, with the same indexes. */
 async function insertPlainly(database: Database, count: number): Promise<void> {
   await database.dedicated(async client => {
     await client.query('truncate plain_log')

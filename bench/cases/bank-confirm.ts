@@ -1,4 +1,6 @@
-/** A bank confirms campaigns over HTTP, against pgbench running the very statements that a confirm runs, 64 clients each, in turns. */
+/**
+ * A bank confirms campaigns over HTTP, compared with pgbench running the same statements; 64 clients each, alternating.
+ */
 import { confirm } from '../../src/campaigns/for-bank/operations.ts'
 import { createClock } from '../../src/clock.ts'
 import type { Database, Queryable, Statement } from '../../src/db/database.ts'
@@ -55,7 +57,7 @@ async function measure(bench: Bench, platform: CampaignPlatform) {
   ]
 }
 
-/** Campaigns with numbered ids, like one that was made by the form: a bank to decide, and another that it waits for. */
+/** Copies of a campaign with numbered ids: one bank has to decide, and another is still undecided. */
 function createCampaigns(bench: Bench, platform: CampaignPlatform) {
   let next = 1
   const made = createCampaign(platform, {
@@ -63,7 +65,7 @@ function createCampaigns(bench: Bench, platform: CampaignPlatform) {
     dateTo: new Date(Date.now() + 90 * dayMs),
   })
   return {
-    /** @returns the number of the first */
+    /** @returns the number of the first copy */
     async add(count: number): Promise<[number]> {
       const first = next
       next += count
@@ -84,7 +86,7 @@ function createCampaigns(bench: Bench, platform: CampaignPlatform) {
   }
 }
 
-/** The statements of a confirm, taken down while one runs, with the number of the campaign as a variable. */
+/** Records the statements of a confirm while one runs, with the number of the campaign as a variable. */
 async function record(platform: CampaignPlatform, number: number): Promise<PgbenchScript> {
   const statements: string[] = []
   const note = (statement: Statement | string, values: unknown[] = []) => {

@@ -1,6 +1,7 @@
 /**
- * The bank's list of campaigns, long by their number and long by their terminals and segments, against `copy` of the same stored
- * texts by psql; what one reader and ten of them cost the process and its other requests; and the unchanged list.
+ * The bank's list of campaigns, long because of many campaigns or of long terminals and segments, compared with psql's
+ * `copy` of the same stored texts. Also what one and ten readers cost the process and its other requests, and the
+ * unchanged list.
  */
 import { writeFile } from 'node:fs/promises'
 import process from 'node:process'
@@ -23,7 +24,7 @@ const dayMs = 86_400_000
 /** By then the process with the readers has started and its reads are running. */
 const readersLeadMs = 500
 
-/** A bank and what is in its list. */
+/** A bank, and the size of its list. */
 type List = { name: string; bank: number; campaigns: number; terminals: number; customers: number }
 
 const lists = (quick: boolean): List[] => [
@@ -112,7 +113,10 @@ async function read(
   return JSON.parse(await runProgram(process.execPath, [program, JSON.stringify(reading)])) as Read[]
 }
 
-/** The limit: reads the same texts in the same order and discards them. @returns seconds */
+/**
+ * The limit: reads the same texts in the same order and discards them.
+ * @returns seconds
+ */
 async function copyOut({ server }: Bench, { bankIds }: Served, { bank }: List): Promise<number> {
   if (!server.psql) throw new Error('psql is missing: install PostgreSQL (Debian: postgresql)')
   const copy = `copy (
@@ -186,7 +190,10 @@ async function cost(
   ]
 }
 
-/** Some other request, some 200 times a second: the 99th percentile of its time in milliseconds. */
+/**
+ * Sends another request some 200 times a second.
+ * @returns the 99th percentile of its time in milliseconds
+ */
 async function others({ port, bankTokens }: Served, seconds: number): Promise<number> {
   const load = { kind: 'get' as const, paths: ['/retailers'] }
   const job = { ports: [port], token: bankTokens[2] ?? null, connections: 2, seconds, load, pauseMs: 10 }
@@ -195,7 +202,7 @@ async function others({ port, bankTokens }: Served, seconds: number): Promise<nu
   return result.answered.get?.p99Ms ?? Number.NaN
 }
 
-/** The 99th percentile since the last time, in milliseconds. */
+/** The 99th percentile since the last call, in milliseconds. */
 async function loopDelay({ metricsUrl }: Served): Promise<number> {
   const text = await (await fetch(metricsUrl)).text()
   return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(text)?.[1]) * 1000
@@ -217,7 +224,7 @@ async function unchanged(bench: Bench, { port, bankTokens }: Served): Promise<Fi
   return plain('an unchanged list (304): median of a whole request', median(medians), 'ms', targets.unchangedMs)
 }
 
-/** Campaigns like one that was made by the form, each with its own terminals; no two lines of a text are the same. */
+/** Copies of a campaign, each with its own terminals; no two lines of a text are the same. */
 async function fill(bench: Bench, platform: Served, { bank, campaigns, terminals, customers }: List): Promise<void> {
   const now = Date.now()
   const one = await createCampaign(platform, { dateFrom: new Date(now + dayMs), dateTo: new Date(now + 90 * dayMs) })

@@ -1,6 +1,6 @@
 /**
- * A thousand campaigns whose period starts at one instant, among many others: how soon the last of them has moved. And ten thousand of
- * ten banks that end at one instant, and what other requests notice of it.
+ * A thousand campaigns, among many others, whose period starts at one instant: how long until the last one has started.
+ * And ten thousand campaigns of ten banks that end at one instant, and how that affects other requests.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { copyCampaigns } from '../../test/support/campaign-moves.ts'
@@ -47,7 +47,7 @@ async function measure(bench: Bench, platform: CampaignPlatform) {
   ]
 }
 
-/** Half of them over, half of them with their start far ahead. */
+/** Half of them have ended; the other half start far in the future. */
 async function makeOthers(platform: CampaignPlatform, count: number): Promise<void> {
   const { database } = platform
   const period = { dateFrom: new Date(Date.now() + 4_000 * dayMs), dateTo: new Date(Date.now() + 5_000 * dayMs) }
@@ -61,7 +61,7 @@ async function makeOthers(platform: CampaignPlatform, count: number): Promise<vo
   await database.execute('analyze')
 }
 
-/** @returns the seconds from `dateFrom` until none is left that should have started */
+/** @returns the seconds from `dateFrom` until all of them have started */
 async function untilStarted(platform: CampaignPlatform): Promise<number> {
   const dateFrom = new Date(Date.now() + 4_000)
   await makeThousand(platform, { dateFrom, dateTo: new Date(dateFrom.getTime() + dayMs) })
@@ -123,7 +123,7 @@ async function measureEnd(bench: Bench, platform: CampaignPlatform): Promise<Fig
   ]
 }
 
-/** Campaigns that run, made of one that all banks take part in. */
+/** Active campaigns, copied from one that all banks take part in. */
 async function makeActive(platform: CampaignPlatform, count: number): Promise<void> {
   const one = await launchCampaign(platform, {
     dateFrom: new Date(Date.now() - dayMs),

@@ -1,4 +1,7 @@
-/** Whether a million sales of one tariff slow down its next one: a fresh tariff and a much sold one, in turns. */
+/**
+ * Whether a million sales of a tariff slow down its next sale: compares a new tariff with one that was sold often,
+ * alternating.
+ */
 import { type Bench, type Case, freshPrefix, type Served, serve, using } from '../bench.ts'
 import { rateOf } from '../load.ts'
 import { clients } from '../pgbench.ts'
@@ -47,7 +50,10 @@ async function measure(bench: Bench, unsold: Served, after: Served, sold: number
   ]
 }
 
-/** What that many sales over thirty days leave behind; `esim/stock.ts` keeps the position in the same way. */
+/**
+ * The rows that this many sales over thirty days leave behind. `esim/stock/stock.ts` stores the position in the same
+ * way.
+ */
 async function sell(bench: Bench, count: number): Promise<void> {
   const { template, tariffId, bankId } = await bench.world()
   await bench.server.create(muchSold, template)

@@ -1,4 +1,7 @@
-/** Loading a stock file through the admin interface, against COPY of the same sealed rows into the same table with its indexes. */
+/**
+ * Importing a stock file through the admin interface, compared with COPY of the same sealed rows into the same table
+ * with its indexes.
+ */
 import { createWriteStream, openAsBlob } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -29,7 +32,7 @@ export const importCase: Case = {
 async function measure(bench: Bench, platform: Served, stock: { file: string; count: number }) {
   const { operatorKey } = await bench.world()
   const copies = join(bench.folder, 'copies')
-  // The database server, another user, writes there.
+  // The database server runs as another user and writes here.
   await mkdir(copies)
   await chmod(copies, 0o777)
   const sealed = `'${join(copies, 'profiles')}' (format binary)`

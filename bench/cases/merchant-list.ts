@@ -1,6 +1,7 @@
 /**
- * A page of a merchant with a hundred thousand campaigns, against the same page of one with a thousand, by every sort and filter. One
- * reader, and the median time of its requests: what is compared is the work for one page.
+ * A page of the list of a merchant with a hundred thousand campaigns, compared with that of a merchant with a thousand,
+ * for every sort and filter. One reader, and the median time of its requests, so that the work for one page is
+ * compared.
  */
 import { sortBys } from '../../src/campaigns/for-merchant/list-store.ts'
 import { type Bench, type Case, using } from '../bench.ts'
@@ -83,7 +84,7 @@ function comparePages(
   return compareReads(merchants, Array(bench.quick ? 20 : 60).fill(path))
 }
 
-/** Pages that nobody has read before: only their order is cached. The small merchant has nothing on them. */
+/** Pages that were not read before, so that only their order is cached. The small merchant has no such pages. */
 function compareFreshPages(merchants: Merchants): Promise<Compared> {
   const lastPage = merchants.large.count / pageSize
   const pages = Array.from({ length: 100 }, (_, index) => lastPage - index)
@@ -102,7 +103,7 @@ function compareReads({ platform, large, small }: Merchants, paths: string[]): P
   return compare(paths.length, reader(large), reader(small))
 }
 
-/** What the first reader pays after a campaign changed. For information, without a target. */
+/** What the first reader pays after a campaign has changed. For information only. */
 async function compareAfterChange({ platform, large, small }: Merchants): Promise<Figure[]> {
   const queries = {
     'default sort': '',
@@ -136,7 +137,7 @@ async function addMerchant(platform: CampaignPlatform): Promise<string> {
   return (await platform.call('POST', '/getToken/auth', platform.operatorKey, body)).body.access_token
 }
 
-/** Campaigns like one that was made by the form, of all statuses that a list shows, with other names, SKUs, dates and percentages. */
+/** Copies of a campaign in all statuses of the list, with different names, SKUs, dates and percentages. */
 async function fill(bench: Bench, platform: CampaignPlatform, { token, count }: Merchant): Promise<void> {
   const one = await createCampaign({ ...platform, merchantToken: token }, period())
   await bench.server.run(

@@ -1,4 +1,4 @@
-/** How one partner that sends the largest accepted body or campaign, again and again, affects the others. */
+/** How a partner that repeatedly sends the largest accepted body or campaign affects the others. */
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, Case } from '../bench.ts'
@@ -17,7 +17,7 @@ export const neighboursCase: Case = {
   },
 }
 
-/** As many objects and values as a campaign's form may have, none of them right. */
+/** As many objects and values as the form of a campaign may have, all of them invalid. */
 const worstBody = (): Buffer => {
   const fields = Array.from({ length: 15 }, (_, index) => `"f${index}":1`).join()
   return Buffer.from(`{"terminals":[${Array(59_990).fill(`{${fields}}`).join()}]}`)
@@ -56,7 +56,7 @@ async function measureBodies(bench: Bench, platform: CampaignPlatform): Promise<
   return [worst, longest, await memoryAfterwards(platform, before)]
 }
 
-/** Sends bytes that are there already: the sender is to take little of the processors. */
+/** Sends bytes that were prepared before, so that the sender uses little processor time. */
 function sendForm({ port, merchantToken }: CampaignPlatform, body: Buffer, status: number): Promise<void> {
   const headers = {
     authorization: `Bearer ${merchantToken}`,
@@ -75,7 +75,7 @@ function sendForm({ port, merchantToken }: CampaignPlatform, body: Buffer, statu
 
 const maxKeptMb = 96
 
-/** The memory of the bodies that is still in use a minute later. */
+/** The memory of these bodies that is still in use a minute later. */
 async function memoryAfterwards({ child }: CampaignPlatform, beforeMb: number): Promise<Figure> {
   const { peakMb } = memoryOf(child.pid)
   await sleep(60_000)

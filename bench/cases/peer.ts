@@ -1,4 +1,7 @@
-/** Reserve, and reserve with confirm, against the same written the usual way (`bench/peer`), 64 connections each, in turns. */
+/**
+ * Reserve, and reserve with confirm, compared with a conventional implementation of the same (`bench/peer`); 64
+ * connections each, alternating.
+ */
 import { type Bench, type Case, freshPrefix, serve, using } from '../bench.ts'
 import { rateOf } from '../load.ts'
 import { startPeer } from '../peer.ts'

@@ -1,4 +1,7 @@
-/** What logins cost with a second factor, and whether answers take longer for a login that exists (contract/people.md). */
+/**
+ * The cost of logins with a second factor, and whether answers take longer for a login that exists
+ * (contract/people.md).
+ */
 import { randomBytes } from 'node:crypto'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { codeOf, logInAs, type Person, setUpTotp } from '../../test/support/people.ts'
@@ -24,7 +27,7 @@ export const peopleCase: Case = {
       DATA_DIR: bench.folder,
       MASTER_KEY: randomBytes(32).toString('base64'),
       OPERATOR_KEY: operatorKey,
-      // Each try comes from an address of its own, so that no throttle answers.
+      // Each attempt comes from a different address, so that no throttle answers.
       TRUSTED_PROXIES: '127.0.0.1',
       LOG_LEVEL: 'error',
     }
@@ -47,7 +50,7 @@ const fromNewAddress = () => ({
   'x-forwarded-for': `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses++ & 255}`,
 })
 
-/** People of the platform with one and the same password: the first is added, the others are copies. */
+/** Users of the platform with the same password: the first is added, the others are copies. */
 async function addPeople({ call, operatorKey }: At, database: Database, prefix: string, count: number): Promise<void> {
   const body = { platform: true, role: 'admin', login: `${prefix}-0`, password, email: 'nobody@bench.example' }
   const added = await call('POST', '/admin/users', { token: operatorKey, body })
@@ -69,7 +72,7 @@ async function timed(expected: number, ask: () => ReturnType<At['call']>): Promi
   return ms
 }
 
-/** A login with a code against one without, in turns. */
+/** Compares a login with a code to one without, alternating. */
 async function secondFactor(bench: Bench, at: At, database: Database): Promise<Figure> {
   const count = bench.quick ? 40 : 200
   await addPeople(at, database, 'plain', count)
@@ -96,7 +99,7 @@ async function secondFactor(bench: Bench, at: At, database: Database): Promise<F
   }
 }
 
-/** Answers for logins that exist and for others, in turns. */
+/** Compares answers for existing logins to those for unknown ones, alternating. */
 async function existence(bench: Bench, at: At, database: Database): Promise<Figure[]> {
   const count = bench.quick ? 300 : 1_000
   await addPeople(at, database, 'known', count)

@@ -1,4 +1,7 @@
-/** Two processes on one database against one of them alone: each with 64 connections as that one, and the same 64 shared between them. */
+/**
+ * Two processes on one database compared with one of them alone. Each of the two gets 64 connections, as the one does;
+ * then the same 64 are shared between them.
+ */
 import { type Case, freshPrefix, type Served, serve, using } from '../bench.ts'
 import { rateOf } from '../load.ts'
 import { clients } from '../pgbench.ts'
@@ -23,10 +26,10 @@ export const processesCase: Case = {
         await bench.server.run(database, 'vacuum analyze orders')
         // A process takes some seconds to see that the table has grown.
         await rate([first, second], 6)
-        // Answers that the contract does not foresee here (anything but 201 and 200) end the benchmark.
+        // Any answer other than 201 and 200 ends the benchmark.
         const measure = async (said: string, connections: number) => {
           const cpuUs: Record<'two' | 'one', number[]> = { two: [], one: [] }
-          /** Also notes what a sale takes of the processors, in the platform's processes and the server's. */
+          /** Also records the processor time of a sale, in the platform's processes and in the server's. */
           const sell = async (side: 'two' | 'one', platforms: Served[], open: number): Promise<number> => {
             const cpuMs = () => platforms.reduce((sum, { child }) => sum + cpuMsOf(child.pid), bench.server.cpuMs())
             const before = cpuMs()

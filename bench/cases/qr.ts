@@ -1,4 +1,4 @@
-/** QR pictures: how many a second one process draws, and what its other requests notice of 300 a second. */
+/** QR pictures: how many one process draws per second, and how 300 per second affect its other requests. */
 import { type Bench, type Case, freshPrefix, type Served, serve, using } from '../bench.ts'
 import type { Latency } from '../client.ts'
 import { requireExpected, runLoad } from '../load.ts'
@@ -33,7 +33,7 @@ async function measure(bench: Bench, { port, token }: Served, paths: string[]) {
     requireExpected(result)
     return (result.answered.get?.count ?? 0) / result.seconds
   }
-  /** Some other request, 200 times a second. */
+  /** Another request, 200 times a second. */
   const others = async (): Promise<Latency> => {
     const load = { kind: 'get' as const, paths: ['/esim/v1/operators'] }
     const result = await runLoad({ ports: [port], token, connections: 2, seconds: bench.seconds, load, pauseMs: 10 })

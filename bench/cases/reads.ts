@@ -1,4 +1,7 @@
-/** GET of an order, the mobile operators and the tariffs, against a bare node:http server that gives the same bytes from memory. */
+/**
+ * Reading an order, the mobile operators and the tariffs, compared with a bare node:http server that sends the same
+ * bytes from memory.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
@@ -31,7 +34,8 @@ export const readsCase: Case = {
       const [confirmed, reserved] = [await make(2_000, true), await make(2_000, false)]
       await bench.server.run(database, 'vacuum analyze')
       const groups = [
-        // For reads that both answer from memory. Elsewhere, a client that stays awake takes the processor that PostgreSQL needs.
+        // For reads that both answer from memory. For other reads, a client that never sleeps would take processor time
+        // that PostgreSQL needs.
         { name: 'GET /orders/{orderId}, confirmed', paths: confirmed, awake: true },
         { name: 'GET /orders/{orderId}, reserved', paths: reserved, awake: false },
         { name: 'GET /operators', paths: ['/esim/v1/operators'], awake: true },

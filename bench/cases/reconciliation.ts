@@ -1,4 +1,4 @@
-/** Two reports of a million lines, uploaded and reconciled: how long it takes, how much memory, and what other requests notice of it. */
+/** Uploads and reconciles two reports of a million lines: time, memory, and the effect on other requests. */
 import { createWriteStream, openAsBlob } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ async function measure(bench: Bench, platform: CampaignPlatform) {
 
   const { pid } = platform.child
   const before = memoryOf(pid)
-  // From here on the peak counts anew.
+  // Reset the peak.
   await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => {})
   const [bankToken = ''] = platform.bankTokens
   const [bankId = ''] = platform.bankIds
@@ -51,7 +51,7 @@ async function measure(bench: Bench, platform: CampaignPlatform) {
   return figures({ count, seconds, beforeMb: before.nowMb, peakMb, noticed })
 }
 
-/** Of a hundred transactions, the bank names one wrongly, and each side one that the other does not know. */
+/** Of a hundred transactions, the bank's report has one wrong id, and each side has one that the other lacks. */
 function* reportLines(side: 'bank' | 'merchant', count: number, from: number): Generator<string> {
   yield 'transactionId,terminalId,transactionAt,amount,cashbackAmount\n'
   let text = ''
@@ -91,7 +91,7 @@ async function upload(
   return (performance.now() - start) / 1000
 }
 
-/** What another partner's short reads take meanwhile, as often as a person's portal asks. */
+/** The time of another partner's short reads meanwhile, repeated as often as a person's portal would. */
 async function watchOthers(platform: CampaignPlatform, uploads: { running: boolean }): Promise<Latency[]> {
   const noticed: Latency[] = []
   while (uploads.running) {

@@ -1,4 +1,7 @@
-/** Selling over HTTP against pgbench running the same guarded statements, 64 clients each, on the same tables in turns. */
+/**
+ * Selling over HTTP compared with pgbench running the same guarded statements; 64 clients each, on the same tables,
+ * alternating.
+ */
 import { type Bench, type Case, freshPrefix, type Served, serve, using } from '../bench.ts'
 import { requireExpected, runLoad } from '../load.ts'
 import { clients, type PgbenchScript, pgbench, reserveScript, sellScript } from '../pgbench.ts'
@@ -14,7 +17,7 @@ export const reserveCase: Case = {
   async run(bench) {
     const { template, bankId } = await bench.world()
     await bench.server.create(database, template)
-    // Of no tariff with stock, so that the two never want the same profile.
+    // Profiles of a tariff that the platform does not sell, so that both sides never want the same profile.
     const otherTariffId = 1_000_000
     return using(serve(bench, database), async platform => [
       ...(await measure(bench, platform, 'reserve', reserveScript(bankId, otherTariffId), 1)),
@@ -46,7 +49,7 @@ async function measure(
     p99s.push(Math.max(...Object.values(result.answered).map(({ p99Ms }) => p99Ms)))
     return (last?.count ?? 0) / result.seconds
   }
-  // Both warm, and the planner knows the table as it would after an hour of sales.
+  // Both sides have warmed up, and the planner knows the table as after an hour of sales.
   await ours(2)
   await limit(2)
   await bench.server.run(database, 'vacuum analyze orders')

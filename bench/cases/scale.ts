@@ -1,4 +1,7 @@
-/** A large world against a small one in the same run: what does not grow with the number of orders, campaigns and banks. */
+/**
+ * Compares a large world with a small one in the same run, for everything that must not grow with the number of orders,
+ * campaigns and banks.
+ */
 import { type Case, using } from '../bench.ts'
 import type { Part } from '../scale/compared.ts'
 import { auditPart } from '../scale/parts/audit.ts'
@@ -13,7 +16,7 @@ import { startPart } from '../scale/parts/start.ts'
 import { timePart } from '../scale/parts/time.ts'
 import { startSides } from '../scale/sides.ts'
 
-/** The audit comes last: it proves what the others have done. */
+/** The audit comes last, because it checks what the other parts have done. */
 const parts: readonly Part[] = [
   sizePart,
   ordersPart,

@@ -1,4 +1,7 @@
-/** A segment of a million customers over five banks, and the customer directory before it: time, and memory of the process. */
+/**
+ * Forms a segment of a million customers over five banks, and imports the customer directory before: time, and memory
+ * of the process.
+ */
 import { createWriteStream, openAsBlob } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -53,14 +56,14 @@ async function measure(bench: Bench, platform: CampaignPlatform) {
 type Measured = { seconds: number; peakMb: number }
 
 async function withPeak({ child }: CampaignPlatform, work: () => Promise<void>): Promise<Measured> {
-  // From here on the peak counts anew.
+  // Reset the peak.
   await writeFile(`/proc/${child.pid}/clear_refs`, '5').catch(() => {})
   const start = performance.now()
   await work()
   return { seconds: (performance.now() - start) / 1_000, peakMb: memoryOf(child.pid).peakMb }
 }
 
-/** The ids that the index leads to, scattered over the alphabet and as long as UUIDs are. */
+/** The ids are scattered over the alphabet like real ones, and as long as UUIDs. */
 const customerId = (index: number): string =>
   `${((index * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, '0')}-0000-4000-8000-${String(index).padStart(12, '0')}`
 
@@ -72,7 +75,7 @@ function writeIds(file: string, count: number, indexOf: (line: number) => number
   return pipeline(Readable.from(lines()), createWriteStream(file))
 }
 
-/** Every fifth customer is of the first bank, and so on. */
+/** Every fifth customer belongs to the first bank, and so on. */
 async function importAll(bench: Bench, platform: CampaignPlatform, count: number): Promise<void> {
   for (let bank = 0; bank < banksCount; bank++) {
     const file = join(bench.folder, 'customers.csv')

@@ -1,4 +1,4 @@
-/** The embedded platform as a newcomer meets it: first start with sample data, later starts, and its memory. */
+/** The embedded platform as a new user meets it: the first start with sample data, later starts, and its memory. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -47,7 +47,7 @@ function figures(name: string, starts: Start[], targetSeconds: number): Figure[]
   ]
 }
 
-/** No data, and no compiled code that an earlier start left behind. */
+/** Without data, and without compiled code from an earlier start. */
 async function freshPlace(bench: Bench, round: number): Promise<Record<string, string>> {
   const folder = join(bench.folder, `embedded-${round}`)
   await mkdir(join(folder, 'data'), { recursive: true, mode: 0o711 })

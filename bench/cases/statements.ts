@@ -1,6 +1,6 @@
 /**
- * Closing a day of 20 banks, files included, against one update of the same lines and an insert of the same bytes; reservations while a
- * day is closed; what a bank's back office downloads and looks up.
+ * Closing a day of 20 banks with its files, compared with one update of the same lines and an insert of the same bytes;
+ * reservations while a day is closed; downloads and look-ups of a bank's back office.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClock } from '../../src/clock.ts'
@@ -61,7 +61,7 @@ async function closing(bench: Bench, database: Database): Promise<Figure> {
   }
 }
 
-/** The platform's own job closes what was made. */
+/** The platform's own job closes these statements. */
 function reserveBeside(bench: Bench, database: Database): Promise<Figure> {
   const lines = bench.quick ? 20_000 : 200_000
   return using(serve(bench, name), async platform => {
@@ -85,7 +85,10 @@ function reserveBeside(bench: Bench, database: Database): Promise<Figure> {
   })
 }
 
-/** Long enough for the job, which begins every 5 seconds. @returns the 99th percentile in milliseconds */
+/**
+ * Long enough for the job, which runs every 5 seconds.
+ * @returns the 99th percentile in milliseconds
+ */
 async function reserve(bench: Bench, { port, token }: Served): Promise<number> {
   const load = { kind: 'reserve' as const, operatorCode, tariffCode, prefix: freshPrefix() }
   const seconds = Math.max(6, bench.seconds)

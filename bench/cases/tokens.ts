@@ -1,4 +1,4 @@
-/** Issuing tokens over HTTP, and checking one. */
+/** Issuing tokens over HTTP, and verifying one. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Caller } from '../../src/access/caller.ts'
 import { createTokens } from '../../src/access/tokens.ts'
@@ -43,9 +43,9 @@ async function issuing(bench: Bench): Promise<Figure> {
   }
 }
 
-/** In this process: a token seen for the first time, then seen again. */
+/** Verifies tokens in this process: each one when it is new, and then again. */
 async function checking(bench: Bench): Promise<Figure[]> {
-  // Fewer than are remembered (`src/access/tokens.ts`).
+  // Fewer than the cache keeps (`src/access/tokens.ts`).
   const count = 10_000
   const perCheck = { first: [] as number[], again: [] as number[] }
   for (let round = 0; round <= bench.rounds; round++) {
@@ -57,7 +57,7 @@ async function checking(bench: Bench): Promise<Figure[]> {
     for (const kind of ['first', 'again'] as const) {
       const start = performance.now()
       for (const token of issued) if (tokens.read(token) === null) throw new Error('A token of ours was refused')
-      // The first round only warms up.
+      // The first round is only a warm-up.
       if (round > 0) perCheck[kind].push(((performance.now() - start) * 1000) / count)
     }
   }

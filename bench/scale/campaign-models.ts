@@ -1,11 +1,11 @@
-/** Lives of campaigns, taken through the rules themselves: what is copied many times into the tables. */
+/** Model campaigns, taken through their lives by the real lifecycle; the tables are then filled with copies of them. */
 import * as life from '../../src/campaigns/lifecycle/lifecycle.ts'
 import { applied, type LockedCampaign } from '../../src/campaigns/lifecycle/transitions-store.ts'
 import { banksOfCampaign } from './sizes.ts'
 
-/** When a step was made: so many minutes after one of the campaign's instants. */
+/** The time of a step: so many minutes after one of the campaign's instants. */
 type Instant = 'created' | 'from' | 'to' | 'received' | 'completed'
-/** `slot` stands for a bank of the campaign, from 1; null: of the campaign itself. */
+/** `slot` stands for a bank of the campaign, from 1; null: a step of the campaign itself. */
 type Step = {
   n: number
   subject: string
@@ -26,7 +26,7 @@ export type Model = {
   banks: ModelBank[]
 }
 
-/** How many of a hundred campaigns have a status. */
+/** How many of a hundred campaigns have each status. */
 const shares: [life.CampaignStatus, Model['age'], number][] = [
   ['awaitingBankApproval', 'before', 10],
   ['awaitingMerchantApproval', 'before', 4],
@@ -41,7 +41,7 @@ const shares: [life.CampaignStatus, Model['age'], number][] = [
   ['expired', 'after', 5],
 ]
 
-/** A hundred numbers of models, as often as each is wanted. */
+/** A hundred numbers of models; each model appears as often as it is wanted. */
 export const modelNumbers: number[] = shares.flatMap(([, , share], index) => Array(share).fill(index))
 
 const dayMs = 86_400_000
@@ -88,7 +88,7 @@ const lives: Partial<Record<life.CampaignStatus, typeof wholeLife>> = {
   deleted: [...launched, ...ofCampaign('created', campaign => life.remove(campaign, before))],
 }
 
-/** Takes a campaign through its life until it has this status for good, or its life is over. */
+/** Takes a campaign through its life until it has its final status, or its life is over. */
 function live(status: life.CampaignStatus, age: Model['age']): Model {
   let campaign = newCampaign()
   const steps: Step[] = []

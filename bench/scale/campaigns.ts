@@ -1,4 +1,4 @@
-/** Campaigns of all statuses, with their banks and their history. */
+/** Fills the tables with campaigns of all statuses, with their banks and their history. */
 import { cardText } from '../../src/campaigns/form/terms.ts'
 import { makeModels, modelNumbers } from './campaign-models.ts'
 import { bankId, countryId, followOn, merchantId, paymentSystemId } from './directory.ts'
@@ -6,7 +6,7 @@ import { type Connect, inLanes, ranges } from './loading.ts'
 import { banks, campaignsOfSmall, campaignsOfSteady, merchants, merchantsIn, type Sizes } from './sizes.ts'
 
 const campaignsAtOnce = 5_000
-/** Numbers of a campaign's history, more than any life has steps. */
+/** Numbers reserved for a campaign's history: more than the steps of any life. */
 const historyOfCampaign = 200
 
 export async function makeCampaigns(connect: Connect, sizes: Sizes, now: Date): Promise<void> {
@@ -56,8 +56,8 @@ const fillModels = `
   select model, b.* from given, jsonb_to_recordset(item->'banks') as b (slot int, status text, stage text, version int)`
 
 /**
- * What the tables of a campaign share. Those before their period begin in more than a month, those within it began some days ago,
- * and the others ended two months to two years ago.
+ * The columns that several tables of campaigns share. Campaigns before their period start in more than a month, active
+ * ones started some days ago, and the others ended two months to two years ago.
  */
 const numberCampaigns = (sizes: Sizes): string => `
   create table scale.campaigns as

@@ -5,23 +5,23 @@ import type { Figure } from '../report.ts'
 import { type Compared, compare } from '../rounds.ts'
 import type { Side, Sides } from './sides.ts'
 
-/** Fast enough, whatever the small world takes: below this, ratios show only noise. */
+/** Fast enough, whatever the small world takes; below this, ratios show only noise. */
 const quickMs = 10
 /** How long a read is repeated, approximately. */
 const budgetMs = 6_000
 const maxRounds = 31
 
 export type Goal = {
-  /** How many times as long as in the small world. */
+  /** The maximum ratio to the small world. */
   times: number
   /** null: only the ratio counts. */
   ms?: number | null
 }
 export const flat: Goal = { times: 2, ms: quickMs }
-/** For reads that look at more of a longer list, up to a bound at which they are fast enough for a person. */
+/** For reads that look at more items of a longer list, up to a bound that is still fast enough for a person. */
 export const bounded: Goal = { times: 2, ms: 250 }
 
-/** @param measure gives milliseconds in one of the worlds */
+/** @param measure returns milliseconds in one of the worlds */
 export function figureOf(name: string, { ours, limit, ratio }: Compared, { times, ms = null }: Goal): Figure {
   return {
     name,
@@ -35,7 +35,7 @@ export function figureOf(name: string, { ours, limit, ratio }: Compared, { times
 
 const inMs = (ms: number): string => (ms < 1_000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(2)} s`)
 
-/** A figure, or why there is none. */
+/** A figure, or why it could not be measured. */
 export async function attempt(name: string, target: string, measure: () => Promise<Figure>): Promise<Figure> {
   try {
     return await measure()
@@ -57,10 +57,10 @@ export async function compareSides(sides: Sides, measure: (side: Side) => Promis
   )
 }
 
-/** Who reads what. */
+/** The reader and the paths. */
 export type Reads = (side: Side) => { token: string; paths: string[] }
 
-/** The time of a read, one after the other; of several paths each in its turn. */
+/** The time of reads one after the other; several paths alternate. */
 export function compareReads(sides: Sides, name: string, reads: Reads, goal = flat): Promise<Figure> {
   return attempt(name, `<= ${goal.times}`, async () => {
     const readers = new Map([sides.small, sides.large].map(side => [side, reader(side, reads(side))]))

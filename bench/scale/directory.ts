@@ -52,6 +52,6 @@ const statements = (sizes: Sizes): string[] => [
   'update directory_version set version = version + 1',
 ]
 
-/** SQL that has a table's next number follow those that are there. */
+/** SQL that makes a table's next number follow the existing ones. */
 export const followOn = (table: string, column: string): string =>
   `select setval(pg_get_serial_sequence('${table}', '${column}'), max(${column})) from ${table}`

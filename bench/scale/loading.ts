@@ -1,4 +1,4 @@
-/** Filling tables quickly: without their indexes, which are made afterwards, and over two connections. */
+/** Fills tables quickly: without their indexes, which are made afterwards, and over two connections. */
 import pg from 'pg'
 
 export type Connect = () => Promise<pg.Client>
@@ -37,7 +37,7 @@ export const ranges = (count: number, size: number): { from: number; to: number 
 
 type Definition = { table: string; name: string; definition: string; kind: 'p' | 'u' | 'f' | null }
 
-/** Runs `load` while these tables have no indexes, keys and foreign keys, and makes these again. */
+/** Runs `load` while these tables have no indexes, keys and foreign keys, and makes these again afterwards. */
 export async function withoutIndexes(connect: Connect, tables: string[], load: () => Promise<void>): Promise<void> {
   const client = await connect()
   try {

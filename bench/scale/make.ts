@@ -1,6 +1,6 @@
 /**
- * `bin/node bench/scale/make.ts DATABASE_URL --orders 1000000 ...` fills an empty database, for a look at plans or a platform on it,
- * and prints the keys that the platform needs as environment variables.
+ * `bin/node bench/scale/make.ts DATABASE_URL --orders 1000000 ...` fills an empty database, so that you can look at
+ * plans or run a platform on it. It prints the keys that the platform needs as environment variables.
  */
 import process from 'node:process'
 import { parseArgs } from 'node:util'

@@ -1,4 +1,4 @@
-/** A year of orders of all banks and tariffs, of every status but an open reservation. */
+/** A year of orders of all banks and tariffs, in every status except open reservations. */
 import { bankId } from './directory.ts'
 import { type Connect, inLanes, ranges } from './loading.ts'
 import {
@@ -28,7 +28,7 @@ export async function makeOrders(connect: Connect, sizes: Sizes, now: Date): Pro
   await inLanes(connect, [client => client.query(positions(sizes))])
 }
 
-/** `n` counts all orders, `k` those of a tariff, both from 0. */
+/** `n` numbers all orders, `k` those of a tariff, both from 0. */
 const insertOrders = (sizes: Sizes, firstMs: number): string => `
   insert into orders (order_id, bank_id, external_id, tariff_id, profile_id, status, price, currency, created_at, reserved_until,
     confirmed_at, cancelled_at, delivery_mode)
@@ -60,7 +60,7 @@ const bankOf = (sizes: Sizes): string => {
     else ${banks.steady} + chance / 100 % ${others} end`
 }
 
-/** How far each tariff's stock was handed out. */
+/** The position up to which each tariff's stock was taken. */
 const positions = (sizes: Sizes): string => `
   insert into stock_positions (tariff_id, taken_up_to)
   select t + 1, t * ${profilesOfTariff(sizes)}::bigint + k - (k + 9) / 10

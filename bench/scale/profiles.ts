@@ -1,4 +1,4 @@
-/** The stock: every profile is really sealed, in its own row. */
+/** The stock: every profile is really sealed, for its own row. */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
@@ -12,13 +12,13 @@ import { firstProfile, profilesOfTariff, type Sizes, tariffs } from './sizes.ts'
 
 const rowsAtOnce = 1_000
 
-/** By `copy`, tariff by tariff. */
+/** Loads the profiles with `copy`, tariff by tariff. */
 export async function makeProfiles(client: pg.Client, sealing: Sealing, sizes: Sizes): Promise<void> {
   await client.query(`alter table profiles alter imported_at set default now() - interval '380 days'`)
   const lines = profileLines({ count: tariffs * profilesOfTariff(sizes), seed: 1 })
   lines.next()
   for (let tariff = 1; tariff <= tariffs; tariff++) {
-    // The rows as an import stages them have no tariff.
+    // Rows in the form of an import, which have no tariff.
     await client.query(`alter table profiles alter tariff_id set default ${tariff}`)
     const into = client.query(
       copyFrom('copy profiles (profile_id, iccid_hash, msisdn, sealed) from stdin (format binary)'),

@@ -1,4 +1,4 @@
-/** The two worlds that are compared, each with a platform of its own, on one database server. */
+/** The two compared worlds, each with a platform of its own, on one database server. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -26,7 +26,7 @@ export type Side = PlatformProcess & {
 }
 export type Sides = { small: Side; large: Side; stop(): Promise<void> }
 
-/** What the large world is compared with: as few banks as may be, a twentieth of the orders, a hundredth of the campaigns. */
+/** The small world: as few banks as possible, a twentieth of the orders, a hundredth of the campaigns. */
 const smallOf = (large: Sizes): Sizes => ({
   orders: Math.max(tariffs * 20, Math.round(large.orders / 20)),
   profiles: Math.max(tariffs * 30, Math.round(large.profiles / 20)),
@@ -34,7 +34,7 @@ const smallOf = (large: Sizes): Sizes => ({
   banks: Math.min(large.banks, 20),
 })
 
-/** Fills both worlds, unless a run before has kept them in the same folder, and starts a platform on each. */
+/** Fills both worlds, unless an earlier run has kept them in the same folder, and starts a platform on each. */
 export async function startSides(bench: Bench, large: Sizes): Promise<Sides> {
   const sizes = { small: smallOf(large), large }
   const keys = await makeWorlds(bench, sizes)
@@ -123,7 +123,7 @@ const salesOfToday = (): string => {
   return `/portal/esim/sales?from=${today}&to=${today}`
 }
 
-/** An upgraded platform adds up what was sold before while it serves; until then its sales figures are refused. */
+/** An upgraded platform adds up earlier sales while it serves; until then it refuses requests for sales figures. */
 async function untilCaughtUp({ tell }: Bench, url: string, token: string): Promise<void> {
   const start = performance.now()
   for (;;) {
@@ -145,13 +145,16 @@ async function issueTokens(url: string, operatorKey: string): Promise<Side['toke
   return tokens as Side['tokens']
 }
 
-/** A token of a new credential. @param partner as `POST /admin/credentials` takes it */
+/**
+ * A token of a new credential.
+ * @param partner as in `POST /admin/credentials`
+ */
 export async function tokenOf(url: string, operatorKey: string, partner: object): Promise<string> {
   const issued = await post(`${url}/admin/credentials`, operatorKey, partner)
   return (await post(`${url}/getToken/auth`, operatorKey, issued)).access_token
 }
 
-/** @throws Error unless it is answered with success */
+/** @throws Error unless the answer is a success */
 export async function post(url: string, token: string, body: unknown): Promise<any> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })

@@ -1,10 +1,12 @@
-/** How large a world is, and who is in it. */
+/** The sizes of a world, and its special partners. */
 
 export type Sizes = { orders: number; profiles: number; campaigns: number; banks: number }
 
 export const sizeNames = ['orders', 'profiles', 'campaigns', 'banks'] as const satisfies readonly (keyof Sizes)[]
 
-/** Banks with a part of their own, by their codes, in the order of their numbers; the others only take part. */
+/**
+ * The codes of banks with a special role, in the order of their numbers; all other banks only take part in campaigns.
+ */
 export const banks = {
   /** Two fifths of all orders. */
   big: 0,
@@ -12,7 +14,7 @@ export const banks = {
   tiny: 1,
   /** A twentieth of all orders. */
   seller: 2,
-  /** Takes part in fifty campaigns, however many there are. */
+  /** Takes part in fifty campaigns, in a world of any size. */
   steady: 3,
   /** Takes part in a tenth of all campaigns. */
   busy: 4,
@@ -20,7 +22,7 @@ export const banks = {
 export const merchants = {
   /** A tenth of all campaigns. */
   large: 0,
-  /** A hundred campaigns, however many there are. */
+  /** A hundred campaigns, in a world of any size. */
   small: 1,
 } as const
 
@@ -32,25 +34,25 @@ export const banksOfCampaign = 10
 export const operators = 30
 export const tariffsOfOperator = 10
 export const tariffs = operators * tariffsOfOperator
-/** Sold by others than the big and the tiny bank. */
+/** Sold by banks other than the big and the tiny one. */
 export const othersOperator = operators
 export const operatorCode = (number: number): string => `operator-${number}`
 export const tariffCode = (number: number): string => `tariff-${number}`
 
-/** Each tariff has as many profiles, with ids that follow one another. */
+/** The number of profiles of each tariff; their ids are consecutive. */
 export const profilesOfTariff = ({ profiles }: Sizes): number => Math.floor(profiles / tariffs)
 export const firstProfile = (sizes: Sizes, tariff: number): number => (tariff - 1) * profilesOfTariff(sizes) + 1
 
 export const merchantsIn = ({ campaigns }: Sizes): number => Math.max(10, Math.round(campaigns / 100))
 
-/** Orders were made over a year, up to an hour ago: none of them is an open reservation. */
+/** Orders were made over a year, up to an hour ago, so none of them is an open reservation. */
 export const yearMs = 365 * 86_400_000
 export const latestOrderMs = 3_600_000
 
-/** Of ten orders of a tariff one has ended without a sale, and the next one sold its profile. */
+/** Of ten orders of a tariff, one has ended without a sale, and the next one sold its profile. */
 const soldOf = (orders: number): number => orders - Math.ceil(orders / 10)
 
-/** @throws Error when there is no world of these sizes */
+/** @throws Error when a world cannot have these sizes */
 export function checkSizes(sizes: Sizes): void {
   const least = banksOfCampaign + Object.keys(banks).length + 1
   if (sizes.banks < least) throw new Error(`--banks must be at least ${least}`)

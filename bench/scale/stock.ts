@@ -1,4 +1,4 @@
-/** Stock of the tariff that the loads sell, loaded as the operator loads it. */
+/** Stock of the tariff that the loads sell, imported as the operator does it. */
 import { randomInt } from 'node:crypto'
 import { profileLines } from '../../samples/make-profiles.ts'
 import type { Side } from './sides.ts'
@@ -6,7 +6,7 @@ import { operatorCode, tariffCode } from './sizes.ts'
 
 export const soldTariff = { operatorCode: operatorCode(1), tariffCode: tariffCode(1) }
 
-/** Seeds up to here are for worlds. */
+/** Seeds up to this number are reserved for worlds. */
 const firstSeed = 10
 
 /** @returns milliseconds */
@@ -23,7 +23,7 @@ export async function importStock({ url, operatorKey }: Side, count: number): Pr
   return performance.now() - start
 }
 
-/** Loads what is missing so that so many can be sold. */
+/** Imports as many profiles as are missing for this number of sales. */
 export async function requireStock(side: Side, count: number): Promise<void> {
   const answer = await fetch(`${side.url}/admin/stock`, { headers: { authorization: `Bearer ${side.operatorKey}` } })
   const tariffs = (await answer.json()) as ({ free: number } & typeof soldTariff)[]

@@ -1,4 +1,4 @@
-/** A database of any size, filled in minutes, with rows that the audit finds in order. */
+/** Fills a database of any size within minutes, with rows that pass the audit. */
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { type Database, openDatabase } from '../../src/db/database.ts'
@@ -15,16 +15,16 @@ import { checkSizes, type Sizes } from './sizes.ts'
 export type Keys = { masterKey: string; operatorKey: string }
 
 /**
- * The rows fit the schema of this migration. Later migrations run when the tables are full, as in an upgrade, and fill their own
- * counts and texts.
+ * The rows fit the schema of this migration. Later migrations run when the tables are full, as in an upgrade, and fill
+ * their own counts and texts.
  */
 const schemaOfRows = 25
 
 /**
  * Fills an empty database.
  *
- * @param tell told after each step what has been done, with its seconds
- * @throws Error when there is no world of these sizes
+ * @param tell called after each step with what was done and how many seconds it took
+ * @throws Error when a world cannot have these sizes
  */
 export async function makeScaleWorld(url: string, sizes: Sizes, tell: (line: string) => void): Promise<Keys> {
   checkSizes(sizes)
@@ -54,7 +54,7 @@ export async function makeScaleWorld(url: string, sizes: Sizes, tell: (line: str
   return keys
 }
 
-/** Applies the migrations that a world lacks. */
+/** Applies the remaining migrations to a world. */
 export async function migrateScaleWorld(url: string, tell: (line: string) => void): Promise<void> {
   const applied = await timed(tell, 'later migrations', () => withDatabase(url, database => migrate(database)))
   if (applied.length > 0) await vacuum(connectTo(url))

@@ -1,6 +1,6 @@
 /**
- * What a bank's back office downloads and looks up: one order by its own id, all orders as a file, a statement's file. The bank has two
- * fifths of the orders of a world, and one statement of all that it has sold.
+ * Downloads and look-ups of a bank's back office: one order by its own id, all orders as a file, a statement's file.
+ * The bank has two fifths of the orders of a world, and one statement that contains all its sales.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +26,7 @@ import { makeScaleWorld } from '../scale/world.ts'
 
 const name = 'bench_back_office'
 const targets = { lookUp: 0.7, ordersTimes: 2, ordersMb: 64, ordersFirstByteMs: 100, statement: 0.7 }
-/** More than a process keeps in memory, so each is read from the database. */
+/** More than a process caches, so that each is read from the database. */
 const lookedUp = 15_000
 const keptInMemory = 500
 const reader = fileURLToPath(new URL('../reader.ts', import.meta.url))
@@ -35,7 +35,7 @@ const fileServer = fileURLToPath(new URL('../file-server.ts', import.meta.url))
 type Office = { port: number; pid: number | undefined; token: string; client: pg.Client; orders: number }
 
 export async function measureBackOffice(bench: Bench): Promise<Figure[]> {
-  // Two fifths of the orders are the bank's: a million.
+  // Two fifths of the orders belong to the bank: a million.
   const orders = bench.quick ? 100_000 : 2_500_000
   await bench.server.create(name)
   const url = bench.server.url(name)
@@ -61,7 +61,7 @@ export async function measureBackOffice(bench: Bench): Promise<Figure[]> {
   })
 }
 
-/** As if two years had gone by: one statement of each bank takes all that it has sold. */
+/** Puts all sales of each bank into one statement, as if two years had passed. */
 async function closeEverything(url: string): Promise<void> {
   const database = openDatabase({ connection: { connectionString: url }, poolSize: 4 })
   try {

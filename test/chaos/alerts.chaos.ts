@@ -1,4 +1,7 @@
-/** A real Prometheus reads a platform, with the rules as they are shipped: what is brought about fires, and resolves (`alerts.yml`). */
+/**
+ * A real Prometheus reads a platform, with the shipped rules (`alerts.yml`). Each provoked problem must fire its alert,
+ * and the alert must end with the problem.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

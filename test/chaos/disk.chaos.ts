@@ -1,4 +1,4 @@
-/** Sales and uploads on a disk that is full again and again, for as long as CHAOS_SECONDS says; the short form is full-disk.test.ts. */
+/** Sales and uploads on a disk that is repeatedly full, for CHAOS_SECONDS; the short form is full-disk.test.ts. */
 import process from 'node:process'
 import { type TestContext, test } from 'node:test'
 import { type Shop, sellOnFullDisk } from '../support/full-disk.ts'

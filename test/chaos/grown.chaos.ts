@@ -1,4 +1,7 @@
-/** The same disturbances once tables have grown and the busiest statements keep their plans, on connections of their own. */
+/**
+ * The same disturbances after tables have grown and the busiest statements keep their plans, on connections of their
+ * own.
+ */
 import { randomInt } from 'node:crypto'
 import process from 'node:process'
 import { test } from 'node:test'
@@ -11,7 +14,7 @@ const endSessions = (world: World) =>
     `select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()`,
   )
 
-/** Each gives the instant from which on sales have to go on. */
+/** Each disturbance returns the instant from which on sales must continue. */
 const disturbances: Record<string, (world: World) => Promise<number>> = {
   async processKilled(world) {
     const killedAt = performance.now()

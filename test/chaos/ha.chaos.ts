@@ -1,6 +1,6 @@
 /**
- * Things that happen to a Patroni cluster under sales (contract/production.md, "High availability"). `HA` chooses some by their names:
- * `HA='H2 H5' npm run chaos -- ha`.
+ * Failures of a Patroni cluster during sales (contract/production.md, "High availability"). `HA` selects some by their
+ * names: `HA='H2 H5' npm run chaos -- ha`.
  */
 import assert from 'node:assert/strict'
 import process from 'node:process'
@@ -15,7 +15,7 @@ import { openSmallDisk, type SmallDisk } from '../support/small-disk.ts'
 const chosen = process.env.HA?.split(/[ ,]+/)
 /** Each round takes about a minute. */
 const rounds = Math.max(1, Math.round(Number(process.env.CHAOS_SECONDS ?? 60) / 60))
-/** Longer than `ttl`: another primary is chosen meanwhile. */
+/** Longer than `ttl`, so another primary is chosen meanwhile. */
 const frozenMs = 45_000
 const cutMs = 45_000
 
@@ -30,7 +30,10 @@ function experiment(name: string, what: string, run: (t: TestContext) => Promise
 
 const others = (cluster: PatroniCluster, primary: Member): Member[] => cluster.members.filter(each => each !== primary)
 
-/** Patroni refuses until it has told all members which of them may follow. @returns when it was asked, by `performance.now()` */
+/**
+ * Patroni refuses a switchover until all members know which of them may follow.
+ * @returns when it was requested, by `performance.now()`
+ */
 async function switchOver(cluster: PatroniCluster): Promise<number> {
   let askedAtMs = 0
   const ask = async (): Promise<boolean> => {
@@ -121,7 +124,8 @@ for (const strict of [true, false])
       const killedAtMs = performance.now()
       for (const standby of standbys) await cluster.kill(standby)
       if (!strict) await sellsAgain(killedAtMs)
-      // What is under way when they die waits for a standby, longer than the platform does for the database.
+      // Commits that are waiting when the servers die wait for a standby, for longer than the platform waits for the
+      // database.
       await sleep(15_000)
       const before = figures.sold
       await sleep(5_000)

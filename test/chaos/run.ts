@@ -1,9 +1,11 @@
 /**
- * `npm run chaos [-- SECONDS [NAME...]]`: the experiments of contract/reliability.md in their long forms, each for this many seconds (60
- * without): `sales`, `grown` and `disk`, or those that are named. The short forms are in races.test.ts, faults.test.ts and
- * full-disk.test.ts. `soak`, only when it is named, looks for what grows without end: for an hour, or these seconds;
- * `ha`, only when it is named, lets servers and networks of a Patroni cluster fail, some of it once a minute;
- * `alerts` lets a Prometheus see alerts fire.
+ * `npm run chaos [-- SECONDS [NAME...]]` runs the experiments of contract/reliability.md in their long forms, each for
+ * this many seconds (default: 60): `sales`, `grown` and `disk`, or the named ones. The short forms are in
+ * races.test.ts, faults.test.ts and full-disk.test.ts.
+ *
+ * These run only when they are named. `soak` looks for anything that grows without end, for an hour or the given
+ * seconds. `ha` makes servers and networks of a Patroni cluster fail, some of them once a minute. `alerts` checks with
+ * Prometheus that alerts fire.
  */
 import { spawn } from 'node:child_process'
 import process from 'node:process'
@@ -23,7 +25,7 @@ if (!(seconds >= 5) || unknown.length > 0) {
 const files = (named.length > 0 ? named : all).map(name =>
   fileURLToPath(new URL(`./${name}.chaos.ts`, import.meta.url)),
 )
-// One after the other: each has the machine for itself.
+// One after the other, so that each has the machine for itself.
 const child = spawn(
   process.execPath,
   ['--test', '--test-concurrency=1', `--test-timeout=${(seconds + 3_600) * 1_000}`, ...files],

@@ -1,4 +1,4 @@
-/** Sales while everything around them fails, for as long as CHAOS_SECONDS says. */
+/** Sales while everything around them fails, for CHAOS_SECONDS. */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import process from 'node:process'
@@ -8,7 +8,7 @@ import { assertError, range, tally } from '../support/esim.ts'
 import { startWorld } from '../support/world.ts'
 import { durationMs, recover, sellUnder, serverPids } from './selling.ts'
 
-/** Of the race for the last profile. */
+/** Orders in the race for the last profile. */
 const fewestRounds = 25
 
 test('kill -9 of one of three processes every 2 seconds', () =>
@@ -59,7 +59,7 @@ test('the last profile, wanted by 200 callers of three processes', async () => {
   try {
     const endAt = performance.now() + durationMs
     const winners = [0, 0, 0]
-    // On a slow machine time alone is too few rounds for everybody to have won.
+    // On a slow machine, this time gives too few rounds for each process to have won.
     for (let round = 0; round < fewestRounds || performance.now() < endAt; round++) {
       const answers = await Promise.all(range(200).map(index => world.at(index).reserve(`last-${randomInt(2 ** 47)}`)))
       assert.deepEqual(tally(answers), { 201: 1, 503: 199 })

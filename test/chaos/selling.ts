@@ -1,4 +1,4 @@
-/** Sales in a world of their own while something is done to it, again and again, for as long as CHAOS_SECONDS says. */
+/** Sales in a separate world that is repeatedly disturbed, for CHAOS_SECONDS. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -14,16 +14,16 @@ import { startWorld, type World } from '../support/world.ts'
 export const durationMs = Number(process.env.CHAOS_SECONDS ?? 60) * 1_000
 const profiles = 100_000
 const recoverWithinMs = 5_000
-/** Where others keep the machine busy, a process alone needs that long to start: then only whether it comes back is asked. */
+/** On a busy machine the start of a process alone takes this long; in that case we only check that it comes back. */
 const recoverWhenBusyMs = 45_000
 let slowestMs = 0
 const isBusy = (): boolean => (loadavg()[0] ?? 0) > 4 * availableParallelism()
 
 /**
- * Sells in a new world while `disturb` is repeated, then proves everything.
+ * Sells in a new world while `disturb` is repeated, then checks everything.
  *
- * @param options.grown true: before, so much is sold that the busiest statements keep their plans
- * @param options.fewestRounds so often it is disturbed, whatever time that takes; without: once
+ * @param options.grown true: sells so much before that the busiest statements keep their plans
+ * @param options.fewestRounds the minimum number of disturbances, however long they take; default: one
  */
 export async function sellUnder(
   options: { processes: number; sellers: number; seed: number; grown?: boolean; fewestRounds?: number },
@@ -37,7 +37,7 @@ export async function sellUnder(
     const sellers = Promise.all(
       range(options.sellers).map(() => sell(world.at, sales, () => performance.now() < endAt)),
     )
-    // Should they fail, that is told at the end: until then the world is needed.
+    // Errors here are reported at the end, because the world is needed until then.
     sellers.catch(() => {})
     if (options.grown) await grow(world, sales)
     const enoughAt = performance.now() + durationMs
@@ -77,7 +77,10 @@ async function grow(world: World, sales: readonly Sale[]): Promise<void> {
   while (!(await keepsPlans(world))) assert.ok(performance.now() < giveUpAt, 'plans are not kept')
 }
 
-/** Statements whose plans are kept have connections of their own; in a while of watching, none of them runs any other. */
+/**
+ * Statements whose plans are kept have connections of their own. While we watch, these connections must run nothing
+ * else.
+ */
 async function keepsPlans({ database }: World): Promise<boolean> {
   const busiest = new Set<number>()
   const others = new Set<number>()
@@ -95,7 +98,10 @@ async function keepsPlans({ database }: World): Promise<boolean> {
   return busiest.size > 0 && others.size > 0 && busiest.isDisjointFrom(others)
 }
 
-/** How long it takes until each process sells again. @param since when what keeps them from it was over */
+/**
+ * How long it takes until each process sells again.
+ * @param since when the disturbance ended
+ */
 export async function recover(world: World, since: number, what = 'the disturbance'): Promise<void> {
   for (const index of range(world.processes.length)) {
     const { body } = await persist(() => world.at(index).reserve(`recovered-${randomInt(2 ** 47)}`), [201])

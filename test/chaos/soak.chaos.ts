@@ -1,6 +1,6 @@
 /**
- * One process under an even load of everything, for as long as CHAOS_SECONDS says: what it takes of memory, descriptors and connections
- * must not go on growing. `npm run chaos -- soak` runs for an hour.
+ * One process under an even load of everything, for CHAOS_SECONDS. Its memory, descriptors and connections must not
+ * keep growing. `npm run chaos -- soak` runs for an hour.
  */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
@@ -14,13 +14,13 @@ import { startWorld, type World } from '../support/world.ts'
 const durationMs = Number(process.env.CHAOS_SECONDS ?? 3_600) * 1_000
 const profiles = 150_000
 const requestsPerSecond = 100
-/** What is kept on purpose (orders, plans, connections) fills up first. */
+/** Caches (orders, plans, connections) fill up first, which is intended. */
 const warmUpMs = Math.min(600_000, durationMs / 2)
 const lookEveryMs = 2_000
 const mostUnderWay = 300
 
 const mebibyte = 1024 * 1024
-/** By how much each may grow in 10 minutes. What the system counts as resident moves by itself. */
+/** The allowed growth of each in 10 minutes. The system's resident memory varies by itself. */
 const bounds: Record<string, { metric: string; unit: number; most: number }> = {
   'heap, MiB': { metric: 'nodejs_heap_size_used_bytes', unit: mebibyte, most: 1 },
   'external, MiB': { metric: 'nodejs_external_memory_bytes', unit: mebibyte, most: 1 },
@@ -56,7 +56,10 @@ test(`${requestsPerSecond} requests a second: nothing grows without end`, async 
   }
 })
 
-/** Requests at their times, however long each takes. @returns the answers by status */
+/**
+ * Sends requests at fixed times, however long each takes.
+ * @returns the answers by status
+ */
 async function load(world: World, goesOn: () => boolean): Promise<Record<string, number>> {
   const ask = await requests(world)
   const counts: Record<string, number> = {}
@@ -84,7 +87,10 @@ async function load(world: World, goesOn: () => boolean): Promise<Record<string,
 
 type Ask = () => Promise<{ status: number }>
 
-/** Of 100 requests: 20 reserve, 10 confirm, 8 cancel, 30 read one of the last orders; the rest are other reads and tokens. */
+/**
+ * Of 100 requests: 20 reserve, 10 confirm, 8 cancel, 30 read one of the last orders; the rest are other reads and
+ * tokens.
+ */
 async function requests(world: World): Promise<(n: number) => Promise<{ status: number }>> {
   const last: string[] = []
   const bank = world.at(0)
@@ -119,7 +125,7 @@ async function requests(world: World): Promise<(n: number) => Promise<{ status: 
     [1, getToken],
   ]
   const plan = mix.flatMap(([times, ask]) => Array.from({ length: times }, () => ask))
-  // By a step that has no divisor in common with 100, so that the kinds alternate.
+  // The step has no divisor in common with 100, so that the kinds of requests alternate.
   return n => (plan[(n * 37) % plan.length] ?? newOrder)()
 }
 
@@ -128,7 +134,7 @@ const told = (minutes: number, values: Sample['values']): string =>
     ', ',
   )
 
-/** @returns null when a machine that is busy with other things does not let it answer */
+/** @returns null when the machine is too busy to answer */
 async function look(port: number): Promise<Sample['values'] | null> {
   const text = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(10_000) }).then(
     answer => answer.text(),
@@ -152,13 +158,13 @@ function report(samples: readonly Sample[]): void {
     const [first, end] = [samples[0]?.values[name] ?? 0, later.at(-1)?.values[name] ?? 0]
     const told = `${name}: ${first.toFixed(1)} to ${end.toFixed(1)}; ${(slope * 10).toFixed(2)} ± ${(error * 10).toFixed(2)} in 10 minutes`
     console.log(told)
-    // Beyond what moves by chance.
+    // Growth beyond random variation.
     if ((slope - 2 * error) * 10 > most) grown.push(told)
   }
   assert.deepEqual(grown, [])
 }
 
-/** The lowest value of each half minute: what is between two collections of garbage does not count. */
+/** The lowest value of each half minute, because values between two garbage collections say nothing. */
 function lowest(samples: readonly Sample[], name: string): { x: number; y: number }[] {
   const byTime = Map.groupBy(samples, ({ minutes }) => Math.floor(minutes * 2))
   return [...byTime].map(([half, some]) => ({

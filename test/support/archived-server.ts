@@ -1,4 +1,7 @@
-/** A PostgreSQL server whose log goes to pgBackRest, set up from the files in `deploy/postgres`, and what is restored from there. */
+/**
+ * A PostgreSQL server that archives its log with pgBackRest, set up from the files in `deploy/postgres`, and servers
+ * restored from that archive.
+ */
 import { execFile, execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,21 +19,21 @@ const files = fileURLToPath(new URL('../../deploy/postgres/', import.meta.url))
 type ArchivedServer = {
   folder: string
   url: string
-  /** A full backup. */
+  /** Makes a full backup. */
   backUp(): Promise<void>
-  /** The machine dies: what is not in the archive is lost. */
+  /** Simulates the loss of the machine: data that is not in the archive is lost. */
   crash(): void
   /**
-   * Restores beside it and starts what came.
+   * Restores a copy beside it and starts the copy.
    *
-   * @param target the last instant that is in it; null: all that the archive has
-   * @returns its address
+   * @param target the last instant to restore; null: everything in the archive
+   * @returns the address of the copy
    */
   restore(target: Date | null): Promise<string>
   close(): void
 }
 
-/** @param archiveSeconds how old the log may get before it is archived */
+/** @param archiveSeconds the maximum age of the log before it is archived */
 export async function startArchivedServer(archiveSeconds: number): Promise<ArchivedServer> {
   const folder = mkdtempSync(join(tmpdir(), 'perkline-archive-'))
   chmodSync(folder, 0o755)
@@ -51,7 +54,7 @@ export async function startArchivedServer(archiveSeconds: number): Promise<Archi
       .replace(/^spool-path=.*$/m, `spool-path=${spool}\n${options.slice(0, 2).join('\n')}`)
       .replace(/^pg1-path=.*$/m, `pg1-path=${data}\n${options.slice(2).join('\n')}`)
       .replace(/^pg1-port=.*$/m, `pg1-port=${ports[0]}`)
-      // The other place is none that a test reaches.
+      // The second repository in the configuration cannot be reached in a test.
       .replaceAll(/^repo2-.*\n/gm, ''),
   )
   if (process.getuid?.() === 0) giveToPostgres(folder, data, repository, spool, lock, log, config)

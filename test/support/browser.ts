@@ -27,8 +27,8 @@ export type Visitor = {
   open(path: string): Promise<void>
   /**
    * Navigates to another page of the portal, below /app, like a link in the portal: loads only what that page needs,
-   * and reads nothing again that was read within the last 15 s. Resolves when the heading is there, or at once for
-   * the same page with other filters.
+   * and reads nothing again that was read within the last 15 s. Resolves when the heading is there, or at once for the
+   * same page with other filters.
    */
   walk(path: string): Promise<void>
   /** Logs somebody in without the login form, and opens an address below /app or the home page. */
@@ -94,7 +94,7 @@ function collectErrors(page: Page) {
   const errors: string[] = []
   const onError = (error: Error) => errors.push(String(error))
   const onMessage = (message: ConsoleMessage) => {
-    // Chromium looks for this beside the quiet address; the portal's own pages name their icon.
+    // Chromium requests this beside the test's start address; the portal's own pages name their icon.
     if (message.location().url.endsWith('/favicon.ico')) return
     if (message.type() === 'error') errors.push(message.text())
   }
@@ -109,7 +109,7 @@ async function walk(page: Page, path: string): Promise<void> {
     history.pushState(null, '', ${JSON.stringify(`/app${path}`)})
     location.pathname !== pathname
   }`)
-  // The heading of the page that was gone to takes the focus.
+  // The heading of the new page takes the focus.
   if (isOther) await page.locator('h1:focus').waitFor()
 }
 

@@ -1,4 +1,4 @@
-/** Campaigns as the pure rules see them, for tests of `campaigns/lifecycle.ts`. */
+/** Campaigns as the pure rules see them, for tests of `campaigns/lifecycle/lifecycle.ts`. */
 import type {
   BankState,
   BankStatus,
@@ -16,7 +16,7 @@ export const during = new Date('2027-03-15T00:00:00.000Z')
 
 export type LivingCampaign = CampaignState & { compensationReceivedAt: Date | null }
 
-/** `a` is the bank that is asked about, `b` another one. */
+/** The tests look at bank `a`; `b` is another bank. */
 export function campaign(given: {
   status: CampaignStatus
   a?: BankStatus
@@ -68,7 +68,7 @@ export function after<Campaign extends CampaignState>(before: Campaign, { change
   return { ...before, status, banks, ...(isReceived && { compensationReceivedAt: now }) }
 }
 
-/** What a decision makes of the campaign and of the bank `a`, or `repeat`, `nothing` or `refused`. */
+/** The result of a decision for the campaign and bank `a`, or `repeat`, `nothing` or `refused`. */
 export function outcomeOf(
   before: CampaignState,
   decide: () => Decision | null,

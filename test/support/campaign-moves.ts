@@ -78,7 +78,10 @@ export async function columnsOf(database: Queryable, table: string, row?: string
   return found?.columns ?? ''
 }
 
-/** Makes as many more like one campaign, with its banks and its history. @returns their ids */
+/**
+ * Makes as many copies of one campaign, with its banks and its history.
+ * @returns their ids
+ */
 export async function copyCampaigns(database: Database, cashbackId: string, count: number): Promise<string[]> {
   return database.transaction(async transaction => {
     const copies = await transaction.query<{ id: string }>(
@@ -116,7 +119,7 @@ export async function copyCampaigns(database: Database, cashbackId: string, coun
   })
 }
 
-/** Settles a campaign of alpha alone whose period is over, up to the acknowledged money, without reports. */
+/** Settles a campaign of alpha alone whose period is over, up to the acknowledged payment, without reports. */
 export async function receiveCompensation(platform: TestPlatform, cashbackId: string): Promise<void> {
   const { database, clock } = platform.platform.deps.campaigns
   const actor = actorOf({ type: 'bank', bankId: ids.alpha, role: 'ADMIN', userType: 'gateway_user', subject: 'test' })

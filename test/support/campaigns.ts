@@ -1,10 +1,12 @@
-/** What the tests of campaigns share: a directory with known ids, partners' calls, and campaigns made as a merchant makes them. */
+/**
+ * Shared by the tests of campaigns: a directory with known ids, partners' calls, and campaigns created by a merchant.
+ */
 import assert from 'node:assert/strict'
 import { addUser } from '../../src/access/operations.ts'
 import { errorCodes } from '../../src/errors.ts'
 import type { Answer, CallOptions, TestPlatform } from './platform.ts'
 
-/** The ids that `campaignDirectory` gives its entries. */
+/** The ids of the entries in `campaignDirectory`. */
 export const ids = {
   alpha: 'a1a1a1a1-0000-4000-8000-000000000001',
   beta: 'b2b2b2b2-0000-4000-8000-000000000002',
@@ -19,7 +21,10 @@ export const ids = {
   PL: '44444444-dddd-4ddd-8ddd-444444444444',
 } as const
 
-/** Three connected banks and a suspended one; two merchants, of which voltshop excludes beta; terminals of both. */
+/**
+ * Three connected banks and a suspended one; two merchants, of which voltshop excludes beta; terminals of both
+ * merchants.
+ */
 export const campaignDirectory = `
 countries:
   - { id: ${ids.UA}, code: UA, name: Ukraine, currency: { code: UAH, name: Hryvnia, symbol: ₴, icon: "" } }
@@ -48,7 +53,7 @@ merchants:
       - { terminalId: V-0001, name: Online }
 `
 
-/** A partner's backend or user with one token. */
+/** The backend or a user of a partner, with one token. */
 export type Partner = {
   token: string
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
@@ -70,7 +75,7 @@ export const openCampaignBank = async (
 
 let logins = 0
 
-/** Somebody who has logged in to the portal with this role. */
+/** A person who has logged in to the portal with this role. */
 export async function openUser(
   platform: TestPlatform,
   owner: { merchant: string } | { bank: string } | 'platform',
@@ -89,7 +94,7 @@ export async function openUser(
  * Checks who may call an operation for merchants: nobody without a token, no bank, nobody of the platform, and for a
  * change no `viewer`.
  *
- * @param isChange false: a `viewer` may call it too
+ * @param isChange false: a `viewer` may call it, too
  * @param statusFor the status for callers who may
  */
 export async function assertMerchantsOnly(
@@ -111,12 +116,12 @@ export async function assertMerchantsOnly(
 
 const dayMs = 86_400_000
 
-/** The instant so many days from now by the platform's clock. */
+/** The instant this many days from now by the platform's clock. */
 export const inDays = (platform: TestPlatform, days: number): string =>
   new Date(platform.platform.deps.campaigns.clock.now().getTime() + days * dayMs).toISOString()
 
 /**
- * A valid form that invites alpha, with a period from in 10 to in 40 days. `overrides` adds or replaces fields;
+ * A valid form that invites alpha, with a period from 10 to 40 days from now. `overrides` adds or replaces fields;
  * undefined removes one.
  */
 export function campaignForm(platform: TestPlatform, overrides: Record<string, unknown> = {}): Record<string, unknown> {
@@ -136,14 +141,14 @@ export function campaignForm(platform: TestPlatform, overrides: Record<string, u
   }
 }
 
-/** The merchant whose campaigns `createCampaign` makes when none is given: one token for a whole test file. */
+/** The merchant that `createCampaign` uses by default: one token for a whole test file. */
 const merchants = new WeakMap<TestPlatform, Promise<Partner>>()
 
 /**
- * Makes a campaign as its merchant does. The platform must have been started with `campaignDirectory`.
+ * Makes a campaign as its merchant. The platform must have been started with `campaignDirectory`.
  *
  * @param overrides fields of the form
- * @param merchant grocer when it is left out
+ * @param merchant default: grocer
  * @returns the campaign's id
  */
 export async function createCampaign(
@@ -162,7 +167,10 @@ export async function createCampaign(
   return answer.body.id
 }
 
-/** Makes a campaign as a bank does, for grocer unless `retailerId` says otherwise. @returns its id */
+/**
+ * Makes a campaign as a bank, for grocer unless `retailerId` names another merchant.
+ * @returns its id
+ */
 export async function createBankCampaign(
   platform: TestPlatform,
   bank: Partner,
@@ -176,7 +184,7 @@ export async function createBankCampaign(
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** An operation result of the cashback API: exactly its fields. */
+/** Checks an operation result of the cashback API: exactly its fields. */
 export function assertResult(answer: Answer, statusCode: number, expected: { id?: string; status: string }): void {
   assert.equal(answer.status, statusCode, answer.text)
   assert.deepEqual(Object.keys(answer.body).sort(), ['createdAt', 'id', 'message', 'status', 'updatedAt'])
@@ -186,7 +194,11 @@ export function assertResult(answer: Answer, statusCode: number, expected: { id?
   for (const field of ['createdAt', 'updatedAt']) assert.match(answer.body[field], instant)
 }
 
-/** The error body of the cashback API, with exactly its fields; the portal and the operator's API add `code`, and what was broken. @param message the whole text, all entries in any order, or a pattern */
+/**
+ * Checks the error body of the cashback API: exactly its fields. The portal's and the operator's API add `code` and the
+ * broken rules.
+ * @param message the whole text, all entries in any order, or a pattern
+ */
 export function assertRefused(answer: Answer, statusCode: number, message?: string | readonly string[] | RegExp): void {
   const reasons: Record<number, string> = {
     400: 'Bad Request',
@@ -206,7 +218,7 @@ export function assertRefused(answer: Answer, statusCode: number, message?: stri
   const { message: said, code, problems: _, rules, ...rest } = answer.body
   assert.deepEqual(rest, { statusCode, error: reasons[statusCode] })
   assert.ok(code !== undefined || rules === undefined, answer.text)
-  // In the body where the contract leaves room for it, else in a header; never in both.
+  // The code is in the body where the contract leaves room for it, otherwise in a header; never in both.
   const codes = [code, answer.headers.get('perkline-error-code')].filter(one => one !== undefined && one !== null)
   assert.equal(codes.length, 1, answer.text)
   assert.ok(errorCodes.includes(codes[0]), codes[0])

@@ -1,5 +1,5 @@
 /**
- * Runs the command line as the operator does, and plays an admin interface for answers that the real one can't be
+ * Runs the command line as the operator does, and simulates an admin interface for answers that the real one can't be
  * made to give.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -19,7 +19,7 @@ export type CommandOptions = {
 const program = fileURLToPath(new URL('../../bin/perkline', import.meta.url))
 export const operatorKey = 'operator-key-of-at-least-32-characters'
 
-/** Runs `perkline` in a process of its own, with nothing of this one's environment but the PATH. */
+/** Runs `perkline` in a process of its own; of our environment it gets only the PATH. */
 export function perkline(args: string[], { env = {}, input = '', cwd = tmpdir(), onStart }: CommandOptions = {}) {
   return new Promise<CommandResult>((resolve, reject) => {
     const child = spawn(program, args, {
@@ -43,7 +43,7 @@ export function perkline(args: string[], { env = {}, input = '', cwd = tmpdir(),
 export type SeenRequest = { method: string; path: string; headers: IncomingMessage['headers']; body: Buffer }
 export type ScriptedAnswer = { status?: number; json?: unknown; text?: string | Iterable<string> }
 
-/** Answers every request as `answer` says, after reading it whole, and keeps what it saw. */
+/** Answers every request with `answer` after reading it completely, and keeps what it received. */
 export async function startScriptedPlatform(answer: (request: SeenRequest) => ScriptedAnswer) {
   const seen: SeenRequest[] = []
   const scripted = await startRawPlatform(async (request, response) => {

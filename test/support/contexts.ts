@@ -6,7 +6,7 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { pathOf } from './require-program.ts'
 
-/** The second one draws windows that nobody sees, which makes a test a tenth slower. */
+/** The second browser draws windows that nobody sees, which makes a test a tenth slower. */
 export const browserPrograms = ['chromium-headless-shell', 'chromium']
 
 const args = [
@@ -68,7 +68,10 @@ export async function emptyPage(page: Page): Promise<void> {
   await page.context().clearCookies()
 }
 
-/** Takes a page back from its visitor. @param options those that it was opened with */
+/**
+ * Takes a page back from its visitor.
+ * @param options with which it was opened
+ */
 export async function takeBack(page: Page, options: BrowserContextOptions): Promise<void> {
   const context = page.context()
   for (const other of context.pages()) if (other !== page) await other.close()
@@ -79,7 +82,7 @@ export async function takeBack(page: Page, options: BrowserContextOptions): Prom
   emptied.set(key, [...(emptied.get(key) ?? []), page])
 }
 
-/** For a test file's `after`. */
+/** For a test file's `after` hook. */
 export async function closeBrowser(): Promise<void> {
   await (await browser)?.close()
   browser = null

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export type CuttingProxy = {
   url: string
-  /** How many connections it has cut after a request was sent. */
+  /** How many connections were cut after a request was sent. */
   cuts(): number
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * A database of its own for a test, on a real PostgreSQL server: that of TEST_DATABASE_URL, which `run.ts` starts once for all test
- * files, or without it an embedded one that lives as long as this process has a test database open.
+ * A database for one test, on a real PostgreSQL server: that of TEST_DATABASE_URL, which `run.ts` starts once for all
+ * test files. Without it, an embedded server runs as long as this process has a test database open.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
@@ -13,17 +13,17 @@ import { startEmbeddedDatabase } from '../../src/db/embedded/server.ts'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
 
 export type TestDatabase = {
-  /** A connection string, as DATABASE_URL takes it. */
+  /** A connection string, as in DATABASE_URL. */
   url: string
   database: Database
-  /** Drops the database, whoever is still connected. */
+  /** Drops the database, even if clients are connected. */
   close(): Promise<void>
 }
 
 type Server = { adminUrl: string; stop(): Promise<void> }
 
 const lockKey = 7_365_900
-/** Our own server outlives the last test database by this time, because the next test may need one. */
+/** Our own server keeps running for this time after the last test database, because the next test may need it. */
 const lingerMs = 300
 
 /** @param options.migrated false: without any table */
@@ -78,7 +78,10 @@ function useServer(): Promise<Server> {
   return running
 }
 
-/** By a timer and not by a hook of the test runner: hooks of this module would run before those of the test file. */
+/**
+ * Uses a timer instead of a hook of the test runner, because hooks of this module would run before those of the test
+ * file.
+ */
 function leaveServer(): void {
   if (--users > 0) return
   stopTimer = setTimeout(() => {

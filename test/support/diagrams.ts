@@ -1,6 +1,6 @@
 /**
- * The life of a campaign as Mermaid state diagrams, drawn from the table in `campaigns/lifecycle.ts`. `npm run diagrams` writes them
- * anew into the pages that show them, between their markers.
+ * Draws the life of a campaign as Mermaid state diagrams, from the table in `campaigns/lifecycle/lifecycle.ts`. `npm
+ * run diagrams` writes them into the pages that show them, between their markers.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Subject, type Transition, type Trigger, transitions } from '../../src/campaigns/lifecycle/lifecycle.ts'
@@ -40,7 +40,7 @@ const drawn = (state: string | null): string => state ?? '[*]'
 const label = ({ trigger, condition }: Transition): string =>
   condition === '' ? words[trigger] : `${words[trigger]}<br>(${condition})`
 
-/** One arrow for all ways from one state to another. */
+/** One arrow for all transitions from one state to another. */
 export function diagram(subject: Subject): string {
   const arrows = Map.groupBy(
     transitions.filter(move => move.subject === subject),
@@ -59,7 +59,10 @@ const urlOf = (page: string): URL => new URL(`../../${page}`, import.meta.url)
 
 export const readPage = (page: string): string => readFileSync(urlOf(page), 'utf8')
 
-/** The page as it should be. @throws Error when it has no place for the drawing */
+/**
+ * The page with the new drawing.
+ * @throws Error when the page has no markers for it
+ */
 export function redrawn(text: string): string {
   const [before, rest] = text.split(markers[0])
   const after = rest?.split(markers[1])[1]

@@ -1,4 +1,6 @@
-/** What the tests of the eSIM API share: a bank's calls, the shape of its answers, and the books by plain SQL. */
+/**
+ * Shared by the tests of the eSIM API: a bank's calls, the form of its answers, and a check of the books by plain SQL.
+ */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Queryable } from '../../src/db/database.ts'
@@ -21,12 +23,12 @@ export type Bank = {
   qr(orderId: string, query?: string): Promise<EsimAnswer>
 }
 
-/** A bank's backend; without a token a fresh one of alpha is taken. */
+/** A bank's backend; without a token it uses a new one of alpha. */
 export async function openBank(platform: TestPlatform, token?: string): Promise<Bank> {
   return bankAt(platform, token ?? (await platform.bankToken()))
 }
 
-/** The same with a token at hand, for instance at another process. */
+/** The same with an existing token, for instance at another process. */
 export function bankAt(platform: Pick<TestPlatform, 'call'>, token: string): Bank {
   const call: Bank['call'] = async (method, path, options = {}) => {
     const answer = await platform.call(method, `/esim/v1${path}`, { token, ...options })
@@ -56,7 +58,10 @@ export function bankAt(platform: Pick<TestPlatform, 'call'>, token: string): Ban
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** The error body of the eSIM API, with exactly its fields. @param message the whole text, entries, or a pattern */
+/**
+ * Checks the error body of the eSIM API: exactly its fields.
+ * @param message the whole text, entries, or a pattern
+ */
 export function assertError(answer: EsimAnswer, statusCode: number, message?: string | string[] | RegExp): void {
   const reasons: Record<number, string> = {
     400: 'Bad Request',
@@ -97,7 +102,7 @@ export type OrderBody = {
   confirmedAt: string | null
 }
 
-/** An Order of the eSIM API: exactly its fields, each null where its status says so. */
+/** Checks an Order of the eSIM API: exactly its fields, each null where its status requires it. */
 export function assertOrder(
   answer: EsimAnswer,
   expected: Partial<OrderBody> & { status: string },
@@ -126,14 +131,14 @@ export function assertOrder(
 export type Books = { profiles: number; free: number; reserved: number; sold: number; withdrawn: number }
 
 /**
- * Checks the books of one tariff over all banks with plain SQL: no profile on two live orders, no order without its
- * profile, none confirmed or cancelled after its end, and each free profile where a process would find it.
+ * Checks the books of one tariff over all banks with plain SQL: no profile is on two live orders, no order lacks its
+ * profile, none was confirmed or cancelled after its end, and a process would find each free profile.
  */
 export function provenBooks({ platform }: TestPlatform, tariffCode = 'eu-10gb'): Promise<Books> {
   return proveBooks(platform.database, platform.deps.esim.clock.now(), tariffCode)
 }
 
-/** The same without a platform of this process. */
+/** The same without a platform in this process. */
 export async function proveBooks(database: Queryable, now: Date, tariffCode = 'eu-10gb'): Promise<Books> {
   const [row] = await database.query<Books & { twice: number; strange: number; lost: number; late: number }>(
     `with tariff as (select tariff_id from tariffs where code = $1),
@@ -167,7 +172,10 @@ export async function proveBooks(database: Queryable, now: Date, tariffCode = 'e
   return books
 }
 
-/** Runs `work` for each item, at most `atOnce` at a time, and gives the results in the items' order. */
+/**
+ * Runs `work` for each item, at most `atOnce` at a time.
+ * @returns the results in the order of the items
+ */
 export async function each<Item, Result>(
   items: readonly Item[],
   atOnce: number,
@@ -185,7 +193,7 @@ export async function each<Item, Result>(
 
 export const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index)
 
-/** How many answers there were of each status code. */
+/** The number of answers of each status code. */
 export function tally(answers: readonly { status: number }[]): Record<number, number> {
   const counts: Record<number, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
@@ -201,7 +209,7 @@ export async function advance(platform: TestPlatform, duration: string): Promise
   assert.equal(answer.status, 200, answer.text)
 }
 
-/** Waits until it holds, looking every few milliseconds; fails after 10 seconds. */
+/** Waits until the condition holds, checking every few milliseconds; fails after 10 seconds. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const giveUpAt = performance.now() + 10_000
   while (!(await holds())) {
@@ -211,8 +219,8 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
 }
 
 /**
- * Stops this process's clock at an instant, for moments that a running clock would miss. Returns a function that
- * restarts it.
+ * Stops this process's clock at an instant, for moments that a running clock would skip.
+ * @returns a function that restarts it
  */
 export function stopClock(platform: TestPlatform, at: Date | string): { [Symbol.dispose](): void } {
   const { clock } = platform.platform.deps.esim

@@ -14,7 +14,7 @@ import { type Address, refusalsOf } from './refusal-walk.ts'
 type Caller = 'alpha' | 'beta' | 'grocer' | 'operator' | 'person' | 'nobody'
 type Step = {
   as?: Caller
-  /** Values of the path. */
+  /** Values in the path. */
   path?: Record<string, string>
   query?: Record<string, string>
   /** The body, which becomes the example. */
@@ -37,7 +37,7 @@ export async function walkExamples(
   const settings = { PUBLIC_URL: 'http://127.0.0.1:8080' }
   const platform = await startPlatform(settings, {
     directory: null,
-    // Jobs do not run, as in a first start, because they would change the objects of the walk.
+    // Background jobs are off, because they would change the objects of the walk.
     async prepare(empty) {
       const made = await loadSamples(empty, createLogger('silent'))
       if (made) loaded.push(made)
@@ -60,7 +60,7 @@ export async function walkExamples(
       const shared = { operationId, path: address.path }
       for (const wrong of isFirst ? refusalsOf(address, step) : []) {
         const answer = await send(platform, address, { step: wrong, ...token(wrong.as) })
-        // Some reads answer an error for missing data.
+        // Some reads answer with an error when data is missing.
         if (answer.status >= 400) exchanges.push({ ...shared, status: answer.status, answer })
       }
       const answer = await send(platform, address, { step, ...token(step.as) })
@@ -127,7 +127,7 @@ async function send(
 
 async function walkEvents(call: Call): Promise<void> {
   await call('listEventTypes')
-  // Whatever the clock's job has numbered.
+  // An event that the clock's job has numbered.
   await call('moveClock', { as: 'nobody', body: { advance: 'PT15M' } })
   const { data } = await call('readEvents', { query: { limit: '2' } })
   await call('readEvent', { path: { eventId: data[0].id } })

@@ -1,5 +1,7 @@
-/** Records the examples of the OpenAPI documents: `npm run examples` records those that are missing or look
- * different by now, `npm run examples -- --all` all of them. */
+/**
+ * Records the examples of the OpenAPI documents: `npm run examples` records those that are missing or whose shape has
+ * changed, `npm run examples -- --all` records all of them.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import {
   type ErrorExample,

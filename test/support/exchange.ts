@@ -1,17 +1,22 @@
-/** One HTTP request and its answer, by Node's own client: `fetch` takes three times its processor time, which in a test of load is the platform's. */
+/**
+ * Sends one HTTP request with Node's own client. `fetch` takes three times the processor time, which a test of load
+ * would take from the platform.
+ */
 import { Agent, type IncomingMessage, request } from 'node:http'
 
 export type Exchange = {
   method: string
   headers: Record<string, string>
   body?: string | Uint8Array
-  /** Within this the answer has to be here whole. */
+  /** The time limit for the complete answer. */
   timeoutMs: number
 }
 
 const agent = new Agent({ keepAlive: true })
 
-/** Rejects when the connection breaks or the time is over. Redirects are not followed, and no content coding is asked for. */
+/**
+ * Rejects when the connection breaks or the time is over. It does not follow redirects and asks for no content coding.
+ */
 export function exchange(address: string, { method, headers, body, timeoutMs }: Exchange) {
   return new Promise<{ status: number; headers: Headers; bytes: Buffer }>((resolve, reject) => {
     const signal = AbortSignal.timeout(timeoutMs)

@@ -1,4 +1,6 @@
-/** Sales through haproxy on a Patroni cluster to which something happens, and what must hold then. */
+/**
+ * Sells through haproxy on a Patroni cluster while something happens to the cluster, and checks what must hold then.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,34 +17,42 @@ const recoverWithinMs = 30_000
 const standbyWithinMs = 90_000
 
 export type FailoverFigures = {
-  /** Orders that a client was told of; none of them is lost. */
+  /** Orders that a client was told of; none of them may be lost. */
   acknowledged: number
-  /** Orders that were ended, confirmed or cancelled. */
+  /** Orders that were confirmed or cancelled. */
   sold: number
-  /** Answers 503. */
+  /** The number of answers with 503. */
   away: number
-  /** Requests that failed after as many tries as a client makes. */
+  /** Requests that failed after all of a client's attempts. */
   failed: number
-  /** From each event to the next order that was confirmed. */
+  /** From each event to the next confirmed order. */
   recoveriesMs: number[]
 }
 type Scene = {
   cluster: PatroniCluster
   settings: Settings
   figures: FailoverFigures
-  /** Waits until an order that was reserved after an instant (`performance.now()`) is confirmed, and notes how long it took. */
+  /**
+   * Waits until an order that was reserved after an instant (`performance.now()`) is confirmed, and records how long it
+   * took.
+   */
   sellsAgain(sinceMs: number): Promise<void>
   /** Waits until there is a synchronous standby. */
   isSafeAgain(): Promise<void>
-  /** Sells once at another process; what is acknowledged there must not be lost either. @returns the status of the answer, 0 for none */
+  /**
+   * Sells once at another process; its acknowledged orders must not be lost either.
+   * @returns the status of the answer, 0 for none
+   */
   sellAt(platform: PerklineProcess): Promise<number>
 }
 
 /**
  * Sells while something happens to the cluster.
  *
- * @param options.tries how often a client sends a request that is answered with 503, after the time that the answer names
- * @throws AssertionError when an answer was neither right nor 503, an acknowledged order is lost, or the books are broken
+ * @param options.tries how often a client sends a request that is answered with 503, each time after the wait that the
+ *   answer names
+ * @throws AssertionError when an answer was neither right nor 503, an acknowledged order is lost, or the books are
+ *   wrong
  */
 export async function sellThrough(
   options: ClusterOptions & { tries?: number },
@@ -86,8 +96,8 @@ export async function sellThrough(
 }
 
 /**
- * Kills the primary so many times. Its machine comes back as a standby before the next time; a server alone is started again by
- * Patroni, where it was or on another machine.
+ * Kills the primary this many times. Its machine comes back as a standby before the next time. If only its server was
+ * killed, Patroni starts the server again, there or on another machine.
  */
 export function surviveDeaths(deaths: number, what: 'machine' | 'server'): Promise<FailoverFigures> {
   return sellThrough({}, async ({ cluster, sellsAgain, isSafeAgain }) => {
@@ -110,7 +120,7 @@ async function sellsAgain(ledger: Ledger, sinceMs: number): Promise<void> {
   ledger.figures.recoveriesMs.push(Math.round((ledger.soldSince(sinceMs) ?? 0) - sinceMs))
 }
 
-/** Sellers that keep what they were told. */
+/** Sellers that remember the answers they got. */
 function openLedger(bank: Bank, tries: number) {
   const figures: FailoverFigures = { acknowledged: 0, sold: 0, away: 0, failed: 0, recoveriesMs: [] }
   const acknowledged = new Map<string, 'reserved' | 'confirmed' | 'cancelled'>()
@@ -161,14 +171,14 @@ function openLedger(bank: Bank, tries: number) {
       going = false
       await Promise.all(selling)
     },
-    /** @throws AssertionError that names what is lost, or answers that should not have come */
+    /** @throws AssertionError with the lost orders, or with unexpected answers */
     async prove(): Promise<void> {
       assert.deepEqual(wrong, [], '503 only')
       figures.acknowledged = acknowledged.size
       for (const [orderId, status] of acknowledged) {
         const { status: code, body } = await bank.read(orderId)
         assert.equal(code, 200, `${orderId} is lost`)
-        // A lost answer leaves what was reserved ended one way or the other.
+        // After a lost answer, the order has ended in one of the two ways.
         if (status !== 'reserved') assert.equal(body.status, status, orderId)
       }
     },

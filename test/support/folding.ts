@@ -1,4 +1,4 @@
-/** A process that does nothing but add up sales, without a pause, for a test that kills it. */
+/** A process that only adds up sales, without a pause, for a test that kills it. */
 import process from 'node:process'
 import { openDatabase } from '../../src/db/database.ts'
 import { foldSales } from '../../src/esim/sold/fold-store.ts'

@@ -1,4 +1,7 @@
-/** Sales and uploads on a disk that fills up under them, and what has to hold then (contract/reliability.md, "When something is away"). */
+/**
+ * Sales and uploads on a disk that fills up meanwhile, and checks of what must hold then (contract/reliability.md,
+ * "When something is away").
+ */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +13,7 @@ import { persist, proveSales, type Sale, sell } from './sales.ts'
 import type { SmallDisk } from './small-disk.ts'
 import type { World } from './world.ts'
 
-/** A platform that sells, and where its database is. */
+/** A platform that sells, and the address of its database. */
 export type Shop = Pick<World, 'processes' | 'settings' | 'database' | 'at'> & {
   connection: { host: string; port: number }
 }
@@ -65,7 +68,8 @@ async function fillOnce(shop: Shop, disk: SmallDisk, figures: Figures, sales: Sa
   await sleep(randomInt(300))
   await disk.fill()
   const roomAgain = new AbortController()
-  // The log of the server grows in steps of 16 MB that are there beforehand; only every other time is their end awaited.
+  // The server's log grows in steps of 16 MB that are allocated in advance, so only every other round waits for the end
+  // of a step.
   const growing = figures.fills % 2 === 1 ? growLog(shop, roomAgain.signal) : undefined
   try {
     figures.refused += await askUntilRefused(shop, sales)
@@ -85,7 +89,7 @@ async function fillOnce(shop: Shop, disk: SmallDisk, figures: Figures, sales: Sa
   const tookMs = Math.round(performance.now() - since)
   assert.ok(tookMs < recoverWithinMs, `it took ${tookMs} ms until sales went on`)
   figures.slowestMs = Math.max(figures.slowestMs, tookMs)
-  // Whatever failed in between: after a 200 the whole file is in stock.
+  // After a 200 the whole file must be in stock, whatever failed in between.
   const repeated = await upload(shop, file)
   assert.equal(repeated.status, 200, repeated.text)
   const { imported, duplicates } = lastLine(repeated.text)
@@ -105,7 +109,8 @@ const upload = (shop: Shop, file: string) =>
 const lastLine = (text: string) => JSON.parse(text.trim().split('\n').at(-1) ?? '').result
 
 /**
- * Sends all kinds of requests until a sale is refused, and for a while after that. @returns how many answers were 503
+ * Sends all kinds of requests until a sale is refused, and continues for a while.
+ * @returns how many answers were 503
  */
 async function askUntilRefused(shop: Shop, sales: Sale[]): Promise<number> {
   let refused = 0
@@ -130,7 +135,7 @@ async function askUntilRefused(shop: Shop, sales: Sale[]): Promise<number> {
   return refused
 }
 
-/** What else may be asked for while the disk is full: health, a token, the directory, the audit. */
+/** Other requests while the disk is full: health, a token, the directory, the audit. */
 async function others(shop: Shop, index: number): Promise<void> {
   const process = shop.processes[index % shop.processes.length] ?? assert.fail()
   const operator = operatorOf(shop)
@@ -146,7 +151,7 @@ async function others(shop: Shop, index: number): Promise<void> {
   assert.equal(answers[0]?.status, 200)
 }
 
-/** Makes the server write as much of its log as it can, and again whenever it has restarted. */
+/** Makes the server write as much of its log as it can, again after each restart. */
 async function growLog(shop: Shop, ended: AbortSignal): Promise<void> {
   while (!ended.aborted) {
     const client = new pg.Client({

@@ -1,4 +1,4 @@
-/** A real haproxy before several processes of the platform, with a health check as operating.md tells of. */
+/** A real haproxy in front of several processes of the platform, with a health check as in operating.md. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { freePort } from './free-port.ts'
 
 export type Balancer = { url: string; close(): Promise<void> }
 
-/** As a service's own: no request is sent twice, so that whatever a process fails is seen. */
+/** Settings of a service: no request is sent twice, so that every failure of a process is visible. */
 const config = (port: number, backends: readonly number[]): string => `
 global
   maxconn 1000
@@ -30,7 +30,7 @@ backend perkline
 ${backends.map(backend => `  server at-${backend} 127.0.0.1:${backend}\n`).join('')}`
 
 /**
- * @param backends ports of 127.0.0.1 at which processes are, or will be
+ * @param backends ports of 127.0.0.1 where processes are, or will be
  * @returns once one of them gets requests
  */
 export async function startHaproxy(backends: readonly number[]): Promise<Balancer> {

@@ -1,13 +1,16 @@
-/** A way over the network between two machines, which can be cut as a network is: nothing is refused, nothing arrives. */
+/**
+ * A network connection between two machines that can be cut like a real network: nothing is refused, and nothing
+ * arrives.
+ */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export type Link = {
-  /** Leads to the target. */
+  /** The address that leads to the target. */
   port: number
-  /** What is open falls silent, and so does what comes. */
+  /** Cuts the link: open connections fall silent, and so do new ones. */
   cut(): void
-  /** New connections arrive again; those that were silent end. */
+  /** Restores the link: new connections work again, and silent ones end. */
   mend(): void
   close(): void
 }

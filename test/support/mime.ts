@@ -1,7 +1,9 @@
-/** One part of a message, its transfer encoding undone; a multipart has `parts` and no content of its own. */
+/** One part of a message with its transfer encoding decoded; a multipart has `parts` and no content of its own. */
 export type MimePart = { headers: Map<string, string>; content: Buffer; parts: MimePart[] }
 
-/** Reads a message (RFC 5322 and 2045) into its tree of parts. Header names are in lower case, folded lines joined. */
+/**
+ * Reads a message (RFC 5322 and 2045) into its tree of parts. Header names are in lower case, folded lines are joined.
+ */
 export function readMime(message: Buffer | string): MimePart {
   const text = typeof message === 'string' ? message : message.toString('latin1')
   const split = text.indexOf('\r\n\r\n')
@@ -31,7 +33,7 @@ export function leaves(part: MimePart): MimePart[] {
   return part.parts.length === 0 ? [part] : part.parts.flatMap(leaves)
 }
 
-/** The text of an unstructured header, its encoded words (RFC 2047) undone. */
+/** The text of an unstructured header with its encoded words (RFC 2047) decoded. */
 export function decodeHeader(value: string): string {
   const bytes = value
     .replaceAll(/(\?=)\s+(=\?)/g, '$1$2')

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI documents as the platform serves them. `node test/support/openapi.ts` writes the snapshots in `docs/openapi/` anew, so
- * that a change of contract shows in review.
+ * The OpenAPI documents as the platform serves them. `node test/support/openapi.ts` rewrites the snapshots in
+ * `docs/openapi/`, so that changes of the contract are visible in a review.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { startPlatform } from './platform.ts'
 const publicUrl = 'http://127.0.0.1:8080'
 const folder = new URL('../../docs/openapi/', import.meta.url)
 
-/** Each document's file, and where its page is. */
+/** The file of each document, and the address of its page. */
 export const documents = [
   { file: 'perkline.json', page: '/swagger' },
   { file: 'esim-sales.json', page: '/esim/v1/swagger' },
@@ -36,7 +36,10 @@ export async function readDocuments(): Promise<Map<string, string>> {
   }
 }
 
-/** Runs the linter on the snapshots, with the rules of `redocly.yaml`. @returns its exit code and all that it said */
+/**
+ * Runs the linter on the snapshots, with the rules of `redocly.yaml`.
+ * @returns its exit code and its output
+ */
 export function lint(): { status: number | null; output: string } {
   const paths = documents.map(({ file }) => fileURLToPath(snapshotUrl(file)))
   const program = fileURLToPath(new URL('../../node_modules/.bin/redocly', import.meta.url))

@@ -1,4 +1,7 @@
-/** Three PostgreSQL servers under Patroni, one etcd and a haproxy that leads to the primary, from the files in `deploy/postgres`. */
+/**
+ * Three PostgreSQL servers under Patroni, one etcd and a haproxy that leads to the primary, from the files in
+ * `deploy/postgres`.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -16,7 +19,7 @@ const files = fileURLToPath(new URL('../../deploy/postgres/', import.meta.url))
 export const binaries = '/usr/lib/postgresql/15/bin'
 const user = 'perkline'
 const names = ['one', 'two', 'three']
-/** A machine that is frozen answers nothing. */
+/** A frozen machine answers nothing, so requests need a time limit. */
 const answerWithinMs = 1_000
 const at = (port: number) => `http://127.0.0.1:${port}`
 
@@ -26,42 +29,45 @@ export type Member = {
   api: number
   patroni: ChildProcess
   data: string
-  /** From this machine to etcd, and from the others to it. */
+  /** The links from this machine to etcd, and from the other machines to it. */
   links: Link[]
 }
 export type PatroniCluster = {
-  /** Through haproxy. */
+  /** The address through haproxy. */
   databaseUrl: string
   members: readonly Member[]
   /** @returns the member that is the primary now */
   primary(): Promise<Member>
-  /** Whether one standby flushes each acknowledged write. */
+  /** Whether some standby has each acknowledged write on its disk. */
   hasStandby(): Promise<boolean>
-  /** SIGKILL for Patroni and PostgreSQL, as if the machine had lost its power. */
+  /** SIGKILL for Patroni and PostgreSQL, as in a power failure. */
   kill(member: Member): Promise<void>
   /** SIGKILL for PostgreSQL alone. */
   killServer(member: Member): void
-  /** The machine is back. */
+  /** Starts the machine again. */
   revive(member: Member): void
   /** SIGSTOP for everything on the machine, or SIGCONT. */
   freeze(member: Member): void
   thaw(member: Member): void
-  /** What each member is by what the others know: `leader`, `sync_standby`, `replica`. */
+  /** The role of each member as the others know it: `leader`, `sync_standby`, `replica`. */
   roles(): Promise<Record<string, string>>
   metrics(member: Member): Promise<string>
-  /** What Patroni does when it is asked. @throws Error when it refuses */
+  /**
+   * Sends a request to Patroni.
+   * @throws Error when it refuses
+   */
   ask(member: Member, method: string, path: string, body: object): Promise<void>
-  /** SIGKILL for so many servers of etcd, or their start. */
+  /** SIGKILL for this many servers of etcd, or starts them again. */
   loseEtcd(count: number): Promise<void>
   regainEtcd(): void
   close(): Promise<void>
 }
 export type ClusterOptions = {
-  /** Servers of etcd; one without. */
+  /** The number of etcd servers; default: one. */
   etcds?: number
-  /** Whether members may be cut off; otherwise they reach each other directly, as it is faster. */
+  /** Whether members may be cut off; if not, they connect directly, which is faster. */
   cuttable?: boolean
-  /** Where each member lies; otherwise in one temporary folder. */
+  /** The folder of each member; default: one temporary folder. */
   folders?: readonly string[]
 }
 
@@ -136,7 +142,7 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
     async kill(member) {
       const [pid] = readFileSync(join(member.data, 'postmaster.pid'), 'utf8').split('\n')
       const gone = once(member.patroni, 'exit')
-      // Patroni first: it would start the server again.
+      // End Patroni first, because it would start the server again.
       process.kill(-(member.patroni.pid ?? 0), 'SIGKILL')
       process.kill(Number(pid), 'SIGKILL')
       await gone
@@ -209,7 +215,7 @@ export async function startPatroni(options: ClusterOptions = {}): Promise<Patron
   }
 }
 
-/** @returns ports of servers of etcd that know each other, and ways to end and start them */
+/** @returns ports of servers of etcd that know each other, and functions to end and start them */
 async function startEtcd(
   folder: string,
   count: number,
@@ -248,7 +254,7 @@ async function startEtcd(
   }
 }
 
-/** The ways by which a member and the others reach each other. Clients of the database have ways of their own. */
+/** The links by which a member and the others reach each other. Clients of the database have links of their own. */
 async function openLinks(port: number, api: number, etcds: number[]) {
   const [toServer, toApi] = [await openLink(port), await openLink(api)]
   const toEtcd = await Promise.all(etcds.map(openLink))
@@ -260,7 +266,7 @@ async function openLinks(port: number, api: number, etcds: number[]) {
   }
 }
 
-/** Patroni, the database server and all that these have started. */
+/** Patroni, the database server and all processes that they have started. */
 function signalMachine({ data, patroni }: Member, signal: NodeJS.Signals): void {
   const [server = ''] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
   const backends = readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').trim().split(' ')
@@ -268,7 +274,7 @@ function signalMachine({ data, patroni }: Member, signal: NodeJS.Signals): void 
   for (const pid of [server, ...backends].filter(each => each !== '')) process.kill(Number(pid), signal)
 }
 
-/** @throws Error when it does not hold in time */
+/** @throws Error when the condition does not hold in time */
 export async function eventually(
   what: string,
   holds: () => boolean | Promise<boolean>,
@@ -297,7 +303,7 @@ async function answers(connectionString: string): Promise<boolean> {
   }
 }
 
-/** The file as it is shipped, with the values of one member. */
+/** The shipped file with the values of one member. */
 function configOf(given: {
   name: string
   port: number
@@ -325,7 +331,7 @@ function configOf(given: {
     readFileSync(join(files, 'patroni.yml'), 'utf8')
       .replace(/connect_address: .*:8008/, `connect_address: 127.0.0.1:${given.seen.api}`)
       .replace(/connect_address: \S+PORT\}/, `connect_address: 127.0.0.1:${given.seen.port}`)
-      // Else the client would ask etcd for addresses that pass the links by.
+      // Otherwise the client would ask etcd for addresses that bypass the links.
       .replace('etcd3:', given.seen.port === given.port ? 'etcd3:' : 'etcd3:\n  use_proxies: true')
       .replaceAll(/\$\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
       .replaceAll(':8008', `:${given.api}`)

@@ -34,7 +34,10 @@ export const callerWith =
   (method, path, body, headers = {}) =>
     at.call(method, path, { token, headers, ...(body !== undefined && { body }) })
 
-/** A code of an authenticator app. @param steps how many steps from now */
+/**
+ * A code of an authenticator app.
+ * @param steps how many steps from now
+ */
 export const codeOf = (secret: string, steps = 0): string =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 })
 
@@ -51,7 +54,7 @@ export async function setUpTotp(person: Person): Promise<{ secret: string; recov
 
 export const tokenOfLink = (link: string): string => link.split('#')[1] ?? ''
 
-/** The texts of the mails to people in a sandbox's folder, the oldest first. */
+/** The texts of the mails to people in a sandbox's folder, oldest first. */
 export async function mailTexts(
   at: Pick<TestPlatform, 'dataDir'>,
 ): Promise<{ to: string; subject: string; text: string; html: string }[]> {

@@ -1,6 +1,6 @@
 /**
- * A whole platform for a test file: its own database, its own port, the real HTTP server. `call` speaks to it as a partner's
- * backend would.
+ * A whole platform for a test file: its own database, its own port, the real HTTP server. `call` sends requests as a
+ * partner's backend would.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -31,12 +31,12 @@ export type TestPlatform = {
   platform: Platform
   dataDir: string
   databaseUrl: string
-  /** A request as a partner sends it; `body` goes as JSON, `raw` as it is. */
+  /** A request of a partner; `body` is sent as JSON, `raw` unchanged. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
   /** A fresh token of a new credential. */
   bankToken(bank?: string, role?: 'ADMIN' | 'EDITOR' | 'VIEWER'): Promise<string>
   merchantToken(merchant?: string): Promise<string>
-  /** Another process' worth of platform on the same database. */
+  /** A second platform on the same database, like another process. */
   sibling(settings?: Record<string, string>): Promise<TestPlatform>
   /** Applies a directory. Entries that it leaves out get their defaults again, even if a test has changed them. */
   applyDirectory(yaml: string): Promise<void>

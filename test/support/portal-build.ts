@@ -9,7 +9,7 @@ const sources = ['src', 'public', 'build', 'index.html', 'vite.config.ts', 'pack
 
 let isBuilt = false
 
-/** @throws Error with the output of a build that failed */
+/** @throws Error with the output of a failed build */
 export function buildPortal(): void {
   if (isBuilt) return
   if (Math.max(...sources.map(youngest)) > youngest('dist/index.html')) {
@@ -20,7 +20,7 @@ export function buildPortal(): void {
   isBuilt = true
 }
 
-/** When a file, or any file of a folder, was written last; 0 when it is not there. */
+/** When a file, or any file in a folder, was last written; 0 when it does not exist. */
 function youngest(name: string): number {
   const found = statSync(join(folder, name), { throwIfNoEntry: false })
   if (!found?.isDirectory()) return found?.mtimeMs ?? 0

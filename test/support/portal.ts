@@ -1,10 +1,10 @@
-/** A person's browser at the platform: it keeps the session cookie, and says on each request where that comes from. */
+/** A person's browser: it keeps the session cookie, and sends the headers that tell where each request comes from. */
 import assert from 'node:assert/strict'
 import { addUser, type UserOwner } from '../../src/access/operations.ts'
 import type { Answer, CallOptions, TestPlatform } from './platform.ts'
 
 export type Browser = {
-  /** The cookie as it is sent, `name=value`; '' without one. */
+  /** The cookie in the form `name=value`; '' without one. */
   cookie: string
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
 }
@@ -13,7 +13,7 @@ export type Account = { typeAccount: 'bank' | 'retailer' | 'platform'; login: st
 
 let users = 0
 
-/** A new portal user and what it logs in with. */
+/** A new portal user and its login data. */
 export async function addAccount(at: TestPlatform, owner: UserOwner, role: string): Promise<Account> {
   const login = `user-${++users}`
   const password = `the password of ${login}`
@@ -41,7 +41,7 @@ export function browserWith(at: Pick<TestPlatform, 'call'>, cookie: string): Bro
   }
 }
 
-/** The cookie that an answer sets, as a browser sends it back. */
+/** The cookie that an answer sets, in the form in which a browser sends it. */
 export function cookieOf(answer: Answer): string {
   const [cookie = ''] = answer.headers.getSetCookie()
   return cookie.split(';', 1)[0] ?? ''

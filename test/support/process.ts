@@ -17,7 +17,7 @@ export type PerklineProcess = {
   url: string
   /** Everything that it has written. */
   output(): string
-  /** A request as a partner sends it; rejects when the connection breaks. */
+  /** A request of a partner; rejects when the connection breaks. */
   call(
     method: string,
     path: string,
@@ -33,7 +33,10 @@ export type PerklineProcess = {
 
 export type Settings = Record<string, string>
 
-/** Settings that several processes on one database share. @param folder temporary, theirs alone */
+/**
+ * Settings that several processes on one database share.
+ * @param folder a temporary one, used by them alone
+ */
 export function sharedSettings(databaseUrl: string, folder: string): Settings {
   return {
     DATABASE_URL: databaseUrl,
@@ -48,10 +51,10 @@ export function sharedSettings(databaseUrl: string, folder: string): Settings {
 }
 
 /**
- * Starts one, on a free port where the settings name none, and waits until it is ready.
+ * Starts a process, on a free port if the settings name none, and waits until it is ready.
  *
- * @param log an open file for its log, which is then no part of its output
- * @param command what is run instead of all services
+ * @param log an open file for its log, which is then not part of its output
+ * @param command the command to run; default: all services
  * @param root the checkout of the program
  */
 export async function startProcess(
@@ -74,7 +77,7 @@ export async function startProcess(
       output += chunk
     })
   const exited = once(child, 'exit') as Promise<[number | null, string | null]>
-  // What it wrote last may come after its end.
+  // Its last output may arrive after its end.
   const closed = once(child, 'close') as Promise<[number | null, string | null]>
   const url = `http://127.0.0.1:${port}`
   await ready(url, child, () => output)
@@ -110,7 +113,7 @@ export async function startProcess(
 const callTimeoutMs = 20_000
 const uploadTimeoutMs = 120_000
 
-/** Requests as a partner sends them to an address. */
+/** Sends requests to an address as a partner. */
 export function callAt(url: string, timeoutMs = callTimeoutMs): PerklineProcess['call'] {
   return async (method, path, { token, body, raw, headers = {} } = {}) => {
     const answer = await exchange(url + path, {

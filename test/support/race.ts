@@ -34,7 +34,7 @@ export function inTurn<Result>(side: number, lead: number, start: () => Promise<
   return ms <= 0 ? start() : sleep(ms).then(start)
 }
 
-/** Starts both, the second `lead` milliseconds after the first; negative: before it. */
+/** Starts both, the second one `lead` milliseconds after the first (negative: before it). */
 export function together<A, B>(lead: number, first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
   return Promise.all([inTurn(0, lead, first), inTurn(1, lead, second)])
 }

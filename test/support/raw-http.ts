@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 
 export type RawAnswer = { status: number; headers: Record<string, string>; text: string; body: any }
 
-/** A connection on which a test writes whatever bytes it likes. */
+/** A connection on which a test writes any bytes. */
 export async function openRaw(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -13,7 +13,8 @@ export async function openRaw(url: string): Promise<Socket> {
 }
 
 /**
- * Reads one answer from a connection: up to its Content-Length, or to the end of the connection; interim answers are passed over.
+ * Reads one answer from a connection, up to its Content-Length or to the end of the connection; interim answers are
+ * skipped.
  *
  * @param options.head true: the answer has no body, whatever its headers say
  */
@@ -34,7 +35,7 @@ export async function readRaw(socket: Socket, options: { head?: boolean } = {}):
   return parse(received)
 }
 
-/** Sends bytes on a connection of their own and reads the one answer. */
+/** Sends bytes on a new connection and reads the one answer. */
 export async function sendRaw(url: string, bytes: string | Buffer): Promise<RawAnswer> {
   const socket = await openRaw(url)
   socket.write(bytes)

@@ -1,4 +1,6 @@
-/** What the tests of reconciliation share: campaigns whose period is over, reports as files, and the calls of both sides. */
+/**
+ * Shared by the tests of reconciliation: campaigns whose period is over, reports as files, and the calls of both sides.
+ */
 import assert from 'node:assert/strict'
 import { createCampaign, ids, openCampaignBank, openMerchant, type Partner } from './campaigns.ts'
 import type { Answer, TestPlatform } from './platform.ts'
@@ -25,7 +27,7 @@ export type Ended = {
   at: string
 }
 
-/** The period began 10 days ago and ends when the clock moves by an hour. */
+/** The period began 10 days ago, and ends when the clock moves by an hour. */
 export async function endedCampaign(
   sides: Sides,
   approving: readonly Partner[],
@@ -110,6 +112,6 @@ export async function reconciliationOf(partner: Partner, id: string, bankId: str
   return answer.body.banks.find((bank: { id: string }) => bank.id === bankId)
 }
 
-/** Those kinds of which there are any. */
+/** The kinds with at least one difference. */
 export const countsOf = ({ byKind }: { byKind: Record<string, number> }): Record<string, number> =>
   Object.fromEntries(Object.entries(byKind).filter(([, count]) => count > 0))

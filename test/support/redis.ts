@@ -10,15 +10,15 @@ import { freePort } from './free-port.ts'
 export type RedisServer = {
   url: string
   start(): Promise<void>
-  /** Ends it at once, as if its machine had gone; what it held is lost. */
+  /** Ends it at once, like a machine that crashes; its data is lost. */
   stop(): Promise<void>
-  /** Lets it hang: it holds its connections and answers nothing, until `thaw`. */
+  /** Freezes it: it keeps its connections and answers nothing, until `thaw`. */
   freeze(): void
   thaw(): void
   close(): Promise<void>
 }
 
-/** A real redis-server on a free port of 127.0.0.1, running, that can be stopped and started again on the same port. */
+/** A running redis-server on a free port of 127.0.0.1 that can be stopped and started again on the same port. */
 export async function startRedisServer(): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'perkline-redis-'))
   const port = await freePort()

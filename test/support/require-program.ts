@@ -17,7 +17,7 @@ export function requireProgram(t: TestContext, ...names: string[]): boolean {
   return false
 }
 
-/** @returns where the first of these programs is that is installed */
+/** @returns the path of the first of these programs that is installed */
 export function pathOf(names: readonly string[]): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(folder => folder !== '')
   return names.flatMap(name => folders.map(folder => join(folder, name))).find(isProgram)

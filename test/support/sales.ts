@@ -39,8 +39,8 @@ export async function persist(ask: (index: number) => Promise<EsimAnswer>, codes
 /**
  * Sells until told to stop: half of the orders are confirmed, some cancelled, the others left as they are.
  *
- * @param at the bank, at one process or another
- * @param sales gets every step that was acknowledged
+ * @param at the bank, at any of the processes
+ * @param sales receives every acknowledged step
  */
 export async function sell(at: (index: number) => Bank, sales: Sale[], going: () => boolean): Promise<void> {
   while (going()) {

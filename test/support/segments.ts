@@ -1,4 +1,4 @@
-/** What the tests of segments share: a customer directory, files of customers, and what banks see of them. */
+/** Shared by the tests of segments: a customer directory, files of customers, and banks' views of them. */
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { importCustomers } from '../../src/segments/customers.ts'

@@ -11,7 +11,7 @@ export type SmallDisk = {
   folder: string
   /** Takes all free space, also space that others free later, until `makeRoom`. */
   fill(): Promise<void>
-  /** Gives the room back. */
+  /** Frees the space again. */
   makeRoom(): Promise<void>
   /** Unmounts it, which deletes its files. Nobody may have one open. */
   close(): Promise<void>
@@ -20,7 +20,7 @@ export type SmallDisk = {
 const refillMs = 100
 const piece = Buffer.alloc(1024 * 1024)
 
-/** @returns null where mounting is not allowed: the test is then skipped with a message and must end */
+/** @returns null where mounting is not allowed: the test is then marked as skipped and must end */
 export function openSmallDisk(t: TestContext, megabytes: number): SmallDisk | null {
   const folder = mkdtempSync(join(tmpdir(), 'perkline-disk-'))
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { encoding: 'utf8' })

@@ -35,7 +35,7 @@ export type SmtpServer = {
   messages: ReceivedMail[]
   /** How many connections were ever made. */
   connections(): number
-  /** Replaces how the server behaves from the next command on. */
+  /** Replaces the server's behaviour from the next command on. */
   behave(acts: Partial<Record<SmtpStage, SmtpAct>>): void
   /** Resolves when no connection is open. */
   idle(): Promise<void>

@@ -1,4 +1,4 @@
-/** A durable database server of its own with several real platform processes on it, stocked and ready for sales. */
+/** A durable database server with several real platform processes on it, stocked and ready for sales. */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,21 +16,21 @@ export type World = {
   database: Database
   server: EmbeddedServer
   processes: PerklineProcess[]
-  /** Processes that were killed or stopped; their output is still to be looked at. */
+  /** Processes that were killed or stopped; their output is still checked later. */
   ended: PerklineProcess[]
   tokens: { alpha: string; beta: string }
-  /** A bank at one of the processes, whichever runs in that place by now. */
+  /** The calls of a bank at the process that currently has this place. */
   at(index: number, bank?: 'alpha' | 'beta'): Bank
   /** Ends a process in one of several ways and starts another in its place. */
   replace(index: number, end: (process: PerklineProcess) => Promise<unknown>): Promise<void>
-  /** Starts the database server again after its end. */
+  /** Starts the database server again after it has ended. */
   startServer(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * @param options.settings beside the usual ones of the processes
- * @param options.parent where its folder is made; without: where temporary files are
+ * @param options.settings further settings of the processes
+ * @param options.parent where its folder is made; default: the folder of temporary files
  */
 export async function startWorld(options: {
   processes: number
@@ -83,7 +83,10 @@ export async function startWorld(options: {
   return world
 }
 
-/** Gives a platform the directory of the tests and its stock. @returns the banks' tokens */
+/**
+ * Applies the directory of the tests and imports the stock.
+ * @returns the banks' tokens
+ */
 export async function openShop(
   platform: PerklineProcess,
   stock: { profiles: number; seed: number },

@@ -1,4 +1,4 @@
-/** The audit, against the database reading the same tables from one end to the other. */
+/** The audit, compared with the database reading the same tables completely. */
 
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
@@ -8,7 +8,7 @@ import type { Figure } from '../../report.ts'
 import { attempt, type Part } from '../compared.ts'
 import type { Side } from '../sides.ts'
 
-/** Of more than a million rows in a full world; the audit reads them all. */
+/** The number of rows in the tables of the full world that have more than a million; the audit reads them all. */
 const tables = [
   'profiles',
   'orders',
@@ -36,7 +36,7 @@ export const auditPart: Part = {
             ours: `${(ours / 1_000).toFixed(1)} s`,
             limit: `${(limit / 1_000).toFixed(1)} s`,
             ratio,
-            // In a small world most of it is the time of its many pieces.
+            // In a small world, most of the time goes to its many pieces.
             target: side === sides.large ? `<= ${target}` : '',
             pass: side === sides.large ? ratio <= target : null,
           }
@@ -52,10 +52,10 @@ async function readTables({ server }: Bench, { database }: Side): Promise<number
   return performance.now() - start
 }
 
-/** @throws Error when a check fails: what the other parts have done is not in order */
+/** @throws Error when a check fails, because then an earlier part has left wrong data */
 async function audit({ port, operatorKey }: Side): Promise<number> {
   const start = performance.now()
-  // The client of `fetch` gives up after five minutes.
+  // `fetch` would give up after five minutes.
   const agent = new Agent()
   const params = get({ port, path: '/admin/audit', agent, headers: { authorization: `Bearer ${operatorKey}` } })
   const [answer] = (await once(params, 'response')) as [IncomingMessage]

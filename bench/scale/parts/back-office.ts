@@ -1,4 +1,7 @@
-/** What a bank's back office reads in the Partner API: orders in both directions, look-ups, statements and the open day. */
+/**
+ * The reads of a bank's back office in the Partner API: orders in both directions, look-ups, statements and the open
+ * day.
+ */
 import { createClock } from '../../../src/clock.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import { closeNext } from '../../../src/statements/closing.ts'
@@ -8,7 +11,7 @@ import { compareReads, type Part } from '../compared.ts'
 import type { Side, Sides } from '../sides.ts'
 import { operatorCode, tariffCode } from '../sizes.ts'
 
-/** Of half a year ago: in the middle of what the bank has sold. */
+/** Half a year ago, in the middle of the bank's orders. */
 const hourQuery = (): string => {
   const at = (hours: number) => new Date(Date.now() - (182 * 24 - hours) * 3_600_000).toISOString()
   return `status=confirmed&createdFrom=${at(0)}&createdTo=${at(1)}`
@@ -60,7 +63,10 @@ export const backOfficePart: Part = {
 const read = (sides: Sides, name: string, path: string): Promise<Figure> =>
   compareReads(sides, name, ({ tokens }) => ({ token: tokens.big, paths: [`/partner/v1${path}`] }))
 
-/** Closes the big bank's year of days at once: the platform's own job takes its time, as it looks after all banks. */
+/**
+ * Closes all days of the big bank's year at once; the platform's own job would take longer, because it serves all
+ * banks.
+ */
 async function closeAll({ settings, query }: Side): Promise<void> {
   const database = openDatabase({ connection: { connectionString: settings.DATABASE_URL ?? '' }, poolSize: 4 })
   try {

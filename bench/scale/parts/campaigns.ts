@@ -1,4 +1,7 @@
-/** Lists of campaigns: of those with the same number of their own in both worlds, and of those with far more in the large one. */
+/**
+ * Lists of campaigns: of partners with the same number of campaigns in both worlds, and of partners with far more in
+ * the large one.
+ */
 import type { Figure } from '../../report.ts'
 import { attempt, bounded, compareReads, compareSides, figureOf, flat, type Part, shown } from '../compared.ts'
 import type { Partner, Side, Sides } from '../sides.ts'
@@ -7,7 +10,7 @@ import { campaignsOfSmall, campaignsOfSteady } from '../sizes.ts'
 const page = '/portal/cashbacks?pageSize=50'
 const merchantPage = '/cashbacks/for-merchant?pageSize=50'
 
-/** Each its reads by what they are. */
+/** The reads of each partner, by name. */
 const reads = {
   bank: {
     home: '/portal/home',
@@ -36,7 +39,10 @@ const reads = {
   },
 } as const
 
-/** Homes show up to some hundred campaigns; names, and orders that have no index, are looked for among up to ten thousand. */
+/**
+ * Home pages show up to some hundred campaigns. Searches by name, and sorts without an index, look at up to ten
+ * thousand.
+ */
 const boundedReads = /home|name|percentage/
 
 export const campaignsPart: Part = {
@@ -78,7 +84,7 @@ async function readAll(
   return figures
 }
 
-/** The whole list, which grows with the bank's own campaigns: the time of each of them. */
+/** The whole list, which grows with the bank's own campaigns: the time per campaign. */
 function readBankList(sides: Sides, bank: 'steady' | 'busy', who: string): Promise<Figure> {
   const name = `${who}: the whole list, each campaign`
   return attempt(name, `<= ${flat.times}`, async () => {

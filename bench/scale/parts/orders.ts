@@ -1,4 +1,4 @@
-/** Looking at orders: one by its id, searches of a bank with very many and of one with few, files of them. */
+/** Reads of orders: one by its id, searches of a bank with very many orders and of one with few, and their files. */
 import type { Figure } from '../../report.ts'
 import { attempt, compareReads, compareSides, figureOf, flat, type Part, shown } from '../compared.ts'
 import type { Side, Sides } from '../sides.ts'
@@ -30,7 +30,7 @@ export const ordersPart: Part = {
   },
 }
 
-/** When the world was made: the orders end an hour before. */
+/** The instant at which the world was made: its orders end an hour before. */
 async function madeAt({ query }: Side): Promise<number> {
   const [row] = await query<{ at: Date }>(
     `select created_at as at from orders where external_id like 'payment-%' order by order_id desc limit 1`,
@@ -80,7 +80,7 @@ async function searchAsOperator(sides: Sides, now: number): Promise<Figure[]> {
   return figures
 }
 
-/** Orders of the big bank from the whole year, each read once; and one found by its externalId. */
+/** Orders of the big bank from the whole year, each read once, and one found by its externalId. */
 async function readOld(sides: Sides): Promise<Figure> {
   const paths = new Map<Side, string[]>()
   for (const side of [sides.small, sides.large]) paths.set(side, await oldPaths(side))

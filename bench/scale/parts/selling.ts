@@ -1,4 +1,4 @@
-/** Loading stock and selling it: the processor time of the platform and of the database for each request. */
+/** Importing stock and selling it: the processor time of the platform and of the database for each request. */
 import type { Bench } from '../../bench.ts'
 import { freshPrefix } from '../../bench.ts'
 import { warmUpMs } from '../../client.ts'
@@ -30,7 +30,10 @@ export const sellingPart: Part = {
 /** Processor time in microseconds, the write-ahead log in bytes. */
 type Costs = { platform: number; database: number; log: number }
 
-/** In turns, each world for some seconds; then the medians of the rounds' ratios. */
+/**
+ * Measures the worlds alternately, some seconds each.
+ * @returns the medians of the rounds' ratios
+ */
 async function sell(bench: Bench, sides: Sides, kind: 'reserve' | 'sell'): Promise<Figure[]> {
   const name = kind === 'sell' ? 'reserve and confirm' : 'reserve'
   try {
@@ -70,7 +73,7 @@ async function costsOf(bench: Bench, side: Side, kind: 'reserve' | 'sell'): Prom
   const after = await spent(bench, side)
   requireExpected(result)
   const counted = Object.values(result.answered).reduce((sum, { count }) => sum + count, 0)
-  // While the client warms up nothing is counted.
+  // Nothing is counted while the client warms up.
   const answers = (counted * (result.seconds + warmUpMs / 1_000)) / result.seconds
   return {
     platform: ((after.platform - before.platform) * 1_000) / answers,
@@ -79,7 +82,7 @@ async function costsOf(bench: Bench, side: Side, kind: 'reserve' | 'sell'): Prom
   }
 }
 
-/** So far: milliseconds and bytes. */
+/** The totals so far: milliseconds and bytes. */
 async function spent({ server }: Bench, { child, query }: Side): Promise<Costs> {
   const [row] = await query<{ log: string }>(`select pg_current_wal_lsn() - '0/0' as log`)
   return { platform: cpuMsOf(child.pid), database: server.cpuMs(), log: Number(row?.log) }

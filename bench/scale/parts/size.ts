@@ -1,9 +1,9 @@
-/** What the large world takes on the disk, and how many connections a platform opens: for those who plan a server. */
+/** How much disk the large world takes, and how many connections a platform opens, for planning a server. */
 import type { Figure } from '../../report.ts'
 import { type Part, shown } from '../compared.ts'
 import type { Side, Sides } from '../sides.ts'
 
-/** What belongs together, by how many of what it grows. */
+/** Groups of tables, with the unit by which each group grows. */
 const kinds = [
   { name: 'million orders', of: 1_000_000, tables: ['orders'], counted: 'orders' },
   {

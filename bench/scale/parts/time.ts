@@ -1,4 +1,4 @@
-/** What the clock brings about: nothing, many periods that end at one instant, many reservations that are over. */
+/** Work that is due by time: none, many periods that end at one instant, many reservations that are over. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../../bench.ts'
 import { freshPrefix } from '../../bench.ts'
@@ -28,7 +28,10 @@ export const timePart: Part = {
   },
 }
 
-/** Answers once everything that is due by then has been carried out. @returns milliseconds */
+/**
+ * Moves the clock; the answer comes when everything that is due by then is done.
+ * @returns milliseconds
+ */
 async function advance({ url, operatorKey }: Side, duration: string): Promise<number> {
   const start = performance.now()
   await post(`${url}/sandbox/clock`, operatorKey, { advance: duration })
@@ -40,7 +43,7 @@ async function nowOf({ url, operatorKey }: Side): Promise<number> {
   return Date.parse(((await answer.json()) as { now: string }).now)
 }
 
-/** By the platform's own job, as in production. */
+/** The platform's own job does it, as in production. */
 async function endPeriods(bench: Bench, sides: Sides): Promise<Figure> {
   const many = Math.min(bench.quick ? 100 : 10_000, Math.floor(sides.large.sizes.campaigns / 10))
   const few = Math.min(100, many)
@@ -53,7 +56,7 @@ async function endPeriods(bench: Bench, sides: Sides): Promise<Figure> {
   })
 }
 
-/** @returns milliseconds from that instant to the move of the last one */
+/** @returns milliseconds from that instant until the last campaign was changed */
 async function endAtOnce(side: Side, count: number): Promise<number> {
   const dateTo = new Date((await nowOf(side)) + leadMs)
   const moved = await side.query(
@@ -88,7 +91,7 @@ async function untilNone({ query }: Side, start: number, text: string, values: u
   }
 }
 
-/** The database has looked at the orders when none of them was reserved, and does not look again. */
+/** The planner's statistics are from a time without reservations, and are not refreshed. */
 async function expireMany(bench: Bench, sides: Sides): Promise<Figure> {
   const count = bench.quick ? 2_000 : 50_000
   const name = `${shown(count)} reservations are over, with statistics from before them: the last one’s mark`
@@ -118,7 +121,7 @@ async function reserve(side: Side, count: number): Promise<void> {
   }
 }
 
-/** @returns milliseconds until none is left; the request itself may be refused meanwhile, and the job goes on */
+/** @returns milliseconds until none is left; the request itself may be refused meanwhile, but the job continues */
 async function lapse(side: Side): Promise<number> {
   const start = performance.now()
   const params = advance(side, 'PT16M').catch(() => {})
