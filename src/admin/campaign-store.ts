@@ -47,7 +47,7 @@ const lastChanged =
   (behind, most) =>
     `
     select p.* from unnest($5::text[]) as s (status) cross join lateral (
-      select cashback_id, updated_at as at from campaigns where status = s.status ${ofMerchant} and ${behind('updated_at')}
+      select cashback_id, updated_at as at, name from campaigns where status = s.status ${ofMerchant} and ${behind('updated_at')}
       order by updated_at desc, cashback_id limit ${most}
     ) p`
 
@@ -60,7 +60,7 @@ const lastChangedMerged =
   (behind, most) => {
     const ofEach = statuses.map(
       (_, index) => `(
-        select cashback_id, updated_at as at from campaigns
+        select cashback_id, updated_at as at, name from campaigns
         where status = ($5::text[])[${index + 1}] ${ofMerchant} and ${behind('updated_at')}
         order by updated_at desc, cashback_id limit ${most})`,
     )
@@ -72,10 +72,10 @@ const newestOfBank =
   (bank: string, statusesOfBank: string): Listing['newest'] =>
   behind =>
     `
-    select cashback_id, updated_at as at from (
+    select cashback_id, updated_at as at, name from (
       select p.* from unnest($5::text[]) as s (campaign_status) cross join unnest(${statusesOfBank}::text[]) as b (status)
       cross join lateral (
-        select cashback_id, created_at from campaign_banks
+        select cashback_id, created_at, name from campaign_banks
         where bank_id = ${bankOf(bank)} and campaign_status = s.campaign_status and status = b.status
         order by created_at desc, cashback_id limit ${maxLookedAt} + 1
       ) p order by created_at desc, cashback_id limit ${maxLookedAt} + 1
@@ -86,7 +86,7 @@ const newestOfBank =
 function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }: CampaignSearch): Listing {
   const values: unknown[] = [statuses]
   const given = (value: unknown): string => `$${values.push(value) + 4}`
-  const filters = namePattern === null ? [] : [`c.name ~ ${given(namePattern)}`]
+  const filters = namePattern === null ? [] : [`w.name ~ ${given(namePattern)}`]
   const merchant = merchantCode === null ? null : given(merchantCode)
   const bank = bankCode === null ? null : given(bankCode)
   const ofMerchant = merchant === null ? '' : `and merchant_id = ${merchantOf(merchant)}`
@@ -94,16 +94,17 @@ function listingOf({ statuses, cashbackId, namePattern, merchantCode, bankCode }
   if (cashbackId !== null) {
     const id = given(cashbackId)
     newest = behind => `
-      select cashback_id, updated_at as at from campaigns
+      select cashback_id, updated_at as at, name from campaigns
       where cashback_id = ${id} and status = any($5::text[]) and ${behind('updated_at')}`
   } else if (bank !== null) newest = newestOfBank(bank, given(bankStatuses))
   const isByMerchant = cashbackId === null && bank === null
   if (merchant !== null && !isByMerchant) filters.push(`c.merchant_id = ${merchantOf(merchant)}`)
   if (bank !== null && cashbackId !== null)
     filters.push(
-      `exists (select from campaign_banks i where i.cashback_id = c.cashback_id and i.bank_id = ${bankOf(bank)})`,
+      `exists (select from campaign_banks i where i.cashback_id = w.cashback_id and i.bank_id = ${bankOf(bank)})`,
     )
-  return { newest, filter: filters.length === 0 ? null : filters.join(' and '), order: null, values }
+  const filter = filters.length === 0 ? null : filters.join(' and ')
+  return { newest, filter, order: null, readsCampaigns: merchant !== null && !isByMerchant, values }
 }
 
 /** One page of all campaigns, those first that changed last. `next` and `isComplete` are as in `ListingPagination`. */

@@ -52,9 +52,9 @@ export type BankCampaign = OwnPart & {
 }
 
 const columns: Record<SortBy, string> = {
-  createdAt: 'c.created_at',
+  createdAt: 'w.at',
   updatedAt: 'c.updated_at',
-  name: 'c.name collate "C"',
+  name: 'w.name collate "C"',
   status: `array_position(array['${campaignStatuses.join("', '")}'], c.status)`,
   dateFrom: 'c.date_from',
   dateTo: 'c.date_to',
@@ -68,25 +68,30 @@ const ownPart = `
 /** One index has the newest campaigns of each status and bank status. */
 const newest: Listing['newest'] = (behind, max) => `
   select p.* from unnest($6::text[]) as s (campaign_status) cross join unnest($7::text[]) as b (status) cross join lateral (
-    select cashback_id, created_at as at from campaign_banks
+    select cashback_id, created_at as at, name from campaign_banks
     where bank_id = $5 and campaign_status = s.campaign_status and status = b.status and ${behind('created_at')}
     order by created_at desc, cashback_id limit ${max}
   ) p`
 
-const filters = `
-  ($8::text is null or c.name ~ $8) and ($9::text is null or ($9 = 'bank') = (c.created_by_bank_id is not null))
-  and ($10::timestamptz is null or c.date_from >= $10) and ($11::timestamptz is null or c.date_to <= $11)`
-
 function listingOf(bankId: string, search: BankCampaignSearch): Listing {
   const { statuses, bankStatuses, namePattern, createdByType, startsFrom, endsBy, sort } = search
-  const filterValues = [namePattern, createdByType, startsFrom, endsBy]
-  const isFiltered = filterValues.some(value => value !== null)
+  const values: unknown[] = [bankId, statuses, bankStatuses]
+  const filters: string[] = []
+  const asked = (value: unknown, condition: (given: string) => string) => {
+    if (value !== null) filters.push(condition(`$${values.push(value) + 4}`))
+  }
+  asked(namePattern, given => `w.name ~ ${given}`)
+  asked(createdByType, given => `(${given} = 'bank') = (c.created_by_bank_id is not null)`)
+  asked(startsFrom, given => `c.date_from >= ${given}`)
+  asked(endsBy, given => `c.date_to <= ${given}`)
   const isNewestFirst = sort.by === 'createdAt' && !sort.ascending
+  const order = isNewestFirst ? null : { by: columns[sort.by], ascending: sort.ascending }
   return {
     newest,
-    filter: isFiltered ? filters : null,
-    order: isNewestFirst ? null : `${columns[sort.by]} ${sort.ascending ? 'asc' : 'desc'}`,
-    values: [bankId, statuses, bankStatuses, ...(isFiltered ? filterValues : [])],
+    filter: filters.length === 0 ? null : filters.join(' and '),
+    order,
+    readsCampaigns: [...filters, order?.by ?? ''].some(text => text.includes('c.')),
+    values,
   }
 }
 

@@ -110,7 +110,7 @@ const updateStatement: Statement = {
       insert into merchant_lists (merchant_id, arranged, touched) select merchant_id, 1, 1 from campaigns where cashback_id = $1
       on conflict (merchant_id) do update set arranged = merchant_lists.arranged + 1
     ), banks_told as (
-      update campaign_banks set date_to = $13 where cashback_id = $1 and date_to <> $13
+      update campaign_banks set date_to = $13, name = $2 where cashback_id = $1 and (date_to, name) is distinct from ($13, $2)
     )
     update campaigns set
       name = $2, description = $3, participation_terms = $4, banner_small = $5, banner_big = $6, sku = $7, category_id = $8,

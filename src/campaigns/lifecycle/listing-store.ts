@@ -7,14 +7,16 @@ import { maxLookedAt, type Page, skipped } from '../../http/paging.ts'
 
 export type Listing = {
   /**
-   * SQL that selects `cashback_id` and `at`, newest first. `behind` builds the condition that a column comes after the cursor,
-   * and `most` is the maximum number of rows.
+   * SQL that selects `cashback_id`, `at` and `name`, newest first. `behind` builds the condition that a column comes after the
+   * cursor, and `max` is the maximum number of rows.
    */
   newest(behind: (at: string) => string, max: string): string
-  /** A condition on the campaign `c`; null: no filter. */
+  /** A condition on what `newest` selects, as `w`, or on the campaign `c`; null: no filter. */
   filter: string | null
-  /** Another order; null: newest first. */
-  order: string | null
+  /** Another order, of the same; null: newest first. */
+  order: { by: string; ascending: boolean } | null
+  /** Whether filter or order need the campaign `c`: each look at one costs more than all that `newest` tells of it. */
+  readsCampaigns: boolean
   /** Values for `newest` and `filter`, from $5 on. */
   values: unknown[]
 }
@@ -45,18 +47,22 @@ export const isPlain = ({ filter, order }: Listing): boolean => filter === null 
 
 /** The ids of one page. */
 export async function findListed(database: Queryable, listing: Listing, page: Page): Promise<Listed> {
-  const { newest, filter, order, values } = listing
+  const { newest, filter, order, readsCampaigns, values } = listing
   const from = skipped(page)
   const max = isPlain(listing) ? Math.min(from + page.pageSize, maxLookedAt) : maxLookedAt
   const [row] = await database.query<Row>(
     `with looked as materialized (${newest(behind, '$3 + 1')} order by at desc, cashback_id limit $3 + 1),
      within as (select * from looked limit $3),
      found as materialized (
-       select w.cashback_id, w.at, row_number() over (order by ${order ?? 'w.at desc'}, w.cashback_id) as n
-       from within w ${isPlain(listing) ? '' : campaigns} where ${filter ?? 'true'}
-     ), shown as materialized (select * from found where n > $4 order by n limit ${page.pageSize})
+       select w.cashback_id, w.at, ${order?.by ?? 'w.at'} as key
+       from within w ${readsCampaigns ? campaigns : ''} where ${filter ?? 'true'}
+     ), shown as materialized (
+       select *, row_number() over () as n from (
+         select * from found order by key ${order?.ascending ? 'asc' : 'desc'}, cashback_id offset $4 limit ${page.pageSize}
+       ) as page
+     )
      select (select count(*) from looked) as looked, (select count(*) from found) as found,
-       array(select cashback_id from shown order by n) as ids, (select max(n) from shown) as last,
+       array(select cashback_id from shown order by n) as ids, $4 + (select count(*) from shown) as last,
        (select ${cursor} from shown order by n desc limit 1) as "lastShown",
        (select ${cursor} from within order by at, cashback_id desc limit 1) as "lastLooked"`,
     [...readCursor(page.after), max, from, ...values],

@@ -167,6 +167,12 @@ const broken: [string, string, string[], RegExp][] = [
     /is listed with another end of the period/,
   ],
   [
+    'listed with another name',
+    `update campaign_banks set name = 'Else' where cashback_id = ${called('Edited')}`,
+    [parts],
+    /is listed with another name/,
+  ],
+  [
     'a turn that nobody knows of',
     'update campaigns set awaits_merchant = not awaits_merchant',
     [turns],
@@ -242,7 +248,7 @@ const broken: [string, string, string[], RegExp][] = [
   }).map(([field, change]): (typeof broken)[number] => [
     `another ${field} than readers see`,
     `update campaigns set ${change} where name = 'Edited'`,
-    [...(field === 'dateTo' ? [parts] : []), ...(field === 'retailerId' ? [counts] : []), shown],
+    [...(['dateTo', 'name'].includes(field) ? [parts] : []), ...(field === 'retailerId' ? [counts] : []), shown],
     new RegExp(`shows another ${field}`),
   ]),
   [
